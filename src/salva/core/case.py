@@ -1,0 +1,83 @@
+"""A case: prompts, and the relation their images must satisfy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from salva.core.fingerprint import Json
+
+_CASE_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """One wording, with the formula it stands for where one is known."""
+
+    role: str
+    """Its place in the case: "a" and "b" in a pair."""
+    text: str
+    formula: str | None = None
+    """In the logic core's notation; models other than the painter never see it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """Prompts whose images must stand in a relation."""
+
+    case_id: str
+    """Stable from version to version, in the letters [a-z0-9-]."""
+    suite: str
+    category: str
+    """The stratum a sample of cases is balanced over."""
+    prompts: tuple[Prompt, ...]
+    relation: str
+    """The relation that decides this case unless the run asks for another."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    cluster: str = ""
+    """Cases of one cluster are not independent; intervals count clusters, not cases."""
+    equivalent: bool | None = None
+    """Whether the prompts' formulas have the same worlds; None where a formula is missing."""
+    determinate: bool | None = None
+    """Whether every prompt's formula has exactly one world; None where a formula is missing."""
+    findings: tuple[str, ...] = ()
+    """What the logic core has to say about this case, in sentences for the report."""
+    extra: Mapping[str, Json] = field(default_factory=dict)
+    """Whatever a suite wants to keep beside the case; never read by salva itself."""
+
+    def __post_init__(self) -> None:
+        if not _CASE_ID.fullmatch(self.case_id):
+            raise ValueError(f"case id {self.case_id!r} may hold only a-z, 0-9 and single hyphens between them")
+        roles = [prompt.role for prompt in self.prompts]
+        if not roles or len(set(roles)) != len(roles):
+            raise ValueError(f"case {self.case_id!r} needs prompts with different roles, got {roles}")
+
+    def prompt(self, role: str) -> Prompt:
+        """The prompt with this role."""
+        return next(prompt for prompt in self.prompts if prompt.role == role)
+
+
+def case_to_json(case: Case) -> dict[str, Json]:
+    """The stored form of a case."""
+    return {
+        "case_id": case.case_id,
+        "suite": case.suite,
+        "category": case.category,
+        "prompts": [{"role": p.role, "text": p.text, "formula": p.formula} for p in case.prompts],
+        "relation": case.relation,
+        "labels": dict(case.labels),
+        "cluster": case.cluster,
+        "equivalent": case.equivalent,
+        "determinate": case.determinate,
+        "findings": list(case.findings),
+        "extra": dict(case.extra),
+    }
+
+
+def case_from_json(stored: Mapping[str, Json]) -> Case:
+    """The case a stored form stands for."""
+    fields: dict[str, object] = dict(stored)
+    prompts = tuple(Prompt(**prompt) for prompt in fields.pop("prompts"))  # type: ignore[attr-defined]  # JSON has no field types
+    findings: tuple[str, ...] = tuple(fields.pop("findings"))  # type: ignore[arg-type]  # as above
+    return Case(prompts=prompts, findings=findings, **fields)  # type: ignore[arg-type]  # as above

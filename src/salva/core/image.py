@@ -1,0 +1,38 @@
+"""Pixels on their way to the store (Picture) and what stands for them afterwards (ImageRef)."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """RGB pixels, row by row from the top left, 8 bits a channel."""
+
+    rgb: bytes
+    width: int
+    height: int
+    webp: bytes | None = None
+    """The same pixels as a lossless WebP file, when the maker has one already; saves encoding them."""
+
+    def __post_init__(self) -> None:
+        if len(self.rgb) != 3 * self.width * self.height:
+            raise ValueError(
+                f"a {self.width} x {self.height} picture needs {3 * self.width * self.height} bytes, got {len(self.rgb)}"
+            )
+
+    def image_id(self) -> str:
+        """The hash of the pixels; the file format plays no part in it."""
+        digest = hashlib.sha256(f"{self.width}x{self.height}:".encode())
+        digest.update(self.rgb)
+        return digest.hexdigest()[:40]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageRef:
+    """An image in the store."""
+
+    image_id: str
+    width: int
+    height: int

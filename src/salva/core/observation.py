@@ -1,0 +1,92 @@
+"""What a perceiver saw in one image: detections, text, an answer or a vector.
+
+Each kind turns into JSON and back without loss, because that is how the store keeps it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TypeAlias, cast
+
+from salva.core.fingerprint import Json
+from salva.core.scene import Box
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detection:
+    """A labelled box."""
+
+    label: str
+    score: float
+    box: Box
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextSpan:
+    """A run of text read in the image."""
+
+    text: str
+    score: float
+    box: Box
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detections:
+    """What a detector saw."""
+
+    boxes: tuple[Detection, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What a reader saw."""
+
+    spans: tuple[TextSpan, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a judge answered, with the reply it was read from."""
+
+    text: str
+    scores: Mapping[str, float]
+    reply: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vector:
+    """What an embedder made of an image or a text."""
+
+    values: tuple[float, ...]
+
+
+Observation: TypeAlias = Detections | Reading | Answer | Vector
+
+
+def observation_to_json(observation: Observation) -> dict[str, Json]:
+    """The stored form of an observation."""
+    kind = type(observation).__name__.lower()
+    return {"kind": kind, **cast(dict[str, Json], asdict(observation))}
+
+
+def observation_from_json(stored: Mapping[str, Json]) -> Observation:
+    """The observation a stored form stands for."""
+    fields = cast(dict[str, list[dict[str, object]]], stored)
+    match stored["kind"]:
+        case "detections":
+            return Detections(boxes=tuple(Detection(**_with_box(box)) for box in fields["boxes"]))  # type: ignore[arg-type]  # JSON has no field types
+        case "reading":
+            return Reading(spans=tuple(TextSpan(**_with_box(span)) for span in fields["spans"]))  # type: ignore[arg-type]  # as above
+        case "answer":
+            return Answer(
+                text=str(stored["text"]), scores=cast(dict[str, float], stored["scores"]), reply=str(stored["reply"])
+            )
+        case "vector":
+            return Vector(values=tuple(cast(list[float], stored["values"])))
+        case other:
+            raise ValueError(f"no observation of kind {other!r}")
+
+
+def _with_box(fields: dict[str, object]) -> dict[str, object]:
+    return {**fields, "box": tuple(cast(list[float], fields["box"]))}

@@ -1,0 +1,102 @@
+"""Options of a component: one frozen dataclass that is CLI, docs table and part of the stored key.
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Options:
+        threshold: float = option(0.5, "Boxes with a lower score are dropped.")
+        threads: int = option(1, "Worker threads.", keyed=False)
+
+An option that cannot change an outcome (batch size, device, concurrency) is marked keyed=False
+and stays out of the key.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from collections.abc import Mapping
+from typing import Any
+
+from salva.core.fingerprint import Json
+from salva.errors import UsageError, unknown_name
+
+_TRUE = {"1", "true", "yes", "on"}
+_FALSE = {"0", "false", "no", "off"}
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class NoOptions:
+    """For components without options."""
+
+
+def option(
+    default: Any, help_text: str, *, keyed: bool = True, choices: tuple[str, ...] = (), target: bool = False
+) -> Any:
+    """A field of an Options class.
+
+    choices: the values allowed. target: filled from what follows the slash in a model string.
+    """
+    metadata = {"help": help_text, "keyed": keyed, "choices": choices, "target": target}
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+def parse_options(options_class: type[Any], given: Mapping[str, str], owner: str) -> Any:
+    """An Options object from strings such as --set gives; a wrong name or value is a UsageError."""
+    fields = {field.name: field for field in dataclasses.fields(options_class)}
+    hints = typing.get_type_hints(options_class)
+    values: dict[str, object] = {}
+    for name, text in given.items():
+        if name not in fields:
+            raise unknown_name(f"option of {owner}", name, fields)
+        value = _parse_value(text, hints[name], f"{owner}.{name}")
+        choices = fields[name].metadata.get("choices", ())
+        if choices and value not in choices:
+            raise UsageError(f"{owner}.{name} is {text!r}; it can be {', '.join(choices)}")
+        values[name] = value
+    try:
+        return options_class(**values)
+    except (ValueError, TypeError) as error:
+        raise UsageError(f"options of {owner}: {error}") from error
+
+
+def keyed_options(options: Any) -> dict[str, Json]:
+    """The options that can change an outcome."""
+    return {
+        field.name: _to_json(getattr(options, field.name))
+        for field in dataclasses.fields(options)
+        if field.metadata.get("keyed", True)
+    }
+
+
+def target_field(options_class: type[Any]) -> str | None:
+    """The option that takes what follows the slash in a model string, if there is one."""
+    return next((field.name for field in dataclasses.fields(options_class) if field.metadata.get("target")), None)
+
+
+def _to_json(value: object) -> Json:
+    if isinstance(value, tuple):
+        return [_to_json(element) for element in value]
+    assert value is None or isinstance(value, bool | int | float | str), f"option values are plain, got {value!r}"
+    return value
+
+
+def _parse_value(text: str, hint: Any, where: str) -> object:
+    origin = typing.get_origin(hint)
+    if origin in (types.UnionType, typing.Union):
+        kinds = [kind for kind in typing.get_args(hint) if kind is not types.NoneType]
+        return None if text.lower() in {"", "none"} else _parse_value(text, kinds[0], where)
+    if origin is tuple:
+        kind = typing.get_args(hint)[0]
+        return tuple(_parse_value(part.strip(), kind, where) for part in text.split(",") if part.strip())
+    if hint is bool:
+        if text.lower() in _TRUE | _FALSE:
+            return text.lower() in _TRUE
+        raise UsageError(f"{where} is {text!r}; it can be true or false")
+    if hint in (int, float):
+        try:
+            return hint(text)
+        except ValueError:
+            wanted = "a whole number" if hint is int else "a number"
+            raise UsageError(f"{where} is {text!r}; it must be {wanted}") from None
+    assert hint is str, f"{where}: options are bool, int, float, str or tuples of these, not {hint}"
+    return text

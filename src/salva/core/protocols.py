@@ -1,0 +1,190 @@
+"""The seams: what a suite, a generator, a perceiver, a relation, a metric and an executor are.
+
+A component is a class with a `version`, an optional frozen dataclass `Options`, and a constructor
+that takes an instance of it. Weights load on construction, work happens on call. Calls take a
+batch and give one outcome per element, in order: an exception is returned as a value, so that
+one bad element never costs its neighbours. Bump `version` when the same input gives other output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import ClassVar, Protocol
+
+from salva.core.case import Case, Prompt
+from salva.core.fingerprint import Json
+from salva.core.image import ImageRef, Picture
+from salva.core.observation import Observation
+from salva.core.spec import Binding
+from salva.core.table import Table
+from salva.core.verdict import Failure, Outcome, Verdict
+from salva.errors import SalvaError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderRequest:
+    """One image to paint."""
+
+    prompt: Prompt
+    seed: int
+    repeat: int = 0
+    """For generators without seeds (folders, some APIs)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rendered:
+    """A painted image and where it came from."""
+
+    picture: Picture
+    provenance: Mapping[str, Json] = field(default_factory=dict)
+    """Kept with the image, never shown to a perceiver: planted faults, a rewritten prompt, a snapshot name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """What a perceiver is asked about an image."""
+
+    role: str
+    """detector, reader, embedder or judge."""
+    text: str = ""
+    labels: tuple[str, ...] = ()
+    """For detectors that must be told what to look for; others never see it and their key leaves it out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookRequest:
+    """One query about one image."""
+
+    picture: Picture
+    query: Query
+    given: Mapping[str, Observation] = field(default_factory=dict)
+    """What the roles in the perceiver's `needs` saw in the same image."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """A query about the image of one prompt, as a relation asks for it."""
+
+    role: str
+    """The prompt's role in its case."""
+    query: Query
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sight:
+    """All that was seen of one prompt's image."""
+
+    image: ImageRef
+    seen: Mapping[Query, Observation] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conclusion:
+    """A relation's answer; the run adds which case, repeat, arm and model it is about."""
+
+    outcome: Outcome
+    errors: tuple[str, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    scores: Mapping[str, float] = field(default_factory=dict)
+    reason: str = ""
+
+
+class Suite(Protocol):
+    """Options to cases."""
+
+    version: ClassVar[str]
+    sizes: ClassVar[tuple[str, ...]]
+    """Named sizes, smallest first; a number samples the largest, balanced over categories."""
+
+    def cases(self, size: str) -> Iterator[Case]:
+        """The cases of a named size, in a stable order."""
+
+
+class Generator(Protocol):
+    """Prompts to pictures."""
+
+    version: ClassVar[str]
+    sees_formula: ClassVar[bool]
+    """Whether the formula, and not only the text, decides what is painted."""
+
+    def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
+        """One picture or error per request."""
+
+
+class Perceiver(Protocol):
+    """Pictures to observations: a detector, a reader, an embedder or a judge."""
+
+    version: ClassVar[str]
+    needs: ClassVar[tuple[str, ...]]
+    """Roles whose observations of the same image it must be given first."""
+    takes_labels: ClassVar[bool]
+    """Whether Query.labels can change what it sees."""
+
+    def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
+        """One observation or error per request."""
+
+
+class Relation(Protocol):
+    """Observations of a case's images to a conclusion; pure."""
+
+    version: ClassVar[str]
+    needs: ClassVar[tuple[str, ...]]
+    """Roles that must be bound for it to be judged at all."""
+    errors: ClassVar[Mapping[str, str]]
+    """Error types it can report, each with one sentence."""
+    has_control: ClassVar[bool]
+    """Whether any two images can be put in its two places, so that seed noise can be measured."""
+
+    def applies(self, case: Case) -> bool:
+        """Whether this case is one for this relation."""
+
+    def looks(self, case: Case, roles: Collection[str], sights: Mapping[str, Sight]) -> Sequence[Look]:
+        """What must be looked at next, given what was seen; asked again until nothing new comes."""
+
+    def judge(self, case: Case, sights: Mapping[str, Sight]) -> Conclusion:
+        """The conclusion, once every look has been answered."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """What a metric makes of a run's verdicts."""
+
+    tables: tuple[Table, ...] = ()
+    numbers: Mapping[str, float | None] = field(default_factory=dict)
+
+
+class Metric(Protocol):
+    """Verdicts of one model to tables and numbers; pure."""
+
+    version: ClassVar[str]
+    suites: ClassVar[tuple[str, ...]]
+    """Suites it is made for; empty for all."""
+
+    def measure(self, cases: Sequence[Case], verdicts: Sequence[Verdict]) -> Measured:
+        """Tables and numbers for the report."""
+
+
+class Lane(Protocol):
+    """A component at work."""
+
+    batch_size: int
+    """How many requests it wants at once."""
+    depth: int
+    """How many batches it can have under way."""
+
+    def submit(self, requests: Sequence[RenderRequest] | Sequence[LookRequest]) -> Future[Sequence[object]]:
+        """Start a batch; the future holds one outcome per request and never raises for a single one."""
+
+
+class Executor(Protocol):
+    """Where components run: threads of this process, or elsewhere."""
+
+    version: ClassVar[str]
+
+    def open(self, binding: Binding) -> Lane:
+        """Put a component to work."""
+
+    def close(self) -> None:
+        """Stop everything; safe to call twice."""

@@ -1,0 +1,101 @@
+"""What was asked for: components by name and options, and the run made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from salva.core.fingerprint import Json, fingerprint
+from salva.core.options import keyed_options
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComponentSpec:
+    """A component as the user named it, e.g. diffusers/my-checkpoint with two options."""
+
+    role: str
+    """suite, model, detector, reader, embedder, judge, relation or executor."""
+    name: str
+    target: str = ""
+    """What follows the first slash of a model string."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """As given with --set, without the role."""
+
+    @property
+    def label(self) -> str:
+        """How the component is called in tables: its name as typed."""
+        return f"{self.name}/{self.target}" if self.target else self.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Binding:
+    """A component found and its options parsed, but nothing loaded yet."""
+
+    role: str
+    label: str
+    component: type[Any]
+    options: Any
+    """An instance of the component's Options class."""
+    weights: str = ""
+    """Pins whatever was trained or downloaded; empty for components that are code alone."""
+
+    def build(self) -> Any:
+        """The working component; this is where weights load."""
+        return self.component(self.options)
+
+    def asked(self) -> dict[str, Json]:
+        """What the user chose, without versions: the same command names the same run."""
+        return {"name": self.label, "options": keyed_options(self.options)}
+
+    def identity(self) -> dict[str, Json]:
+        """Everything about this component that can change an outcome."""
+        return {**self.asked(), "version": str(self.component.version), "weights": self.weights}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSpec:
+    """All that is needed to repeat a run."""
+
+    suite: Binding
+    models: tuple[Binding, ...]
+    detector: Binding | None = None
+    reader: Binding | None = None
+    embedder: Binding | None = None
+    judges: tuple[Binding, ...] = ()
+    relations: tuple[Binding, ...] = ()
+    """Every relation whose roles are bound."""
+    headline: str = ""
+    """The relation the user chose to lead with; empty leaves it to each case."""
+    size: str = "quick"
+    repeats: int = 1
+    seed: int = 0
+    control: bool = False
+    only: tuple[tuple[str, str], ...] = ()
+    """Labels a case must have, as (name, value)."""
+
+    def observers(self) -> tuple[Binding, ...]:
+        """Every bound perceiver."""
+        singles = (self.detector, self.reader, self.embedder)
+        return tuple(binding for binding in singles if binding is not None) + self.judges
+
+    def asked(self) -> dict[str, Json]:
+        """What makes this run a different one from another."""
+        return {
+            "suite": self.suite.asked(),
+            "models": [binding.asked() for binding in self.models],
+            "observers": {f"{b.role}:{b.label}": b.asked() for b in self.observers()},
+            "relations": [binding.asked() for binding in self.relations],
+            "headline": self.headline,
+            "size": self.size,
+            "repeats": self.repeats,
+            "seed": self.seed,
+            "control": self.control,
+            "only": [list(pair) for pair in self.only],
+        }
+
+    def directory_name(self) -> str:
+        """The name of the run's directory when the user gave none."""
+        model = "+".join(binding.label for binding in self.models)
+        safe = "".join(c if c.isalnum() or c in "+.-" else "-" for c in model)[:60]
+        return f"{self.suite.label}-{safe}-{self.size}-{fingerprint(self.asked())[:8]}"

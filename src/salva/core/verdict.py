@@ -1,0 +1,65 @@
+"""What was concluded about a case, and why.
+
+Error types are strings that relations register; these are MetaLogic's five.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+X_MISPOSITION = "x-misposition"
+Y_MISPOSITION = "y-misposition"
+ENTITY_DUPLICATION = "entity-duplication"
+ENTITY_OMISSION = "entity-omission"
+OPTICAL_CHARACTER = "optical-character"
+
+
+class Outcome(StrEnum):
+    """How a relation came out; only HOLDS and VIOLATED enter a rate."""
+
+    HOLDS = "HOLDS"
+    VIOLATED = "VIOLATED"
+    INCONCLUSIVE = "INCONCLUSIVE"
+    """Nobody could tell."""
+    FAILED = "FAILED"
+    """The work itself broke; the same command tries again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """One reason why a relation broke, with the numbers that prove it."""
+
+    error: str
+    """A registered error type."""
+    role: str
+    """The prompt whose image shows it; empty when only the comparison does."""
+    message: str
+    """For people: what was expected and what was seen."""
+    entity: str = ""
+    expected: str = ""
+    seen: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """One relation over the images of one case, repeat and model."""
+
+    case_id: str
+    repeat: int
+    arm: str
+    """"pair", or "control" for the same wording under other seeds."""
+    model: str
+    relation: str
+    observers: str
+    """The components that looked, joined: verdicts of two detectors stand side by side."""
+    outcome: Outcome
+    errors: tuple[str, ...] = ()
+    """Why the relation broke, most specific first; empty unless outcome is VIOLATED."""
+    failures: tuple[Failure, ...] = ()
+    scores: Mapping[str, float] = field(default_factory=dict)
+    images: Mapping[str, str] = field(default_factory=dict)
+    """Prompt role to image id."""
+    reason: str = ""
+    """Why nobody could tell, or what broke; empty for HOLDS and VIOLATED."""

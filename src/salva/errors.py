@@ -1,0 +1,109 @@
+"""Every exception salva raises on purpose, sorted by who must act.
+
+    SalvaError
+    ├── UsageError            the user must change something (exit code 2, no traceback)
+    │   └── FormulaError        a formula or sentence that does not parse; points at the place
+    ├── PluginError           a component is broken; its author or installer must act
+    │   └── MissingExtraError   an optional dependency is not installed
+    ├── BackendError          the outside world failed; retried when is_retryable
+    │   ├── RefusedError        the model declined on policy; never retried by itself
+    │   └── UnusableError       no request can succeed (wrong key, unknown model): the run stops
+    └── StoreError            disk, schema or lock
+        └── LockedError         another process writes to the same run
+
+Broken invariants are assertions, not exceptions of this tree. Every class survives pickle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class SalvaError(Exception):
+    """Root of everything raised on purpose; the message is written for the person who must act."""
+
+
+class UsageError(SalvaError):
+    """What was asked cannot be done as asked."""
+
+
+class FormulaError(UsageError):
+    """Text that is no formula (or no sentence of the grammar), with the place where it stopped making sense."""
+
+    def __init__(self, problem: str, text: str = "", position: int = 0) -> None:
+        super().__init__(problem, text, position)
+        self.problem = problem
+        self.text = text
+        self.position = position
+
+    def __str__(self) -> str:
+        if not self.text:
+            return self.problem
+        line = self.text.replace("\n", " ")
+        return f"{self.problem}\n  {line}\n  {' ' * self.position}^"
+
+
+class PluginError(SalvaError):
+    """A component is broken or misbehaves."""
+
+
+class MissingExtraError(PluginError):
+    """A component needs packages that are not installed; the message holds the install line."""
+
+    def __init__(self, component: str, extra: str) -> None:
+        super().__init__(component, extra)
+        self.component = component
+        self.extra = extra
+
+    def __str__(self) -> str:
+        return f"{self.component} needs packages that are not installed; install them with: pip install 'salva[{self.extra}]'"
+
+
+class BackendError(SalvaError):
+    """A model, an endpoint or a device did not deliver."""
+
+    def __init__(self, message: str, is_retryable: bool = True, retry_after_s: float | None = None) -> None:
+        super().__init__(message, is_retryable, retry_after_s)
+        self.message = message
+        self.is_retryable = is_retryable
+        self.retry_after_s = retry_after_s
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class RefusedError(BackendError):
+    """The model declined this request on policy grounds."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, is_retryable=False)
+
+    def __reduce__(self) -> tuple[type[RefusedError], tuple[str]]:
+        return type(self), (self.message,)
+
+
+class UnusableError(BackendError):
+    """No request to this component can succeed, so the run stops instead of failing case by case."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, is_retryable=False)
+
+    def __reduce__(self) -> tuple[type[UnusableError], tuple[str]]:
+        return type(self), (self.message,)
+
+
+class StoreError(SalvaError):
+    """The run directory could not be read or written."""
+
+
+class LockedError(StoreError):
+    """Another process is writing to this run."""
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> UsageError:
+    """The error for a name nobody registered, with the nearest known one."""
+    names = sorted(known)
+    close = get_close_matches(name, names, n=1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    return UsageError(f"no {kind} named {name!r}; known: {', '.join(names) or 'none'}.{hint}")

@@ -1,0 +1,158 @@
+"""Names to components: one literal table of our own, entry points for everyone else's.
+
+Listing reads metadata and imports nothing; asking for one component imports that one.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any
+
+from salva.core.options import NoOptions, parse_options, target_field
+from salva.core.spec import Binding, ComponentSpec
+from salva.errors import PluginError, SalvaError, UsageError, unknown_name
+
+ROLES = ("suite", "model", "detector", "reader", "embedder", "judge", "relation", "metric", "executor")
+
+BUILT_IN: Mapping[str, Mapping[str, str]] = {
+    "suite": {"metalogic": "salva.suites.metalogic:MetaLogic"},
+    "model": {"painter": "salva.generators.painter.component:Painter"},
+    "detector": {"pocket": "salva.perception.pocket_detector:PocketDetector"},
+    "reader": {"rapidocr": "salva.perception.rapid_ocr:RapidOcr"},
+    "embedder": {},
+    "judge": {},
+    "relation": {
+        "same-scene": "salva.relations.same_scene:SameScene",
+        "truth": "salva.relations.truth:Truth",
+    },
+    "metric": {
+        "violation-rates": "salva.metrics.violation_rates:ViolationRates",
+        "metalogic-tables": "salva.metrics.metalogic_tables:MetaLogicTables",
+    },
+    "executor": {"local": "salva.run.serial_executor:LocalExecutor"},
+}
+
+_GROUP = {role: f"salva.{'generator' if role == 'model' else role}s" for role in ROLES}
+_loose: dict[str, dict[str, str]] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A component that can be asked for, before anything is imported."""
+
+    role: str
+    name: str
+    source: str
+    """module:Class"""
+    distribution: str
+    """The package that brings it; empty for a loose file."""
+
+
+def entries(role: str) -> list[Entry]:
+    """What is registered for a role, by name; two claims on one name raise."""
+    found = {
+        name: Entry(role=role, name=name, source=source, distribution="salva")
+        for name, source in BUILT_IN[role].items()
+    }
+    for point in _installed(role):
+        owner = point.dist.name if point.dist else "unknown"
+        if point.name in found:
+            raise PluginError(
+                f"two packages register the {role} {point.name!r}: {found[point.name].distribution} and {owner}; uninstall one"
+            )
+        found[point.name] = Entry(role=role, name=point.name, source=point.value, distribution=owner)
+    for name, source in _loose.get(role, {}).items():
+        found[name] = Entry(role=role, name=name, source=source, distribution="")
+    return sorted(found.values(), key=lambda entry: entry.name)
+
+
+def load(role: str, name: str) -> type[Any]:
+    """The class behind a name."""
+    known = {entry.name: entry for entry in entries(role)}
+    if name not in known:
+        raise unknown_name(role, name, known)
+    entry = known[name]
+    module_name, _, class_name = entry.source.partition(":")
+    try:
+        component = getattr(importlib.import_module(module_name), class_name)
+    except SalvaError:
+        raise
+    except Exception as error:
+        owner = f" from {entry.distribution}" if entry.distribution else ""
+        raise PluginError(f"the {role} {name!r}{owner} ({entry.source}) cannot be loaded: {error}") from error
+    if not hasattr(component, "version"):
+        raise PluginError(f"the {role} {name!r} ({entry.source}) has no `version`; every component needs one")
+    return component  # type: ignore[no-any-return]  # getattr on a module is untyped
+
+
+def bind(spec: ComponentSpec) -> Binding:
+    """Find a component and parse its options; weights are pinned but not loaded."""
+    component = load(spec.role, spec.name)
+    options_class = getattr(component, "Options", NoOptions)
+    given = dict(spec.options)
+    target = target_field(options_class)
+    if spec.target:
+        if target is None:
+            raise UsageError(f"the {spec.role} {spec.name!r} takes nothing after a slash, got {spec.label!r}")
+        given[target] = spec.target
+    elif target is not None and target not in given:
+        raise UsageError(f"the {spec.role} {spec.name!r} needs something after a slash: {spec.name}/<{target}>")
+    options = parse_options(options_class, given, spec.role)
+    pin = getattr(component, "weights", None)
+    return Binding(
+        role=spec.role, label=spec.label, component=component, options=options, weights=pin(options) if pin else ""
+    )
+
+
+def add_loose_plugin(source: str) -> Entry:
+    """Register FILE:CLASS for this process; the role is told from the class's methods."""
+    path_text, _, class_name = source.rpartition(":")
+    path = Path(path_text)
+    if not class_name or not path.is_file():
+        raise UsageError(
+            f"--plugin takes FILE:CLASS, got {source!r}" + ("" if path.is_file() else f"; no file {path_text!r}")
+        )
+    module_name = f"salva_plugin_{path.stem}"
+    if module_name not in sys.modules:
+        module_spec = importlib.util.spec_from_file_location(module_name, path)
+        assert module_spec is not None
+        assert module_spec.loader is not None
+        module = importlib.util.module_from_spec(module_spec)
+        sys.modules[module_name] = module
+        try:
+            module_spec.loader.exec_module(module)
+        except Exception as error:
+            del sys.modules[module_name]
+            raise PluginError(f"--plugin {source}: the file cannot be loaded: {error}") from error
+    component = getattr(sys.modules[module_name], class_name, None)
+    if component is None:
+        raise UsageError(f"--plugin {source}: {path.name} has no class {class_name!r}")
+    role = getattr(component, "role", None) or _role_of(component, source)
+    name = getattr(component, "name", None) or _kebab(class_name)
+    _loose.setdefault(role, {})[name] = f"{module_name}:{class_name}"
+    return Entry(role=role, name=name, source=source, distribution="")
+
+
+def _installed(role: str) -> list[EntryPoint]:
+    if os.environ.get("SALVA_NO_PLUGINS"):
+        return []
+    return list(entry_points(group=_GROUP[role]))
+
+
+def _role_of(component: type[Any], source: str) -> str:
+    by_method = {"cases": "suite", "render": "model", "judge": "relation", "measure": "metric", "open": "executor"}
+    for method, role in by_method.items():
+        if hasattr(component, method):
+            return role
+    raise PluginError(f"--plugin {source}: say which role it plays with a class attribute, e.g. role = 'detector'")
+
+
+def _kebab(class_name: str) -> str:
+    return "".join(f"-{c.lower()}" if c.isupper() and i else c.lower() for i, c in enumerate(class_name))
