@@ -1,0 +1,90 @@
+"""salva tests text-to-image models: the same thing said in two ways should look the same.
+
+The names below are the public ones; each loads when first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from salva.api import Run, open_run, run_suite
+    from salva.core.case import Case, Prompt
+    from salva.core.scene import Scene, Thing
+    from salva.core.verdict import Outcome, Verdict
+    from salva.errors import BackendError, FormulaError, PluginError, SalvaError, StoreError, UsageError
+    from salva.logic.english import from_english, to_english
+    from salva.logic.equivalence import are_equivalent, is_determinate, witness
+    from salva.logic.notation import parse, to_notation
+    from salva.logic.rewrite import rewrites
+    from salva.logic.satisfaction import explain, satisfies
+    from salva.logic.worlds import worlds
+
+_HOME = {
+    "Run": "salva.api",
+    "open_run": "salva.api",
+    "run_suite": "salva.api",
+    "Case": "salva.core.case",
+    "Prompt": "salva.core.case",
+    "Scene": "salva.core.scene",
+    "Thing": "salva.core.scene",
+    "Outcome": "salva.core.verdict",
+    "Verdict": "salva.core.verdict",
+    "BackendError": "salva.errors",
+    "FormulaError": "salva.errors",
+    "PluginError": "salva.errors",
+    "SalvaError": "salva.errors",
+    "StoreError": "salva.errors",
+    "UsageError": "salva.errors",
+    "from_english": "salva.logic.english",
+    "to_english": "salva.logic.english",
+    "are_equivalent": "salva.logic.equivalence",
+    "is_determinate": "salva.logic.equivalence",
+    "witness": "salva.logic.equivalence",
+    "parse": "salva.logic.notation",
+    "to_notation": "salva.logic.notation",
+    "rewrites": "salva.logic.rewrite",
+    "explain": "salva.logic.satisfaction",
+    "satisfies": "salva.logic.satisfaction",
+    "worlds": "salva.logic.worlds",
+}
+
+__all__ = [
+    "BackendError",
+    "Case",
+    "FormulaError",
+    "Outcome",
+    "PluginError",
+    "Prompt",
+    "Run",
+    "SalvaError",
+    "Scene",
+    "StoreError",
+    "Thing",
+    "UsageError",
+    "Verdict",
+    "are_equivalent",
+    "explain",
+    "from_english",
+    "is_determinate",
+    "open_run",
+    "parse",
+    "rewrites",
+    "run_suite",
+    "satisfies",
+    "to_english",
+    "to_notation",
+    "witness",
+    "worlds",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'salva' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -57,7 +57,8 @@ class MissingExtraError(PluginError):
         self.extra = extra
 
     def __str__(self) -> str:
-        return f"{self.component} needs packages that are not installed; install them with: pip install 'salva[{self.extra}]'"
+        install = f"pip install 'salva[{self.extra}]'"
+        return f"{self.component} needs packages that are not installed; install them with: {install}"
 
 
 class BackendError(SalvaError):

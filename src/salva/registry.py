@@ -65,7 +65,8 @@ def entries(role: str) -> list[Entry]:
         owner = point.dist.name if point.dist else "unknown"
         if point.name in found:
             raise PluginError(
-                f"two packages register the {role} {point.name!r}: {found[point.name].distribution} and {owner}; uninstall one"
+                f"two packages register the {role} {point.name!r}: "
+                f"{found[point.name].distribution} and {owner}; uninstall one"
             )
         found[point.name] = Entry(role=role, name=point.name, source=point.value, distribution=owner)
     for name, source in _loose.get(role, {}).items():

@@ -10,7 +10,7 @@ import hashlib
 import json
 from typing import TypeAlias
 
-Json: TypeAlias = "None | bool | int | float | str | list[Json] | dict[str, Json]"
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 
 def canonical_json(value: object) -> str:

@@ -17,10 +17,9 @@ class Picture:
     """The same pixels as a lossless WebP file, when the maker has one already; saves encoding them."""
 
     def __post_init__(self) -> None:
-        if len(self.rgb) != 3 * self.width * self.height:
-            raise ValueError(
-                f"a {self.width} x {self.height} picture needs {3 * self.width * self.height} bytes, got {len(self.rgb)}"
-            )
+        n_bytes = 3 * self.width * self.height
+        if len(self.rgb) != n_bytes:
+            raise ValueError(f"a {self.width} x {self.height} picture needs {n_bytes} bytes, got {len(self.rgb)}")
 
     def image_id(self) -> str:
         """The hash of the pixels; the file format plays no part in it."""

@@ -1,0 +1,44 @@
+# Two commands: `make demo` and `make test`. Both build .venv first, from nothing but Python 3.11+.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+DEMO_RUN := runs/demo
+DEMO_FAULTS := entity-omission:0.08,entity-duplication:0.08,x-misposition:0.1,y-misposition:0.1,optical-character:0.05
+
+.PHONY: demo test check bench docs clean
+
+demo: $(VENV)/.base
+	$(BIN)/salva run metalogic --model painter --set model.faults=$(DEMO_FAULTS) --out $(DEMO_RUN)
+	@$(BIN)/salva report $(DEMO_RUN) >/dev/null
+	@echo; echo "The pairs that broke, side by side: $(DEMO_RUN)/report/index.html"
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+bench: $(VENV)/.test
+	@for file in bench/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+docs: $(VENV)/.test
+	$(BIN)/python docs/generate.py
+
+clean:
+	rm -rf $(VENV) runs build dist
+
+$(VENV)/.base: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "salva needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@echo "installing salva into $(VENV) ..."
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.base
+	@echo "installing the test extras ..."
+	@$(PIP) --editable '.[test]'
+	@touch $@

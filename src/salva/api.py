@@ -1,0 +1,102 @@
+"""The Python door: run a suite, open a run, get data frames.
+
+import salva
+run = salva.run_suite("metalogic", model="painter", settings={"model.faults": "entity-omission:0.3"})
+run.verdicts.groupby("label.law")["is_violated"].mean()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from salva.core.case import Case
+from salva.core.verdict import Outcome
+from salva.report.summary import Summary, summarise_run
+from salva.run.ask import Ask, make_spec
+from salva.run.pipeline import execute
+from salva.run.progress import make_progress
+from salva.store.sqlite import open_run as open_store
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run directory, read when asked; holds no file open."""
+
+    directory: Path
+
+    @property
+    def summary(self) -> Summary:
+        """Rates, intervals and tables: what `salva report` shows."""
+        return summarise_run(self.directory)
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        """The cases of this run."""
+        with open_store(self.directory) as store:
+            return tuple(store.cases())
+
+    @property
+    def verdicts(self) -> pd.DataFrame:
+        """One row a verdict: case, repeat, arm, model, relation, outcome, errors, labels and scores."""
+        import pandas as pd
+
+        with open_store(self.directory) as store:
+            labels = {case.case_id: case.labels for case in store.cases()}
+            rows: list[dict[str, Any]] = [
+                {
+                    "case_id": verdict.case_id,
+                    "repeat": verdict.repeat,
+                    "arm": verdict.arm,
+                    "model": verdict.model,
+                    "relation": verdict.relation,
+                    "observers": verdict.observers,
+                    "outcome": verdict.outcome.value,
+                    "is_violated": verdict.outcome is Outcome.VIOLATED,
+                    "errors": ";".join(verdict.errors),
+                    "reason": verdict.reason,
+                    **{f"label.{name}": value for name, value in labels[verdict.case_id].items()},
+                    **{f"score.{name}": value for name, value in verdict.scores.items()},
+                    **{f"image.{role}": image_id for role, image_id in verdict.images.items()},
+                }
+                for verdict in store.verdicts()
+            ]
+        return pd.DataFrame(rows)
+
+    def image_path(self, image_id: str) -> Path:
+        """The file of an image, for a closer look."""
+        with open_store(self.directory) as store:
+            return store.image_path(image_id)
+
+
+def run_suite(
+    suite: str,
+    model: str | Iterable[str] = "painter",
+    *,
+    out: str | Path | None = None,
+    settings: Mapping[str, str] | None = None,
+    progress: bool = False,
+    **asked: Any,
+) -> Run:
+    """Run a suite as `salva run` does and give the finished run.
+
+    asked: detector, reader, embedder, judges, size, repeats, seed, control, only, relation, reading.
+    The same call resumes an interrupted run and does nothing twice.
+    """
+    models = (model,) if isinstance(model, str) else tuple(model)
+    ask = replace(Ask(suite=suite, models=models, settings=dict(settings or {})), **asked)
+    spec = make_spec(ask)
+    directory = Path(out) if out is not None else Path("runs") / spec.directory_name()
+    execute(spec, directory, make_progress(quiet=not progress))
+    return Run(directory)
+
+
+def open_run(directory: str | Path) -> Run:
+    """A run made earlier; raises StoreError when the directory holds none."""
+    with open_store(Path(directory)):
+        return Run(Path(directory))

@@ -1,0 +1,107 @@
+"""`salva cases`: the prompts of a suite, nothing run."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Iterable
+
+import click
+
+from salva.cli import flags
+from salva.core.case import Case
+from salva.core.fingerprint import Json
+from salva.run.ask import Ask, make_spec, split_settings
+
+
+@click.command("cases", short_help="The prompts of a suite.")
+@click.argument("suite")
+@flags.plugin_flag
+@flags.size_flag
+@flags.seed_flag
+@flags.flag("--only", multiple=True, metavar="LABEL=VALUE", help="Only cases with this label.")
+@flags.set_flag
+@flags.flag(
+    "--format",
+    "form",
+    type=click.Choice(["table", "jsonl", "csv"]),
+    default="table",
+    show_default=True,
+    help="How to print them.",
+)
+def command(suite: str, size: str, seed: int, only: tuple[str, ...], settings: tuple[str, ...], form: str) -> None:
+    """Print the cases of SUITE as a run would use them."""
+    from salva.run.plan import planned_cases
+
+    spec = make_spec(Ask(suite=suite, size=size, seed=seed, only=only, settings=split_settings(settings)))
+    cases = planned_cases(spec)
+    {"table": _print_table, "jsonl": _print_jsonl, "csv": _print_csv}[form](cases)
+
+
+def _as_object(case: Case) -> dict[str, Json]:
+    return {
+        "case_id": case.case_id,
+        "suite": case.suite,
+        "labels": dict(case.labels),
+        "prompts": {prompt.role: prompt.text for prompt in case.prompts},
+        "formulas": {prompt.role: prompt.formula for prompt in case.prompts},
+        "relation": case.relation,
+        "equivalent": case.equivalent,
+        "determinate": case.determinate,
+        "category": case.category,
+        "cluster": case.cluster,
+        "findings": list(case.findings),
+    }
+
+
+def _print_jsonl(cases: Iterable[Case]) -> None:
+    for case in cases:
+        click.echo(json.dumps(_as_object(case), ensure_ascii=False))
+
+
+def _print_csv(cases: Iterable[Case]) -> None:
+    from salva.report.export import safe_cell
+
+    rows = list(cases)
+    labels = sorted({name for case in rows for name in case.labels})
+    roles = list(dict.fromkeys(prompt.role for case in rows for prompt in case.prompts))
+    writer = csv.writer(sys.stdout)
+    fixed = ["case_id", "suite", "category", "relation", "equivalent", "determinate"]
+    writer.writerow(
+        fixed + [f"label.{n}" for n in labels] + [f"prompt.{r}" for r in roles] + [f"formula.{r}" for r in roles]
+    )
+    for case in rows:
+        texts = {prompt.role: prompt for prompt in case.prompts}
+        cells: list[object] = [
+            case.case_id,
+            case.suite,
+            case.category,
+            case.relation,
+            case.equivalent,
+            case.determinate,
+        ]
+        cells += [case.labels.get(name, "") for name in labels]
+        cells += [texts[role].text if role in texts else "" for role in roles]
+        cells += [(texts[role].formula or "") if role in texts else "" for role in roles]
+        writer.writerow([safe_cell(cell) for cell in cells])
+
+
+def _print_table(cases: Iterable[Case]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(show_lines=True)
+    for column in ("case", "prompts", "relation", "equivalent", "determinate"):
+        table.add_column(column, overflow="fold")
+    n_cases = 0
+    for n_cases, case in enumerate(cases, start=1):  # noqa: B007 - the count is what is left after the loop
+        prompts = "\n".join(prompt.text for prompt in case.prompts)
+        table.add_row(case.case_id, prompts, case.relation, _yes_no(case.equivalent), _yes_no(case.determinate))
+    console = Console(markup=False)
+    console.print(table)
+    console.print(f"{n_cases} cases")
+
+
+def _yes_no(value: bool | None) -> str:
+    return "unknown" if value is None else "yes" if value else "no"

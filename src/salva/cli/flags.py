@@ -1,0 +1,99 @@
+"""Flags that several commands share; each also reads a SALVA_ variable named after it."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from salva.errors import UsageError
+from salva.registry import add_loose_plugin
+
+F = TypeVar("F", bound=Callable[..., Any])
+RUN_DIRECTORY = click.Path(file_okay=False, path_type=Path)
+
+
+def flag(*names: str, **settings: Any) -> Callable[[F], F]:
+    """A click option that the variable SALVA_<NAME> can set too."""
+    long_name = next(name for name in names if name.startswith("--")).split("/")[0]
+    variable = "SALVA_" + long_name.removeprefix("--").replace("-", "_").upper()
+    return click.option(*names, envvar=variable, show_envvar=True, **settings)
+
+
+def _read_config(ctx: click.Context, _parameter: click.Parameter, path: Path | None) -> None:
+    if path is None:
+        return
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"--config {path}: {error}") from error
+    settings = content.pop("set", {})
+    if not isinstance(settings, dict):
+        raise UsageError(f"--config {path}: [set] must be a table of ROLE.OPTION = value")
+    known = {parameter.name for parameter in ctx.command.params}
+    defaults: dict[str, Any] = {}
+    for key, value in content.items():
+        name = {"model": "models", "judge": "judges"}.get(key, key).replace("-", "_")
+        if name not in known or name == "config":
+            names = sorted(str(n) for n in known if n)
+            raise UsageError(f"--config {path}: {key!r} is no flag of this command; known: {', '.join(names)}")
+        defaults[name] = [value] if name in {"models", "judges", "only"} and isinstance(value, str) else value
+    defaults["settings"] = [f"{key}={value}" for key, value in _flatten(settings).items()]
+    ctx.default_map = {**(ctx.default_map or {}), **defaults}
+
+
+def _flatten(table: dict[str, Any], prefix: str = "") -> dict[str, str]:
+    flat: dict[str, str] = {}
+    for key, value in table.items():
+        if isinstance(value, dict):
+            flat |= _flatten(value, f"{prefix}{key}.")
+        elif isinstance(value, list):
+            flat[prefix + key] = ",".join(str(element) for element in value)
+        else:
+            flat[prefix + key] = str(value).lower() if isinstance(value, bool) else str(value)
+    return flat
+
+
+def _load_plugins(_ctx: click.Context, _parameter: click.Parameter, sources: tuple[str, ...]) -> None:
+    for source in sources:
+        add_loose_plugin(source)
+
+
+config_flag = flag(
+    "--config",
+    type=click.Path(dir_okay=False, path_type=Path),
+    callback=_read_config,
+    is_eager=True,
+    expose_value=False,
+    help="A TOML file with the same names as the flags; flags win.",
+)
+plugin_flag = flag(
+    "--plugin",
+    multiple=True,
+    callback=_load_plugins,
+    is_eager=True,
+    expose_value=False,
+    metavar="FILE:CLASS",
+    help="Try a component from a loose file.",
+)
+set_flag = flag(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="ROLE.OPTION=VALUE",
+    help="An option of a component, e.g. model.faults=entity-omission:0.3",
+)
+reading_flag = flag(
+    "--reading",
+    type=click.Choice(["exact", "at-least"]),
+    default="exact",
+    help="Whether two cats are wrong for 'a cat'.",
+)
+size_flag = flag(
+    "--size", default="quick", metavar="NAME|N", show_default=True, help="A named size, or how many cases."
+)
+seed_flag = flag("--seed", type=int, default=0, show_default=True, help="The seed all others derive from.")
+progress_flag = flag("--no-progress", is_flag=True, help="No progress bars.")

@@ -1,0 +1,54 @@
+"""`salva judge`: verdicts again from what is stored."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from salva.cli import flags
+from salva.cli.main import EXIT_INCOMPLETE
+
+
+@click.command("judge", short_help="Verdicts again from stored pictures.")
+@click.argument("run", type=flags.RUN_DIRECTORY)
+@flags.plugin_flag
+@click.option("--relation", default=None, help="The relation that leads from now on.")
+@click.option(
+    "--detector", default=None, help="Look again with another detector; its verdicts stand beside the others."
+)
+@click.option("--reader", default=None, help="Look again with another reader, or none.")
+@click.option("--judge", "judges", multiple=True, help="Ask another judge; repeatable.")
+@click.option("--reading", type=click.Choice(["exact", "at-least"]), default=None)
+@flags.set_flag
+@flags.progress_flag
+def command(
+    run: Path,
+    relation: str | None,
+    detector: str | None,
+    reader: str | None,
+    judges: tuple[str, ...],
+    reading: str | None,
+    settings: tuple[str, ...],
+    no_progress: bool,
+) -> None:
+    """Judge the pictures of RUN again; nothing is painted, and only a newly named role looks."""
+    from salva.report.summary import summarise_run
+    from salva.report.terminal import print_summary
+    from salva.run.ask import split_settings
+    from salva.run.judging import Changes, judge_again
+    from salva.run.progress import make_progress
+
+    changes = Changes(
+        relation=relation,
+        detector=detector,
+        reader=reader,
+        judges=judges,
+        reading=reading,
+        settings=split_settings(settings),
+    )
+    summary = judge_again(run, changes, make_progress(quiet=no_progress))
+    print_summary(summarise_run(run))
+    if not summary.is_complete:
+        sys.exit(EXIT_INCOMPLETE)

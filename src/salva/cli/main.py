@@ -1,0 +1,84 @@
+"""The `salva` command: parses, calls, prints.
+
+Commands load when asked for, so that `salva --help` answers at once. Every error salva raises on
+purpose ends here as one message and an exit code; nothing else is caught.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+
+import click
+
+from salva.errors import SalvaError
+
+COMMANDS = {
+    "run": "Paint every prompt of a suite, look at the pictures, judge and summarise.",
+    "list": "What can be named: suites, models, detectors, readers, relations, laws ...",
+    "cases": "The prompts of a suite; nothing is run.",
+    "prove": "Worlds of a formula; of two formulas, whether they are equivalent.",
+    "rewrite": "Equivalent formulas by the laws of logic, with their English.",
+    "judge": "Verdicts again from what a run has stored.",
+    "report": "A run as html, md, json or csv.",
+    "export": "Counterexamples or verdict rows of a run as files.",
+    "selftest": "Planted faults in, precision and recall of the oracle out.",
+    "verify": "Check every stored image and row of a run.",
+}
+EXIT_GATE, EXIT_USAGE, EXIT_INCOMPLETE, EXIT_INTERRUPTED = 1, 2, 3, 130
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported one at a time, by name; the signatures are click's."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"salva.cli.{cmd_name}_command")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "SALVA"})
+@click.version_option(package_name="salva")
+def salva() -> None:
+    """Test a text-to-image model by saying the same thing in two ways.
+
+    \b
+    salva run metalogic                     run the MetaLogic suite on the embedded model
+    salva report RUN                        the pictures that prove what broke
+    salva prove "cat & dog" "dog & cat"     decide an equivalence
+    """
+
+
+def main() -> None:
+    """Entry point: exit codes 0 fine, 1 gate failed, 2 the user must act, 3 incomplete, 130 interrupted."""
+    try:
+        sys.exit(salva.main(standalone_mode=False))
+    except SalvaError as error:
+        _complain(str(error))
+    except click.exceptions.Abort:
+        sys.exit(EXIT_INTERRUPTED)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        click.echo("interrupted", err=True)
+        sys.exit(EXIT_INTERRUPTED)
+    except BrokenPipeError:
+        # The reader of our output went away (salva cases | head); there is nobody left to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+
+
+def _complain(message: str) -> None:
+    click.echo(f"salva: {message}", err=True)
+    sys.exit(EXIT_USAGE)

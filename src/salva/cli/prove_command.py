@@ -1,0 +1,52 @@
+"""`salva prove`: decide worlds, determinacy and equivalence."""
+
+from __future__ import annotations
+
+import click
+
+from salva.cli import flags
+
+_SHOWN = 20
+
+
+@click.command("prove", short_help="Decide worlds and equivalence.")
+@click.argument("formula")
+@click.argument("other", required=False, metavar="[FORMULA]")
+@flags.reading_flag
+def command(formula: str, other: str | None, reading: str) -> None:
+    """The worlds of FORMULA and whether it is determinate; of two, whether they are equivalent.
+
+    \b
+    salva prove "cat & (dog | apple)" "(cat & dog) | (cat & apple)"
+    salva prove "!cat & dog@left"
+    """
+    from salva.logic.formula import Formula, entities
+    from salva.logic.notation import parse
+    from salva.logic.worlds import count_worlds, worlds
+
+    def show_worlds(title: str, one: Formula) -> int:
+        n_worlds = count_worlds(one, reading)
+        click.echo(f"{title}: {n_worlds} world{'' if n_worlds == 1 else 's'}")
+        for world in worlds(one, reading, limit=_SHOWN):
+            click.echo(f"  - {world.describe(entities(one))}")
+        if n_worlds > _SHOWN:
+            click.echo(f"  ... and {n_worlds - _SHOWN} more")
+        return n_worlds
+
+    first = parse(formula)
+    if other is None:
+        n_worlds = count_worlds(first, reading)
+        click.echo("contradictory" if n_worlds == 0 else "determinate" if n_worlds == 1 else "not determinate")
+        show_worlds(formula, first)
+        return
+    from salva.logic.equivalence import witness
+
+    second = parse(other)
+    found = witness(first, second, reading)
+    click.echo("equivalent" if found is None else "not equivalent")
+    if found is not None:
+        mentioned = tuple(dict.fromkeys((*entities(first), *entities(second))))
+        fits = (formula, other) if found.holds_for == 1 else (other, formula)
+        click.echo(f"witness: {found.world.describe(mentioned)}\n  fits       {fits[0]}\n  but not    {fits[1]}")
+    counts = [show_worlds(text, one) for text, one in ((formula, first), (other, second))]
+    click.echo("determinate" if counts == [1, 1] else "not determinate: two right pictures may differ")

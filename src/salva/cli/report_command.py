@@ -1,0 +1,48 @@
+"""`salva report`: a run for people and for programs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from salva.cli import flags
+
+_FILE = {"html": "index.html", "md": "report.md", "json": "report.json", "csv": "verdicts.csv"}
+
+
+@click.command("report", short_help="A run as html, md, json or csv.")
+@click.argument("run", type=flags.RUN_DIRECTORY)
+@flags.flag("--format", "form", type=click.Choice(list(_FILE)), default="html", show_default=True, help="What to make.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="Where to write it; json, md and csv print otherwise."
+)
+def command(run: Path, form: str, output: Path | None) -> None:
+    """Make the report of RUN; html goes to RUN/report/index.html unless told otherwise."""
+    from salva.report.summary import summarise_run
+
+    if form == "html":
+        from salva.report.html import write_html
+
+        path = output or run / "report" / _FILE["html"]
+        write_html(run, path)
+        click.echo(path)
+        return
+    if form == "csv":
+        from salva.report.export import csv_text
+
+        text = csv_text(run)
+    elif form == "md":
+        from salva.report.markdown import to_markdown
+
+        text = to_markdown(summarise_run(run))
+    else:
+        text = json.dumps(summarise_run(run).to_json(), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        from salva.report.export import write_text
+
+        write_text(output, text)
+        click.echo(output)

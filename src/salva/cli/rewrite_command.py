@@ -1,0 +1,45 @@
+"""`salva rewrite`: equivalent formulas and their English."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+
+@click.command("rewrite", short_help="Equivalent formulas by the laws of logic.")
+@click.argument("formula")
+@click.option("--law", help="Only this law or family; see salva list laws.")
+@click.option("--format", "form", type=click.Choice(["table", "jsonl"]), default="table", show_default=True)
+def command(formula: str, law: str | None, form: str) -> None:
+    """Every formula that one law, applied at one place, makes of FORMULA (or of an English sentence)."""
+    from salva.logic.english import to_english
+    from salva.logic.notation import parse, to_notation
+    from salva.logic.rewrite import rewrites
+
+    start = parse(formula)
+    found = {}
+    for rewrite in rewrites(start, law):
+        found.setdefault((rewrite.law.name, to_notation(rewrite.formula)), rewrite)
+    if form == "jsonl":
+        for (law_name, notation), rewrite in found.items():
+            row = {
+                "law": law_name,
+                "family": rewrite.law.family,
+                "formula": notation,
+                "position": list(rewrite.position),
+            }
+            click.echo(json.dumps({**row, "english": to_english(rewrite.formula)}, ensure_ascii=False))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table()
+    for column in ("law", "formula", "english"):
+        table.add_column(column, overflow="fold")
+    table.add_row("(as given)", to_notation(start), to_english(start))
+    for (law_name, notation), rewrite in found.items():
+        table.add_row(law_name, notation, to_english(rewrite.formula))
+    Console(markup=False).print(table)
+    if not found:
+        click.echo("no law applies" if law is None else f"{law} does not apply anywhere in this formula")

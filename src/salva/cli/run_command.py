@@ -1,0 +1,100 @@
+"""`salva run`: the whole flow, then the table, then the gate."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from salva.cli import flags
+from salva.cli.main import EXIT_GATE, EXIT_INCOMPLETE, EXIT_INTERRUPTED
+from salva.run import ask as asking
+
+
+@click.command("run", short_help="Run a suite against a model.")
+@click.argument("suite")
+@flags.config_flag
+@flags.plugin_flag
+@flags.flag(
+    "--model",
+    "models",
+    multiple=True,
+    default=[asking.DEFAULT_MODEL],
+    show_default=True,
+    help="A generator; repeatable.",
+)
+@flags.flag("--detector", default=asking.DEFAULT_DETECTOR, show_default=True, help="Finds the things in a picture.")
+@flags.flag("--reader", default=asking.DEFAULT_READER, show_default=True, help="Reads text in a picture, or none.")
+@flags.flag("--embedder", default=asking.NOBODY, show_default=True, help="Makes vectors of pictures and texts.")
+@flags.flag("--judge", "judges", multiple=True, help="Answers questions about a picture; repeatable.")
+@flags.size_flag
+@flags.flag("--repeats", type=int, default=1, show_default=True, help="How many seeds every prompt is painted with.")
+@flags.seed_flag
+@flags.flag("--control", is_flag=True, help="Cross wordings and seeds to measure seed noise (at least 2 repeats).")
+@flags.flag("--only", multiple=True, metavar="LABEL=VALUE", help="Only cases with this label, e.g. law=de-morgan")
+@flags.set_flag
+@flags.flag("--relation", default="", help="The relation that leads; default: each case's own.")
+@flags.reading_flag
+@flags.flag("--out", type=flags.RUN_DIRECTORY, help="The run's directory; default runs/<name of what was asked>.")
+@flags.flag("--executor", default="local", show_default=True, help="Where components run.")
+@flags.flag("--max-violation-rate", type=click.FloatRange(0, 1), help="Exit 1 when the rate is above this.")
+@flags.flag(
+    "--gate-on",
+    type=click.Choice(["lower", "point", "upper"]),
+    default="lower",
+    show_default=True,
+    help="Which end of the interval the gate looks at.",
+)
+@flags.flag("--retry-refused", is_flag=True, help="Ask again for pictures the model refused.")
+@flags.progress_flag
+def command(
+    suite: str,
+    out: Path | None,
+    executor: str,
+    max_violation_rate: float | None,
+    gate_on: str,
+    retry_refused: bool,
+    no_progress: bool,
+    settings: tuple[str, ...],
+    **asked: Any,
+) -> None:
+    """Paint every prompt of SUITE, look at the pictures, judge and summarise.
+
+    The same command resumes an interrupted run and does nothing twice.
+    """
+    from salva.report.summary import summarise_run
+    from salva.report.terminal import print_summary
+    from salva.run.pipeline import execute
+    from salva.run.progress import make_progress
+
+    spec = asking.make_spec(asking.Ask(suite=suite, settings=asking.split_settings(settings), **asked))
+    directory = out or Path("runs") / spec.directory_name()
+    click.echo(f"{suite} on {', '.join(b.label for b in spec.models)}: {directory}", err=True)
+    try:
+        summary = execute(
+            spec, directory, make_progress(quiet=no_progress), executor=executor, retry_refused=retry_refused
+        )
+    except KeyboardInterrupt:
+        click.echo(f"\ninterrupted; everything finished so far is in {directory}. The same command goes on.", err=True)
+        sys.exit(EXIT_INTERRUPTED)
+    figures = summarise_run(directory)
+    print_summary(figures)
+    click.echo(f"\nrun directory: {directory}\nreport:        salva report {directory}")
+    if not summary.is_complete:
+        click.echo(f"salva: {summary.n_failed} pieces of work failed; the same command tries them again", err=True)
+        sys.exit(EXIT_INCOMPLETE)
+    if max_violation_rate is not None and not _passes(figures, max_violation_rate, gate_on):
+        sys.exit(EXIT_GATE)
+
+
+def _passes(figures: Any, limit: float, gate_on: str) -> bool:
+    is_ok = True
+    for model, rate, (low, high) in figures.rates():
+        value = {"lower": low, "point": rate, "upper": high}[gate_on]
+        if value is None or value > limit:
+            shown = "unknown" if value is None else f"{value:.3f}"
+            click.echo(f"gate: {model}: {gate_on} violation rate {shown} is above {limit}", err=True)
+            is_ok = False
+    return is_ok

@@ -1,0 +1,29 @@
+"""`salva verify`: every stored image against its digest, every row against its key."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from salva.cli import flags
+from salva.cli.main import EXIT_USAGE
+
+
+@click.command("verify", short_help="Check a run's images and rows.")
+@click.argument("run", type=flags.RUN_DIRECTORY)
+@flags.progress_flag
+def command(run: Path, no_progress: bool) -> None:
+    """Read everything RUN has stored and name what does not match."""
+    from salva.run.progress import make_progress
+    from salva.run.verify import verify
+
+    report = verify(run, make_progress(quiet=no_progress))
+    click.echo(f"{report.n_images} images, {report.n_rows} rows checked")
+    for problem in report.problems:
+        click.echo(f"  {problem}")
+    if report.problems:
+        click.echo(f"{len(report.problems)} problems", err=True)
+        sys.exit(EXIT_USAGE)
+    click.echo("everything matches")

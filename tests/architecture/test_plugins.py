@@ -1,0 +1,88 @@
+"""Other people's components: installed packages, loose files, clashes and broken ones."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from salva import registry
+from salva.core.spec import ComponentSpec
+from salva.errors import PluginError, UsageError
+
+PACKAGE = Path(__file__).parents[1] / "plugin_package"
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example package, really installed into a folder of its own."""
+    target = tmp_path_factory.mktemp("site")
+    source = tmp_path_factory.mktemp("source") / "package"
+    subprocess.run(["cp", "-r", str(PACKAGE), str(source)], check=True)
+    install = [sys.executable, "-m", "pip", "install", "--no-index", "--no-deps", "--no-build-isolation", "--quiet"]
+    subprocess.run([*install, "--target", str(target), str(source)], check=True, capture_output=True)
+    return target
+
+
+def _salva(site: Path | None, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, **variables}
+    if site is not None:
+        environment["PYTHONPATH"] = str(site)
+    return subprocess.run(
+        [sys.executable, "-c", "from salva.cli.main import main; main()", *arguments],
+        capture_output=True,
+        text=True,
+        env=environment,
+    )
+
+
+def test_an_installed_suite_is_listed_and_gives_cases(installed: Path) -> None:
+    assert "with-swap" in _salva(installed, "list", "suites").stdout
+    shown = _salva(installed, "cases", "with-swap", "--size", "full", "--format", "jsonl")
+    assert shown.stdout.count("\n") == 3, shown.stderr
+
+
+def test_plugins_can_be_switched_off(installed: Path) -> None:
+    assert "with-swap" not in _salva(installed, "list", "suites", SALVA_NO_PLUGINS="1").stdout
+
+
+def test_an_installed_suite_and_detector_run_end_to_end(installed: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    run = ["run", "with-swap", "--size", "full", "--detector", "blobs", "--reader", "none", "--no-progress"]
+    done = _salva(installed, *run, "--out", str(out), "--set", "detector.contrast=60")
+    assert done.returncode == 0, done.stderr
+    assert (out / "salva.db").exists()
+
+
+def test_a_loose_file_is_tried_without_installing(tmp_path: Path) -> None:
+    source = PACKAGE / "src" / "salva_example" / "with_swap.py"
+    shown = _salva(None, "cases", "with-swap", "--plugin", f"{source}:WithSwap", "--size", "full", "--format", "csv")
+    assert "with-swap-cat-dog" in shown.stdout, shown.stderr
+
+
+def test_two_packages_with_one_name_are_named(installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(installed))
+    builtin = {**registry.BUILT_IN, "suite": {**registry.BUILT_IN["suite"], "with-swap": "salva.nowhere:Nothing"}}
+    monkeypatch.setattr(registry, "BUILT_IN", builtin)
+    with pytest.raises(PluginError, match="salva and salva-example"):
+        registry.entries("suite")
+
+
+def test_a_component_that_cannot_be_imported_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
+    builtin = {**registry.BUILT_IN, "suite": {"gone": "salva.suites.gone:Gone"}}
+    monkeypatch.setattr(registry, "BUILT_IN", builtin)
+    with pytest.raises(PluginError, match=r"'gone' from salva .*cannot be loaded"):
+        registry.load("suite", "gone")
+
+
+def test_an_unknown_name_gets_the_nearest_one() -> None:
+    with pytest.raises(UsageError, match="Did you mean 'metalogic'"):
+        registry.load("suite", "metalogik")
+
+
+def test_a_slash_is_refused_where_nothing_may_follow() -> None:
+    with pytest.raises(UsageError, match="takes nothing after a slash"):
+        registry.bind(ComponentSpec(role="model", name="painter", target="extra"))

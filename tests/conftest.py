@@ -1,0 +1,41 @@
+"""What every test shares: no network but loopback, and a clean environment."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+_connect = socket.socket.connect
+
+
+def _connect_to_loopback_only(self: socket.socket, address: Any) -> None:
+    if self.family in (socket.AF_INET, socket.AF_INET6) and address[0] not in {"127.0.0.1", "::1", "localhost"}:
+        raise AssertionError(f"a test tried to reach {address}; tests stay on loopback")
+    _connect(self, address)
+
+
+@pytest.fixture(autouse=True)
+def loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Any connection to elsewhere fails the test that made it."""
+    monkeypatch.setattr(socket.socket, "connect", _connect_to_loopback_only)
+
+
+@pytest.fixture(autouse=True)
+def no_salva_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A developer's own SALVA_ settings must not change what is tested."""
+    for name in list(os.environ):
+        if name.startswith("SALVA_") and name != "SALVA_TEST_DATA":
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def foreign_data() -> Path:
+    """The folder of real data; the test is skipped, by name, where it is not there."""
+    folder = os.environ.get("SALVA_TEST_DATA")
+    if not folder or not Path(folder).is_dir():
+        pytest.skip("SALVA_TEST_DATA names no folder of foreign data")
+    return Path(folder)

@@ -1,0 +1,55 @@
+"""Detector: one box around everything that stands out from the picture's border colour.
+
+Too simple for real work; it shows the seam. It is called `thing` because it knows no names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from salva.core.observation import Detection, Detections
+from salva.core.options import option
+from salva.core.protocols import LookRequest
+from salva.errors import SalvaError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What the detector can be told with --set detector.NAME=VALUE."""
+
+    contrast: int = option(40, "How far a pixel must be from the border colour, 0 to 255.")
+
+
+class Blobs:
+    """Detector: a box around whatever is not background."""
+
+    version: ClassVar[str] = "1"
+    needs: ClassVar[tuple[str, ...]] = ()
+    takes_labels: ClassVar[bool] = False
+    Options: ClassVar[type] = Options
+
+    def __init__(self, options: Options) -> None:
+        self._contrast = options.contrast
+
+    def look(self, requests: Sequence[LookRequest]) -> Sequence[Detections | SalvaError]:
+        """One Detections per request, in order."""
+        return [self._look_at(request) for request in requests]
+
+    def _look_at(self, request: LookRequest) -> Detections:
+        import numpy as np
+
+        picture = request.picture
+        pixels = np.frombuffer(picture.rgb, dtype=np.uint8).reshape(picture.height, picture.width, 3).astype(int)
+        stands_out = np.abs(pixels - pixels[0, 0]).max(axis=2) > self._contrast
+        rows, columns = np.flatnonzero(stands_out.any(axis=1)), np.flatnonzero(stands_out.any(axis=0))
+        if not len(rows):
+            return Detections()
+        box = (
+            float(columns[0]) / picture.width,
+            float(rows[0]) / picture.height,
+            float(columns[-1] + 1) / picture.width,
+            float(rows[-1] + 1) / picture.height,
+        )
+        return Detections(boxes=(Detection(label="thing", score=1.0, box=box),))
