@@ -1,0 +1,206 @@
+"""Relation: two prompts that say the same thing should show the same things.
+
+Takes what was seen of both images of a case and compares labels, numbers, the order of centroids
+on the prompt's axis, and unrequested text. Pure: no model, no disk, no clock. The formulas only
+say where to look and, once the images differ, which of them is to blame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from salva.core.case import Case
+from salva.core.options import option
+from salva.core.protocols import Conclusion, Look, Sight
+from salva.core.verdict import (
+    ENTITY_DUPLICATION,
+    ENTITY_OMISSION,
+    OPTICAL_CHARACTER,
+    X_MISPOSITION,
+    Y_MISPOSITION,
+    Failure,
+    Outcome,
+)
+from salva.logic.satisfaction import Discrepancy, explain
+from salva.relations.orders import OrderDifference
+from salva.relations.scenes import (
+    MISPOSITION,
+    Mentioned,
+    Seen,
+    check_shares,
+    compare_orders,
+    counts_of,
+    errors_of,
+    failure_of,
+    looks_at,
+    mentioned,
+    number_differences,
+    related_by,
+    see,
+    text_failure,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SameSceneOptions:
+    """How two images are compared."""
+
+    scope: str = option(
+        "mentioned", "Compare what the prompts mention, or every detected label.", choices=("mentioned", "all")
+    )
+    indeterminate: str = option(
+        "truth",
+        "Pairs with several right pictures: leave them to truth, or compare them too, as the paper does.",
+        choices=("truth", "same-scene"),
+    )
+    reading: str = option(
+        "exact", "exact: two cats are wrong for a cat. at-least: they are not.", choices=("exact", "at-least")
+    )
+    place: str = option(
+        "order", "Places by the order of centroids, or by thirds of the picture.", choices=("order", "thirds")
+    )
+    merge_iou: float = option(0.7, "Boxes of one label that overlap by more than this are one thing.")
+    min_text_score: float = option(0.5, "Text read with a lower score is left out.")
+
+    def __post_init__(self) -> None:
+        check_shares(merge_iou=self.merge_iou, min_text_score=self.min_text_score)
+
+
+class SameScene:
+    """Relation: both images show the same things, in the same numbers and order, and neither or both show text."""
+
+    version: ClassVar[str] = "1"
+    needs: ClassVar[tuple[str, ...]] = ("detector",)
+    has_control: ClassVar[bool] = True
+    errors: ClassVar[Mapping[str, str]] = {
+        X_MISPOSITION: "The things stand in different orders from left to right.",
+        Y_MISPOSITION: "The things stand in different orders from top to bottom.",
+        ENTITY_DUPLICATION: "One image has more of something than the other and than its prompt asks for.",
+        ENTITY_OMISSION: "One image has less of something than the other.",
+        OPTICAL_CHARACTER: "One image alone shows text that its prompt does not ask for.",
+    }
+    Options = SameSceneOptions
+
+    def __init__(self, options: SameSceneOptions) -> None:
+        self._options = options
+
+    def applies(self, case: Case) -> bool:
+        """Whether this is a pair whose right pictures cannot differ, as far as anybody knows."""
+        if len(case.prompts) != 2 or case.equivalent is False:
+            return False
+        if self._options.scope == "mentioned" and any(prompt.formula is None for prompt in case.prompts):
+            return False
+        if self._options.indeterminate == "same-scene":
+            return True
+        # A suite that hands a case to truth means it, even where the formulas are determinate.
+        return case.determinate is not False and case.relation != "truth"
+
+    def looks(self, case: Case, roles: Collection[str], sights: Mapping[str, Sight]) -> Sequence[Look]:  # noqa: ARG002  # one wave is enough
+        """Boxes of what the case mentions, and text where somebody can read it."""
+        return looks_at(case, roles)
+
+    def judge(self, case: Case, sights: Mapping[str, Sight]) -> Conclusion:
+        """Compare the two images."""
+        options = self._options
+        seen = see(case, sights, merge_iou=options.merge_iou, min_text_score=options.min_text_score)
+        if isinstance(seen, str):
+            return Conclusion(outcome=Outcome.INCONCLUSIVE, reason=seen)
+        a, b = seen
+        what = mentioned(case)
+        labels = None if options.scope == "all" else what.entities
+        differing = number_differences(a.scene, b.scene, what, labels=labels, reading=options.reading)
+        orders: tuple[OrderDifference, ...] = ()
+        failures: list[Failure] = []
+        if differing:
+            failures += self._number_failures(a, b, what, differing)
+        else:
+            # An order of different things has no meaning, so it is compared only when the numbers agree.
+            orders = compare_orders(
+                a.scene, b.scene, what, reading=options.reading, place=options.place, all_labels=labels is None
+            )
+            failures += self._order_failures(a, b, what, orders)
+        if bool(a.text) != bool(b.text):
+            failures.append(text_failure(a if a.text else b))
+        return Conclusion(
+            outcome=Outcome.VIOLATED if failures else Outcome.HOLDS,
+            errors=errors_of(failures),
+            failures=tuple(failures),
+            scores={
+                "labels_that_differ": float(len(differing)),
+                "orders_that_differ": float(len(orders)),
+                "text_differs": float(bool(a.text) != bool(b.text)),
+            },
+        )
+
+    def _number_failures(self, a: Seen, b: Seen, what: Mentioned, differing: Sequence[str]) -> list[Failure]:
+        """Who has too many or too few, by the prompts' own formulas; by comparison where these are content."""
+        failures = self._blamed(a, b, what, {"missing", "extra"}, frozenset(differing))
+        for label in differing:
+            if any(failure.entity == label for failure in failures):
+                continue
+            n_a, n_b = (counts_of(one.scene, (label,))[label] for one in (a, b))
+            fewer, more = (a, b) if n_a < n_b else (b, a)
+            n_fewer, n_more = min(n_a, n_b), max(n_a, n_b)
+            is_unasked = label not in what.entities and None not in what.formulas
+            failures.append(
+                Failure(
+                    error=ENTITY_DUPLICATION if is_unasked else ENTITY_OMISSION,
+                    role=more.role if is_unasked else "",
+                    message=(
+                        f"{label}: {n_more} in the image of prompt {more.role!r}, "
+                        f"{n_fewer} in that of prompt {fewer.role!r}"
+                    ),
+                    entity=label,
+                    expected=str(n_fewer if is_unasked else n_more),
+                    seen=str(n_more if is_unasked else n_fewer),
+                )
+            )
+        return failures
+
+    def _order_failures(
+        self, a: Seen, b: Seen, what: Mentioned, differences: Sequence[OrderDifference]
+    ) -> list[Failure]:
+        """Whose things are out of place, by the prompts' own formulas; by comparison where these are content."""
+        failures: list[Failure] = []
+        for axis in dict.fromkeys(difference.axis for difference in differences):
+            on_axis = [difference for difference in differences if difference.axis == axis]
+            labels = frozenset().union(*(difference.labels for difference in on_axis))
+            kinds = {f"{axis}-misplaced", "unrelated"}
+            blamed = [f for f in self._blamed(a, b, what, kinds, labels) if f.error == MISPOSITION[axis]]
+            failures += blamed or [_compared(difference, a, b) for difference in on_axis]
+        return failures
+
+    def _blamed(
+        self, a: Seen, b: Seen, what: Mentioned, kinds: Collection[str], labels: frozenset[str]
+    ) -> list[Failure]:
+        """What each image gets wrong about its own prompt, of these kinds and labels."""
+        failures = []
+        for one, formula in zip((a, b), what.formulas, strict=True):
+            if formula is None:
+                continue
+            for found in explain(formula, one.scene, self._options.reading, self._options.place):
+                if found.kind in kinds and _touches(found, labels):
+                    failures.append(failure_of(found, one.role))
+        return failures
+
+
+def _touches(found: Discrepancy, labels: frozenset[str]) -> bool:
+    if found.kind == "unrelated":
+        relation = related_by(found)
+        return relation.first in labels or relation.second in labels
+    return found.entity in labels
+
+
+def _compared(difference: OrderDifference, a: Seen, b: Seen) -> Failure:
+    first, second = difference.orders
+    direction = "from left to right" if difference.axis == "x" else "from top to bottom"
+    return Failure(
+        error=MISPOSITION[difference.axis],
+        role="",
+        message=f"{direction}: {first} in the image of prompt {a.role!r}, {second} in that of prompt {b.role!r}",
+        entity=", ".join(sorted(difference.labels)),
+        expected=first,
+        seen=second,
+    )

@@ -1,0 +1,294 @@
+"""What the relations over scenes share: from observations to scenes, counts and text.
+
+Detections and readings come in; scenes, counts by label and unrequested text go out. Pure, and
+knows nothing of how a verdict follows from them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from salva.core.case import Case
+from salva.core.observation import Detection, Detections, Reading
+from salva.core.protocols import Look, Query, Sight
+from salva.core.scene import Box, Scene, Thing
+from salva.core.verdict import (
+    ENTITY_DUPLICATION,
+    ENTITY_OMISSION,
+    OPTICAL_CHARACTER,
+    X_MISPOSITION,
+    Y_MISPOSITION,
+    Failure,
+)
+from salva.errors import UsageError
+from salva.logic.formula import Atom, Formula, Related, atoms, entities, largest_counts
+from salva.logic.notation import parse
+from salva.logic.satisfaction import Discrepancy
+from salva.logic.words import plural
+from salva.relations.orders import AXIS_OF_RELATION, AxisOrder, OrderDifference, axis_orders, order_differences
+
+WRONG_COLOUR = "wrong-colour"
+WRONG_RELATION = "wrong-relation"
+
+MISPOSITION = {"x": X_MISPOSITION, "y": Y_MISPOSITION}
+READER = Query(role="reader")
+
+_SPECIFIC_FIRST = (
+    X_MISPOSITION,
+    Y_MISPOSITION,
+    WRONG_RELATION,
+    WRONG_COLOUR,
+    ENTITY_DUPLICATION,
+    ENTITY_OMISSION,
+    OPTICAL_CHARACTER,
+)
+_ERROR_OF = {
+    "missing": ENTITY_OMISSION,
+    "extra": ENTITY_DUPLICATION,
+    "x-misplaced": X_MISPOSITION,
+    "y-misplaced": Y_MISPOSITION,
+    "colour": WRONG_COLOUR,
+}
+_QUOTED = re.compile(r'"([^"]*)"|“([^”]*)”|«([^»]*)»')
+_MIN_LETTERS = 2
+_LONGEST_QUOTE = 80
+
+
+def check_shares(**given: float) -> None:
+    """Refuse option values that are no share of one."""
+    for name, value in given.items():
+        if not 0 <= value <= 1:
+            raise UsageError(f"relation.{name} is {value!r}; it must be from 0 to 1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mentioned:
+    """What the formulas of a case talk about."""
+
+    formulas: tuple[Formula | None, ...]
+    entities: tuple[str, ...]
+    """All of them, sorted."""
+    orders: tuple[AxisOrder, ...]
+    caps: Mapping[str, int]
+    """The largest number any of the formulas allows of an entity."""
+    coloured: tuple[frozenset[str], ...]
+    """For each formula, the entities whose colour it speaks of."""
+    query: Query
+    """What the detector is asked."""
+
+
+def mentioned(case: Case) -> Mentioned:
+    """What the prompts of a case talk about; parsed once for every case with the same formulas."""
+    return _mentioned(tuple(prompt.formula for prompt in case.prompts))
+
+
+@lru_cache(maxsize=4096)
+def _mentioned(notations: tuple[str | None, ...]) -> Mentioned:
+    formulas = tuple(None if notation is None else parse(notation) for notation in notations)
+    known = [formula for formula in formulas if formula is not None]
+    names = sorted({name for formula in known for name in entities(formula)})
+    caps: dict[str, int] = {}
+    for formula in known:
+        for entity, n in largest_counts(formula).items():
+            caps[entity] = max(n, caps.get(entity, 0))
+    return Mentioned(
+        formulas=formulas,
+        entities=tuple(names),
+        orders=axis_orders(known),
+        caps=caps,
+        coloured=tuple(_coloured(formula) for formula in formulas),
+        query=Query(role="detector", labels=tuple(names)),
+    )
+
+
+def _coloured(formula: Formula | None) -> frozenset[str]:
+    leaves = atoms(formula) if formula is not None else ()
+    return frozenset(leaf.entity for leaf in leaves if isinstance(leaf, Atom) and leaf.colour)
+
+
+def looks_at(case: Case, roles: Iterable[str]) -> list[Look]:
+    """Boxes of what the case mentions, and text where somebody can read it, for every prompt's image."""
+    queries = [mentioned(case).query] + ([READER] if "reader" in roles else [])
+    return [Look(role=prompt.role, query=query) for prompt in case.prompts for query in queries]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What was seen of one prompt's image, as far as a relation asks."""
+
+    role: str
+    scene: Scene
+    text: tuple[str, ...]
+    """Unrequested text; empty when there is none or nobody read."""
+
+
+def see(case: Case, sights: Mapping[str, Sight], *, merge_iou: float, min_text_score: float) -> tuple[Seen, ...] | str:
+    """What was seen of every image, or the reason why nobody can tell."""
+    query = mentioned(case).query
+    seen = []
+    for prompt in case.prompts:
+        sight = sights.get(prompt.role)
+        boxes = sight.seen.get(query) if sight else None
+        if sight is None or not isinstance(boxes, Detections):
+            return f"no detections of the image of prompt {prompt.role!r}"
+        reading = sight.seen.get(READER)
+        text = unrequested_text(reading, prompt.text, min_text_score) if isinstance(reading, Reading) else ()
+        seen.append(Seen(role=prompt.role, scene=scene_of(boxes, merge_iou), text=text))
+    return tuple(seen)
+
+
+def scene_of(detections: Detections, merge_iou: float) -> Scene:
+    """The scene a detector saw.
+
+    Of two boxes with one label that overlap by more than merge_iou (intersection over union) the
+    one with the higher score is kept: a detector that says "cat" twice about one cat saw one cat.
+    """
+    by_label: dict[str, list[Detection]] = {}
+    for box in detections.boxes:
+        by_label.setdefault(box.label, []).append(box)
+    kept: list[Detection] = []
+    for same in by_label.values():
+        if len(same) == 1:
+            kept += same
+            continue
+        of_label: list[Detection] = []
+        for box in sorted(same, key=lambda one: (-one.score, one.box)):
+            if all(_overlap(box.box, other.box) <= merge_iou for other in of_label):
+                of_label.append(box)
+        kept += of_label
+    return Scene(things=tuple(Thing(label=box.label, box=box.box) for box in kept))
+
+
+def _overlap(one: Box, other: Box) -> float:
+    width = min(one[2], other[2]) - max(one[0], other[0])
+    height = min(one[3], other[3]) - max(one[1], other[1])
+    if width <= 0 or height <= 0:
+        return 0.0
+    shared = width * height
+    union = (one[2] - one[0]) * (one[3] - one[1]) + (other[2] - other[0]) * (other[3] - other[1]) - shared
+    return shared / union
+
+
+def unrequested_text(reading: Reading, prompt: str, min_score: float) -> tuple[str, ...]:
+    """The texts in the image that the prompt does not ask for.
+
+    A text counts from two letters or digits on: single strokes are read off drawings. A prompt asks
+    for text by quoting it, and a part of what was quoted is what was asked for.
+    """
+    if not reading.spans:
+        return ()
+    asked = [_letters("".join(groups)) for groups in _QUOTED.findall(prompt)]
+    return tuple(
+        span.text
+        for span in reading.spans
+        if span.score >= min_score
+        and len(letters := _letters(span.text)) >= _MIN_LETTERS
+        and not any(letters in quoted for quoted in asked)
+    )
+
+
+def _letters(text: str) -> str:
+    return "".join(c for c in text.casefold() if c.isalnum())
+
+
+def counts_of(scene: Scene, labels: Iterable[str] | None) -> dict[str, int]:
+    """How many things of each label there are; labels None counts all that were seen."""
+    counts = Counter(thing.label for thing in scene.things)
+    return dict(counts) if labels is None else {label: counts[label] for label in labels}
+
+
+def number_differences(
+    a: Scene, b: Scene, what: Mentioned, *, labels: tuple[str, ...] | None, reading: str
+) -> tuple[str, ...]:
+    """The labels of which one scene has more than the other; labels None compares all that were seen.
+
+    The at-least reading does not tell numbers apart above the largest one the prompts state.
+    """
+    counts_a, counts_b = counts_of(a, labels), counts_of(b, labels)
+    if counts_a == counts_b:
+        return ()
+    differing = []
+    for label in sorted(counts_a.keys() | counts_b.keys()):
+        n_a, n_b = counts_a.get(label, 0), counts_b.get(label, 0)
+        if reading == "at-least" and label in what.caps:
+            n_a, n_b = min(n_a, what.caps[label]), min(n_b, what.caps[label])
+        if n_a != n_b:
+            differing.append(label)
+    return tuple(differing)
+
+
+def compare_orders(
+    a: Scene, b: Scene, what: Mentioned, *, reading: str, place: str, all_labels: bool = False
+) -> tuple[OrderDifference, ...]:
+    """Where two scenes with the same numbers differ in their order, on every axis the prompts speak of."""
+    merge_runs = reading == "at-least"
+    return tuple(
+        difference
+        for order in what.orders
+        for difference in order_differences(a, b, order, place=place, all_labels=all_labels, merge_runs=merge_runs)
+    )
+
+
+def is_alike(a: Seen, b: Seen, what: Mentioned, *, reading: str, place: str) -> bool:
+    """Whether two images show the same of what the prompts mention, and both or neither show text."""
+    if bool(a.text) != bool(b.text):
+        return False
+    if number_differences(a.scene, b.scene, what, labels=what.entities, reading=reading):
+        return False
+    return not compare_orders(a.scene, b.scene, what, reading=reading, place=place)
+
+
+def failure_of(found: Discrepancy, role: str) -> Failure:
+    """A discrepancy between an image and its prompt as a registered error."""
+    message = found.message
+    if found.kind in ("missing", "extra"):
+        asked = "none" if found.expected == "0" else found.expected
+        message = f"{_number_of(found.entity, found.seen)} where the prompt asks for {asked}"
+    return Failure(
+        error=_error_of(found),
+        role=role,
+        message=message,
+        entity=found.entity,
+        expected=found.expected,
+        seen=found.seen,
+    )
+
+
+def _error_of(found: Discrepancy) -> str:
+    if found.kind != "unrelated":
+        return _ERROR_OF[found.kind]
+    return MISPOSITION.get(AXIS_OF_RELATION.get(related_by(found).relation, ""), WRONG_RELATION)
+
+
+def related_by(found: Discrepancy) -> Related:
+    """The relation an "unrelated" discrepancy is about."""
+    relation = parse(found.expected.removeprefix("not "))
+    assert isinstance(relation, Related), found.expected
+    return relation
+
+
+def _number_of(entity: str, n: str) -> str:
+    return {"0": f"no {entity}", "1": f"1 {entity}"}.get(n, f"{n} {plural(entity)}")
+
+
+def text_failure(seen: Seen) -> Failure:
+    """The failure of an image that shows text nobody asked for."""
+    text = " ".join(seen.text)
+    shown = text if len(text) <= _LONGEST_QUOTE else f"{text[: _LONGEST_QUOTE - 1]}…"
+    return Failure(
+        error=OPTICAL_CHARACTER,
+        role=seen.role,
+        message=f"shows the text {shown!r}, which the prompt does not ask for",
+        expected="no text",
+        seen=shown,
+    )
+
+
+def errors_of(failures: Iterable[Failure]) -> tuple[str, ...]:
+    """The error types of the failures, each once, most specific first."""
+    found = {failure.error for failure in failures}
+    return tuple(error for error in _SPECIFIC_FIRST if error in found)

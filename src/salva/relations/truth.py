@@ -1,0 +1,125 @@
+"""Relation: each image shows what its own prompt says.
+
+Takes what was seen of every image in a case and holds it against the worlds of its prompt, so it
+decides prompts that several pictures satisfy and sees when both images are wrong in the same way.
+Pure: no model, no disk, no clock. Colours nobody looked at make a case INCONCLUSIVE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from salva.core.case import Case
+from salva.core.options import option
+from salva.core.protocols import Conclusion, Look, Sight
+from salva.core.verdict import (
+    ENTITY_DUPLICATION,
+    ENTITY_OMISSION,
+    OPTICAL_CHARACTER,
+    X_MISPOSITION,
+    Y_MISPOSITION,
+    Failure,
+    Outcome,
+)
+from salva.logic.equivalence import is_contradictory
+from salva.logic.satisfaction import explain
+from salva.relations.scenes import (
+    WRONG_COLOUR,
+    WRONG_RELATION,
+    Seen,
+    check_shares,
+    errors_of,
+    failure_of,
+    is_alike,
+    looks_at,
+    mentioned,
+    see,
+    text_failure,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TruthOptions:
+    """How an image is held against its prompt."""
+
+    reading: str = option(
+        "exact", "exact: two cats are wrong for a cat. at-least: they are not.", choices=("exact", "at-least")
+    )
+    place: str = option(
+        "order", "Places by the order of centroids, or by thirds of the picture.", choices=("order", "thirds")
+    )
+    merge_iou: float = option(0.7, "Boxes of one label that overlap by more than this are one thing.")
+    min_text_score: float = option(0.5, "Text read with a lower score is left out.")
+
+    def __post_init__(self) -> None:
+        check_shares(merge_iou=self.merge_iou, min_text_score=self.min_text_score)
+
+
+class Truth:
+    """Relation: every image is one of its prompt's worlds and shows no text it was not asked for."""
+
+    version: ClassVar[str] = "1"
+    needs: ClassVar[tuple[str, ...]] = ("detector",)
+    has_control: ClassVar[bool] = False
+    errors: ClassVar[Mapping[str, str]] = {
+        X_MISPOSITION: "Something stands at the wrong place from left to right.",
+        Y_MISPOSITION: "Something stands at the wrong place from top to bottom.",
+        WRONG_RELATION: "Two things are not next to or on each other as the prompt says.",
+        WRONG_COLOUR: "Something has another colour than the prompt says.",
+        ENTITY_DUPLICATION: "There is more of something than the prompt asks for.",
+        ENTITY_OMISSION: "There is less of something than the prompt asks for.",
+        OPTICAL_CHARACTER: "The image shows text that the prompt does not ask for.",
+    }
+    Options = TruthOptions
+
+    def __init__(self, options: TruthOptions) -> None:
+        self._options = options
+
+    def applies(self, case: Case) -> bool:
+        """Whether every prompt has a formula that some picture can satisfy."""
+        formulas = mentioned(case).formulas
+        return all(formula is not None and not is_contradictory(formula, self._options.reading) for formula in formulas)
+
+    def looks(self, case: Case, roles: Collection[str], sights: Mapping[str, Sight]) -> Sequence[Look]:  # noqa: ARG002  # one wave is enough
+        """Boxes of what the case mentions, and text where somebody can read it."""
+        return looks_at(case, roles)
+
+    def judge(self, case: Case, sights: Mapping[str, Sight]) -> Conclusion:
+        """Hold every image against its own prompt; the scores say which were right, and whether wrong alike."""
+        options = self._options
+        seen = see(case, sights, merge_iou=options.merge_iou, min_text_score=options.min_text_score)
+        if isinstance(seen, str):
+            return Conclusion(outcome=Outcome.INCONCLUSIVE, reason=seen)
+        what = mentioned(case)
+        failures: list[Failure] = []
+        scores: dict[str, float] = {}
+        for one, formula, coloured in zip(seen, what.formulas, what.coloured, strict=True):
+            if formula is None:
+                return Conclusion(outcome=Outcome.INCONCLUSIVE, reason=f"prompt {one.role!r} has no formula")
+            if unknown := _unknown_colours(coloured, one):
+                return Conclusion(outcome=Outcome.INCONCLUSIVE, reason=unknown)
+            found = explain(formula, one.scene, options.reading, options.place)
+            wrong = [failure_of(discrepancy, one.role) for discrepancy in found]
+            wrong += [text_failure(one)] if one.text else []
+            scores[f"right_{one.role}"] = 0.0 if wrong else 1.0
+            failures += wrong
+        if len(seen) == 2:
+            both_wrong = not any(scores.values())
+            alike = both_wrong and is_alike(*seen, what, reading=options.reading, place=options.place)
+            scores["wrong_alike"] = float(alike)
+        return Conclusion(
+            outcome=Outcome.VIOLATED if failures else Outcome.HOLDS,
+            errors=errors_of(failures),
+            failures=tuple(failures),
+            scores=scores,
+        )
+
+
+def _unknown_colours(coloured: frozenset[str], seen: Seen) -> str:
+    """Why the colours cannot be told, or nothing when they can."""
+    blind = sorted({thing.label for thing in seen.scene.things if thing.colour is None} & coloured) if coloured else ()
+    if not blind:
+        return ""
+    return f"nobody looked at the colour of the {', '.join(blind)} in the image of prompt {seen.role!r}"

@@ -1,0 +1,269 @@
+"""same-scene on planted scenes: what differs, what does not, and who is to blame."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from relations.planted import At, box_at, judge, pair, row, text, things
+
+from salva.core.case import Case, Prompt
+from salva.core.observation import Detection, Detections
+from salva.core.options import parse_options
+from salva.core.protocols import Conclusion
+from salva.core.verdict import (
+    ENTITY_DUPLICATION,
+    ENTITY_OMISSION,
+    OPTICAL_CHARACTER,
+    X_MISPOSITION,
+    Y_MISPOSITION,
+    Outcome,
+)
+from salva.relations.same_scene import SameScene, SameSceneOptions
+
+
+def relation(**given_options: str) -> SameScene:
+    return SameScene(parse_options(SameSceneOptions, given_options, "relation"))
+
+
+def blame(concluded: Conclusion) -> list[tuple[str, str, str]]:
+    return [(failure.error, failure.role, failure.entity) for failure in concluded.failures]
+
+
+AND = pair("cat & dog", "dog & cat")
+X = pair("cat@right & dog@left", "dog@left & cat@right")
+Y = pair("cat@bottom & dog@top")
+TRIPLE = pair("cat@right & dog@left & apple@middle")
+
+
+def test_same_labels_and_numbers_hold_wherever_things_stand() -> None:
+    concluded = judge(relation(), AND, row("cat", "dog"), row("dog", "cat"))
+    assert concluded.outcome is Outcome.HOLDS
+    assert concluded.errors == ()
+    assert concluded.failures == ()
+
+
+def test_a_second_cat_is_the_duplication_of_its_image() -> None:
+    concluded = judge(relation(), AND, row("cat", "cat", "dog"), row("dog", "cat"))
+    assert concluded.outcome is Outcome.VIOLATED
+    assert blame(concluded) == [(ENTITY_DUPLICATION, "a", "cat")]
+    assert concluded.failures[0].message == "2 cats where the prompt asks for 1"
+
+
+def test_a_missing_dog_is_the_omission_of_its_image() -> None:
+    concluded = judge(relation(), AND, row("cat", "dog"), row("cat"))
+    assert blame(concluded) == [(ENTITY_OMISSION, "b", "dog")]
+    assert concluded.errors == (ENTITY_OMISSION,)
+
+
+def test_each_image_answers_for_its_own_part() -> None:
+    concluded = judge(relation(), AND, row("cat", "cat"), row("dog", "cat"))
+    assert set(blame(concluded)) == {(ENTITY_DUPLICATION, "a", "cat"), (ENTITY_OMISSION, "a", "dog")}
+    assert concluded.errors == (ENTITY_DUPLICATION, ENTITY_OMISSION)
+
+
+def test_what_both_get_wrong_alike_is_no_difference() -> None:
+    assert judge(relation(), AND, row("cat", "cat"), row("cat", "cat")).outcome is Outcome.HOLDS
+    concluded = judge(relation(), AND, row("cat", "cat"), row("cat", "cat", "dog"))
+    assert blame(concluded) == [(ENTITY_OMISSION, "a", "dog")]
+
+
+def test_both_wrong_in_different_numbers_blames_both() -> None:
+    concluded = judge(relation(), AND, row("cat", "cat", "dog"), row("cat", "cat", "cat", "dog"))
+    assert blame(concluded) == [(ENTITY_DUPLICATION, "a", "cat"), (ENTITY_DUPLICATION, "b", "cat")]
+
+
+def test_two_right_pictures_of_an_or_differ_only_by_comparison() -> None:
+    case = pair("cat | dog", determinate=False)
+    concluded = judge(relation(indeterminate="same-scene"), case, row("cat"), row("dog"))
+    assert blame(concluded) == [(ENTITY_OMISSION, "", "cat"), (ENTITY_OMISSION, "", "dog")]
+    assert "1 in the image of prompt 'a', 0 in that of prompt 'b'" in concluded.failures[0].message
+
+
+@pytest.mark.parametrize(
+    ("case", "good", "bad", "error"),
+    [
+        (X, things(("dog", 0.2, 0.5), ("cat", 0.8, 0.5)), things(("cat", 0.2, 0.5), ("dog", 0.8, 0.5)), X_MISPOSITION),
+        (Y, things(("dog", 0.5, 0.2), ("cat", 0.5, 0.8)), things(("cat", 0.5, 0.2), ("dog", 0.5, 0.8)), Y_MISPOSITION),
+    ],
+)
+def test_swapped_things_are_misplaced_in_the_image_that_breaks_its_prompt(
+    case: Case, good: Detections, bad: Detections, error: str
+) -> None:
+    concluded = judge(relation(), case, good, bad)
+    assert concluded.errors == (error,)
+    assert {failure.role for failure in concluded.failures} == {"b"}
+    assert {failure.role for failure in judge(relation(), case, bad, good).failures} == {"a"}
+    assert judge(relation(), case, bad, bad).outcome is Outcome.HOLDS
+
+
+def test_order_counts_and_not_distance() -> None:
+    near = things(("dog", 0.70, 0.5), ("cat", 0.72, 0.5))
+    assert judge(relation(), X, near, things(("dog", 0.1, 0.5), ("cat", 0.9, 0.5))).outcome is Outcome.HOLDS
+
+
+def test_equal_centroids_are_no_order() -> None:
+    level = things(("dog", 0.5, 0.2), ("cat", 0.5, 0.8))
+    concluded = judge(relation(), X, level, row("dog", "cat"))
+    assert concluded.errors == (X_MISPOSITION,)
+    assert judge(relation(), X, level, level).outcome is Outcome.HOLDS
+    mirrored = pair("cat@left & dog@right")
+    assert judge(relation(), mirrored, level, row("cat", "dog")).errors == (X_MISPOSITION,)
+
+
+def test_order_is_compared_only_when_the_numbers_agree() -> None:
+    concluded = judge(relation(), X, row("dog", "cat"), row("cat", "dog", "dog"))
+    assert concluded.errors == (ENTITY_DUPLICATION,)
+
+
+def test_three_things_in_order() -> None:
+    right = row("dog", "apple", "cat")
+    assert judge(relation(), TRIPLE, right, right).outcome is Outcome.HOLDS
+    concluded = judge(relation(), TRIPLE, right, row("apple", "dog", "cat"))
+    assert concluded.errors == (X_MISPOSITION,)
+    assert {failure.role for failure in concluded.failures} == {"b"}
+
+
+def test_the_order_of_what_the_prompt_leaves_free_is_free() -> None:
+    free = pair("cat@left & dog@left & apple@right")
+    assert judge(relation(), free, row("cat", "dog", "apple"), row("dog", "cat", "apple")).outcome is Outcome.HOLDS
+    unplaced = pair("cat@left & dog@right & apple")
+    assert judge(relation(), unplaced, row("cat", "dog", "apple"), row("apple", "cat", "dog")).outcome is Outcome.HOLDS
+
+
+def test_things_of_one_label_are_alike() -> None:
+    case = pair("2 cat@left & dog@right")
+    a = things(("cat", 0.1, 0.2), ("cat", 0.3, 0.8), ("dog", 0.9, 0.5))
+    b = things(("cat", 0.3, 0.2), ("dog", 0.9, 0.5), ("cat", 0.3, 0.8))
+    assert judge(relation(), case, a, b).outcome is Outcome.HOLDS
+
+
+def test_a_single_placed_thing_is_compared_by_halves() -> None:
+    case = pair("cat@left")
+    assert judge(relation(), case, things(("cat", 0.1, 0.5)), things(("cat", 0.4, 0.5))).outcome is Outcome.HOLDS
+    concluded = judge(relation(), case, things(("cat", 0.1, 0.5)), things(("cat", 0.6, 0.5)))
+    assert concluded.errors == (X_MISPOSITION,)
+    assert {failure.role for failure in concluded.failures} == {"b"}
+
+
+def test_a_single_thing_in_the_middle_is_compared_by_thirds() -> None:
+    case = pair("cat@x-middle")
+    assert judge(relation(), case, things(("cat", 0.4, 0.5)), things(("cat", 0.6, 0.5))).outcome is Outcome.HOLDS
+    concluded = judge(relation(), case, things(("cat", 0.4, 0.5)), things(("cat", 0.2, 0.5)))
+    assert concluded.errors == (X_MISPOSITION,)
+
+
+def test_relations_put_things_in_order_too() -> None:
+    case = pair("left_of(cat, dog)")
+    concluded = judge(relation(), case, row("cat", "dog"), row("dog", "cat"))
+    assert concluded.errors == (X_MISPOSITION,)
+    assert {failure.role for failure in concluded.failures} == {"b"}
+
+
+def test_thirds_instead_of_order() -> None:
+    a, b = row("dog", "apple", "cat"), things(("dog", 0.2, 0.5), ("apple", 0.25, 0.5), ("cat", 0.8, 0.5))
+    assert judge(relation(), TRIPLE, a, b).outcome is Outcome.HOLDS
+    assert judge(relation(place="thirds"), TRIPLE, a, b).errors == (X_MISPOSITION,)
+
+
+def test_scope_all_sees_what_nobody_mentioned() -> None:
+    with_tree, without = row("cat", "dog", "tree"), row("cat", "dog")
+    assert judge(relation(), AND, with_tree, without).outcome is Outcome.HOLDS
+    concluded = judge(relation(scope="all"), AND, with_tree, without)
+    assert blame(concluded) == [(ENTITY_DUPLICATION, "a", "tree")]
+
+
+def test_scope_all_compares_the_order_of_everything() -> None:
+    a, b = row("tree", "dog", "cat"), row("dog", "cat", "tree")
+    assert judge(relation(), X, a, b).outcome is Outcome.HOLDS
+    concluded = judge(relation(scope="all"), X, a, b)
+    assert blame(concluded) == [(X_MISPOSITION, "", "cat, dog, tree")]
+    assert "tree, dog, cat in the image of prompt 'a', dog, cat, tree in that" in concluded.failures[0].message
+
+
+def test_scope_all_needs_no_formula() -> None:
+    case = dataclasses.replace(pair("cat"), prompts=tuple(Prompt(role=role, text="a cat") for role in "ab"))
+    assert not relation().applies(case)
+    assert relation(scope="all").applies(case)
+    concluded = judge(relation(scope="all"), case, row("cat", "cat"), row("cat"))
+    assert blame(concluded) == [(ENTITY_OMISSION, "", "cat")]
+
+
+def test_text_in_one_image_alone() -> None:
+    same = row("cat", "dog")
+    concluded = judge(relation(), AND, same, same, reads=(text("THERE IS A CAT"), text()))
+    assert concluded.errors == (OPTICAL_CHARACTER,)
+    assert (concluded.failures[0].role, concluded.failures[0].seen) == ("a", "THERE IS A CAT")
+    both = judge(relation(), AND, same, same, reads=(text("cat"), text("a dog and")))
+    assert both.outcome is Outcome.HOLDS
+
+
+def test_at_least_does_not_tell_more_apart() -> None:
+    many, one = row("cat", "cat", "dog"), row("cat", "dog")
+    assert judge(relation(reading="at-least"), AND, many, one).outcome is Outcome.HOLDS
+    assert judge(relation(reading="at-least"), AND, row("dog"), one).errors == (ENTITY_OMISSION,)
+    assert judge(relation(reading="at-least"), X, row("dog", "dog", "cat"), row("dog", "cat")).outcome is Outcome.HOLDS
+
+
+def test_two_boxes_on_one_cat_are_one_cat() -> None:
+    cat, dog = box_at(0.3, 0.5), box_at(0.7, 0.5)
+    twice = Detections(
+        boxes=(
+            Detection(label="cat", score=0.9, box=cat),
+            Detection(label="cat", score=0.6, box=box_at(0.305, 0.5)),
+            Detection(label="dog", score=0.9, box=dog),
+        )
+    )
+    assert judge(relation(), AND, twice, row("cat", "dog")).outcome is Outcome.HOLDS
+    assert judge(relation(merge_iou="0.95"), AND, twice, row("cat", "dog")).errors == (ENTITY_DUPLICATION,)
+
+
+def test_nothing_seen_is_inconclusive() -> None:
+    concluded = relation().judge(AND, {})
+    assert concluded.outcome is Outcome.INCONCLUSIVE
+    assert "prompt 'a'" in concluded.reason
+
+
+@pytest.mark.parametrize(
+    ("case", "given_options", "applies"),
+    [
+        (AND, {}, True),
+        (pair("cat | dog", determinate=False), {}, False),
+        (pair("cat | dog", determinate=False, relation="truth"), {"indeterminate": "same-scene"}, True),
+        (pair("cat & !dog", relation="truth"), {}, False),
+        (pair("cat", "dog", equivalent=False), {"indeterminate": "same-scene"}, False),
+        (pair("cat & dog", determinate=None, equivalent=None), {}, True),
+    ],
+)
+def test_which_cases_are_its_own(case: Case, given_options: dict[str, str], applies: bool) -> None:
+    assert relation(**given_options).applies(case) is applies
+
+
+def test_the_detector_is_told_what_the_prompts_mention() -> None:
+    asked = relation().looks(TRIPLE, {"detector"}, {})
+    assert [(look.role, look.query.role, look.query.labels) for look in asked] == [
+        ("a", "detector", ("apple", "cat", "dog")),
+        ("b", "detector", ("apple", "cat", "dog")),
+    ]
+    assert len(relation().looks(TRIPLE, {"detector", "reader"}, {})) == 4
+
+
+PLACED = st.lists(
+    st.tuples(
+        st.sampled_from(["cat", "dog", "apple", "tree"]),
+        st.sampled_from([0.1, 0.3, 0.5, 0.7, 0.9]),
+        st.sampled_from([0.2, 0.5, 0.8]),
+    ),
+    max_size=5,
+)
+
+
+@settings(deadline=None)  # the first example of a case also parses it
+@given(a=PLACED, b=PLACED, case=st.sampled_from([AND, X, Y, TRIPLE]), scope=st.sampled_from(["mentioned", "all"]))
+def test_the_comparison_has_no_direction(a: list[At], b: list[At], case: Case, scope: str) -> None:
+    one = judge(relation(scope=scope), case, things(*a), things(*b))
+    other = judge(relation(scope=scope), case, things(*b), things(*a))
+    assert (one.outcome, one.errors) == (other.outcome, other.errors)
+    assert judge(relation(scope=scope), case, things(*a), things(*reversed(a))).outcome is Outcome.HOLDS

@@ -1,0 +1,161 @@
+"""truth on planted scenes: each image against its own prompt."""
+
+from __future__ import annotations
+
+import pytest
+from relations.planted import judge, pair, row, text, things
+
+from salva.core.case import Case
+from salva.core.observation import Detections
+from salva.core.options import parse_options
+from salva.core.protocols import Conclusion
+from salva.core.verdict import (
+    ENTITY_DUPLICATION,
+    ENTITY_OMISSION,
+    OPTICAL_CHARACTER,
+    X_MISPOSITION,
+    Y_MISPOSITION,
+    Outcome,
+)
+from salva.relations.same_scene import SameScene
+from salva.relations.truth import Truth, TruthOptions
+
+AND = pair("cat & dog", "dog & cat")
+OR = pair("cat | dog", "dog | cat", determinate=False, relation="truth")
+NEGATION = pair("cat & !dog", "!dog & cat", relation="truth")
+
+
+def relation(**given_options: str) -> Truth:
+    return Truth(parse_options(TruthOptions, given_options, "relation"))
+
+
+def blame(concluded: Conclusion) -> list[tuple[str, str, str]]:
+    return [(failure.error, failure.role, failure.entity) for failure in concluded.failures]
+
+
+def test_two_right_pictures_of_an_or_may_differ() -> None:
+    concluded = judge(relation(), OR, row("cat"), row("dog"))
+    assert concluded.outcome is Outcome.HOLDS
+    assert concluded.scores == {"right_a": 1.0, "right_b": 1.0, "wrong_alike": 0.0}
+    assert judge(relation(), OR, row("cat", "dog"), row("dog")).outcome is Outcome.HOLDS
+
+
+def test_nothing_is_no_cat_or_dog() -> None:
+    concluded = judge(relation(), OR, row(), row("dog"))
+    assert concluded.outcome is Outcome.VIOLATED
+    assert concluded.scores == {"right_a": 0.0, "right_b": 1.0, "wrong_alike": 0.0}
+    assert concluded.errors == (ENTITY_OMISSION,)
+
+
+def test_true_negation() -> None:
+    assert judge(relation(), NEGATION, row("cat"), row("cat")).outcome is Outcome.HOLDS
+    concluded = judge(relation(), NEGATION, row("cat", "dog"), row("cat"))
+    assert blame(concluded) == [(ENTITY_DUPLICATION, "a", "dog")]
+    assert concluded.failures[0].message == "1 dog where the prompt asks for none"
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "right", "alike"),
+    [
+        (row("cat", "dog"), row("dog", "cat"), (1.0, 1.0), 0.0),
+        (row("cat", "cat"), row("dog", "cat"), (0.0, 1.0), 0.0),
+        (row("cat", "cat"), row("cat", "cat"), (0.0, 0.0), 1.0),
+        (row("cat", "cat"), row("dog", "dog"), (0.0, 0.0), 0.0),
+    ],
+)
+def test_both_right_one_wrong_wrong_alike_and_wrong(
+    a: Detections, b: Detections, right: tuple[float, float], alike: float
+) -> None:
+    scores = judge(relation(), AND, a, b).scores
+    assert (scores["right_a"], scores["right_b"], scores["wrong_alike"]) == (*right, alike)
+    same = judge(SameScene(SameScene.Options()), AND, a, b).outcome
+    assert (same is Outcome.HOLDS) == (right == (1.0, 1.0) or alike == 1.0)
+
+
+@pytest.mark.parametrize(
+    ("formula", "wrong", "error"),
+    [
+        ("cat@right & dog@left", row("cat", "dog"), X_MISPOSITION),
+        ("cat@bottom & dog@top", row("cat", "dog"), Y_MISPOSITION),
+        ("left_of(dog, cat)", row("cat", "dog"), X_MISPOSITION),
+        ("above(dog, cat)", row("cat", "dog"), Y_MISPOSITION),
+        ("cat & dog", row("cat", "dog", "dog"), ENTITY_DUPLICATION),
+        ("3 cat & dog", row("cat", "cat", "dog"), ENTITY_OMISSION),
+        ("cat & dog", row(), ENTITY_OMISSION),
+    ],
+)
+def test_each_planted_fault_gives_its_error(formula: str, wrong: Detections, error: str) -> None:
+    concluded = judge(relation(), pair(formula), wrong, wrong)
+    assert concluded.errors == (error,)
+    assert {failure.role for failure in concluded.failures} == {"a", "b"}
+    assert concluded.scores["wrong_alike"] == 1.0
+
+
+def test_things_that_are_not_next_to_each_other() -> None:
+    case = pair("next_to(cat, dog)")
+    near, far = things(("cat", 0.4, 0.5), ("dog", 0.55, 0.5)), things(("cat", 0.1, 0.1), ("dog", 0.9, 0.9))
+    concluded = judge(relation(), case, near, far)
+    assert concluded.errors == ("wrong-relation",)
+    assert {failure.role for failure in concluded.failures} == {"b"}
+
+
+def test_numbers_and_words_that_prove_it() -> None:
+    concluded = judge(relation(), AND, row("cat", "cat", "dog"), row("dog"))
+    assert [failure.message for failure in concluded.failures] == [
+        "2 cats where the prompt asks for 1",
+        "no cat where the prompt asks for 1",
+    ]
+    assert [(failure.expected, failure.seen) for failure in concluded.failures] == [("1", "2"), ("1", "0")]
+
+
+def test_a_misplaced_thing_beside_an_extra_one_is_found_once_each() -> None:
+    case = pair("cat@right & dog@left")
+    a = things(("cat", 0.1, 0.5), ("dog", 0.5, 0.5), ("dog", 0.9, 0.5))
+    errors = judge(relation(), case, a, row("dog", "cat")).errors
+    assert ENTITY_DUPLICATION in errors
+
+
+def test_text_nobody_asked_for() -> None:
+    right = row("cat", "dog")
+    concluded = judge(relation(), AND, right, right, reads=(text("CAT"), text("CAT")))
+    assert concluded.errors == (OPTICAL_CHARACTER,)
+    assert concluded.scores == {"right_a": 0.0, "right_b": 0.0, "wrong_alike": 1.0}
+
+
+def test_wrong_alike_means_the_text_too() -> None:
+    wrong = row("cat", "cat")
+    assert judge(relation(), AND, wrong, wrong, reads=(text("CAT"), text())).scores["wrong_alike"] == 0.0
+    assert judge(relation(), AND, wrong, wrong, reads=(text(), text())).scores["wrong_alike"] == 1.0
+
+
+def test_reading_at_least_allows_more() -> None:
+    many = row("cat", "cat", "dog")
+    assert judge(relation(), AND, many, many).outcome is Outcome.VIOLATED
+    assert judge(relation(reading="at-least"), AND, many, many).outcome is Outcome.HOLDS
+
+
+def test_place_by_thirds() -> None:
+    case = pair("cat@right & dog@left")
+    close = things(("dog", 0.45, 0.5), ("cat", 0.55, 0.5))
+    assert judge(relation(), case, close, close).outcome is Outcome.HOLDS
+    assert judge(relation(place="thirds"), case, close, close).errors == (X_MISPOSITION,)
+
+
+def test_a_colour_nobody_looked_at_is_inconclusive() -> None:
+    case = pair("red cat & dog")
+    concluded = judge(relation(), case, row("cat", "dog"), row("cat", "dog"))
+    assert concluded.outcome is Outcome.INCONCLUSIVE
+    assert "colour of the cat" in concluded.reason
+    assert judge(relation(), case, row("dog"), row("dog")).errors == (ENTITY_OMISSION,)
+
+
+def test_nothing_seen_is_inconclusive() -> None:
+    assert relation().judge(AND, {}).outcome is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(
+    ("case", "applies"),
+    [(AND, True), (OR, True), (pair(None), False), (pair("cat & !cat"), False)],
+)
+def test_which_cases_are_its_own(case: Case, applies: bool) -> None:
+    assert relation().applies(case) is applies
