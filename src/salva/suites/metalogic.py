@@ -25,6 +25,7 @@ from salva.suites.metalogic_templates import BEYOND, LOGIC, Template, numbering
 
 _STAND_INS = ("first", "second", "third")
 _MAX_COUNT = 20
+_N_NUMBERED = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,14 +36,15 @@ class MetaLogicOptions:
         ("cat", "dog", "apple", "banana", "cow"), "Entities of the logic categories, as singular nouns."
     )
     numbering_entities: tuple[str, ...] = option(
-        ("cat", "dog", "apple", "banana"), "Entities of the numbering categories, as singular nouns."
+        (), "Entities of the numbering categories; the first four of suite.entities unless given."
     )
     counts: int = option(10, "The numbering categories count from one to this, at most twenty.")
     brackets: bool = option(False, "Print the square brackets that mark which words belong together.")
 
     def __post_init__(self) -> None:
         _check_entities("suite.entities", self.entities)
-        _check_entities("suite.numbering_entities", self.numbering_entities)
+        if self.numbering_entities:
+            _check_entities("suite.numbering_entities", self.numbering_entities)
         if not 1 <= self.counts <= _MAX_COUNT:
             raise UsageError(
                 f"suite.counts is {self.counts!r}; it must be from 1 to {_MAX_COUNT}, the numbers with a word"
@@ -72,6 +74,7 @@ class MetaLogic:
 
     def __init__(self, options: MetaLogicOptions) -> None:
         self._options = options
+        self._numbered = options.numbering_entities or options.entities[:_N_NUMBERED]
 
     def cases(self, size: str) -> Iterator[Case]:
         """The cases of a named size, category by category.
@@ -98,9 +101,9 @@ class MetaLogic:
         if size == "beyond":
             return
         n_partners = {"quick": 1, "paper": 2, "full": None}[size]
-        for i, entity in enumerate(self._options.numbering_entities):
+        for i, entity in enumerate(self._numbered):
             # Partners follow the entity in a circle, so that each is a partner equally often.
-            circle = self._options.numbering_entities[i + 1 :] + self._options.numbering_entities[:i]
+            circle = self._numbered[i + 1 :] + self._numbered[:i]
             for count in range(1, self._options.counts + 1):
                 for partner in circle[:n_partners]:
                     yield self._case(numbering(count), (entity, partner))

@@ -1,0 +1,61 @@
+"""The files that come with salva: sprites and weights, each checked against its sha256 when read.
+
+Knows where the files lie and what they must hash to; knows nothing of what is in them. The
+checksums are made by training/make_sprites.py --checksums whenever an asset changes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import cache
+from pathlib import Path
+
+from salva.errors import PluginError
+
+_ROOT = Path(__file__).parent
+_REPAIR = "reinstall with: pip install --force-reinstall salva"
+
+
+def asset_path(relative: str) -> Path:
+    """Where an asset lies; a missing one is a PluginError."""
+    path = _ROOT / relative
+    if not path.is_file():
+        raise PluginError(f"the file {relative!r} of salva is missing; {_REPAIR}")
+    return path
+
+
+def read_asset(relative: str) -> bytes:
+    """The content of an asset, checked against its checksum."""
+    path = asset_path(relative)
+    expected = asset_digest(relative)
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise PluginError(f"the file {relative!r} of salva cannot be read ({error}); {_REPAIR}") from error
+    if hashlib.sha256(content).hexdigest() != expected:
+        raise PluginError(f"the file {relative!r} of salva is damaged (its checksum is wrong); {_REPAIR}")
+    return content
+
+
+def asset_digest(relative: str) -> str:
+    """The sha256 an asset must have: pins what was trained or drawn without reading it."""
+    table = _checksums()
+    if relative not in table:
+        raise PluginError(f"the file {relative!r} is not in the checksum table of salva; {_REPAIR}")
+    return table[relative]
+
+
+def folder_digest(relative: str) -> str:
+    """One hash for all assets below a folder."""
+    below = {name: digest for name, digest in _checksums().items() if name.startswith(f"{relative}/")}
+    return hashlib.sha256(json.dumps(below, sort_keys=True).encode()).hexdigest()
+
+
+@cache
+def _checksums() -> dict[str, str]:
+    try:
+        table: dict[str, str] = json.loads(asset_path("checksums.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise PluginError(f"the file 'checksums.json' of salva is damaged ({error}); {_REPAIR}") from error
+    return table

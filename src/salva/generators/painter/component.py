@@ -1,0 +1,98 @@
+"""Generator: draws a scene that the prompt's formula denotes, with faults where they are asked for.
+
+The options and the seam; the work is done in composition.py, which is imported when a painter is
+built, because numpy and Pillow are not needed to read options.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from salva.assets.files import folder_digest
+from salva.core.image import Picture
+from salva.core.options import option
+from salva.core.protocols import Rendered, RenderRequest
+from salva.core.scene import Thing
+from salva.errors import SalvaError, UsageError
+from salva.generators.painter.faults import parse_faults
+
+BACKGROUNDS = ("varied", "plain", "white")
+
+_SMALLEST_SIDE, _LARGEST_SIDE = 256, 2048
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PainterOptions:
+    """What can be set with --set model.<name>=<value>."""
+
+    side: int = option(256, "Width and height of the picture in pixels, 256 or more.")
+    faults: str = option("", "Faults to plant, each with its rate per image: entity-omission:0.3,x-misposition:0.1")
+    styles: tuple[str, ...] = option((), "Drawing styles to use; empty for all.")
+    background: str = option("varied", "What lies behind the things.", choices=BACKGROUNDS)
+
+    def __post_init__(self) -> None:
+        if not _SMALLEST_SIDE <= self.side <= _LARGEST_SIDE:
+            raise UsageError(
+                f"the painter's side is {self.side!r}; it can be {_SMALLEST_SIDE} to {_LARGEST_SIDE} pixels"
+            )
+        if self.background not in BACKGROUNDS:
+            raise UsageError(f"the painter's background is {self.background!r}; it can be {', '.join(BACKGROUNDS)}")
+        parse_faults(self.faults)
+
+
+class Painter:
+    """Paints what a formula says, from sprites; flawless unless faults are planted."""
+
+    version: ClassVar[str] = "1"
+    sees_formula: ClassVar[bool] = True
+    batch_size: ClassVar[int] = 8
+    Options = PainterOptions
+
+    def __init__(self, options: PainterOptions) -> None:
+        from salva.generators.painter.composition import Studio
+
+        self._studio = Studio(
+            side=options.side,
+            styles=options.styles,
+            background=options.background,
+            rates=parse_faults(options.faults),
+        )
+
+    @classmethod
+    def weights(cls, options: PainterOptions) -> str:  # noqa: ARG003  # the same sprites, whatever the options
+        """Pins the sprites."""
+        return folder_digest("sprites")[:16]
+
+    def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
+        """One picture or error per request."""
+        outcomes: list[Rendered | SalvaError] = []
+        for request in requests:
+            try:
+                outcomes.append(self._studio.paint(request.prompt, request.seed))
+            except SalvaError as error:
+                outcomes.append(error)
+        return outcomes
+
+
+def random_scene(
+    rng: random.Random,
+    entities: Sequence[str],
+    n_things: int,
+    side: int = 256,
+    *,
+    styles: tuple[str, ...] = (),
+    background: str = "varied",
+    text: str = "",
+    colour_rate: float = 0.0,
+) -> tuple[Picture, tuple[Thing, ...]]:
+    """A picture of n random things and what is where in it, without a formula.
+
+    text: words to paint beside the things. colour_rate: how often a thing that takes colours gets one.
+    """
+    from salva.generators.painter.composition import Studio
+
+    studio = Studio(side=side, styles=styles, background=background, rates={})
+    return studio.paint_random(rng, entities, n_things, text, colour_rate)

@@ -1,0 +1,273 @@
+"""From a formula to a picture: choose a world, spoil it where asked, find a layout, paint.
+
+The seed chooses the world, so two wordings of one meaning show the same things; the words and
+the seed choose layout, styles, background and faults, so the two pictures differ as a model's
+would. Every faultless layout is checked against the formula before it is painted.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from salva.core.case import Prompt
+from salva.core.fingerprint import Json, fingerprint
+from salva.core.image import Picture
+from salva.core.protocols import Rendered
+from salva.core.scene import Scene, Thing
+from salva.errors import FormulaError, UsageError
+from salva.generators.painter.drawing import (
+    PALETTE,
+    PaintedText,
+    Placed,
+    paint,
+    pick_style,
+    sprite_index,
+    text_box_size,
+)
+from salva.generators.painter.faults import DIFFERENCES, apply_fault, draw_faults, is_same_world, words_to_paint
+from salva.generators.painter.layout import MOST_THINGS, Wish, arrange
+from salva.logic.english import from_english
+from salva.logic.formula import Atom, Formula, atoms, axis_of, entities
+from salva.logic.notation import parse, to_notation
+from salva.logic.satisfaction import explain, satisfies
+from salva.logic.worlds import World, WorldThing, choose_world
+
+_WORLDS_TRIED = 12
+_LAYOUTS_TRIED = 40
+_SPOILT_LAYOUTS_TRIED = 6
+
+
+class Studio:
+    """Paints formulas, or scenes of its own choice, with fixed side, styles, background and fault rates."""
+
+    def __init__(self, *, side: int, styles: tuple[str, ...], background: str, rates: Mapping[str, float]) -> None:
+        known = sprite_index()["styles"]
+        for style in styles:
+            if style not in known:
+                raise UsageError(f"the painter has no style {style!r}; it has: {', '.join(known)}")
+        self._side = side
+        self._styles = styles
+        self._background = background
+        self._rates = rates
+
+    def paint(self, prompt: Prompt, seed: int) -> Rendered:
+        """The picture of a prompt, with the true scene as its provenance."""
+        formula = _formula(prompt.formula, prompt.text)
+        _check_entities(entities(formula), self._styles)
+        rng = random.Random(fingerprint([prompt.text, seed]))
+        faults = draw_faults(self._rates, prompt.text, seed)
+        words = words_to_paint(prompt.text, rng) if "optical-character" in faults else ""
+        composed = self._of_some_world(formula, faults, words, seed, rng)
+        if composed is None:
+            raise UsageError(
+                f"the painter found no picture for {to_notation(formula)!r}: it paints at most {MOST_THINGS} things "
+                "that do not overlap; ask for fewer, or for places that can be had together"
+            )
+        return self._rendered(composed, formula, rng)
+
+    def _of_some_world(
+        self, formula: Formula, faults: Sequence[str], words: str, seed: int, rng: random.Random
+    ) -> _Composed | None:
+        """A layout of the world the seed chooses, or of the next one where that has none."""
+        # The words are left out on purpose: every wording of a case shows the same world.
+        world_rng = random.Random(f"world:{seed}")
+        second_best: _Composed | None = None
+        for _ in range(_WORLDS_TRIED):
+            world = choose_world(formula, world_rng)
+            if len(world.things) > MOST_THINGS:
+                continue
+            shown, planted = _spoil(world, faults, rng)
+            if second_best is not None and planted != second_best.planted:
+                continue
+            composed = self._compose(shown, formula, planted, words, rng)
+            if composed is not None and composed.is_plain:
+                return composed
+            second_best = second_best or composed
+        return second_best
+
+    def paint_random(
+        self, rng: random.Random, names: Sequence[str], n_things: int, text: str, colour_rate: float
+    ) -> tuple[Picture, tuple[Thing, ...]]:
+        """A picture of n random things, and what is where in it."""
+        _check_entities(names, self._styles)
+        if n_things > MOST_THINGS:
+            raise UsageError(f"the painter paints at most {MOST_THINGS} things, got {n_things!r}")
+        known = sprite_index()["entities"]
+        things = []
+        for name in (rng.choice(names) for _ in range(n_things)):
+            is_coloured = known[name]["colourable"] and rng.random() < colour_rate
+            things.append(WorldThing(entity=name, colour=rng.choice(list(PALETTE)) if is_coloured else None))
+        composed = self._compose(World(things=tuple(things)), None, (), text, rng)
+        assert composed is not None, "a dozen things without places always find room"
+        return self._picture(composed, rng), _scene(composed.placed).things
+
+    def _compose(
+        self, world: World, formula: Formula | None, planted: tuple[str, ...], words: str, rng: random.Random
+    ) -> _Composed | None:
+        """A layout of the world that shows its formula, or plainly shows what was planted."""
+        found: _Composed | None = None
+        for attempt in range(_LAYOUTS_TRIED):
+            wishes = _wishes(world, formula, self._styles, rng)
+            text = _text_strip(words, self._side, rng) if words else None
+            placed = arrange(
+                wishes,
+                world.relations,
+                side=self._side,
+                rng=rng,
+                scale=max(0.3, 1 - 0.05 * attempt),
+                kept_free=(text.box,) if text else (),
+            )
+            if placed is None:
+                continue
+            is_plain = formula is None or _is_plain(formula, _scene(placed), planted)
+            if is_plain or planted:
+                found = _Composed(placed=placed, text=text, world=world, planted=planted, is_plain=is_plain)
+            if is_plain or (planted and attempt >= _SPOILT_LAYOUTS_TRIED):
+                break
+        return found
+
+    def _rendered(self, composed: _Composed, formula: Formula, rng: random.Random) -> Rendered:
+        things: list[Json] = [
+            {"label": p.entity, "box": [round(edge, 4) for edge in p.box], "colour": p.colour} for p in composed.placed
+        ]
+        text = composed.text.text if composed.text else ""
+        planted: list[Json] = [*composed.planted, *(["optical-character"] if text else [])]
+        world = composed.world.describe(entities(formula))
+        return Rendered(
+            picture=self._picture(composed, rng),
+            provenance={"planted": planted, "things": things, "world": world, "text": text},
+        )
+
+    def _picture(self, composed: _Composed, rng: random.Random) -> Picture:
+        return paint(
+            composed.placed,
+            side=self._side,
+            background=self._background,
+            seed=rng.getrandbits(32),
+            has_shadows=rng.random() < 0.6,
+            text=composed.text,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Composed:
+    """A layout, the words that go with it, and what it shows."""
+
+    placed: tuple[Placed, ...]
+    text: PaintedText | None
+    world: World
+    planted: tuple[str, ...]
+    is_plain: bool
+    """Whether the scene differs from the formula's worlds by nothing but what was planted."""
+
+
+def _is_plain(formula: Formula, scene: Scene, planted: tuple[str, ...]) -> bool:
+    """Whether the nearest world differs only in the way a single planted fault makes it differ.
+
+    A lone thing on the wrong side, where the formula allows another thing instead, is as near to a
+    world in which that other thing is missing: such a fault has no name of its own.
+    """
+    if not planted:
+        return satisfies(formula, scene)
+    if len(planted) > 1:
+        return True
+    return {difference.kind for difference in explain(formula, scene)} <= DIFFERENCES[planted[0]]
+
+
+def _spoil(world: World, faults: Sequence[str], rng: random.Random) -> tuple[World, tuple[str, ...]]:
+    """The world with its faults, and the names of those that changed something."""
+    planted: tuple[str, ...] = ()
+    for name in faults:
+        spoilt = apply_fault(name, world, rng)
+        if not is_same_world(spoilt, world):
+            world, planted = spoilt, (*planted, name)
+    return world, planted
+
+
+def _wishes(world: World, formula: Formula | None, styles: tuple[str, ...], rng: random.Random) -> list[Wish]:
+    # Most pictures are of one hand: a favourite style, taken wherever a thing is drawn in it.
+    favourite = rng.choice(styles or list(sprite_index()["styles"])) if rng.random() < 0.6 else None
+    known = sprite_index()["entities"]
+    wishes = []
+    for thing in world.things:
+        has_favourite = favourite is not None and favourite in known[thing.entity]["styles"]
+        wishes.append(
+            Wish(
+                entity=thing.entity,
+                style=favourite if has_favourite and favourite else pick_style(rng, thing.entity, styles),
+                colour=_colour(thing, formula, rng),
+                x=_place(thing.x, "x", thing.entity, formula, rng),
+                y=_place(thing.y, "y", thing.entity, formula, rng),
+            )
+        )
+    return wishes
+
+
+def _place(place: str | None, axis: str, entity: str, formula: Formula | None, rng: random.Random) -> str | None:
+    if place != "elsewhere":
+        return place
+    assert formula is not None, "only a formula speaks of elsewhere"
+    mentioned = {
+        atom.place.removeprefix("x-").removeprefix("y-")
+        for atom in atoms(formula)
+        if isinstance(atom, Atom) and atom.entity == entity and atom.place and axis_of(atom.place) == axis
+    }
+    places = ("left", "middle", "right") if axis == "x" else ("top", "middle", "bottom")
+    return rng.choice([other for other in places if other not in mentioned] or list(places))
+
+
+def _colour(thing: WorldThing, formula: Formula | None, rng: random.Random) -> str | None:
+    if thing.colour is None:
+        return None
+    known = sprite_index()["entities"]
+    if not known[thing.entity]["colourable"]:
+        names = ", ".join(name for name in known if known[name]["colourable"])
+        raise UsageError(f"the painter cannot colour {thing.entity!r}; it can colour: {names}")
+    if thing.colour != "other":
+        return thing.colour
+    assert formula is not None, "only a formula speaks of other colours"
+    mentioned = {a.colour for a in atoms(formula) if isinstance(a, Atom) and a.entity == thing.entity}
+    return rng.choice([colour for colour in PALETTE if colour not in mentioned])
+
+
+def _text_strip(words: str, side: int, rng: random.Random) -> PaintedText:
+    width, height = text_box_size(words, side)
+    while width > 0.96 and len(words) > 1:
+        words = words[:-1].rstrip()
+        width, height = text_box_size(words, side)
+    x0 = round(rng.uniform(0.02, max(0.02, 0.98 - width)) * side) / side
+    y0 = round((rng.uniform(0.01, 0.04) if rng.random() < 0.5 else rng.uniform(0.96, 0.99) - height) * side) / side
+    return PaintedText(text=words, box=(x0, y0, x0 + width, y0 + height), is_dark=rng.random() < 0.5)
+
+
+def _scene(placed: Sequence[Placed]) -> Scene:
+    return Scene(things=tuple(Thing(label=p.entity, box=p.box, colour=p.colour) for p in placed))
+
+
+def _check_entities(names: Sequence[str], styles: tuple[str, ...]) -> None:
+    known = sprite_index()["entities"]
+    missing = [name for name in names if name not in known]
+    if missing:
+        raise UsageError(f"the painter has no drawing of {', '.join(map(repr, missing))}; it has: {', '.join(known)}")
+    undrawn = [name for name in names if styles and not set(styles) & set(known[name]["styles"])]
+    if undrawn:
+        raise UsageError(
+            f"the painter has no drawing of {', '.join(map(repr, undrawn))} in the style {', '.join(styles)}; "
+            f"{undrawn[0]!r} comes in: {', '.join(known[undrawn[0]]['styles'])}"
+        )
+
+
+@lru_cache(maxsize=4096)
+def _formula(notation: str | None, text: str) -> Formula:
+    if notation is not None:
+        return parse(notation)
+    try:
+        return from_english(text)
+    except FormulaError as error:
+        raise UsageError(
+            f"the painter needs a formula, and none could be read from the prompt {text!r}; give the prompt a formula, "
+            "or use a model that reads plain text"
+        ) from error

@@ -1,0 +1,227 @@
+"""Pixels: sprites, their colours and shadows, backgrounds and painted words.
+
+Takes boxes and names that somebody else chose and puts them on a canvas. Knows nothing of
+formulas, worlds or faults; every choice it makes itself comes from the seed it is given.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image, ImageDraw, ImageFilter, ImageFont
+
+from salva.assets.files import read_asset
+from salva.core.image import Picture
+from salva.core.scene import Box
+from salva.generators.painter.background import paint_background
+
+Floats = npt.NDArray[np.float32]
+
+PALETTE = {
+    "red": (219, 40, 40),
+    "orange": (245, 140, 25),
+    "yellow": (250, 215, 40),
+    "green": (60, 165, 65),
+    "blue": (45, 105, 225),
+    "purple": (130, 60, 180),
+    "pink": (250, 140, 190),
+    "brown": (125, 78, 45),
+    "black": (38, 38, 42),
+    "white": (244, 244, 244),
+    "gray": (140, 143, 148),
+}
+"""The colours things can be painted in."""
+
+# What takes the colour where the commonest hue does not: porcelain, plaster or felt.
+_BODY = {
+    ("ball", "noto"): "light",
+    ("ball", "noto-v1"): "light",
+    ("cup", "fluent-3d"): "pale",
+    ("cup", "fluent-flat"): "pale",
+    ("hat", "fluent-3d"): "dark",
+    ("hat", "fluent-flat"): "dark",
+    ("hat", "noto"): "dark",
+    ("hat", "noto-v1"): "dark",
+    ("house", "noto"): "light",
+}
+_SHADOW = 0.32
+_FONT_SHARE = 0.075
+"""Height of painted words as a share of the side: 19 px at 256."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """One thing ready to be painted."""
+
+    entity: str
+    style: str
+    box: Box
+    """Whole pixels divided by the side, so the sprite fills it exactly."""
+    colour: str | None = None
+    is_flipped: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaintedText:
+    """Words on a strip, and where it lies."""
+
+    text: str
+    box: Box
+    is_dark: bool = False
+    """Light words on a dark strip."""
+
+
+@cache
+def sprite_index() -> dict[str, dict[str, dict[str, Any]]]:
+    """What can be drawn: styles with their sources, entities with their styles and whether they take colours."""
+    index: dict[str, dict[str, dict[str, Any]]] = json.loads(read_asset("sprites/index.json"))
+    return index
+
+
+@cache
+def aspect(entity: str, style: str) -> float:
+    """Width by height of a drawing."""
+    sprite = _sprite(entity, style)
+    return sprite.width / sprite.height
+
+
+def paint(
+    placed: Sequence[Placed],
+    *,
+    side: int,
+    background: str,
+    seed: int,
+    has_shadows: bool,
+    text: PaintedText | None = None,
+) -> Picture:
+    """The picture of these things, in this order from back to front."""
+    canvas = paint_background(background, side, seed)
+    for thing in placed:
+        x0, y0, x1, y1 = (round(edge * side) for edge in thing.box)
+        sprite, shadow, reach = _sized(thing.entity, thing.style, thing.colour, x1 - x0, y1 - y0, thing.is_flipped)
+        if has_shadows:
+            canvas.paste((20, 20, 30), (x0 - reach + reach // 2, y0 - reach + reach // 2), shadow)
+        canvas.paste(sprite, (x0, y0), sprite)
+    if text is not None:
+        _paint_text(canvas, text)
+    return Picture(rgb=canvas.tobytes(), width=side, height=side)
+
+
+def recolour(sprite: Image.Image, colour: str, body: str = "hue") -> Image.Image:
+    """The drawing with its body in another colour, light and shade kept.
+
+    body: what counts as the body: "hue" for the commonest hue, "light" or "dark" for greys,
+    "pale" for whites that are slightly tinted.
+    """
+    pixels = np.asarray(sprite, dtype=np.float32) / np.float32(255)
+    rgb, alpha = pixels[..., :3], pixels[..., 3]
+    share = _body_share(rgb, alpha, body)[..., None]
+    value = rgb.max(axis=-1)
+    inside = value[(share[..., 0] > 0.5) & (alpha > 0.5)]
+    middle = float(np.median(inside)) if inside.size else 1.0
+    shade = (value / max(middle, 0.05))[..., None]
+    base = np.asarray(PALETTE[colour], dtype=np.float32) / 255
+    lit = np.clip((shade - 1) * 0.8, 0, 1)
+    body_rgb = np.where(shade <= 1, base * (0.25 + 0.75 * shade), base + (1 - base) * lit)
+    mixed = rgb * (1 - share) + np.clip(body_rgb, 0, 1) * share
+    out = np.concatenate([mixed, alpha[..., None]], axis=-1)
+    return Image.fromarray((out * 255 + 0.5).astype(np.uint8), "RGBA")
+
+
+def text_box_size(text: str, side: int) -> tuple[float, float]:
+    """Width and height of a strip with these words, as fractions of the side."""
+    left, top, right, bottom = _font(side).getbbox(text)
+    margin = _margin(side)
+    return (right - left + 2 * margin) / side, (bottom - top + 2 * margin) / side
+
+
+def _paint_text(canvas: Image.Image, text: PaintedText) -> None:
+    side = canvas.width
+    x0, y0, x1, y1 = (round(edge * side) for edge in text.box)
+    strip, ink = ((28, 30, 40), (250, 250, 245)) if text.is_dark else ((250, 250, 245), (25, 25, 35))
+    draw = ImageDraw.Draw(canvas)
+    draw.rectangle((x0, y0, x1 - 1, y1 - 1), fill=strip)
+    font = _font(side)
+    left, top, _, _ = font.getbbox(text.text)
+    draw.text((x0 + _margin(side) - left, y0 + _margin(side) - top), text.text, font=font, fill=ink)
+
+
+def _margin(side: int) -> int:
+    return max(4, side // 48)
+
+
+@lru_cache(maxsize=8)
+def _font(side: int) -> ImageFont.FreeTypeFont:
+    font = ImageFont.load_default(max(16, round(_FONT_SHARE * side)))
+    assert isinstance(font, ImageFont.FreeTypeFont), "Pillow's wheels come with FreeType"
+    return font
+
+
+@lru_cache(maxsize=512)
+def _sprite(entity: str, style: str, colour: str | None = None) -> Image.Image:
+    if colour is not None:
+        return recolour(_sprite(entity, style), colour, _BODY.get((entity, style), "hue"))
+    content = read_asset(f"sprites/{style}/{entity.replace(' ', '-')}.webp")
+    return Image.open(io.BytesIO(content)).convert("RGBA")
+
+
+@lru_cache(maxsize=2048)
+def _sized(
+    entity: str, style: str, colour: str | None, width: int, height: int, is_flipped: bool
+) -> tuple[Image.Image, Image.Image, int]:
+    """A sprite at its size, its soft shadow, and how far the shadow reaches past the sprite."""
+    sprite = _sprite(entity, style, colour).resize((width, height), Image.Resampling.LANCZOS)
+    if is_flipped:
+        sprite = sprite.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
+    reach = max(3, max(width, height) // 16)
+    shadow = Image.new("L", (width + 2 * reach, height + 2 * reach))
+    shadow.paste(sprite.getchannel("A").point(lambda a: int(a * _SHADOW)), (reach, reach))
+    return sprite, shadow.filter(ImageFilter.GaussianBlur(reach / 2)), reach
+
+
+def _body_share(rgb: Floats, alpha: Floats, body: str) -> Floats:
+    value, lowest = rgb.max(axis=-1), rgb.min(axis=-1)
+    saturation = (value - lowest) / np.maximum(value, 1e-3)
+    if body == "light":
+        return _ramp(0.3 - saturation, 0.1) * _ramp(value - 0.5, 0.1)
+    if body == "pale":
+        return _ramp(0.4 - saturation, 0.1) * _ramp(value - 0.5, 0.1)
+    if body == "dark":
+        return _ramp(0.5 - value, 0.1)
+    hue = _hue(rgb, value, lowest)
+    strength = saturation * alpha * (saturation > 0.25) * (value > 0.2)
+    histogram, _ = np.histogram(hue, bins=24, range=(0, 360), weights=strength)
+    smooth = histogram + 0.5 * (np.roll(histogram, 1) + np.roll(histogram, -1))
+    centre = int(np.argmax(smooth)) * 15 + 7.5
+    apart = np.abs((hue - centre + 180) % 360 - 180)
+    return _ramp(46 - apart, 10) * _ramp(saturation - 0.15, 0.1)
+
+
+def _hue(rgb: Floats, value: Floats, lowest: Floats) -> Floats:
+    red, green, blue = rgb[..., 0], rgb[..., 1], rgb[..., 2]
+    span = np.maximum(value - lowest, 1e-3)
+    sector = np.where(
+        value == red,
+        (green - blue) / span % 6,
+        np.where(value == green, (blue - red) / span + 2, (red - green) / span + 4),
+    )
+    return np.asarray(sector * 60, dtype=np.float32)
+
+
+def _ramp(excess: Floats, width: float) -> Floats:
+    """0 below zero, 1 above width, straight between."""
+    return np.asarray(np.clip(excess / width, 0, 1), dtype=np.float32)
+
+
+def pick_style(rng: random.Random, entity: str, styles: Sequence[str]) -> str:
+    """A style this entity is drawn in, out of those allowed (none means all)."""
+    drawn: list[str] = sprite_index()["entities"][entity]["styles"]
+    return rng.choice([style for style in drawn if not styles or style in styles])

@@ -1,0 +1,134 @@
+"""Faults on purpose: which are planted in an image, and what they do to the world it shows.
+
+A fault is drawn from the prompt's words, the seed and its own name, so two wordings of one
+meaning get different faults. Knows worlds, not pixels; what was planted is told to nobody but
+the provenance.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from salva.core.fingerprint import fingerprint
+from salva.errors import UsageError
+from salva.logic.formula import Related
+from salva.logic.worlds import World, WorldThing
+
+FAULTS: Mapping[str, str] = {
+    "entity-omission": "One thing of the scene is left out.",
+    "entity-duplication": "One thing of the scene is painted once more.",
+    "x-misposition": "Things placed on the horizontal axis change sides.",
+    "y-misposition": "Things placed on the vertical axis change sides.",
+    "optical-character": "Words of the prompt are painted into the picture.",
+}
+"""Every fault that can be planted, in the order in which they are applied."""
+
+DIFFERENCES: Mapping[str, frozenset[str]] = {
+    "entity-omission": frozenset(("missing",)),
+    "entity-duplication": frozenset(("extra",)),
+    "x-misposition": frozenset(("x-misplaced", "unrelated")),
+    "y-misposition": frozenset(("y-misplaced", "unrelated")),
+}
+"""How a scene with one such fault may differ from the nearest world of its formula."""
+
+_OPPOSITE = {"left": "right", "right": "left", "top": "bottom", "bottom": "top"}
+_X_RELATIONS = ("left_of", "right_of")
+_Y_RELATIONS = ("above", "below", "on")
+
+
+def parse_faults(text: str) -> dict[str, float]:
+    """Rates by fault from text such as "entity-omission:0.3,x-misposition:0.1"."""
+    rates: dict[str, float] = {}
+    for part in filter(None, (piece.strip() for piece in text.split(","))):
+        name, _, rate_text = (piece.strip() for piece in part.partition(":"))
+        if name not in FAULTS:
+            raise UsageError(f"no fault named {name!r}; known: {', '.join(FAULTS)}")
+        if name in rates:
+            raise UsageError(f"the fault {name!r} is given twice in {text!r}; give each fault one rate")
+        try:
+            rate = float(rate_text)
+        except ValueError:
+            rate = -1.0
+        if not 0 <= rate <= 1:
+            raise UsageError(f"the rate of {name!r} is {rate_text!r}; write a number from 0 to 1, as in {name}:0.3")
+        rates[name] = rate
+    return rates
+
+
+def draw_faults(rates: Mapping[str, float], text: str, seed: int) -> tuple[str, ...]:
+    """The faults this image gets, in the order of FAULTS."""
+    return tuple(name for name in FAULTS if name in rates and _chance(name, text, seed) < rates[name])
+
+
+def apply_fault(name: str, world: World, rng: random.Random) -> World:
+    """The world with this fault in it; the same world when the fault finds nothing to spoil."""
+    things = list(world.things)
+    if name == "entity-omission" and things:
+        things.pop(rng.randrange(len(things)))
+        return _with_things(world, things)
+    if name == "entity-duplication" and things:
+        return _with_things(world, [*things, rng.choice(things)])
+    if name == "x-misposition":
+        moved = replace(world, relations=tuple(_turned(r, _X_RELATIONS) for r in world.relations))
+        return _with_things(moved, _mirrored(things, "x", ("left", "right"), rng))
+    if name == "y-misposition":
+        moved = replace(world, relations=tuple(_turned(r, _Y_RELATIONS) for r in world.relations))
+        return _with_things(moved, _mirrored(things, "y", ("top", "bottom"), rng))
+    return world
+
+
+def is_same_world(first: World, second: World) -> bool:
+    """Whether the two show the same, in whatever order their things are listed."""
+
+    def key(world: World) -> list[str]:
+        return sorted(map(repr, world.things)) + sorted(map(repr, world.relations))
+
+    return key(first) == key(second)
+
+
+def words_to_paint(text: str, rng: random.Random, longest: int = 22) -> str:
+    """A few neighbouring words of the prompt, at least five letters of them where there are as many."""
+    words = re.findall(r"[A-Za-z0-9]+", text)
+    if not words:
+        return ""
+    start = rng.randrange(len(words))
+    stop = min(len(words), start + rng.randint(1, 3))
+    while len("".join(words[start:stop])) < 5 and stop - start < len(words):
+        start, stop = (start, stop + 1) if stop < len(words) else (start - 1, stop)
+    return " ".join(words[start:stop])[:longest].strip()
+
+
+def _chance(name: str, text: str, seed: int) -> float:
+    return int(fingerprint([text, seed, name])[:13], 16) / 16**13
+
+
+def _with_things(world: World, things: list[WorldThing]) -> World:
+    present = {thing.entity for thing in things}
+    kept = tuple(r for r in world.relations if r.first in present and r.second in present)
+    return replace(world, things=tuple(things), relations=kept)
+
+
+def _mirrored(things: list[WorldThing], axis: str, ends: tuple[str, str], rng: random.Random) -> list[WorldThing]:
+    places = {_place(thing, axis) for thing in things} - {None, "elsewhere"}
+    # With nothing at the sides a mirror changes nothing, so what is in the middle goes to a side.
+    mapping = {"middle": rng.choice(ends)} if places == {"middle"} else _OPPOSITE
+    return [_moved(thing, axis, mapping) for thing in things]
+
+
+def _place(thing: WorldThing, axis: str) -> str | None:
+    return thing.x if axis == "x" else thing.y
+
+
+def _moved(thing: WorldThing, axis: str, mapping: Mapping[str, str]) -> WorldThing:
+    place = _place(thing, axis)
+    target = mapping.get(place, place) if place else place
+    return replace(thing, x=target) if axis == "x" else replace(thing, y=target)
+
+
+def _turned(relation: Related, names: tuple[str, ...]) -> Related:
+    if relation.relation not in names:
+        return relation
+    return Related(relation.relation, relation.second, relation.first)

@@ -1,0 +1,237 @@
+"""The painter: what it paints is a world of the formula, the same bytes for the same seed."""
+
+from __future__ import annotations
+
+import random
+from itertools import combinations
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from salva.core.case import Prompt
+from salva.core.protocols import Rendered, RenderRequest
+from salva.core.scene import Box, Scene, Thing
+from salva.errors import SalvaError, UsageError
+from salva.generators.painter.component import Painter, PainterOptions, random_scene
+from salva.generators.painter.drawing import sprite_index
+from salva.logic.notation import parse
+from salva.logic.satisfaction import satisfies
+
+METALOGIC = (
+    "cat & dog",
+    "cat & (dog & apple)",
+    "cat & (dog | apple)",
+    "(cat & dog) | (cat & apple)",
+    "cat | (dog & apple)",
+    "!!(cat & dog)",
+    "!((!cat & !dog) & (!dog & !cat))",
+    "cow@left & banana@right",
+    "cow@left & banana@x-middle & dog@right",
+    "cow@top & banana@bottom",
+    "cow@top & banana@y-middle & dog@bottom",
+    "cat@right | dog@left",
+    "!(!cat@top & !dog@bottom)",
+    "10 cat & dog",
+    "banana & 10 apple",
+)
+BEYOND = (
+    "3 cat@left & 2 dog@right",
+    "10 banana@left",
+    "cat & !cat@left",
+    "cat@left & cat@right",
+    "cat@left & dog@top",
+    "left_of(cat, dog) & left_of(dog, cow)",
+    "above(bird, house) & tree",
+    "on(cat, chair)",
+    "next_to(car, bus) & left_of(bus, car)",
+    "on(cup, book) & left_of(book, cat)",
+    "red car & blue umbrella",
+    "2 red car & green car@left",
+    "car & !red car",
+    "!cat",
+    "12 apple",
+)
+
+
+def request(formula: str | None, seed: int = 0, text: str | None = None) -> RenderRequest:
+    return RenderRequest(prompt=Prompt(role="a", text=text or f"there is {formula}", formula=formula), seed=seed)
+
+
+def painted(options: PainterOptions, formula: str | None, seed: int = 0, text: str | None = None) -> Rendered:
+    (outcome,) = Painter(options).render([request(formula, seed, text)])
+    if isinstance(outcome, SalvaError):
+        raise outcome
+    return outcome
+
+
+def scene(rendered: Rendered) -> Scene:
+    things = cast(list[dict[str, Any]], rendered.provenance["things"])
+    return Scene(things=tuple(Thing(label=t["label"], box=tuple(t["box"]), colour=t["colour"]) for t in things))
+
+
+def overlap(first: Box, second: Box) -> float:
+    width = min(first[2], second[2]) - max(first[0], second[0])
+    height = min(first[3], second[3]) - max(first[1], second[1])
+    return max(0.0, width) * max(0.0, height)
+
+
+@pytest.mark.parametrize("formula", METALOGIC + BEYOND)
+def test_every_picture_is_a_world_of_its_formula(formula: str) -> None:
+    for seed in range(12):
+        shown = scene(painted(PainterOptions(), formula, seed))
+        assert satisfies(parse(formula), shown), (seed, shown)
+
+
+@pytest.mark.parametrize("formula", [f for f in METALOGIC if "@" in f])
+def test_places_hold_by_thirds_as_well(formula: str) -> None:
+    for seed in range(12):
+        assert satisfies(parse(formula), scene(painted(PainterOptions(), formula, seed)), place="thirds")
+
+
+def test_things_are_large_enough_inside_and_hardly_overlap() -> None:
+    for formula in (*METALOGIC, "12 apple", "10 banana@left"):
+        for seed in range(8):
+            things = scene(painted(PainterOptions(), formula, seed)).things
+            for thing in things:
+                longest = max(thing.box[2] - thing.box[0], thing.box[3] - thing.box[1])
+                assert 32 / 256 <= longest <= 0.46
+                assert min(thing.box) >= 0
+                assert max(thing.box) <= 1
+                area = (thing.box[2] - thing.box[0]) * (thing.box[3] - thing.box[1])
+                assert sum(overlap(thing.box, other.box) for other in things if other is not thing) <= 0.1 * area
+
+
+def test_different_places_lie_clearly_apart() -> None:
+    for seed in range(40):
+        cow, banana, dog = scene(painted(PainterOptions(), "cow@left & banana@x-middle & dog@right", seed)).things
+        assert banana.x - cow.x >= 0.08
+        assert dog.x - banana.x >= 0.08
+        alone = scene(painted(PainterOptions(), "cat@bottom", seed)).things[0]
+        assert alone.y >= 0.56
+
+
+def test_same_seed_same_bytes_even_from_another_painter() -> None:
+    formula = "cat@left & 3 dog"
+    faulty = PainterOptions(faults="optical-character:0.5,entity-omission:0.5")
+    for seed in range(6):
+        first, second = painted(faulty, formula, seed), painted(faulty, formula, seed)
+        assert first.picture == second.picture
+        assert first.provenance == second.provenance
+    assert painted(faulty, formula, 0).picture != painted(faulty, formula, 1).picture
+
+
+def test_a_picture_does_not_depend_on_its_neighbours() -> None:
+    requests = [request(formula, 3) for formula in METALOGIC]
+    together = Painter(PainterOptions()).render(requests)
+    alone = [Painter(PainterOptions()).render([r])[0] for r in reversed(requests)]
+    assert list(together) == alone[::-1]
+
+
+def test_two_wordings_show_the_same_world_in_different_pictures() -> None:
+    for seed in range(10):
+        first = painted(PainterOptions(), "cat & 2 dog", seed, "a cat and two dogs")
+        second = painted(PainterOptions(), "2 dog & cat", seed, "two dogs and a cat")
+        assert sorted(t.label for t in scene(first).things) == sorted(t.label for t in scene(second).things)
+        assert first.picture != second.picture
+
+
+def test_the_words_do_not_choose_the_world() -> None:
+    for seed in range(10):
+        first = painted(PainterOptions(), "cat | dog", seed, "a cat or a dog")
+        second = painted(PainterOptions(), "cat | dog", seed, "either a cat or a dog")
+        assert first.provenance["world"] == second.provenance["world"]
+
+
+def test_the_seed_reaches_every_world() -> None:
+    worlds = {painted(PainterOptions(), "cat | dog", seed).provenance["world"] for seed in range(40)}
+    assert worlds == {"a cat and a dog", "a cat and no dog", "a dog and no cat"}
+
+
+def test_the_boxes_are_where_the_pixels_are() -> None:
+    for seed in range(10):
+        rendered = painted(PainterOptions(background="white"), "cat", seed)
+        picture = rendered.picture
+        pixels = np.frombuffer(rendered.picture.rgb, np.uint8).reshape(picture.height, picture.width, 3)
+        rows, columns = np.nonzero(pixels.min(axis=2) < 200)
+        seen = (columns.min() / 256, rows.min() / 256, (columns.max() + 1) / 256, (rows.max() + 1) / 256)
+        # A soft shadow may reach a few pixels past the box, never far.
+        assert np.abs(np.array(seen) - scene(rendered).things[0].box).max() < 0.035
+
+
+def test_a_larger_side_makes_a_larger_picture() -> None:
+    picture = painted(PainterOptions(side=512), "cat & dog").picture
+    assert (picture.width, picture.height) == (512, 512)
+
+
+def test_styles_can_be_chosen_and_differ() -> None:
+    pictures = {painted(PainterOptions(styles=(style,)), "cat").picture.rgb for style in sprite_index()["styles"]}
+    assert len(pictures) == 4
+    with pytest.raises(UsageError, match=r"no style 'oil'; it has: fluent-3d"):
+        Painter(PainterOptions(styles=("oil",)))
+    with pytest.raises(UsageError, match=r"'chair' in the style noto-v1; 'chair' comes in: fluent-3d"):
+        painted(PainterOptions(styles=("noto-v1",)), "chair")
+
+
+def test_plain_sentences_are_read_when_there_is_no_formula() -> None:
+    shown = scene(painted(PainterOptions(), None, 0, "There is a cat and a dog"))
+    assert sorted(thing.label for thing in shown.things) == ["cat", "dog"]
+    with pytest.raises(UsageError, match=r"needs a formula.*'moody dusk, oil on canvas'"):
+        painted(PainterOptions(), None, 0, "moody dusk, oil on canvas")
+
+
+def test_unknown_entity_names_those_it_has_and_costs_no_neighbour() -> None:
+    outcomes = Painter(PainterOptions()).render([request("unicorn & cat"), request("cat")])
+    assert isinstance(outcomes[0], UsageError)
+    assert "'unicorn'" in str(outcomes[0])
+    assert all(name in str(outcomes[0]) for name in sprite_index()["entities"])
+    assert isinstance(outcomes[1], Rendered)
+
+
+@pytest.mark.parametrize(
+    ("formula", "message"),
+    [
+        ("20 cat", "at most 12 things"),
+        ("red cat", r"cannot colour 'cat'; it can colour: .*car"),
+        ("cat & !cat", "contradictory"),
+        ("cat &", "cat &"),
+    ],
+)
+def test_what_cannot_be_painted_is_said(formula: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        painted(PainterOptions(), formula)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"), [({"side": 64}, "64"), ({"side": 10**6}, "1000000"), ({"background": "sea"}, "sea")]
+)
+def test_wrong_options_are_refused(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        PainterOptions(**wrong)
+
+
+def test_asked_colours_are_in_the_pixels() -> None:
+    for seed in range(8):
+        rendered = painted(PainterOptions(background="white"), "blue car", seed)
+        side = rendered.picture.width
+        x0, y0, x1, y1 = (round(edge * side) for edge in scene(rendered).things[0].box)
+        pixels = np.frombuffer(rendered.picture.rgb, np.uint8).reshape(side, side, 3)[y0:y1, x0:x1].astype(int)
+        is_blue = (pixels[..., 2] > pixels[..., 0] + 60) & (pixels[..., 2] > pixels[..., 1] + 40)
+        assert is_blue.mean() > 0.25
+
+
+def test_random_scenes_tell_the_truth_about_themselves() -> None:
+    names = list(sprite_index()["entities"])
+    for n in range(13):
+        picture, things = random_scene(
+            random.Random(n), names, n, 256, text="hello there" if n % 2 else "", colour_rate=0.5
+        )
+        assert len(things) == n
+        assert (picture.width, picture.height) == (256, 256)
+        for first, second in combinations(things, 2):
+            assert overlap(first.box, second.box) < 0.004
+    assert random_scene(random.Random(5), names, 5) == random_scene(random.Random(5), names, 5)
+    with pytest.raises(UsageError, match="at most 12"):
+        random_scene(random.Random(0), names, 13)
+    with pytest.raises(UsageError, match="unicorn"):
+        random_scene(random.Random(0), ["unicorn"], 1)
