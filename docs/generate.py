@@ -1,10 +1,11 @@
-"""Writes docs/reference from the code: options of components, error types, the command line.
+"""Writes docs/reference and docs/map.md from the code: options, error types, the command line, the tree.
 
 `--check` writes nothing and fails when a page is not what the code says.
 """
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import sys
 from pathlib import Path
@@ -14,7 +15,26 @@ import click
 from salva.cli.main import COMMANDS, salva
 from salva.registry import BUILT_IN, ROLES, load
 
-REFERENCE = Path(__file__).parent / "reference"
+DOCS = Path(__file__).parent
+PACKAGE = DOCS.parent / "src" / "salva"
+ROOMS = {
+    "": "the front door",
+    "core": "the nouns that flow: frozen dataclasses, standard library only",
+    "logic": "formulas only; has never heard of images",
+    "stats": "numbers in, numbers out",
+    "suites": "options to cases",
+    "generators": "prompts to pictures",
+    "generators/painter": "draws what a formula says, faults on request",
+    "perception": "pictures to observations",
+    "relations": "observations to verdicts; pure functions",
+    "metrics": "verdicts to tables",
+    "testing": "shipped fakes and conformance checks, for us and for plugin authors",
+    "store": "a run on disk",
+    "run": "from an ask to stored verdicts",
+    "report": "verdicts to tables, pages and files; reads the store only",
+    "cli": "parses, calls, prints: one short file per command",
+    "assets": "sprites and weights, their licences and checksums",
+}
 
 
 def components_page() -> str:
@@ -66,12 +86,42 @@ def commands_page() -> str:
     return "\n".join(lines)
 
 
+def map_page() -> str:
+    """Every room and file, with the first sentence of its docstring."""
+    lines = [
+        "# Map",
+        "",
+        "Made from the code by `make docs`; do not edit. A case flows through the rooms from suite to report; each room is",
+        "plain functions from one frozen record to the next, and no room knows its neighbours. Imports go down only:",
+        "",
+        "`cli` > `api` > `run | report` > `store | registry` > `suites | generators | perception | relations | metrics |",
+        "testing` > `assets` > `logic | stats` > `core` > `errors`",
+        "",
+        "Nothing imports a plugin room; the registry reaches it by name. These contracts are checked with the tests.",
+    ]
+    for room, what in ROOMS.items():
+        lines += ["", f"## {'salva/' + room if room else 'salva'}: {what}", "", "| file | what it holds |", "|---|---|"]
+        for path in sorted((PACKAGE / room).glob("*.py")):
+            summary = (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").split("\n\n")[0]
+            if summary:
+                lines.append(f"| `{path.name}` | {' '.join(summary.split())} |")
+    lines += [
+        "",
+        "Beside the package: `training/` makes the pocket weights again (needs torch, not installed), `bench/` measures,",
+    ]
+    return "\n".join([*lines, "`tests/` mirrors the rooms.", ""])
+
+
 def main() -> int:
     """Write or check every page."""
-    pages = {"components.md": components_page(), "commands.md": commands_page()}
+    pages = {
+        "reference/components.md": components_page(),
+        "reference/commands.md": commands_page(),
+        "map.md": map_page(),
+    }
     stale = []
     for name, text in pages.items():
-        path = REFERENCE / name
+        path = DOCS / name
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             stale.append(name)
             if "--check" not in sys.argv:
@@ -80,7 +130,7 @@ def main() -> int:
     if "--check" in sys.argv and stale:
         print(f"out of date: {', '.join(stale)}; run make docs")
         return 1
-    print(f"reference: {', '.join(pages)} {'checked' if '--check' in sys.argv else 'written'}")
+    print(f"docs: {', '.join(pages)} {'checked' if '--check' in sys.argv else 'written'}")
     return 0
 
 
