@@ -91,11 +91,13 @@ def map_page() -> str:
     lines = [
         "# Map",
         "",
-        "Made from the code by `make docs`; do not edit. A case flows through the rooms from suite to report; each room is",
-        "plain functions from one frozen record to the next, and no room knows its neighbours. Imports go down only:",
+        "Made from the code by `make docs`; do not edit. A case flows through the rooms from suite to report;",
+        "each room is plain functions from one frozen record to the next, and no room knows its neighbours.",
+        "Imports go down only:",
         "",
-        "`cli` > `api` > `run | report` > `store | registry` > `suites | generators | perception | relations | metrics |",
-        "testing` > `assets` > `logic | stats` > `core` > `errors`",
+        "`cli` > `api` > `run | report` > `store | registry` >",
+        "`suites | generators | perception | relations | metrics | testing` >",
+        "`assets` > `logic | stats` > `core` > `errors`",
         "",
         "Nothing imports a plugin room; the registry reaches it by name. These contracts are checked with the tests.",
     ]
@@ -107,9 +109,11 @@ def map_page() -> str:
                 lines.append(f"| `{path.name}` | {' '.join(summary.split())} |")
     lines += [
         "",
-        "Beside the package: `training/` makes the pocket weights again (needs torch, not installed), `bench/` measures,",
+        "Beside the package: `training/` makes the pocket weights again (needs torch, not installed),",
+        "`bench/` measures, `tests/` mirrors the rooms.",
+        "",
     ]
-    return "\n".join([*lines, "`tests/` mirrors the rooms.", ""])
+    return "\n".join(lines)
 
 
 def main() -> int:
