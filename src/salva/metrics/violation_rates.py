@@ -1,0 +1,282 @@
+"""Metric: how often relations broke, for any suite.
+
+Takes the cases and verdicts of one model, gives the headline rate with interval and bounds,
+its macro average, the excess over seed noise, and the tables behind them. Knows no suite's
+laws; tables by law and modifier are another metric's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from salva.core.case import Case
+from salva.core.options import option
+from salva.core.protocols import Measured
+from salva.core.table import Cell, Table
+from salva.core.verdict import Outcome, Verdict
+from salva.stats.excess import excess_of
+from salva.stats.intervals import Interval
+from salva.stats.tally import (
+    CONTROL,
+    PAIR,
+    RATE_COLUMNS,
+    SAME_SCENE,
+    TRUTH,
+    TRUTH_KINDS,
+    Judged,
+    Tally,
+    headline,
+    join,
+    macro_rate,
+    main_observers,
+    tally,
+    tally_by,
+    truth_kind,
+)
+
+MAX_ROWS = 40
+"""Findings and reasons beyond this are summed up in a last row."""
+
+
+class ViolationRates:
+    """Rates, errors, control and what could not be decided."""
+
+    version: ClassVar[str] = "1"
+    suites: ClassVar[tuple[str, ...]] = ()
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Options:
+        """What the metric can be told."""
+
+        headline: str = option("", "The relation to lead with; empty leaves it to each case.")
+
+    def __init__(self, options: Options) -> None:
+        self._headline = options.headline
+
+    def measure(self, cases: Sequence[Case], verdicts: Sequence[Verdict]) -> Measured:
+        """Tables and numbers for the report."""
+        pairs = join(cases, verdicts, PAIR)
+        leading = headline(pairs, self._headline)
+        controls = _of_main_observers(join(cases, verdicts, CONTROL))
+        total, macro, excess = tally(leading), macro_rate(leading), excess_of(controls)
+        numbers: dict[str, float | None] = {"violation_rate": total.rate}
+        numbers |= _ends("violation", total.interval()) | _ends("bound", total.bounds())
+        numbers |= {"macro_rate": macro.rate, "n_categories": macro.n_categories} | _ends("macro", macro.interval)
+        numbers |= {"excess": excess.excess if excess else None}
+        numbers |= _ends("excess", excess.interval if excess else None)
+        numbers |= {"n_pairs": len(leading), "n_decided": total.n, "n_undecided": total.undecided}
+        tables = (
+            _outcomes(pairs, leading),
+            _by_category(leading),
+            _errors(leading),
+            control_table(controls, pairs),
+            _relations_compared(pairs),
+            _deciders(leading),
+            _findings(cases),
+            _reasons(leading),
+            _by_observers(pairs),
+        )
+        return Measured(tables=tuple(table for table in tables if table is not None), numbers=numbers)
+
+
+def control_table(controls: Sequence[Judged], pairs: Sequence[Judged]) -> Table | None:
+    """Excess by relation, with the disagreement of the two wordings at the same seed beside it."""
+    rows: list[tuple[Cell, ...]] = []
+    main = main_observers(pairs)
+    for relation in dict.fromkeys(one.verdict.relation for one in controls):
+        group = [one for one in controls if one.verdict.relation == relation]
+        excess = excess_of(group)
+        if excess is None:
+            continue
+        compared = {one.case.case_id for one in group}
+        same_seed = tally(
+            one
+            for one in pairs
+            if one.verdict.relation == relation
+            and one.verdict.observers == main[relation]
+            and one.case.case_id in compared
+        )
+        shares = (excess.between, excess.within_a, excess.within_b, excess.excess)
+        rows.append(
+            (relation, excess.n, *shares, *_pair(excess.interval), same_seed.rate, *_pair(same_seed.interval()))
+        )
+    if not rows:
+        return None
+    return Table(
+        name="control",
+        columns=(
+            "relation",
+            "n",
+            "differs_between",
+            "differs_within_a",
+            "differs_within_b",
+            "excess",
+            "low",
+            "high",
+            "same_seed_rate",
+            "same_seed_low",
+            "same_seed_high",
+        ),
+        rows=tuple(rows),
+        note="Excess is what rewording adds over seed and detector noise: other wording under another seed, "
+        "less same wording under another seed. The same-seed rate is the two wordings under one seed.",
+    )
+
+
+def _outcomes(pairs: Sequence[Judged], leading: Sequence[Judged]) -> Table:
+    def row(name: str, counted: Tally) -> tuple[Cell, ...]:
+        counts = [counted.outcomes[outcome] for outcome in Outcome]
+        ends = (*_pair(counted.interval()), *_pair(counted.bounds()))
+        return (name, *counts, counted.rate, *ends)
+
+    by_relation = tally_by(_of_main_observers(pairs), lambda one: one.verdict.relation)
+    rows = [row("headline", tally(leading))] + [row(name, counted) for name, counted in by_relation.items()]
+    return Table(
+        name="outcomes",
+        columns=("relation", *map(str, Outcome), "rate", "low", "high", "bound_low", "bound_high"),
+        rows=tuple(rows),
+        note="Only HOLDS and VIOLATED enter a rate; the bounds are the rate if every other pair had held, "
+        "and if every one had broken.",
+    )
+
+
+def _by_category(leading: Sequence[Judged]) -> Table:
+    groups = tally_by(leading, lambda one: one.case.category)
+    return Table(
+        name="by category",
+        columns=("category", *RATE_COLUMNS),
+        rows=tuple((name, *counted.cells()) for name, counted in groups.items()),
+    )
+
+
+def _errors(leading: Sequence[Judged]) -> Table | None:
+    violated = [one.verdict for one in leading if one.verdict.outcome is Outcome.VIOLATED]
+    counts = Counter(error for verdict in violated for error in dict.fromkeys(verdict.errors))
+    if not counts:
+        return None
+    n_decided = tally(leading).n
+    return Table(
+        name="error types",
+        columns=("error", "n", "share_of_violated", "share_of_pairs"),
+        rows=tuple((error, n, n / len(violated), n / n_decided) for error, n in counts.most_common()),
+        note="One pair can show several errors.",
+    )
+
+
+def _relations_compared(pairs: Sequence[Judged]) -> Table | None:
+    """Truth's kinds of outcome against same-scene's outcome on the same images."""
+    seen = _of_main_observers(pairs)
+    same = {_key(one): one.verdict.outcome for one in seen if one.verdict.relation == SAME_SCENE}
+    truths = [one for one in seen if one.verdict.relation == TRUTH]
+    if not truths:
+        return None
+    counts = Counter((truth_kind(one.verdict), str(same.get(_key(one), "none"))) for one in truths)
+    columns = ("HOLDS", "VIOLATED", "INCONCLUSIVE", "FAILED", "none")
+    kinds = [kind for kind in TRUTH_KINDS if any(counts[kind, column] for column in columns)]
+    return Table(
+        name="same-scene against truth",
+        columns=("truth", *(f"same-scene {column}" for column in columns), "n"),
+        rows=tuple(
+            (kind, *(counts[kind, column] for column in columns), sum(counts[kind, column] for column in columns))
+            for kind in kinds
+        ),
+        note="Two pictures can agree and both be wrong: same-scene cannot see that, truth can. "
+        "'none' are pairs that same-scene does not judge.",
+    )
+
+
+def _deciders(leading: Sequence[Judged]) -> Table:
+    groups: dict[tuple[str, str], list[Judged]] = {}
+    for one in leading:
+        groups.setdefault((one.verdict.relation, _why(one)), []).append(one)
+    return Table(
+        name="decided by",
+        columns=("relation", "why", "cases", *RATE_COLUMNS),
+        rows=tuple(
+            (relation, why, len({one.case.case_id for one in group}), *tally(group).cells())
+            for (relation, why), group in groups.items()
+        ),
+    )
+
+
+def _why(one: Judged) -> str:
+    if one.verdict.relation != one.case.relation:
+        return "the run asked for this relation"
+    if one.verdict.relation == TRUTH and one.case.determinate is False:
+        return "several worlds fit the prompts, so two right pictures may differ"
+    return "the case's own relation"
+
+
+def _findings(cases: Iterable[Case]) -> Table | None:
+    examples: dict[str, str] = {}
+    counts: Counter[str] = Counter()
+    for case in cases:
+        for finding in dict.fromkeys(_without_names(text, case) for text in case.findings):
+            counts[finding] += 1
+            examples.setdefault(finding, case.case_id)
+    if not counts:
+        return None
+    rows: list[tuple[Cell, ...]] = [(text, n, examples[text]) for text, n in counts.most_common(MAX_ROWS)]
+    if len(counts) > MAX_ROWS:
+        rest = sum(counts.values()) - sum(n for _, n in counts.most_common(MAX_ROWS))
+        rows.append((f"({len(counts) - MAX_ROWS} more findings)", rest, ""))
+    return Table(
+        name="findings",
+        columns=("finding", "cases", "for example"),
+        rows=tuple(rows),
+        note="What the logic core has to say about the prompts, before any picture was painted; "
+        "e1, e2 and e3 stand for the things a case is about, in order.",
+    )
+
+
+def _without_names(finding: str, case: Case) -> str:
+    """A finding with the case's things numbered, so that one finding about many things is one row."""
+    for number, entity in enumerate(case.labels.get("entities", "").split(","), 1):
+        if entity:
+            finding = re.sub(rf"\b(?:an? )?{re.escape(entity)}(?=s?\b)", rf"e{number}", finding)
+    return finding
+
+
+def _reasons(leading: Sequence[Judged]) -> Table | None:
+    counts = Counter((str(one.verdict.outcome), one.verdict.reason) for one in leading if one.verdict.reason)
+    if not counts:
+        return None
+    rows: list[tuple[Cell, ...]] = [(outcome, reason, n) for (outcome, reason), n in counts.most_common(MAX_ROWS)]
+    if len(counts) > MAX_ROWS:
+        rest = sum(counts.values()) - sum(n for _, n in counts.most_common(MAX_ROWS))
+        rows.append(("", f"({len(counts) - MAX_ROWS} more reasons)", rest))
+    return Table(name="undecided", columns=("outcome", "reason", "n"), rows=tuple(rows))
+
+
+def _by_observers(pairs: Sequence[Judged]) -> Table | None:
+    groups = tally_by(pairs, lambda one: (one.verdict.relation, one.verdict.observers))
+    if len(groups) == len({relation for relation, _ in groups}):
+        return None
+    return Table(
+        name="by observers",
+        columns=("relation", "observers", *RATE_COLUMNS),
+        rows=tuple((*key, *counted.cells()) for key, counted in groups.items()),
+        note="The same images, judged through other eyes; the headline follows those with most verdicts.",
+    )
+
+
+def _of_main_observers(judged: Sequence[Judged]) -> list[Judged]:
+    main = main_observers(judged)
+    return [one for one in judged if one.verdict.observers == main[one.verdict.relation]]
+
+
+def _key(one: Judged) -> tuple[str, int]:
+    return one.case.case_id, one.verdict.repeat
+
+
+def _pair(interval: Interval | None) -> tuple[float | None, float | None]:
+    return (interval.low, interval.high) if interval else (None, None)
+
+
+def _ends(name: str, interval: Interval | None) -> dict[str, float | None]:
+    low, high = _pair(interval)
+    return {f"{name}_low": low, f"{name}_high": high}

@@ -1,0 +1,56 @@
+"""Numbers as people read them, the same in every form of the report."""
+
+from __future__ import annotations
+
+from salva.core.table import Cell, Table
+
+NOTHING = "–"
+_SHARES = ("rate", "low", "high", "excess", "ours")
+
+
+def percent(value: float | None, digits: int = 1) -> str:
+    """A share as a percentage; a dash for none."""
+    return NOTHING if value is None else f"{value * 100:.{digits}f} %"
+
+
+def interval_text(low: float | None, high: float | None) -> str:
+    """Both ends of an interval of shares."""
+    return NOTHING if low is None or high is None else f"{low * 100:.1f} to {high * 100:.1f} %"
+
+
+def is_share(column: str) -> bool:
+    """Whether a column of numbers holds shares between 0 and 1."""
+    return column in _SHARES or column.startswith(("share_", "differs_")) or column.endswith(("_rate", "_low", "_high"))
+
+
+def cell_text(column: str, value: Cell) -> str:
+    """A table's cell as text."""
+    if value is None:
+        return NOTHING
+    if isinstance(value, str):
+        return value
+    if is_share(column):
+        return percent(value)
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def heading(column: str) -> str:
+    """A column's name as a heading."""
+    return column.replace("_", " ")
+
+
+def lookup(table: Table | None, **wanted: str) -> dict[str, Cell] | None:
+    """The first row whose columns have these values, by column name."""
+    for row in table.rows if table else ():
+        named = dict(zip(table.columns, row, strict=True)) if table else {}
+        if all(named.get(column) == value for column, value in wanted.items()):
+            return named
+    return None
+
+
+def column_values(table: Table | None, column: str) -> tuple[str, ...]:
+    """The different texts in a column, in order of first appearance."""
+    if table is None or column not in table.columns:
+        return ()
+    index = table.columns.index(column)
+    return tuple(dict.fromkeys(str(row[index]) for row in table.rows))

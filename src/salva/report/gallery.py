@@ -1,0 +1,252 @@
+"""Counterexamples as a page shows them: which ones, with which pictures, boxes and words.
+
+Takes records and an ImageSource, gives exhibits ready to print. Everything in them is plain
+text and numbers; whoever writes them out must escape them for the format at hand.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from typing import NamedTuple
+
+from salva.core.case import Case, Prompt
+from salva.core.fingerprint import Json, derive_seed
+from salva.core.scene import Box
+from salva.core.verdict import OPTICAL_CHARACTER, Failure, Outcome, Verdict
+from salva.errors import StoreError
+from salva.report.command import command_for
+from salva.report.source import ImageSource, RunRecords
+from salva.report.summary import leading_verdicts
+from salva.stats.tally import PAIR, TRUTH, Judged, truth_kind
+
+MAX_EXHIBITS = 200
+MAX_UNSEEN = 40
+"""Pairs whose headline holds although truth says both pictures are wrong."""
+_SIDE = 320
+_QUALITY = 80
+_DIFFER = "the pictures differ"
+_UNSEEN = "agree, both wrong"
+
+_Key = tuple[str, int, str, str]
+
+
+class Thumbnail(NamedTuple):
+    """A small copy of a picture."""
+
+    uri: str
+    """data: URI; empty when there is no picture to show."""
+    width: int
+    height: int
+
+
+_NO_PICTURE = Thumbnail("", 1, 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overlay:
+    """A box drawn over a picture, in the picture's own units."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    label: str
+    is_text: bool
+    is_blamed: bool
+    """Whether a failure of this picture names it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shot:
+    """One prompt and its picture."""
+
+    role: str
+    text: str
+    formula: str
+    picture: Thumbnail
+    overlays: tuple[Overlay, ...]
+    failures: tuple[Failure, ...]
+    also: tuple[Failure, ...]
+    """What truth finds wrong in this picture beyond the headline's failures."""
+    is_right: bool
+    """Whether truth judged this picture and found nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exhibit:
+    """One pair that broke its relation."""
+
+    case: Case
+    verdict: Verdict
+    kind: str
+    seed: int
+    shots: tuple[Shot, ...]
+    shared_failures: tuple[Failure, ...]
+    """Failures that only the comparison shows."""
+    command: str
+
+    @property
+    def search_text(self) -> str:
+        """What a search for words looks through."""
+        words = [self.case.case_id, *self.case.labels.values(), *(shot.text for shot in self.shots)]
+        return " ".join(words).lower()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gallery:
+    """The exhibits of a report and how many there would have been."""
+
+    exhibits: tuple[Exhibit, ...]
+    n_violated: int
+    n_shown: int
+    n_unseen: int
+    """Exhibits whose headline holds although both pictures are wrong."""
+
+
+def make_gallery(records: RunRecords, images: ImageSource, limit: int = MAX_EXHIBITS) -> Gallery:
+    """The counterexamples to show, spread over models and categories."""
+    leading = leading_verdicts(records.cases, records.verdicts, records.asked)
+    everyone = [one for group in leading.values() for one in group]
+    violated = [one for one in everyone if one.verdict.outcome is Outcome.VIOLATED]
+    truths = {_key(verdict): verdict for verdict in records.verdicts if _is_pair_truth(verdict)}
+    shown = spread(violated, limit)
+    unseen = spread(_unseen(everyone, truths), min(limit, MAX_UNSEEN))
+    maker = _Maker(records.asked, images)
+    exhibits = []
+    for one in shown:
+        truth = truths.get(_key(one.verdict))
+        exhibits.append(maker.exhibit(one, _kind(truth), truth))
+    exhibits += [maker.exhibit(one, _UNSEEN, one.verdict) for one in unseen]
+    return Gallery(exhibits=tuple(exhibits), n_violated=len(violated), n_shown=len(shown), n_unseen=len(unseen))
+
+
+def spread(judged: Iterable[Judged], limit: int) -> list[Judged]:
+    """At most `limit`, taken in turn from every model and category, so that none is crowded out."""
+    groups: dict[tuple[str, str], list[Judged]] = {}
+    for one in judged:
+        groups.setdefault((one.verdict.model, one.case.category), []).append(one)
+    chosen: list[Judged] = []
+    for turn in range(max(map(len, groups.values()), default=0)):
+        for group in groups.values():
+            if turn < len(group):
+                if len(chosen) == limit:
+                    return chosen
+                chosen.append(group[turn])
+    return chosen
+
+
+class _Maker:
+    """Turns verdicts into exhibits; each picture is read and shrunk once."""
+
+    def __init__(self, asked: Mapping[str, Json], images: ImageSource) -> None:
+        self._asked = asked
+        self._images = images
+        self._thumbnails: dict[str, Thumbnail] = {}
+        seed = asked.get("seed")
+        self._run_seed = seed if isinstance(seed, int) else 0
+
+    def exhibit(self, one: Judged, kind: str, truth: Verdict | None) -> Exhibit:
+        """One pair with its pictures; truth's verdict on it where there is one."""
+        case, verdict = one
+        return Exhibit(
+            case=case,
+            verdict=verdict,
+            kind=kind,
+            seed=derive_seed(self._run_seed, case.case_id, verdict.repeat),
+            shots=tuple(self._shot(prompt, verdict, truth) for prompt in case.prompts),
+            shared_failures=tuple(failure for failure in verdict.failures if not failure.role),
+            command=command_for(case, verdict.model, self._asked),
+        )
+
+    def _shot(self, prompt: Prompt, verdict: Verdict, truth: Verdict | None) -> Shot:
+        failures = tuple(failure for failure in verdict.failures if failure.role == prompt.role)
+        known = {(failure.error, failure.entity) for failure in failures}
+        also = tuple(
+            failure
+            for failure in (truth.failures if truth else ())
+            if failure.role == prompt.role and (failure.error, failure.entity) not in known
+        )
+        image_id = verdict.images.get(prompt.role)
+        picture = _NO_PICTURE if image_id is None else self._thumbnail(image_id)
+        return Shot(
+            role=prompt.role,
+            text=prompt.text,
+            formula=prompt.formula or "",
+            picture=picture,
+            overlays=() if image_id is None else self._overlays(image_id, verdict, (*failures, *also), picture),
+            failures=failures,
+            also=also,
+            is_right=truth is not None and bool(truth.scores.get(f"right_{prompt.role}")),
+        )
+
+    def _thumbnail(self, image_id: str) -> Thumbnail:
+        if image_id not in self._thumbnails:
+            try:
+                self._thumbnails[image_id] = make_thumbnail(self._images.file_bytes(image_id))
+            except (StoreError, OSError):
+                # One damaged file must not cost the report; the page says what to do about it.
+                self._thumbnails[image_id] = _NO_PICTURE
+        return self._thumbnails[image_id]
+
+    def _overlays(
+        self, image_id: str, verdict: Verdict, failures: Sequence[Failure], picture: Thumbnail
+    ) -> tuple[Overlay, ...]:
+        seen = self._images.seen(image_id, verdict.observers)
+        blamed = {failure.entity for failure in failures if failure.entity}
+        is_text_blamed = any(failure.error == OPTICAL_CHARACTER for failure in failures)
+        things = [
+            _overlay(box.box, picture, f"{box.label} {box.score * 100:.0f}", False, box.label in blamed)
+            for box in seen.boxes
+        ]
+        texts = [_overlay(span.box, picture, f"“{span.text}”", True, is_text_blamed) for span in seen.texts]
+        return (*things, *texts)
+
+
+def make_thumbnail(data: bytes) -> Thumbnail:
+    """A stored picture made small enough to be one of hundreds in a page."""
+    from PIL import Image
+
+    with Image.open(BytesIO(data)) as image:
+        small = image.convert("RGB")
+        small.thumbnail((_SIDE, _SIDE))
+        buffer = BytesIO()
+        small.save(buffer, "WEBP", quality=_QUALITY, method=4)
+    encoded = base64.b64encode(buffer.getvalue()).decode("ascii")
+    return Thumbnail(f"data:image/webp;base64,{encoded}", small.width, small.height)
+
+
+def _overlay(box: Box, picture: Thumbnail, label: str, is_text: bool, is_blamed: bool) -> Overlay:
+    x0, y0, x1, y1 = (min(max(edge, 0.0), 1.0) for edge in box)
+    return Overlay(
+        x=round(x0 * picture.width, 1),
+        y=round(y0 * picture.height, 1),
+        width=round((x1 - x0) * picture.width, 1),
+        height=round((y1 - y0) * picture.height, 1),
+        label=label,
+        is_text=is_text,
+        is_blamed=is_blamed,
+    )
+
+
+def _kind(truth: Verdict | None) -> str:
+    """What truth says of the pair; a pair that truth cannot fault differs all the same."""
+    kind = "" if truth is None else truth_kind(truth)
+    return kind if "wrong" in kind else _DIFFER
+
+
+def _unseen(leading: Sequence[Judged], truths: Mapping[_Key, Verdict]) -> list[Judged]:
+    """Pairs whose headline holds while truth is violated, with truth's verdict."""
+    holding = [one for one in leading if one.verdict.outcome is Outcome.HOLDS and one.verdict.relation != TRUTH]
+    paired = [(one.case, truths.get(_key(one.verdict))) for one in holding]
+    return [Judged(case, truth) for case, truth in paired if truth and truth.outcome is Outcome.VIOLATED]
+
+
+def _is_pair_truth(verdict: Verdict) -> bool:
+    return verdict.arm == PAIR and verdict.relation == TRUTH
+
+
+def _key(verdict: Verdict) -> _Key:
+    return verdict.case_id, verdict.repeat, verdict.model, verdict.observers

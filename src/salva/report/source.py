@@ -1,0 +1,95 @@
+"""Where a report gets its records and pictures: the run directory, read only.
+
+Everything above this file works on plain records and an ImageSource, so a report can be made
+in a test without a store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from salva.core.case import Case
+from salva.core.fingerprint import Json
+from salva.core.observation import Detection, Detections, Reading, TextSpan
+from salva.core.verdict import Verdict
+from salva.store.runfile import read_run_file
+from salva.store.sqlite import RunStore, open_run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What the observers of a verdict saw in one image."""
+
+    boxes: tuple[Detection, ...] = ()
+    texts: tuple[TextSpan, ...] = ()
+
+
+class ImageSource(Protocol):
+    """Pictures by image id."""
+
+    def file_bytes(self, image_id: str) -> bytes:
+        """The stored file."""
+
+    def seen(self, image_id: str, observers: str) -> Seen:
+        """What these observers, as a verdict names them, saw."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRecords:
+    """All that a report reads of a run, less the pictures."""
+
+    cases: tuple[Case, ...]
+    verdicts: tuple[Verdict, ...]
+    asked: Mapping[str, Json] = field(default_factory=dict)
+    name: str = ""
+    """The run directory's own name."""
+
+
+class StoredImages:
+    """The pictures of an open run."""
+
+    def __init__(self, store: RunStore) -> None:
+        self._store = store
+
+    def file_bytes(self, image_id: str) -> bytes:
+        """The stored file."""
+        return self._store.blobs.read(image_id)
+
+    def seen(self, image_id: str, observers: str) -> Seen:
+        """What these observers, as a verdict names them, saw."""
+        boxes: tuple[Detection, ...] = ()
+        texts: tuple[TextSpan, ...] = ()
+        for look in self._store.observations_of(image_id):
+            # Labels may hold a "+" themselves, so the joined names are searched and not split.
+            if f"+{look.label}+" not in f"+{observers}+":
+                continue
+            if isinstance(look.observation, Detections):
+                boxes = look.observation.boxes
+            elif isinstance(look.observation, Reading):
+                texts = look.observation.spans
+        return Seen(boxes=boxes, texts=texts)
+
+
+def read_records(directory: Path) -> RunRecords:
+    """The cases and verdicts of a run, and what was asked of it."""
+    with open_source(directory) as (records, _):
+        return records
+
+
+@contextmanager
+def open_source(directory: Path) -> Iterator[tuple[RunRecords, ImageSource]]:
+    """The records and the pictures of a run; closed again afterwards."""
+    with open_run(directory) as store:
+        run_file = read_run_file(directory) or {}
+        asked = run_file.get("asked")
+        records = RunRecords(
+            cases=tuple(store.cases()),
+            verdicts=tuple(store.verdicts()),
+            asked=asked if isinstance(asked, dict) else {},
+            name=directory.resolve().name,
+        )
+        yield records, StoredImages(store)

@@ -1,0 +1,229 @@
+"""A run in numbers: what every form of the report shows.
+
+Cases and verdicts in, one Summary out, through whatever metrics are made for the suite. Paints
+nothing, judges nothing: a summary made twice from the same store is the same summary.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from salva import registry
+from salva.core.case import Case
+from salva.core.fingerprint import Json
+from salva.core.options import NoOptions, parse_options
+from salva.core.table import Cell, Table
+from salva.core.verdict import Outcome, Verdict
+from salva.stats.tally import PAIR, Judged, headline, join
+
+Ends = tuple[float | None, float | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSummary:
+    """The figures of one model."""
+
+    model: str
+    outcomes: Mapping[str, int]
+    """Headline verdicts by outcome; every outcome is named, also at 0."""
+    errors: Mapping[str, int]
+    """Error type to violated headline verdicts that show it, most frequent first."""
+    numbers: Mapping[str, float | None]
+    """What the metrics measured, by name."""
+    tables: tuple[Table, ...]
+
+    @property
+    def violation_rate(self) -> float | None:
+        """Pooled over the headline verdicts."""
+        return self.numbers.get("violation_rate")
+
+    @property
+    def interval(self) -> Ends:
+        """95 % interval of the violation rate."""
+        return self.numbers.get("violation_low"), self.numbers.get("violation_high")
+
+    def table(self, name: str) -> Table | None:
+        """The table of this name, if a metric made one."""
+        return next((table for table in self.tables if table.name == name), None)
+
+    def to_json(self) -> dict[str, Json]:
+        """The contract's figures of one model."""
+        low, high = self.interval
+        return {
+            "outcomes": dict(self.outcomes),
+            "violation_rate": self.violation_rate,
+            "interval": None if low is None or high is None else [low, high],
+            "macro_rate": self.numbers.get("macro_rate"),
+            "excess": self.numbers.get("excess"),
+            "errors": dict(self.errors),
+            "tables": [table_to_json(table) for table in self.tables],
+            "metrics": dict(self.numbers),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """The figures of a run."""
+
+    suite: str
+    cases: int
+    by_model: tuple[ModelSummary, ...]
+    asked: Mapping[str, Json] = field(default_factory=dict)
+    """What the run was asked for, as run.json keeps it."""
+    directory: str = ""
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models, in the order they were asked for."""
+        return tuple(one.model for one in self.by_model)
+
+    @property
+    def n_counterexamples(self) -> int:
+        """Violated headline verdicts over all models."""
+        return sum(one.outcomes[Outcome.VIOLATED] for one in self.by_model)
+
+    def rates(self) -> Iterator[tuple[str, float | None, Ends]]:
+        """Model, violation rate and the ends of its interval, for a gate."""
+        for one in self.by_model:
+            yield one.model, one.violation_rate, one.interval
+
+    def to_json(self) -> dict[str, Json]:
+        """The contract's object; with several models the top-level figures are null."""
+        top: dict[str, Json] = {"suite": self.suite, "models": list(self.models), "cases": self.cases}
+        figures = {one.model: one.to_json() for one in self.by_model}
+        if len(self.by_model) == 1:
+            top |= figures[self.by_model[0].model]
+        else:
+            top |= dict.fromkeys(("outcomes", "violation_rate", "interval", "macro_rate", "excess", "errors"))
+            top |= {"tables": [table_to_json(self.models_table())], "metrics": {}}
+        return {**top, "by_model": dict(figures)}
+
+    def models_table(self) -> Table:
+        """The models beside each other."""
+        rows: list[tuple[Cell, ...]] = []
+        for one in self.by_model:
+            counts = [one.outcomes[outcome] for outcome in Outcome]
+            rates = (one.violation_rate, *one.interval, one.numbers.get("macro_rate"), one.numbers.get("excess"))
+            rows.append((one.model, *counts, *rates))
+        columns = ("model", *(str(outcome) for outcome in Outcome), "rate", "low", "high", "macro_rate", "excess")
+        return Table(name="models", columns=columns, rows=tuple(rows))
+
+
+def summarise(
+    cases: Sequence[Case],
+    verdicts: Sequence[Verdict],
+    *,
+    asked: Mapping[str, Json] | None = None,
+    directory: str = "",
+) -> Summary:
+    """The figures of a run from its records."""
+    asked = asked or {}
+    suite = cases[0].suite if cases else _asked_suite(asked)
+    by_model: dict[str, list[Verdict]] = {model: [] for model in asked_models(asked)}
+    for verdict in verdicts:
+        by_model.setdefault(verdict.model, []).append(verdict)
+    return Summary(
+        suite=suite,
+        cases=len(cases),
+        by_model=tuple(_summarise_model(model, suite, cases, group, asked) for model, group in by_model.items()),
+        asked=asked,
+        directory=directory,
+    )
+
+
+def summarise_run(directory: Path) -> Summary:
+    """The figures of the run in a directory."""
+    from salva.report.source import read_records
+
+    records = read_records(directory)
+    return summarise(records.cases, records.verdicts, asked=records.asked, directory=records.name)
+
+
+def leading_verdicts(
+    cases: Sequence[Case], verdicts: Sequence[Verdict], asked: Mapping[str, Json]
+) -> dict[str, list[Judged]]:
+    """Each model's headline verdicts beside their cases."""
+    by_model: dict[str, list[Judged]] = {}
+    for one in join(cases, verdicts, PAIR):
+        by_model.setdefault(one.verdict.model, []).append(one)
+    return {model: headline(group, asked_headline(asked)) for model, group in by_model.items()}
+
+
+def asked_headline(asked: Mapping[str, Json]) -> str:
+    """The relation the run chose to lead with, or nothing."""
+    return str(asked.get("headline") or "")
+
+
+def asked_models(asked: Mapping[str, Json]) -> list[str]:
+    """The models by name, in the order of the command."""
+    models = asked.get("models")
+    return [str(one["name"]) for one in models if isinstance(one, dict)] if isinstance(models, list) else []
+
+
+def table_to_json(table: Table) -> dict[str, Json]:
+    """The contract's form of a table."""
+    rows: list[Json] = [list(row) for row in table.rows]
+    return {"name": table.name, "columns": list(table.columns), "rows": rows, "note": table.note}
+
+
+def _summarise_model(
+    model: str, suite: str, cases: Sequence[Case], verdicts: Sequence[Verdict], asked: Mapping[str, Json]
+) -> ModelSummary:
+    leading = headline(join(cases, verdicts, PAIR), asked_headline(asked))
+    outcomes = Counter(one.verdict.outcome for one in leading)
+    errors = Counter(
+        error
+        for one in leading
+        if one.verdict.outcome is Outcome.VIOLATED
+        for error in dict.fromkeys(one.verdict.errors)
+    )
+    numbers: dict[str, float | None] = {}
+    tables: list[Table] = []
+    for metric in _metrics(suite, asked):
+        measured = metric.measure(cases, verdicts)
+        # A suite's own metric comes after the general ones and may define a number more narrowly.
+        numbers |= measured.numbers
+        tables += measured.tables
+    return ModelSummary(
+        model=model,
+        outcomes={str(outcome): outcomes[outcome] for outcome in Outcome},
+        errors=dict(errors.most_common()),
+        numbers=numbers,
+        tables=tuple(tables),
+    )
+
+
+def _metrics(suite: str, asked: Mapping[str, Json]) -> list[Any]:
+    """The general metrics, then those made for this suite."""
+    classes = [registry.load("metric", entry.name) for entry in registry.entries("metric")]
+    fitting = [one for one in classes if not one.suites or suite in one.suites]
+    context = _context(asked)
+    metrics = []
+    for metric_class in sorted(fitting, key=lambda one: bool(one.suites)):
+        options_class = getattr(metric_class, "Options", NoOptions)
+        known = {option.name for option in dataclasses.fields(options_class)}
+        given = {name: value for name, value in context.items() if name in known}
+        metrics.append(metric_class(parse_options(options_class, given, "metric")))
+    return metrics
+
+
+def _context(asked: Mapping[str, Json]) -> dict[str, str]:
+    """What a metric may want to know about the run: the headline and the relations' plain options."""
+    context: dict[str, str] = {}
+    relations = asked.get("relations")
+    for relation in relations if isinstance(relations, list) else []:
+        options = relation.get("options") if isinstance(relation, dict) else None
+        for name, value in options.items() if isinstance(options, dict) else ():
+            if isinstance(value, str | int | float):
+                context.setdefault(name, str(value))
+    return {**context, "headline": asked_headline(asked)}
+
+
+def _asked_suite(asked: Mapping[str, Json]) -> str:
+    suite = asked.get("suite")
+    return str(suite.get("name", "")) if isinstance(suite, dict) else ""

@@ -1,0 +1,118 @@
+"""The summary in a terminal: the rate, the heat map in colours, what broke.
+
+Takes a Summary, prints it; colours go away by themselves where nobody can see them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from salva.report.charts import HEAT_STEPS, HeatCell, HeatMap, heat_map
+from salva.report.formats import interval_text, percent
+from salva.report.summary import ModelSummary, Summary
+
+if TYPE_CHECKING:
+    from rich.console import Console, Group
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+_COOL, _HOT = (250, 244, 232), (200, 57, 31)
+_MAX_CATEGORIES = 20
+
+
+def print_summary(summary: Summary, console: Console | None = None) -> None:
+    """Print a summary to standard output, or to the console given."""
+    from rich.console import Console as RichConsole
+
+    (console or RichConsole(highlight=False)).print(render(summary))
+
+
+def render(summary: Summary) -> Group:
+    """The summary as something rich can print."""
+    from rich.console import Group as RichGroup
+
+    parts: list[Text | RichTable] = []
+    for model in summary.by_model:
+        parts += _model(summary, model)
+    return RichGroup(*parts)
+
+
+def _model(summary: Summary, model: ModelSummary) -> list[Text | RichTable]:
+    from rich.text import Text
+
+    parts: list[Text | RichTable] = [Text(f"\n{summary.suite} on {model.model}", style="bold")]
+    heat = heat_map(model)
+    if heat is not None:
+        parts.append(_heat_table(heat))
+    else:
+        parts += _category_table(model)
+    decided = model.outcomes["HOLDS"] + model.outcomes["VIOLATED"]
+    parts.append(
+        Text.assemble(
+            ("violation rate ", ""),
+            (percent(model.violation_rate), "bold red" if model.violation_rate else "bold green"),
+            f"  95 %: {interval_text(*model.interval)}",
+            f"  ({model.outcomes['VIOLATED']} counterexamples in {decided} pairs)",
+        )
+    )
+    parts += [Text(line, style="dim") for line in _small_print(model)]
+    return parts
+
+
+def _small_print(model: ModelSummary) -> list[str]:
+    numbers = model.numbers
+    lines = [
+        f"macro average  {percent(numbers.get('macro_rate'))} over {numbers.get('n_categories') or 0:g} categories"
+    ]
+    if numbers.get("numbering_macro_rate") is not None:
+        lines[0] += f"; numbering {percent(numbers['numbering_macro_rate'])}"
+    if numbers.get("excess") is not None:
+        ends = interval_text(numbers.get("excess_low"), numbers.get("excess_high"))
+        lines.append(f"excess         {percent(numbers['excess'])} over seed noise (95 %: {ends})")
+    if model.errors:
+        lines.append("errors         " + ", ".join(f"{error} {n}" for error, n in model.errors.items()))
+    undecided = model.outcomes["INCONCLUSIVE"] + model.outcomes["FAILED"]
+    if undecided:
+        bounds = interval_text(numbers.get("bound_low"), numbers.get("bound_high"))
+        lines.append(f"undecided      {undecided} pairs; the rate lies within {bounds} whatever they were")
+    return lines
+
+
+def _heat_table(heat: HeatMap) -> RichTable:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, padding=(0, 0), pad_edge=False)
+    table.add_column("")
+    for column in heat.columns:
+        table.add_column(Text(column if column == "all" else column.upper()), justify="center", min_width=8)
+    for name, cells in heat.rows:
+        table.add_row(Text(f"{name}  "), *(Text(f"{cell.text:^8}", style=_shade(cell)) for cell in cells))
+    return table
+
+
+def _category_table(model: ModelSummary) -> list[RichTable]:
+    from rich.table import Table
+    from rich.text import Text
+
+    source = model.table("by category")
+    if source is None or not source.rows or len(source.rows) > _MAX_CATEGORIES:
+        return []
+    table = Table(box=None)
+    table.add_column("category")
+    table.add_column("rate", justify="right")
+    table.add_column("n", justify="right")
+    for row in source.rows:
+        named = dict(zip(source.columns, row, strict=True))
+        rate = named["rate"]
+        table.add_row(Text(str(named["category"])), percent(rate if isinstance(rate, float) else None), str(named["n"]))
+    return [table]
+
+
+def _shade(cell: HeatCell) -> str:
+    if cell.step is None:
+        return "dim"
+    share = cell.step / HEAT_STEPS
+    red, green, blue = (round(cool + (hot - cool) * share) for cool, hot in zip(_COOL, _HOT, strict=True))
+    ink = "white" if share > 0.6 else "black"
+    return f"{ink} on rgb({red},{green},{blue})"

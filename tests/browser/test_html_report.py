@@ -1,0 +1,116 @@
+"""The HTML report in a real Chromium: filters work, and hostile text stays text."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from report.fake_runs import random_run
+from report.hostile import EVERYTHING, hostile_run
+from selenium import webdriver
+from selenium.common.exceptions import WebDriverException
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import Select
+
+from salva.report.html import render_html
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[webdriver.Chrome]:
+    """A headless Chromium that keeps its console."""
+    binary, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if not binary or not driver:
+        pytest.skip("no chromium and chromedriver on this machine (Debian: chromium, chromium-driver)")
+    options = webdriver.ChromeOptions()
+    options.binary_location = binary
+    for flag in (
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--force-prefers-reduced-motion",
+        "--window-size=1280,900",
+    ):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    try:
+        started = webdriver.Chrome(options=options, service=Service(driver))
+    except WebDriverException as error:
+        pytest.skip(f"chromium does not start here: {error.msg}")
+    yield started
+    started.quit()
+
+
+def _open(browser: webdriver.Chrome, path: Path, page: str) -> None:
+    path.write_text(page, "utf-8")
+    browser.get(path.as_uri())
+
+
+def _console(browser: webdriver.Chrome) -> list[object]:
+    return list(browser.get_log("browser"))  # type: ignore[no-untyped-call]  # selenium has no types here
+
+
+def _shown(browser: webdriver.Chrome) -> list[str]:
+    cards = browser.find_elements(By.CSS_SELECTOR, "article.exhibit:not([hidden])")
+    return [card.find_element(By.CSS_SELECTOR, ".copy code").text for card in cards]
+
+
+def test_filters_pages_boxes_and_search(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    records, images = random_run()
+    _open(browser, tmp_path / "report.html", render_html(records, images, limit=80))
+    assert not _console(browser), "the page's own policy must not stop its own style or script"
+    first = _shown(browser)
+    assert len(first) == 10
+    browser.find_element(By.CSS_SELECTOR, "#pager [data-step='1']").click()
+    assert len(_shown(browser)) == 10
+    assert not set(first) & set(_shown(browser))
+    Select(browser.find_element(By.CSS_SELECTOR, "select[data-filter='label:law']")).select_by_value("de-morgan")
+    Select(browser.find_element(By.CSS_SELECTOR, "select[data-filter='label:modifier']")).select_by_value("x")
+    assert _shown(browser)
+    assert all("de-morgan-x" in name for name in _shown(browser))
+    browser.find_element(By.ID, "search").send_keys("banana")
+    assert all("banana" in name for name in _shown(browser))
+    browser.find_element(By.ID, "reset").click()
+    Select(browser.find_element(By.CSS_SELECTOR, "select[data-filter='error']")).select_by_value("optical-character")
+    chips = browser.find_elements(By.CSS_SELECTOR, "article.exhibit:not([hidden]) .chips")
+    assert chips
+    assert all("optical-character" in chip.text for chip in chips)
+    overlay = browser.find_element(By.CSS_SELECTOR, ".featured svg.boxes")
+    assert overlay.is_displayed()
+    browser.execute_script("document.getElementById('boxes').click()")
+    assert not overlay.is_displayed()
+
+
+def test_a_heat_cell_chooses_its_counterexamples(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    records, images = random_run()
+    _open(browser, tmp_path / "report.html", render_html(records, images, limit=80))
+    browser.execute_script("document.querySelector(\"button[data-law='complement'][data-modifier='y']\").click()")
+    assert _shown(browser)
+    assert all("complement-y" in name for name in _shown(browser))
+
+
+@pytest.mark.parametrize("width", [360, 390, 1280])
+def test_the_page_never_scrolls_sideways(browser: webdriver.Chrome, tmp_path: Path, width: int) -> None:
+    records, images = random_run()
+    size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    _open(browser, tmp_path / "report.html", render_html(records, images, limit=10))
+    found = browser.execute_script("return document.documentElement.scrollWidth")
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert found <= width
+
+
+def test_hostile_text_is_shown_and_never_run(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    records, images = hostile_run()
+    _open(browser, tmp_path / "report.html", render_html(records, images))
+    assert browser.execute_script("return window.hacked") is None
+    assert not _console(browser), "nothing was even tried"
+    card = browser.find_element(By.CSS_SELECTOR, "article.exhibit")
+    shown = browser.execute_script("return arguments[0].textContent", card.find_element(By.TAG_NAME, "q"))
+    assert shown == EVERYTHING
+    assert len(browser.find_elements(By.TAG_NAME, "script")) == 1
+    browser.find_element(By.ID, "search").send_keys("<script>")
+    assert _shown(browser) == ["case-1"]

@@ -1,0 +1,109 @@
+"""The general tables, from hand-made verdicts."""
+
+from __future__ import annotations
+
+from report.fake_runs import make_case, make_verdict
+
+from salva.core.table import Table
+from salva.core.verdict import Outcome
+from salva.metrics.violation_rates import ViolationRates
+
+HOLDS, VIOLATED, INCONCLUSIVE, FAILED = Outcome
+
+
+def _named(table: Table, row: int = 0) -> dict[str, object]:
+    return dict(zip(table.columns, table.rows[row], strict=True))
+
+
+def _metric(headline: str = "") -> ViolationRates:
+    return ViolationRates(ViolationRates.Options(headline=headline))
+
+
+def test_numbers_and_errors() -> None:
+    cases = [make_case(f"case-{n}", cluster=f"c{n % 3}") for n in range(6)]
+    outcomes = [VIOLATED, VIOLATED, HOLDS, HOLDS, INCONCLUSIVE, FAILED]
+    verdicts = [
+        make_verdict(
+            case.case_id,
+            outcome,
+            errors=("entity-omission", "x-misposition")[: 2 - index] if outcome is VIOLATED else (),
+            reason="timed out" if outcome is FAILED else "",
+        )
+        for index, (case, outcome) in enumerate(zip(cases, outcomes, strict=True))
+    ]
+    measured = _metric().measure(cases, verdicts)
+    tables = {table.name: table for table in measured.tables}
+    assert measured.numbers["violation_rate"] == 0.5
+    assert (measured.numbers["bound_low"], measured.numbers["bound_high"]) == (2 / 6, 4 / 6)
+    assert tables["error types"].rows == (("entity-omission", 2, 1.0, 0.5), ("x-misposition", 1, 0.5, 0.25))
+    assert tables["undecided"].rows == (("FAILED", "timed out", 1),)
+    assert measured.numbers["excess"] is None
+    assert "control" not in tables
+    assert "by observers" not in tables
+
+
+def test_same_scene_against_truth_shows_what_same_scene_cannot_see() -> None:
+    cases = [make_case(f"case-{n}") for n in range(3)] + [make_case("open", relation="truth", determinate=False)]
+    wrong_alike = {"right_a": 0.0, "right_b": 0.0, "wrong_alike": 1.0}
+    right = {"right_a": 1.0, "right_b": 1.0, "wrong_alike": 0.0}
+    verdicts = [make_verdict(case.case_id) for case in cases[:3]]
+    verdicts += [make_verdict("case-0", VIOLATED, relation="truth", scores=wrong_alike)]
+    verdicts += [make_verdict(name, relation="truth", scores=right) for name in ("case-1", "case-2", "open")]
+    tables = {table.name: table for table in _metric().measure(cases, verdicts).tables}
+    compared = tables["same-scene against truth"]
+    assert _named(compared, 0) | {} == {
+        "truth": "both right",
+        "same-scene HOLDS": 2,
+        "same-scene VIOLATED": 0,
+        "same-scene INCONCLUSIVE": 0,
+        "same-scene FAILED": 0,
+        "same-scene none": 1,
+        "n": 3,
+    }
+    assert _named(compared, 1)["truth"] == "both wrong alike"
+    assert _named(compared, 1)["same-scene HOLDS"] == 1
+    assert [row[:3] for row in tables["decided by"].rows] == [
+        ("same-scene", "the case's own relation", 3),
+        ("truth", "several worlds fit the prompts, so two right pictures may differ", 1),
+    ]
+
+
+def test_control_stands_beside_the_same_seed_rate_of_the_same_cases() -> None:
+    cases = [make_case(f"case-{n}", cluster=f"c{n}") for n in range(4)]
+    shares = {"differs_between": 1.0, "differs_within_a": 0.5, "differs_within_b": 0.0}
+    verdicts = [make_verdict(case.case_id, arm="control", scores=shares) for case in cases[:2]]
+    verdicts += [make_verdict(case.case_id, VIOLATED if n in (0, 2, 3) else HOLDS) for n, case in enumerate(cases)]
+    measured = _metric().measure(cases, verdicts)
+    row = _named(next(table for table in measured.tables if table.name == "control"))
+    assert (row["n"], row["excess"], row["same_seed_rate"]) == (2, 0.75, 0.5)
+    assert measured.numbers["excess"] == 0.75
+
+
+def test_findings_about_different_things_are_one_row() -> None:
+    text = "two {}s and {} {} tell them apart"
+    cases = [
+        make_case("one", labels={"entities": "cat,apple"}, findings=(text.format("cat", "an", "apple"),)),
+        make_case("two", labels={"entities": "dog,cat"}, findings=(text.format("dog", "a", "cat"),)),
+    ]
+    tables = {table.name: table for table in _metric().measure(cases, []).tables}
+    assert tables["findings"].rows == (("two e1s and e2 tell them apart", 2, "one"),)
+
+
+def test_a_second_detector_gets_its_own_row() -> None:
+    verdicts = [make_verdict(observers="pocket"), make_verdict(observers="florence2", outcome=VIOLATED)]
+    measured = _metric().measure([make_case()], verdicts)
+    table = next(table for table in measured.tables if table.name == "by observers")
+    assert {row[1]: row[4] for row in table.rows} == {"pocket": 0.0, "florence2": 1.0}
+    assert measured.numbers["violation_rate"] == 0.0
+
+
+def test_the_headline_can_be_chosen() -> None:
+    verdicts = [make_verdict(), make_verdict(relation="truth", outcome=VIOLATED)]
+    assert _metric().measure([make_case()], verdicts).numbers["violation_rate"] == 0.0
+    assert _metric("truth").measure([make_case()], verdicts).numbers["violation_rate"] == 1.0
+
+
+def test_no_verdicts_make_a_report_without_numbers() -> None:
+    numbers = _metric().measure([make_case()], []).numbers
+    assert numbers["violation_rate"] is None
+    assert numbers["violation_low"] is None

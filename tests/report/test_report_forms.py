@@ -1,0 +1,200 @@
+"""HTML, Markdown and terminal: what a reader must find, and what must never get through."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from report.fake_runs import FakeImages, make_case, make_verdict, random_run, store_run
+from report.hostile import hostile_run
+from rich.console import Console
+
+from salva.core.verdict import Failure, Outcome
+from salva.report.html import render_html, write_html
+from salva.report.markdown import to_markdown
+from salva.report.source import RunRecords
+from salva.report.summary import summarise
+from salva.report.terminal import print_summary
+
+
+class Page(HTMLParser):
+    """The elements and attributes of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def count(self, tag: str) -> int:
+        return sum(name == tag for name, _ in self.tags)
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    records, images = random_run()
+    return render_html(records, images, limit=60)
+
+
+def test_nothing_is_loaded_from_elsewhere(page: str) -> None:
+    for tag, attributes in Page(page).tags:
+        for name in ("src", "href", "action", "data", "poster", "srcset"):
+            value = attributes.get(name) or ""
+            assert not value or value.startswith(("data:image/webp", "#")), (tag, name, value[:60])
+        assert not [name for name in attributes if name.startswith("on") or name == "style"], tag
+    assert "http://" not in page.replace("http://www.w3.org", "")
+    assert "https://" not in page
+
+
+def test_the_policy_names_the_very_style_and_script(page: str) -> None:
+    policy = re.search(r'Content-Security-Policy" content="([^"]+)"', page)
+    assert policy is not None
+    for tag in ("style", "script"):
+        blocks = re.findall(rf"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
+        assert len(blocks) == 1
+        digest = base64.b64encode(hashlib.sha256(blocks[0].encode()).digest()).decode()
+        assert f"{tag}-src &#39;sha256-{digest}&#39;" in policy[1]
+    assert "unsafe" not in policy[1]
+
+
+def test_the_page_shows_figures_and_says_what_was_left_out(page: str) -> None:
+    records, _ = random_run()
+    summary = summarise(records.cases, records.verdicts, asked=records.asked)
+    rate = summary.by_model[0].violation_rate
+    assert f"{(rate or 0) * 100:.1f} %" in page
+    left_out = summary.n_counterexamples - 60
+    assert left_out > 0
+    assert f"{left_out} were left out" in page
+    assert page.count('<article class="exhibit"') == 60 + page.count('<p class="kind">agree, both wrong</p>')
+    assert "macro average over 20 categories" in page
+    assert page.count('<polyline points="') == 4
+    assert "48 of 280 cases were decided by" in page
+    assert "Published figures, by another rule" in page
+
+
+def test_counterexamples_are_spread_over_categories() -> None:
+    records, images = random_run()
+    text = render_html(records, images, limit=40)
+    ids = re.findall(r"<span>case</span> <code>([^<]+)", text)[:40]
+    category_of = {case.case_id: case.category for case in records.cases}
+    assert len({category_of[case_id] for case_id in ids}) >= 38
+
+
+def test_a_card_names_prompts_formulas_failures_seed_and_command() -> None:
+    failure = Failure(error="entity-omission", role="b", message="no dog where the prompt asks for 1", entity="dog")
+    verdict = make_verdict(
+        outcome=Outcome.VIOLATED, errors=("entity-omission",), failures=(failure,), images={"a": "i", "b": "j"}
+    )
+    case = make_case(labels={"law": "commutative", "entities": "cat,dog"})
+    asked = {"seed": 3, "size": "quick", "repeats": 1, "models": [{"name": "painter", "options": {"nonesuch": "5"}}]}
+    page = render_html(RunRecords(cases=(case,), verdicts=(verdict,), asked=asked), FakeImages())  # type: ignore[arg-type]  # JSON by construction
+    for text in ("There is a dog and a cat", "cat &amp; dog", "no dog where the prompt asks for 1", "case-1"):
+        assert text in page
+    command = "salva run metalogic --model painter --size quick --repeats 1 --seed 3 --only law=commutative"
+    assert f"{command} --only entities=cat,dog --set model.nonesuch=5" in page
+
+
+def test_pairs_that_agree_and_are_both_wrong_are_shown_apart() -> None:
+    scores = {"right_a": 0.0, "right_b": 0.0, "wrong_alike": 1.0}
+    verdicts = (make_verdict(), make_verdict(relation="truth", outcome=Outcome.VIOLATED, scores=scores))
+    page = render_html(RunRecords(cases=(make_case(),), verdicts=verdicts), FakeImages())
+    assert '<p class="kind">agree, both wrong</p>' in page
+
+
+def test_a_picture_is_called_right_only_where_truth_says_so() -> None:
+    omission = Failure(error="entity-omission", role="b", message="no dog", entity="dog")
+    swapped = Failure(error="x-misposition", role="a", message="the cat is not on the left", entity="cat")
+    images = {"a": "i", "b": "j"}
+    same = make_verdict(outcome=Outcome.VIOLATED, errors=("entity-omission",), failures=(omission,), images=images)
+    for failures, right_a, expected in (
+        ((swapped, omission), 0.0, "x-misposition, by truth"),
+        ((omission,), 1.0, "as its prompt says"),
+    ):
+        scores = {"right_a": right_a, "right_b": 0.0, "wrong_alike": 0.0}
+        truth = replace(same, relation="truth", failures=failures, scores=scores)
+        page = render_html(RunRecords(cases=(make_case(),), verdicts=(same, truth)), FakeImages())
+        assert expected in page
+        assert ("as its prompt says" in page) == bool(right_a)
+        assert page.count("no dog") == 2, "once in the card, once at the top: truth does not repeat it"
+
+
+def test_a_damaged_picture_does_not_cost_the_report() -> None:
+    verdict = make_verdict(outcome=Outcome.VIOLATED, images={"a": "broken", "b": "fine"})
+    images = FakeImages(broken=frozenset({"broken"}))
+    page = render_html(RunRecords(cases=(make_case(),), verdicts=(verdict,)), images)
+    assert "missing or damaged" in page
+    assert Page(page).count("img") == 2 * 1, "the fine picture, in the card and at the top"
+
+
+@pytest.mark.parametrize("keep", ["all", "none", "no-violations"])
+def test_every_form_is_made_of_any_run(keep: str) -> None:
+    records, images = random_run(n_entities=2, models=("painter", "other"))
+    chosen = {
+        "all": records.verdicts,
+        "none": (),
+        "no-violations": tuple(replace(v, outcome=Outcome.HOLDS, errors=(), failures=()) for v in records.verdicts),
+    }[keep]
+    records = replace(records, verdicts=chosen)
+    summary = summarise(records.cases, records.verdicts, asked=records.asked)
+    assert render_html(records, images, limit=5).endswith("</html>\n")
+    assert to_markdown(summary).startswith("# metalogic on painter, other\n")
+    print_summary(summary, Console(file=StringIO()))
+
+
+def test_a_suite_without_laws_gets_its_categories() -> None:
+    cases = (make_case("one", suite="mine", category="plain"), make_case("two", suite="mine", category="fancy"))
+    verdicts = (make_verdict("one"), make_verdict("two", Outcome.VIOLATED))
+    page = render_html(RunRecords(cases=cases, verdicts=verdicts), FakeImages())
+    assert "Where it breaks: by category" in page
+    assert "law by modifier" not in page
+
+
+def test_a_stored_run_is_written_whole(tmp_path: Path) -> None:
+    records, images = random_run(n_entities=2)
+    store_run(tmp_path / "run", records, images)
+    write_html(tmp_path / "run", tmp_path / "run" / "report" / "index.html")
+    text = (tmp_path / "run" / "report" / "index.html").read_text("utf-8")
+    assert text.count('class="thing') > 10, "boxes come out of the store"
+    assert text.count('class="text blamed') >= 1
+    assert [path.name for path in (tmp_path / "run" / "report").iterdir()] == ["index.html"]
+
+
+def test_hostile_text_makes_no_element() -> None:
+    records, images = hostile_run()
+    parsed = Page(render_html(records, images))
+    assert parsed.count("script") == 1
+    assert parsed.count("style") == 1
+    assert parsed.count("img") == 4
+    for _, attributes in parsed.tags:
+        assert not [name for name in attributes if name.startswith("on")]
+
+
+def test_hostile_text_is_inert_in_markdown() -> None:
+    records, _ = hostile_run()
+    text = to_markdown(summarise(records.cases, records.verdicts, asked=records.asked))
+    assert "<" not in text
+    assert "\u2028" not in text
+    grid = [line for line in text.splitlines() if line.startswith("|")]
+    assert all(line.endswith("|") for line in grid)
+
+
+def test_the_terminal_shows_rate_heat_map_and_hostile_text_as_text() -> None:
+    records, _ = random_run()
+    out = StringIO()
+    console = Console(file=out, width=100)
+    print_summary(summarise(records.cases, records.verdicts, asked=records.asked), console)
+    text = out.getvalue()
+    for word in ("de-morgan", "AND", "violation rate", "counterexamples in", "macro average", "undecided"):
+        assert word in text
+    hostile, _ = hostile_run()
+    marked = replace(hostile.verdicts[0], model="[red]name[/red]")
+    print_summary(summarise(hostile.cases, [marked]), console)
+    assert "[red]name[/red]" in out.getvalue()

@@ -1,0 +1,99 @@
+"""The contract's object, for one model and for several, and its speed."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from report.fake_runs import make_case, make_verdict, random_run, store_run
+
+from salva.core.fingerprint import Json
+from salva.core.verdict import Outcome
+from salva.report.summary import summarise, summarise_run
+
+KEYS = {"suite", "models", "cases", "outcomes", "violation_rate", "interval"}
+KEYS |= {"macro_rate", "excess", "errors", "tables", "metrics", "by_model"}
+
+
+def test_one_model_has_its_figures_on_top() -> None:
+    records, _ = random_run()
+    shown = summarise(records.cases, records.verdicts, asked=records.asked).to_json()
+    json.dumps(shown, allow_nan=False)
+    assert shown.keys() >= KEYS
+    assert (shown["suite"], shown["models"], shown["cases"]) == ("metalogic", ["painter"], len(records.cases))
+    outcomes = shown["outcomes"]
+    assert isinstance(outcomes, dict)
+    assert sum(outcomes.values()) == 2 * len(records.cases)  # type: ignore[arg-type]  # counts are whole numbers
+    assert shown["violation_rate"] == outcomes["VIOLATED"] / (outcomes["VIOLATED"] + outcomes["HOLDS"])  # type: ignore[operator]  # as above
+    assert isinstance(shown["interval"], list)
+    assert isinstance(shown["excess"], float)
+    by_model = shown["by_model"]
+    assert isinstance(by_model, dict)
+    assert by_model["painter"]["violation_rate"] == shown["violation_rate"]  # type: ignore[index, call-overload]  # an object
+
+
+def test_several_models_have_none_on_top() -> None:
+    records, _ = random_run(models=("painter", "folder/mine"))
+    summary = summarise(records.cases, records.verdicts, asked=records.asked)
+    shown = summary.to_json()
+    assert shown.keys() >= KEYS
+    assert shown["models"] == ["painter", "folder/mine"]
+    for key in ("outcomes", "violation_rate", "interval", "macro_rate", "excess", "errors"):
+        assert shown[key] is None
+    assert [model for model, rate, ends in summary.rates() if rate is not None and None not in ends] == [
+        "painter",
+        "folder/mine",
+    ]
+
+
+def test_a_run_without_verdicts_is_still_a_report() -> None:
+    records, _ = random_run()
+    shown = summarise(records.cases, [], asked=records.asked).to_json()
+    assert shown["violation_rate"] is None
+    assert shown["interval"] is None
+    assert shown["outcomes"] == {outcome.value: 0 for outcome in Outcome}
+
+
+def test_the_chosen_headline_is_read_from_what_was_asked() -> None:
+    verdicts = [make_verdict(), make_verdict(relation="truth", outcome=Outcome.VIOLATED)]
+    assert summarise([make_case()], verdicts, asked={"headline": "truth"}).by_model[0].violation_rate == 1.0
+    assert summarise([make_case()], verdicts).by_model[0].violation_rate == 0.0
+
+
+def test_the_scope_of_the_run_decides_about_published_figures() -> None:
+    records, _ = random_run()
+    closed = [replace(case, relation="same-scene", determinate=True) for case in records.cases]
+    verdicts = [make_verdict(case.case_id) for case in closed]
+    for scope, name in (("all", "reference"), ("mentioned", "reference, other rule")):
+        asked: dict[str, Json] = {"relations": [{"name": "same-scene", "options": {"scope": scope}}]}
+        assert summarise(closed, verdicts, asked=asked).by_model[0].table(name) is not None
+
+
+def test_a_stored_run_gives_the_same_summary(tmp_path: Path) -> None:
+    records, images = random_run(n_entities=2)
+    store_run(tmp_path / "run", records, images)
+    stored = summarise_run(tmp_path / "run").to_json()
+    assert stored == summarise(records.cases, records.verdicts, asked=records.asked).to_json()
+
+
+def test_fifty_thousand_cases_take_seconds() -> None:
+    cases = [
+        make_case(
+            f"case-{n}",
+            category=f"category-{n % 60}",
+            labels={"law": "commutative", "modifier": "and", "entities": f"cat{n % 7000},dog"},
+            cluster=f"cluster-{n % 7000}",
+        )
+        for n in range(50_000)
+    ]
+    verdicts = [
+        make_verdict(case.case_id, Outcome.VIOLATED if n % 7 < 2 else Outcome.HOLDS, relation=relation)
+        for n, case in enumerate(cases)
+        for relation in ("same-scene", "truth")
+    ]
+    start = time.process_time()
+    summary = summarise(cases, verdicts)
+    assert time.process_time() - start < 15
+    assert 0.28 < (summary.by_model[0].violation_rate or 0) < 0.29
