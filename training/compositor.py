@@ -1,0 +1,125 @@
+"""Paints batches of scenes on the GPU: sprites and patches pasted over backgrounds, with their true boxes.
+
+Takes a Plan (layouts.py), makes every pixel on the GPU, one paste for a whole batch at a time, back to
+front. Knows nothing of the network.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from backgrounds import Backgrounds
+from degrade import degrade, soften
+from layouts import N_LEVELS, N_SLOTS, Plan
+from torch import Tensor
+from torch.nn import functional
+
+NOTHING = -1
+HIDDEN = -2
+"""A thing too covered to be asked for, and too visible to be denied."""
+MIN_VISIBLE = 0.55
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """Pictures and what is in them."""
+
+    pictures: Tensor
+    """[n, 3, side, side], values 0 to 1."""
+    boxes: Tensor
+    """[n, N_SLOTS, 4], xyxy as shares of the side."""
+    labels: Tensor
+    """[n, N_SLOTS]; NOTHING and HIDDEN are negative."""
+
+
+class Compositor:
+    """Draws training batches from a bank of sprites and patches."""
+
+    def __init__(self, bank: Path, side: int, device: torch.device) -> None:
+        stored = np.load(bank)
+        self.labels = [str(label) for label in stored["labels"]]
+        self.side = side
+        self.device = device
+        self.backgrounds = Backgrounds(side, device)
+        n_patches = len(stored["patches"])
+        self.owners = torch.from_numpy(np.concatenate((stored["owners"], np.full(n_patches, NOTHING)))).to(device)
+        colours = torch.from_numpy(np.concatenate((stored["sprites"], stored["patches"]))).to(device).float() / 255
+        colours[:, :3] *= colours[:, 3:]  # premultiplied, or transparent black would bleed into edges
+        dtype = torch.float16 if device.type == "cuda" else torch.float32
+        # Level k is the sprite as seen at 1/2^k of its size: pasting from it small does not alias.
+        levels = [colours.to(dtype)]
+        for level in range(1, N_LEVELS):
+            small = functional.avg_pool2d(colours, 2**level)
+            levels.append(functional.interpolate(small, size=colours.shape[-1], mode="bilinear").to(dtype))
+        self.atlas = torch.stack(levels)
+
+    @torch.no_grad()
+    def draw(self, plan: Plan) -> Batch:
+        """The worn scenes of a plan."""
+        rng = np.random.default_rng(plan.seed)
+        front, boxes, labels = self._paste(plan)
+        pictures = self._over_background(front, rng)
+        return Batch(pictures=degrade(pictures, plan.smallest, rng), boxes=boxes, labels=labels)
+
+    def _paste(self, plan: Plan) -> tuple[Tensor, Tensor, Tensor]:
+        n, side, device = len(plan.n_used), self.side, self.device
+        front = torch.zeros(n, 4, side, side, device=device)
+        owner = torch.full((n, side, side), -1, dtype=torch.int8, device=device)
+        boxes = torch.zeros(n, N_SLOTS, 4, device=device)
+        areas = torch.zeros(n, N_SLOTS, device=device)
+        sprite, transform, level, flip, matrix, offset = (
+            torch.from_numpy(part).to(device, non_blocking=True)
+            for part in (plan.sprite, plan.transform, plan.level, plan.flip, plan.matrix, plan.offset)
+        )
+        for slot in range(int(plan.n_used.max())):
+            m = int((plan.n_used > slot).sum())
+            source = self.atlas[level[:m, slot], sprite[:m, slot]].float()
+            source = torch.where(flip[:m, slot].view(m, 1, 1, 1), source.flip(-1), source)
+            alpha = source[:, 3:]
+            colours = torch.einsum("ncd,ndhw->nchw", matrix[:m, slot], source[:, :3])
+            colours = (colours + offset[:m, slot].view(m, 3, 1, 1) * alpha).clamp_min(0)
+            source = torch.cat((torch.minimum(colours, alpha), alpha), 1)
+            layer = functional.grid_sample(source, self._grid(transform[:m, slot]), align_corners=False)
+            alpha = layer[:, 3:]
+            front[:m] = front[:m] * (1 - alpha) + layer
+            is_solid = alpha[:, 0] > 0.5
+            owner[:m] = torch.where(is_solid, torch.tensor(slot, dtype=torch.int8, device=device), owner[:m])
+            areas[:m, slot] = is_solid.sum((1, 2)).float()
+            boxes[:m, slot] = _extent(alpha[:, 0] > 0.2)
+        visible = torch.stack([(owner == slot).sum((1, 2)) for slot in range(N_SLOTS)], 1) / areas.clamp_min(1)
+        labels = self.owners[sprite].masked_fill(areas < 20, NOTHING)
+        labels = labels.masked_fill((labels >= 0) & (visible < MIN_VISIBLE), HIDDEN)
+        return front, boxes / side, labels
+
+    def _grid(self, transform: Tensor) -> Tensor:
+        """Where in its sprite each pixel looks; written out, as a product in tf32 would shake the pixels."""
+        axis = (torch.arange(self.side, device=self.device) * 2 + 1) / self.side - 1
+        terms = transform.view(-1, 2, 3, 1, 1)
+        x, y = axis.view(1, 1, 1, -1), axis.view(1, 1, -1, 1)
+        return (terms[:, :, 0] * x + (terms[:, :, 1] * y + terms[:, :, 2])).permute(0, 2, 3, 1)
+
+    def _over_background(self, front: Tensor, rng: np.random.Generator) -> Tensor:
+        n = len(front)
+        back = self.backgrounds.draw(n)
+        shift = tuple(int(pixels) for pixels in rng.integers(-2, 9, 2))
+        shadow = torch.roll(soften(front[:, 3:], rng.uniform(1.5, 6)), shift, (2, 3))
+        strength = torch.from_numpy(rng.uniform(-0.5, 0.5, n).clip(0).astype(np.float32)).to(self.device)
+        return front[:, :3] + (1 - front[:, 3:]) * back * (1 - shadow * strength.view(n, 1, 1, 1))
+
+
+def _extent(mask: Tensor) -> Tensor:
+    """The tight box of each mask in pixels, xyxy."""
+    side = mask.shape[-1]
+    across, down = mask.any(1).float(), mask.any(2).float()
+    return torch.stack(
+        (
+            across.argmax(1),
+            down.argmax(1),
+            side - across.flip(1).argmax(1),
+            side - down.flip(1).argmax(1),
+        ),
+        1,
+    ).float()

@@ -1,0 +1,194 @@
+"""Measures the shipped detector on scenes the painter draws with seeds that training never used.
+
+    python training/evaluate_detector.py [--scenes 2000] [--sheet failures.png]
+
+Prints how many scenes are exactly right by number of things, what was confused with what, false alarms
+on pictures without things, and the same for pictures made soft and small. A scene is right when labels
+and counts agree and, on both axes, so does the order of any two centres that lie at least 2 % of the
+side apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from PIL import Image, ImageDraw, ImageFilter
+
+from salva.core.image import Picture
+from salva.core.observation import Detection, Detections
+from salva.core.protocols import LookRequest, Query
+from salva.core.scene import Thing
+from salva.generators.painter.background import paint_background
+from salva.generators.painter.component import random_scene
+from salva.generators.painter.drawing import PaintedText, paint, text_box_size
+from salva.perception.pocket_detector import PocketDetector
+
+FIRST_SEED = 900_000_000
+TIE = 0.02
+
+
+def to_image(picture: Picture) -> Image.Image:
+    """The picture as Pillow has it."""
+    return Image.frombytes("RGB", (picture.width, picture.height), picture.rgb)
+
+
+def to_picture(image: Image.Image) -> Picture:
+    """The picture as salva has it."""
+    return Picture(rgb=image.convert("RGB").tobytes(), width=image.width, height=image.height)
+
+
+def match(things: Sequence[Thing], seen: Sequence[Detection]) -> list[tuple[Thing, Detection]] | None:
+    """Each thing with the nearest box of its label; None when the counts differ."""
+    if Counter(t.label for t in things) != Counter(d.label for d in seen):
+        return None
+    left, pairs = list(seen), []
+    for thing in things:
+        mine = [d for d in left if d.label == thing.label]
+        best = min(mine, key=lambda d: abs(centre(d)[0] - thing.x) + abs(centre(d)[1] - thing.y))
+        left.remove(best)
+        pairs.append((thing, best))
+    return pairs
+
+
+def centre(detection: Detection) -> tuple[float, float]:
+    """The middle of a box."""
+    x0, y0, x1, y1 = detection.box
+    return (x0 + x1) / 2, (y0 + y1) / 2
+
+
+def is_right(things: Sequence[Thing], seen: Sequence[Detection]) -> bool:
+    """Whether labels, counts and order agree."""
+    pairs = match(things, seen)
+    if pairs is None:
+        return False
+    for axis in (0, 1):
+        for i, (one, one_seen) in enumerate(pairs):
+            for other, other_seen in pairs[:i]:
+                true = (one.x, one.y)[axis] - (other.x, other.y)[axis]
+                found = centre(one_seen)[axis] - centre(other_seen)[axis]
+                if abs(true) >= TIE and true * found <= 0:
+                    return False
+    return True
+
+
+def look(detector: PocketDetector, picture: Picture) -> tuple[Detection, ...]:
+    """What the detector sees; an error stops the evaluation."""
+    (seen,) = detector.look([LookRequest(picture=picture, query=Query(role="detector"))])
+    assert isinstance(seen, Detections), seen
+    return seen.boxes
+
+
+def soften(picture: Picture, rng: random.Random) -> Picture:
+    """A stand-in for a small generative model's picture: 96 to 128 px and blurred."""
+    side = rng.choice((96, 112, 128))
+    image = to_image(picture).resize((side, side), Image.Resampling.BILINEAR)
+    return to_picture(image.filter(ImageFilter.GaussianBlur(rng.uniform(0.3, 0.8))))
+
+
+def draw_failure(picture: Picture, things: Sequence[Thing], seen: Sequence[Detection]) -> Image.Image:
+    """The picture with what is there (green) and what was seen (red)."""
+    image = to_image(picture).resize((256, 256))
+    pen = ImageDraw.Draw(image)
+    for thing in things:
+        pen.rectangle([edge * 256 for edge in thing.box], outline="green")
+    for detection in seen:
+        pen.rectangle([edge * 256 for edge in detection.box], outline="red")
+        pen.text(
+            (detection.box[0] * 256, detection.box[1] * 256), f"{detection.label} {detection.score:.2f}", fill="red"
+        )
+    return image
+
+
+Wear = Callable[[Picture, random.Random], Picture]
+
+
+def measure(
+    detector: PocketDetector,
+    n_scenes: int,
+    name: str,
+    *,
+    wear: Wear | None = None,
+    text: str = "",
+    colours: float = 0.0,
+) -> list[Image.Image]:
+    """Print a table for one kind of picture; the failures come back as pictures."""
+    by_count: dict[int, list[bool]] = defaultdict(list)
+    errors: Counter[str] = Counter()
+    failures, apart = [], []
+    for i in range(n_scenes):
+        rng = random.Random(FIRST_SEED + i)
+        n_things = 1 + i % 11
+        picture, things = random_scene(rng, PocketDetector.labels(), n_things, 256, text=text, colour_rate=colours)
+        if wear is not None:
+            picture = wear(picture, rng)
+        seen = look(detector, picture)
+        right = is_right(things, seen)
+        by_count[n_things].append(right)
+        for thing, detection in match(things, seen) or ():
+            x, y = centre(detection)
+            apart.append(max(abs(x - thing.x), abs(y - thing.y)))
+        if not right:
+            true, found = Counter(t.label for t in things), Counter(d.label for d in seen)
+            errors[f"missed {sorted((true - found).elements())}, imagined {sorted((found - true).elements())}"] += 1
+            failures.append(draw_failure(picture, things, seen))
+    total = [right for rights in by_count.values() for right in rights]
+    print(f"{name}: {sum(total)} of {len(total)} exactly right ({sum(total) / len(total):.2%})")
+    for count in sorted(by_count):
+        print(f"  {count:2d} things: {sum(by_count[count])}/{len(by_count[count])}")
+    apart.sort()
+    print(f"  centres off by {apart[len(apart) // 2]:.4f} of the side in the middle, {apart[-1]:.4f} at most")
+    for error, times in errors.most_common(30):
+        print(f"  {times} x {error}")
+    return failures
+
+
+def false_alarms(detector: PocketDetector, n_pictures: int) -> list[Image.Image]:
+    """Print how often something is seen where nothing is."""
+    found = {"empty": 0, "text": 0}
+    failures = []
+    for i in range(n_pictures):
+        rng = random.Random(FIRST_SEED + i)
+        empty = to_picture(paint_background("varied", 256, rng.getrandbits(31)))
+        words = rng.sample(["there is", "a cat", "two dogs", "on the left", "otherwise", "apple", "not the case"], 2)
+        width, height = text_box_size(" ".join(words), 256)
+        x, y = rng.uniform(0, max(0, 1 - width)), rng.uniform(0, 1 - height)
+        strip = PaintedText(text=" ".join(words), box=(x, y, min(1, x + width), y + height), is_dark=rng.random() < 0.5)
+        seed = rng.getrandbits(31)
+        written = paint((), side=256, background="varied", seed=seed, has_shadows=False, text=strip)
+        for kind, picture in (("empty", empty), ("text", written)):
+            if seen := look(detector, picture):
+                found[kind] += 1
+                failures.append(draw_failure(picture, (), seen))
+    for kind, n in found.items():
+        print(f"false alarms, {kind}: {n} of {n_pictures} pictures ({n / n_pictures:.2%})")
+    return failures
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--scenes", type=int, default=2000)
+    parser.add_argument("--threshold", type=float)
+    parser.add_argument("--sheet", type=Path)
+    given = parser.parse_args()
+    options = PocketDetector.Options(**({"threshold": given.threshold} if given.threshold else {}))
+    detector = PocketDetector(options)
+    failures = measure(detector, given.scenes, "painter scenes, 256 px")
+    failures += measure(detector, given.scenes // 4, "coloured things beside words", text="two dogs", colours=0.7)
+    failures += measure(detector, given.scenes // 4, "softened, 96 to 128 px", wear=soften)
+    failures += false_alarms(detector, given.scenes // 2)
+    if given.sheet and failures:
+        columns = 5
+        rows = -(-len(failures[:40]) // columns)
+        sheet = Image.new("RGB", (columns * 260, rows * 260), "white")
+        for i, image in enumerate(failures[:40]):
+            sheet.paste(image, (i % columns * 260, i // columns * 260))
+        sheet.save(given.sheet)
+
+
+if __name__ == "__main__":
+    main()

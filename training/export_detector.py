@@ -1,0 +1,66 @@
+"""Turns trained weights into the files salva ships: detector.onnx and detector.json.
+
+With --ship they are copied to the package's assets:
+
+    python training/export_detector.py training/out/detector.pt --ship
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import json
+import shutil
+import warnings
+from pathlib import Path
+
+import torch
+from network import PocketNetwork
+
+THRESHOLD = 0.4
+"""The detector's default, from the sweep in README.md."""
+ASSETS = Path(__file__).resolve().parent.parent / "src" / "salva" / "assets" / "pocket"
+
+
+def save(network: torch.nn.Module, labels: list[str], side: int, out: Path, n_scenes: int) -> None:
+    """Write weights, ONNX file and card to a folder."""
+    weights = {name: value.cpu().contiguous() for name, value in network.state_dict().items()}
+    torch.save({"weights": weights, "labels": labels, "side": side, "n_scenes": n_scenes}, out / "detector.pt")
+    plain = copy.deepcopy(network).cpu().float().eval().to(memory_format=torch.contiguous_format)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the exporter announces its successor; this one folds the normalisation
+        torch.onnx.export(plain, (torch.zeros(1, 3, side, side),), str(out / "detector.onnx"), dynamo=False,
+                          input_names=["picture"], output_names=["heat", "box"], opset_version=17)  # fmt: skip
+    n_parameters = sum(p.numel() for p in network.parameters())
+    card = {
+        "labels": labels,
+        "side": side,
+        "threshold": THRESHOLD,
+        "training": {
+            "n_parameters": n_parameters,
+            "n_scenes": n_scenes,
+            "scenes": "sprites of the painter over random backgrounds, painted while training; see training/README.md",
+        },
+    }
+    (out / "detector.json").write_text(json.dumps(card, indent=1) + "\n")
+
+
+def main() -> None:
+    """Export a checkpoint."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("checkpoint", type=Path)
+    parser.add_argument("--ship", action="store_true")
+    given = parser.parse_args()
+    stored = torch.load(given.checkpoint, map_location="cpu")
+    network = PocketNetwork(len(stored["labels"])).eval()
+    network.load_state_dict(stored["weights"])
+    out = given.checkpoint.parent
+    save(network, stored["labels"], stored["side"], out, stored["n_scenes"])
+    if given.ship:
+        ASSETS.mkdir(parents=True, exist_ok=True)
+        for name in ("detector.onnx", "detector.json"):
+            shutil.copy(out / name, ASSETS / name)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""Trains the pocket detector on scenes that are painted while it learns; no scene is seen twice.
+
+    python training/train_detector.py --minutes 9 --out training/out [--resume training/out/detector.pt]
+
+Writes detector.pt (averaged weights), detector.onnx and train.log every minute and at the end, so that a
+run that is cut short loses little. Needs torch and the bank made by make_bank.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import math
+import time
+from pathlib import Path
+
+import torch
+from compositor import Batch, Compositor
+from export_detector import save
+from layouts import Plan, Planner
+from network import STRIDE, PocketNetwork
+from targets import loss, make_targets
+from torch import nn
+from torch.utils.data import DataLoader, IterableDataset, get_worker_info
+
+HERE = Path(__file__).resolve().parent
+SIDE = 256
+
+
+class Plans(IterableDataset):  # type: ignore[type-arg]  # torch's class takes no parameters at run time
+    """Plans from worker processes, each with a seed of its own."""
+
+    def __init__(self, bank: Path, batch: int, seed: int) -> None:
+        self.bank, self.batch, self.seed = bank, batch, seed
+
+    def __iter__(self):  # type: ignore[no-untyped-def]  # an iterator of Plan
+        worker = get_worker_info()
+        seed = self.seed * 1000 + (worker.id if worker else 0)
+        return iter(Planner(self.bank, SIDE, self.batch, seed))
+
+
+def as_is(plan: Plan) -> Plan:
+    """Keeps the loader from taking plans apart."""
+    return plan
+
+
+@torch.no_grad()
+def blend(average: nn.Module, network: nn.Module, keep: float) -> None:
+    """Move the averaged weights a little towards the current ones."""
+    for mine, theirs in zip(average.state_dict().values(), network.state_dict().values(), strict=True):
+        if mine.dtype.is_floating_point:
+            mine.lerp_(theirs, 1 - keep)
+        else:
+            mine.copy_(theirs)
+
+
+def rate(progress: float, peak: float) -> float:
+    """Learning rate: a short climb, then half a cosine down to nearly nothing."""
+    climb = min(1.0, progress / 0.02)
+    return peak * climb * (0.005 + 0.995 * 0.5 * (1 + math.cos(math.pi * progress)))
+
+
+def main() -> None:
+    """Train for so many minutes."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--minutes", type=float, default=9)
+    parser.add_argument("--batch", type=int, default=256)
+    parser.add_argument("--rate", type=float, default=3e-3)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=10)
+    parser.add_argument("--bank", type=Path, default=HERE / "out" / "bank.npz")
+    parser.add_argument("--out", type=Path, default=HERE / "out")
+    parser.add_argument("--resume", type=Path)
+    parser.add_argument("--no-compile", action="store_true")
+    given = parser.parse_args()
+    started = time.monotonic()
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    torch.manual_seed(given.seed)
+    torch.backends.cudnn.benchmark = True
+    torch.backends.cuda.matmul.allow_tf32 = True
+    compositor = Compositor(given.bank, SIDE, device)
+    network = PocketNetwork(len(compositor.labels)).to(device).to(memory_format=torch.channels_last)
+    if given.resume:
+        network.load_state_dict(torch.load(given.resume, map_location=device)["weights"])
+    average = copy.deepcopy(network).eval()
+    quick = network if given.no_compile or device.type == "cpu" else torch.compile(network)
+    plans = iter(DataLoader(Plans(given.bank, given.batch, given.seed), batch_size=None, collate_fn=as_is,
+                            num_workers=given.workers, prefetch_factor=4 if given.workers else None))  # fmt: skip
+    decayed = [p for p in network.parameters() if p.ndim > 1]
+    others = [p for p in network.parameters() if p.ndim <= 1]
+    optimiser = torch.optim.AdamW([{"params": decayed, "weight_decay": 0.02}, {"params": others, "weight_decay": 0.0}],
+                                  lr=given.rate, fused=device.type == "cuda")  # fmt: skip
+    step, saved_at, logged_at, logged_step = 0, started, started, 0
+    log = (given.out / "train.log").open("a")
+    while (progress := (time.monotonic() - started) / (60 * given.minutes)) < 1:
+        for group in optimiser.param_groups:
+            group["lr"] = rate(progress, given.rate)
+        batch: Batch = compositor.draw(next(plans))
+        targets = make_targets(batch, len(compositor.labels), SIDE // STRIDE)
+        pictures = batch.pictures.contiguous(memory_format=torch.channels_last)
+        with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
+            heat, box = quick(pictures)
+        heat_loss, box_loss = loss(heat.float(), box.float(), targets)
+        optimiser.zero_grad(set_to_none=True)
+        (heat_loss + box_loss).backward()
+        nn.utils.clip_grad_norm_(network.parameters(), 5.0)
+        optimiser.step()
+        step += 1
+        blend(average, network, min(0.999, (1 + step) / (10 + step)))
+        now = time.monotonic()
+        if now - logged_at > 10:
+            line = (f"{now - started:5.0f} s  step {step:6d}  {(step - logged_step) / (now - logged_at):5.1f} steps/s  "
+                    f"heat {heat_loss.item():.4f}  box {box_loss.item():.4f}")  # fmt: skip
+            print(line, flush=True)
+            print(line, file=log, flush=True)
+            logged_at, logged_step = now, step
+        if now - saved_at > 75:
+            save(average, compositor.labels, SIDE, given.out, step * given.batch)
+            saved_at = time.monotonic()
+    save(average, compositor.labels, SIDE, given.out, step * given.batch)
+    print(f"done: {step} steps, {step * given.batch} scenes", flush=True)
+
+
+if __name__ == "__main__":
+    main()
