@@ -1,0 +1,238 @@
+"""The pocket painter's network: noise, a time and a sentence in, the velocity towards a picture out.
+
+A flow-matching U-Net over 4 x 4 patches, convolutions at two scales with attention to the words at both,
+and a small text transformer trained along with it. Knows nothing of things, captions or drawing; words are
+row numbers. Time runs from 0 (the picture) to 1 (pure noise), and the velocity is noise minus picture.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+PATCH = 4
+N_FREQUENCIES = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """The sizes that make one network; stored beside the weights."""
+
+    n_words: int
+    side: int = 96
+    max_tokens: int = 64
+    text_width: int = 192
+    n_text_layers: int = 3
+    fine_width: int = 128
+    coarse_width: int = 224
+    n_fine: int = 2
+    n_coarse: int = 2
+    n_middle: int = 1
+    has_fine_self_attention: bool = False
+    head_width: int = 32
+
+    def to_json(self) -> dict[str, int | bool]:
+        """Plain numbers, for the file beside the weights."""
+        return asdict(self)
+
+
+class Attention(nn.Module):
+    """Multi-head attention over a sequence, from itself or from another one."""
+
+    def __init__(self, width: int, source_width: int, head_width: int) -> None:
+        super().__init__()
+        self.n_heads = width // head_width
+        self.query = nn.Linear(width, width, bias=False)
+        self.key_value = nn.Linear(source_width, 2 * width, bias=False)
+        self.out = nn.Linear(width, width)
+        nn.init.zeros_(self.out.weight)
+        nn.init.zeros_(self.out.bias)
+
+    def forward(self, x: Tensor, source: Tensor, bias: Tensor | None = None) -> Tensor:
+        """x [b, n, w] looks at source [b, m, s]; bias [b, 1, 1, m] is added to the scores."""
+        b, n, width = x.shape
+        query = self.query(x).view(b, n, self.n_heads, -1).transpose(1, 2)
+        key, value = self.key_value(source).view(b, source.shape[1], 2, self.n_heads, -1).permute(2, 0, 3, 1, 4)
+        seen = functional.scaled_dot_product_attention(query, key, value, attn_mask=bias)
+        return self.out(seen.transpose(1, 2).reshape(b, n, width))
+
+
+class FeedForward(nn.Sequential):
+    """Two linear layers around a GELU; starts as nothing."""
+
+    def __init__(self, width: int, factor: int) -> None:
+        super().__init__(
+            nn.Linear(width, factor * width), nn.GELU(approximate="tanh"), nn.Linear(factor * width, width)
+        )
+        nn.init.zeros_(self[2].weight)
+        nn.init.zeros_(self[2].bias)
+
+
+class TextEncoder(nn.Module):
+    """Words to one vector each, and one vector for the whole sentence."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        width = shape.text_width
+        self.words = nn.Embedding(shape.n_words, width)
+        self.places = nn.Parameter(torch.randn(shape.max_tokens, width) * 0.02)
+        nn.init.normal_(self.words.weight, std=0.05)
+        self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(2 * shape.n_text_layers))
+        self.looks = nn.ModuleList(Attention(width, width, shape.head_width) for _ in range(shape.n_text_layers))
+        self.thoughts = nn.ModuleList(FeedForward(width, 4) for _ in range(shape.n_text_layers))
+        self.last = nn.LayerNorm(width)
+
+    def forward(self, tokens: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """tokens [b, l], 0 for none, to word vectors [b, l, w], score bias [b, 1, 1, l] and sentence [b, w]."""
+        present = (tokens != 0).to(self.places.dtype)
+        bias = (present - 1)[:, None, None, :] * 1e4
+        x = self.words(tokens) + self.places
+        for i, (look, think) in enumerate(zip(self.looks, self.thoughts, strict=True)):
+            seen = self.norms[2 * i](x)
+            x = x + look(seen, seen, bias.to(seen.dtype))
+            x = x + think(self.norms[2 * i + 1](x))
+        x = self.last(x)
+        weight = (present / present.sum(1, keepdim=True).clamp_min(1)).unsqueeze(2)
+        return x, bias, (x * weight).sum(1)
+
+
+class ResidualBlock(nn.Module):
+    """Two 3 x 3 convolutions; time and sentence scale and shift between them."""
+
+    def __init__(self, n_in: int, n_out: int, mood_width: int) -> None:
+        super().__init__()
+        self.first_norm = nn.GroupNorm(16, n_in)
+        self.first = nn.Conv2d(n_in, n_out, 3, padding=1)
+        self.mood = nn.Linear(mood_width, 2 * n_out)
+        self.second_norm = nn.GroupNorm(16, n_out)
+        self.second = nn.Conv2d(n_out, n_out, 3, padding=1)
+        self.shortcut = nn.Conv2d(n_in, n_out, 1) if n_in != n_out else nn.Identity()
+        nn.init.zeros_(self.mood.weight)
+        nn.init.zeros_(self.mood.bias)
+        nn.init.zeros_(self.second.weight)
+        nn.init.zeros_(self.second.bias)
+
+    def forward(self, x: Tensor, mood: Tensor) -> Tensor:
+        """x [b, c, h, w] and mood [b, m] to [b, n_out, h, w]."""
+        y = self.first(functional.silu(self.first_norm(x)))
+        scale, shift = self.mood(mood)[:, :, None, None].chunk(2, 1)
+        y = self.second(functional.silu(self.second_norm(y) * (1 + scale) + shift))
+        return self.shortcut(x) + y
+
+
+class AttentionBlock(nn.Module):
+    """Cells look at each other (unless told not to), then at the words, then think."""
+
+    def __init__(self, width: int, shape: Shape, *, has_self: bool, factor: int) -> None:
+        super().__init__()
+        self.self_norm = nn.LayerNorm(width) if has_self else None
+        self.self_look = Attention(width, width, shape.head_width) if has_self else None
+        self.word_norm = nn.LayerNorm(width)
+        self.word_look = Attention(width, shape.text_width, shape.head_width)
+        self.think_norm = nn.LayerNorm(width) if factor else None
+        self.think = FeedForward(width, factor) if factor else None
+
+    def forward(self, x: Tensor, words: Tensor, bias: Tensor) -> Tensor:
+        """x [b, c, h, w], word vectors and their score bias, to the same shape as x."""
+        b, c, h, w = x.shape
+        y = x.flatten(2).transpose(1, 2)
+        if self.self_norm is not None and self.self_look is not None:
+            seen = self.self_norm(y)
+            y = y + self.self_look(seen, seen)
+        y = y + self.word_look(self.word_norm(y), words, bias.to(y.dtype))
+        if self.think_norm is not None and self.think is not None:
+            y = y + self.think(self.think_norm(y))
+        return y.transpose(1, 2).reshape(b, c, h, w)
+
+
+class Canvas(nn.Module):
+    """The U-Net: noisy picture, time and encoded sentence to velocity."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        fine, coarse = shape.fine_width, shape.coarse_width
+        mood = coarse
+        n_in = 3 * PATCH * PATCH
+        cells_fine, cells_coarse = shape.side // PATCH, shape.side // PATCH // 2
+        self.time = nn.Sequential(nn.Linear(2 * N_FREQUENCIES, mood), nn.SiLU(), nn.Linear(mood, mood))
+        self.sentence = nn.Linear(shape.text_width, mood)
+        self.enter = nn.Conv2d(n_in, fine, 3, padding=1)
+        # Attention alone cannot tell left from right: each cell carries where it stands.
+        self.fine_places = nn.Parameter(torch.randn(1, fine, cells_fine, cells_fine) * 0.02)
+        self.coarse_places = nn.Parameter(torch.randn(1, coarse, cells_coarse, cells_coarse) * 0.02)
+
+        def fine_look() -> AttentionBlock:
+            return AttentionBlock(fine, shape, has_self=shape.has_fine_self_attention, factor=0)
+
+        def coarse_look() -> AttentionBlock:
+            return AttentionBlock(coarse, shape, has_self=True, factor=3)
+
+        self.fine_down = nn.ModuleList(ResidualBlock(fine, fine, mood) for _ in range(shape.n_fine))
+        self.fine_down_look = fine_look()
+        self.down = nn.Conv2d(fine, coarse, 3, stride=2, padding=1)
+        self.coarse_down = nn.ModuleList(ResidualBlock(coarse, coarse, mood) for _ in range(shape.n_coarse))
+        self.coarse_down_look = nn.ModuleList(coarse_look() for _ in range(shape.n_coarse))
+        self.middle = nn.ModuleList(coarse_look() for _ in range(shape.n_middle))
+        self.coarse_up = nn.ModuleList(ResidualBlock(2 * coarse, coarse, mood) for _ in range(shape.n_coarse))
+        self.coarse_up_look = nn.ModuleList(coarse_look() for _ in range(shape.n_coarse))
+        self.up = nn.Conv2d(coarse, 4 * fine, 1)
+        self.fine_up = nn.ModuleList(ResidualBlock(2 * fine, fine, mood) for _ in range(shape.n_fine))
+        self.fine_up_look = fine_look()
+        self.leave_norm = nn.GroupNorm(16, fine)
+        self.leave = nn.Conv2d(fine, n_in, 3, padding=1)
+        nn.init.zeros_(self.leave.weight)
+        nn.init.zeros_(self.leave.bias)
+        frequencies = torch.exp(torch.linspace(math.log(1.0), math.log(1000.0), N_FREQUENCIES))
+        self.register_buffer("frequencies", frequencies, persistent=False)
+
+    def forward(self, x: Tensor, t: Tensor, words: Tensor, bias: Tensor, sentence: Tensor) -> Tensor:
+        """x [b, 3, s, s], t [b], and what the text encoder made of the sentence, to the velocity [b, 3, s, s]."""
+        angles = t.float()[:, None] * self.frequencies
+        waves = torch.cat([angles.cos(), angles.sin()], 1).to(x.dtype)
+        mood = functional.silu(self.time(waves) + self.sentence(sentence))
+        y = self.enter(functional.pixel_unshuffle(x, PATCH)) + self.fine_places
+        kept = []
+        for block in self.fine_down:
+            y = block(y, mood)
+            kept.append(y)
+        y = self.fine_down_look(y, words, bias)
+        kept[-1] = y
+        y = self.down(y) + self.coarse_places
+        for block, look in zip(self.coarse_down, self.coarse_down_look, strict=True):
+            y = look(block(y, mood), words, bias)
+            kept.append(y)
+        for look in self.middle:
+            y = look(y, words, bias)
+        for block, look in zip(self.coarse_up, self.coarse_up_look, strict=True):
+            y = look(block(torch.cat([y, kept.pop()], 1), mood), words, bias)
+        y = functional.pixel_shuffle(self.up(y), 2)
+        for i, block in enumerate(self.fine_up):
+            y = block(torch.cat([y, kept.pop()], 1), mood)
+            if i == 0:
+                y = self.fine_up_look(y, words, bias)
+        return functional.pixel_shuffle(self.leave(functional.silu(self.leave_norm(y))), PATCH)
+
+
+class PocketPainter(nn.Module):
+    """Text encoder and canvas together, as they are trained."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.shape = shape
+        self.text = TextEncoder(shape)
+        self.canvas = Canvas(shape)
+
+    def forward(self, x: Tensor, t: Tensor, tokens: Tensor) -> Tensor:
+        """Noisy pictures, times and tokens to velocities."""
+        words, bias, sentence = self.text(tokens)
+        velocity: Tensor = self.canvas(x, t, words, bias, sentence)
+        return velocity
+
+
+def parameter_count(module: nn.Module) -> int:
+    """How many numbers the module learns."""
+    return sum(parameter.numel() for parameter in module.parameters())

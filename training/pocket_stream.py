@@ -1,0 +1,89 @@
+"""Scenes and captions as arrays, made by many processes at once while the GPU learns.
+
+Each chunk holds bank rows, places and word numbers of a fixed number of pictures, those with most things
+first. The processes never use torch: start them before the first tensor goes to the GPU.
+"""
+
+from __future__ import annotations
+
+import multiprocessing as mp
+import os
+import random
+from dataclasses import dataclass
+from multiprocessing.queues import Queue
+
+import numpy as np
+from pocket_captions import MAX_TOKENS, encode, scramble, tokenise, vocabulary, write_caption
+from pocket_world import MAX_THINGS, Extents, Scene, sample_scene
+
+Rows = dict[tuple[str, str, str], int]
+
+
+@dataclass(slots=True, kw_only=True)
+class Chunk:
+    """Some pictures to draw and the captions to learn them by."""
+
+    rows: np.ndarray
+    places: np.ndarray
+    tokens: np.ndarray
+    n_with: list[int]
+    """How many pictures have more than k things."""
+    captions: list[str] | None = None
+
+
+def make_chunk(rng: random.Random, n: int, extents: Extents, rows_of: Rows, *, keeps_captions: bool = False) -> Chunk:
+    """n scenes with their captions."""
+    numbers = {word: i for i, word in enumerate(vocabulary())}
+    scenes = sorted((sample_scene(rng, extents) for _ in range(n)), key=lambda scene: -len(scene.placements))
+    rows = np.zeros((n, MAX_THINGS), np.int16)
+    places = np.zeros((n, MAX_THINGS, 3), np.float32)
+    tokens = np.zeros((n, MAX_TOKENS), np.int16)
+    captions = []
+    for i, scene in enumerate(scenes):
+        for k, one in enumerate(back_to_front(scene)):
+            rows[i, k] = rows_of[one.thing, one.style, one.colour]
+            places[i, k] = one.x, one.y, one.size
+        caption = write_caption(rng, scene)
+        row = scramble(rng, encode(tokenise(caption), numbers))
+        tokens[i, : len(row)] = row
+        captions.append(caption)
+    n_with = [sum(len(scene.placements) > k for scene in scenes) for k in range(MAX_THINGS)]
+    return Chunk(rows=rows, places=places, tokens=tokens, n_with=n_with, captions=captions if keeps_captions else None)
+
+
+def back_to_front(scene: Scene) -> list:  # type: ignore[type-arg]  # of placements
+    """Lower things stand in front; a thing on another stands in front of it."""
+    if scene.relation == "on":
+        return scene.placements[::-1]
+    return sorted(scene.placements, key=lambda one: one.y)
+
+
+def _work(queue: Queue[Chunk], seed: int, n: int, extents: Extents, rows_of: Rows) -> None:
+    rng = random.Random(seed)
+    while True:
+        queue.put(make_chunk(rng, n, extents, rows_of))
+
+
+class Stream:
+    """Chunks without end from several processes; close it when done."""
+
+    def __init__(self, *, n: int, seed: int, extents: Extents, rows_of: Rows, n_workers: int = 0) -> None:
+        # Forked, so that they start at once; none of them may touch the GPU.
+        context = mp.get_context("fork")
+        n_workers = n_workers or max(1, (os.cpu_count() or 2) - 2)
+        self.queue: Queue[Chunk] = context.Queue(maxsize=2 * n_workers)
+        self.workers = [
+            context.Process(target=_work, args=(self.queue, seed * 1000 + i, n, extents, rows_of), daemon=True)
+            for i in range(n_workers)
+        ]
+        for worker in self.workers:
+            worker.start()
+
+    def next(self) -> Chunk:
+        """The next chunk, waiting for it if need be."""
+        return self.queue.get(timeout=120)
+
+    def close(self) -> None:
+        """End the processes."""
+        for worker in self.workers:
+            worker.terminate()
