@@ -97,6 +97,6 @@ def run_suite(
 
 
 def open_run(directory: str | Path) -> Run:
-    """A run made earlier; raises StoreError when the directory holds none."""
+    """A run made earlier; raises UsageError when the directory holds none."""
     with open_store(Path(directory)):
         return Run(Path(directory))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from salva.core.case import Prompt
@@ -27,17 +27,16 @@ from salva.generators.painter.drawing import (
     sprite_index,
     text_box_size,
 )
-from salva.generators.painter.faults import DIFFERENCES, apply_fault, draw_faults, is_same_world, words_to_paint
+from salva.generators.painter.faults import apply_fault, draw_faults, is_same_world, words_to_paint
 from salva.generators.painter.layout import MOST_THINGS, Wish, arrange
 from salva.logic.english import from_english
-from salva.logic.formula import Atom, Formula, atoms, axis_of, entities
+from salva.logic.formula import And, Atom, Formula, Not, atoms, axis_of, entities
 from salva.logic.notation import parse, to_notation
-from salva.logic.satisfaction import explain, satisfies
+from salva.logic.satisfaction import satisfies
 from salva.logic.worlds import World, WorldThing, choose_world
 
 _WORLDS_TRIED = 12
 _LAYOUTS_TRIED = 40
-_SPOILT_LAYOUTS_TRIED = 6
 
 
 class Studio:
@@ -71,22 +70,22 @@ class Studio:
     def _of_some_world(
         self, formula: Formula, faults: Sequence[str], words: str, seed: int, rng: random.Random
     ) -> _Composed | None:
-        """A layout of the world the seed chooses, or of the next one where that has none."""
+        """A layout of the first world that has one, of those the seed chooses; spoilt where faults change it."""
         # The words are left out on purpose: every wording of a case shows the same world.
         world_rng = random.Random(f"world:{seed}")
-        second_best: _Composed | None = None
         for _ in range(_WORLDS_TRIED):
             world = choose_world(formula, world_rng)
             if len(world.things) > MOST_THINGS:
                 continue
-            shown, planted = _spoil(world, faults, rng)
-            if second_best is not None and planted != second_best.planted:
+            right = self._compose(world, _with_absences(formula, world), words, rng)
+            if right is None:
                 continue
-            composed = self._compose(shown, formula, planted, words, rng)
-            if composed is not None and composed.is_plain:
-                return composed
-            second_best = second_best or composed
-        return second_best
+            shown, planted = _spoil(world, faults, rng)
+            if not planted:
+                return right
+            wrong = self._compose(shown, formula, words, rng, is_spoilt=True)
+            return replace(wrong, planted=planted) if wrong is not None else None
+        return None
 
     def paint_random(
         self, rng: random.Random, names: Sequence[str], n_things: int, text: str, colour_rate: float
@@ -100,15 +99,14 @@ class Studio:
         for name in (rng.choice(names) for _ in range(n_things)):
             is_coloured = known[name]["colourable"] and rng.random() < colour_rate
             things.append(WorldThing(entity=name, colour=rng.choice(list(PALETTE)) if is_coloured else None))
-        composed = self._compose(World(things=tuple(things)), None, (), text, rng)
+        composed = self._compose(World(things=tuple(things)), None, text, rng)
         assert composed is not None, "a dozen things without places always find room"
         return self._picture(composed, rng), _scene(composed.placed).things
 
     def _compose(
-        self, world: World, formula: Formula | None, planted: tuple[str, ...], words: str, rng: random.Random
+        self, world: World, formula: Formula | None, words: str, rng: random.Random, *, is_spoilt: bool = False
     ) -> _Composed | None:
-        """A layout of the world that shows its formula, or plainly shows what was planted."""
-        found: _Composed | None = None
+        """A layout of the world that shows its formula; a spoilt world cannot, and is laid out as it is."""
         for attempt in range(_LAYOUTS_TRIED):
             wishes = _wishes(world, formula, self._styles, rng)
             text = _text_strip(words, self._side, rng) if words else None
@@ -120,14 +118,9 @@ class Studio:
                 scale=max(0.3, 1 - 0.05 * attempt),
                 kept_free=(text.box,) if text else (),
             )
-            if placed is None:
-                continue
-            is_plain = formula is None or _is_plain(formula, _scene(placed), planted)
-            if is_plain or planted:
-                found = _Composed(placed=placed, text=text, world=world, planted=planted, is_plain=is_plain)
-            if is_plain or (planted and attempt >= _SPOILT_LAYOUTS_TRIED):
-                break
-        return found
+            if placed is not None and (formula is None or is_spoilt or satisfies(formula, _scene(placed))):
+                return _Composed(placed=placed, text=text, world=world)
+        return None
 
     def _rendered(self, composed: _Composed, formula: Formula, rng: random.Random) -> Rendered:
         things: list[Json] = [
@@ -159,22 +152,7 @@ class _Composed:
     placed: tuple[Placed, ...]
     text: PaintedText | None
     world: World
-    planted: tuple[str, ...]
-    is_plain: bool
-    """Whether the scene differs from the formula's worlds by nothing but what was planted."""
-
-
-def _is_plain(formula: Formula, scene: Scene, planted: tuple[str, ...]) -> bool:
-    """Whether the nearest world differs only in the way a single planted fault makes it differ.
-
-    A lone thing on the wrong side, where the formula allows another thing instead, is as near to a
-    world in which that other thing is missing: such a fault has no name of its own.
-    """
-    if not planted:
-        return satisfies(formula, scene)
-    if len(planted) > 1:
-        return True
-    return {difference.kind for difference in explain(formula, scene)} <= DIFFERENCES[planted[0]]
+    planted: tuple[str, ...] = ()
 
 
 def _spoil(world: World, faults: Sequence[str], rng: random.Random) -> tuple[World, tuple[str, ...]]:
@@ -204,6 +182,21 @@ def _wishes(world: World, formula: Formula | None, styles: tuple[str, ...], rng:
             )
         )
     return wishes
+
+
+def _with_absences(formula: Formula, world: World) -> Formula:
+    """The formula, and that nothing stands where this world has nothing.
+
+    By the order of centroids a dog "elsewhere" may come to stand left of the cat and so be on the left after all;
+    such a layout shows another world than the one that was chosen.
+    """
+    for atom in atoms(formula):
+        if isinstance(atom, Atom) and atom.place:
+            axis, place = axis_of(atom.place), atom.place.removeprefix("x-").removeprefix("y-")
+            own = [thing.x if axis == "x" else thing.y for thing in world.things if thing.entity == atom.entity]
+            if own and place not in own:
+                formula = And(formula, Not(Atom(atom.entity, place=atom.place)))
+    return formula
 
 
 def _place(place: str | None, axis: str, entity: str, formula: Formula | None, rng: random.Random) -> str | None:

@@ -26,14 +26,6 @@ FAULTS: Mapping[str, str] = {
 }
 """Every fault that can be planted, in the order in which they are applied."""
 
-DIFFERENCES: Mapping[str, frozenset[str]] = {
-    "entity-omission": frozenset(("missing",)),
-    "entity-duplication": frozenset(("extra",)),
-    "x-misposition": frozenset(("x-misplaced", "unrelated")),
-    "y-misposition": frozenset(("y-misplaced", "unrelated")),
-}
-"""How a scene with one such fault may differ from the nearest world of its formula."""
-
 _OPPOSITE = {"left": "right", "right": "left", "top": "bottom", "bottom": "top"}
 _X_RELATIONS = ("left_of", "right_of")
 _Y_RELATIONS = ("above", "below", "on")

@@ -1,0 +1,233 @@
+"""The formula: what a prompt says, as a tree.
+
+Atoms are lower bounds ("at least n red cats on the left"); connectives are binary, so that two
+bracketings of one sentence are two formulas. Meaning lives in worlds.py, text in notation.py
+and english.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from salva.errors import UsageError
+from salva.logic.words import COLOURS, GRAMMAR_WORDS
+
+PLACES = ("left", "x-middle", "right", "top", "y-middle", "bottom")
+RELATIONS = ("left_of", "right_of", "above", "below", "next_to", "on")
+MAX_COUNT = 99
+MAX_DEPTH = 100
+"""Trees are walked recursively; deeper ones are refused where they enter."""
+
+_X_PLACES = frozenset(("left", "x-middle", "right"))
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """At least `count` things of this entity, colour and place."""
+
+    entity: str
+    """A singular noun, lower case, of one or more words."""
+    count: int = 1
+    colour: str | None = None
+    place: str | None = None
+    """left, x-middle, right on the x axis; top, y-middle, bottom on the y axis."""
+
+    def __post_init__(self) -> None:
+        check_entity(self.entity)
+        if not 1 <= self.count <= MAX_COUNT:
+            raise UsageError(f"a count must be from 1 to {MAX_COUNT}, got {self.count!r}; to ask for none, negate")
+        if self.colour is not None and self.colour not in COLOURS:
+            raise UsageError(f"no colour {self.colour!r}; known: {', '.join(COLOURS)}")
+        if self.place is not None and self.place not in PLACES:
+            raise UsageError(f"no place {self.place!r}; known: {', '.join(PLACES)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """Some thing of the first entity stands in this relation to some thing of the second."""
+
+    relation: str
+    first: str
+    second: str
+
+    def __post_init__(self) -> None:
+        if self.relation not in RELATIONS:
+            raise UsageError(f"no relation {self.relation!r}; known: {', '.join(RELATIONS)}")
+        check_entity(self.first)
+        check_entity(self.second)
+        if self.first == self.second:
+            raise UsageError(f"{self.relation} needs two different entities, got {self.first!r} twice")
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """Both parts hold."""
+
+    left: Formula
+    right: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """At least one part holds."""
+
+    left: Formula
+    right: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The part does not hold."""
+
+    part: Formula
+
+
+Formula = Atom | Related | And | Or | Not
+Literal = Atom | Related
+
+
+def entity_problem(entity: str) -> str | None:
+    """Why this text cannot name an entity, or None when it can."""
+    words = entity.split(" ") if isinstance(entity, str) else []
+    if not words or not all(_is_word(word) for word in words):
+        return f"an entity is one or more lower-case words, got {entity!r}"
+    for word in words:
+        if word in GRAMMAR_WORDS:
+            return f"the word {word!r} belongs to the grammar and cannot be part of an entity, got {entity!r}"
+    if len(words) > 1 and words[0] in COLOURS:
+        return f"a colour stands before the entity and is not part of it, got {entity!r}"
+    return None
+
+
+def check_entity(entity: str) -> None:
+    """Raise UsageError when this text cannot name an entity."""
+    problem = entity_problem(entity)
+    if problem:
+        raise UsageError(problem)
+
+
+def atoms(f: Formula) -> tuple[Literal, ...]:
+    """Every atom and relation, each once, in order of first mention."""
+    return tuple(dict.fromkeys(_leaves(f)))
+
+
+def entities(f: Formula) -> tuple[str, ...]:
+    """Every entity, each once, in order of first mention."""
+    names = (name for leaf in _leaves(f) for name in mentioned_by(leaf))
+    return tuple(dict.fromkeys(names))
+
+
+def mentioned_by(leaf: Literal) -> tuple[str, ...]:
+    """The entities one atom or relation mentions."""
+    return (leaf.entity,) if isinstance(leaf, Atom) else (leaf.first, leaf.second)
+
+
+def axis_of(place: str) -> str:
+    """ "x" or "y"."""
+    return "x" if place in _X_PLACES else "y"
+
+
+def depth(f: Formula) -> int:
+    """The number of connectives on the longest path to a leaf."""
+    deepest = 0
+    stack: list[tuple[Formula, int]] = [(f, 0)]
+    while stack:
+        node, level = stack.pop()
+        deepest = max(deepest, level)
+        if isinstance(node, Not):
+            stack.append((node.part, level + 1))
+        elif isinstance(node, And | Or):
+            stack += [(node.left, level + 1), (node.right, level + 1)]
+    return deepest
+
+
+def conjunction(parts: Iterable[Formula]) -> Formula:
+    """All the parts joined by And, nested to the left."""
+    return _fold(parts, And)
+
+
+def disjunction(parts: Iterable[Formula]) -> Formula:
+    """All the parts joined by Or, nested to the left."""
+    return _fold(parts, Or)
+
+
+def largest_counts(f: Formula) -> dict[str, int]:
+    """The most things of each entity that exactness allows.
+
+    That is the largest sum over descriptions that exclude each other: a cat on the left and a cat
+    on the right are two cats, a cat and a red cat are one.
+    """
+    return {entity: largest_total(stated) for entity, stated in stated_counts(f).items()}
+
+
+Description = tuple[str | None, str | None]
+"""(colour, place); None where nothing is said."""
+
+
+def stated_counts(f: Formula) -> dict[str, dict[Description, int]]:
+    """For each entity, the largest number stated for each description of it; a relation states one of each."""
+    stated: dict[str, dict[Description, int]] = {}
+    for leaf in _leaves(f):
+        if isinstance(leaf, Atom):
+            of_entity = stated.setdefault(leaf.entity, {})
+            key = (leaf.colour, leaf.place)
+            of_entity[key] = max(leaf.count, of_entity.get(key, 0))
+        else:
+            for entity in (leaf.first, leaf.second):
+                stated.setdefault(entity, {}).setdefault((None, None), 1)
+    return stated
+
+
+def largest_total(stated: dict[Description, int], within: Description = (None, None)) -> int:
+    """The largest sum of counts over descriptions that lie within one and exclude each other."""
+    candidates = [(n, d) for d, n in stated.items() if _lies_within(d, within)]
+    if len(candidates) == 1:
+        return candidates[0][0]
+    candidates.sort(key=lambda pair: -pair[0])
+    return _heaviest_clique(candidates, 0, 0)
+
+
+def _heaviest_clique(candidates: list[tuple[int, Description]], total: int, best: int) -> int:
+    best = max(best, total)
+    for i, (n, description) in enumerate(candidates):
+        if total + sum(m for m, _ in candidates[i:]) <= best:
+            break
+        others = [other for other in candidates[i + 1 :] if _exclude(description, other[1])]
+        best = _heaviest_clique(others, total + n, best)
+    return best
+
+
+def _lies_within(inner: Description, outer: Description) -> bool:
+    return all(o is None or i == o for i, o in zip(inner, outer, strict=True))
+
+
+def _exclude(one: Description, other: Description) -> bool:
+    if one[0] and other[0] and one[0] != other[0]:
+        return True
+    return bool(one[1] and other[1] and one[1] != other[1] and axis_of(one[1]) == axis_of(other[1]))
+
+
+def _is_word(word: str) -> bool:
+    return bool(word) and word == word.lower() and all(part.isalpha() for part in word.split("-"))
+
+
+def _leaves(f: Formula) -> Iterator[Literal]:
+    stack: list[Formula] = [f]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Atom | Related):
+            yield node
+        elif isinstance(node, Not):
+            stack.append(node.part)
+        else:
+            stack += [node.right, node.left]
+
+
+def _fold(parts: Iterable[Formula], connective: type[And] | type[Or]) -> Formula:
+    whole: Formula | None = None
+    for part in parts:
+        whole = part if whole is None else connective(whole, part)
+    if whole is None:
+        raise UsageError(f"{connective.__name__} of no parts has no formula; give at least one part")
+    return whole

@@ -1,0 +1,127 @@
+"""Which relations between things can hold together.
+
+Takes how many things of each entity stand where, and relations said to hold or not; answers whether
+some arrangement on the two axes has exactly those. Things may share a coordinate, so neither of two
+things need be left of the other. Knows nothing of formulas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import NamedTuple
+
+from salva.logic.formula import Related
+
+RANK = {"left": 0, "x-middle": 1, "middle": 1, "right": 2, "top": 0, "y-middle": 1, "bottom": 2}
+"""The order of places on their axis."""
+
+_SWAPPED = {"right_of": "left_of", "below": "above"}
+
+
+class Profile(NamedTuple):
+    """How many things of one entity there are, and at which places: 0, 1 or 2 for several."""
+
+    total: int
+    x: tuple[tuple[str | None, int], ...]
+    """(place, number) for each place of the axis that has any; place is None or "elsewhere" when it says nothing."""
+    y: tuple[tuple[str | None, int], ...]
+
+
+def canonical(relation: Related) -> Related:
+    """The one form of a relation that can be said in two ways."""
+    if relation.relation in _SWAPPED:
+        return Related(_SWAPPED[relation.relation], relation.second, relation.first)
+    if relation.relation == "next_to" and relation.first > relation.second:
+        return Related("next_to", relation.second, relation.first)
+    return relation
+
+
+def is_consistent(profiles: Mapping[str, Profile], said: Sequence[tuple[Related, bool]]) -> bool:
+    """Whether some arrangement of the things makes exactly these (canonical) relations true and false."""
+    for relation, holds in said:
+        if holds and not (profiles[relation.first].total and profiles[relation.second].total):
+            return False
+    if _touches_twice(profiles, said):
+        return False
+    left_of = [(r, holds) for r, holds in said if r.relation == "left_of"]
+    above = [(r, holds) for r, holds in said if r.relation == "above" or (r.relation == "on" and holds)]
+    return (not left_of or _can_be_lined_up({e: p.x for e, p in profiles.items()}, left_of)) and (
+        not above or _can_be_lined_up({e: p.y for e, p in profiles.items()}, above)
+    )
+
+
+def _touches_twice(profiles: Mapping[str, Profile], said: Sequence[tuple[Related, bool]]) -> bool:
+    # A thing that is on another is not next to it, so of one pair only one of the two holds.
+    on = {frozenset((r.first, r.second)) for r, holds in said if holds and r.relation == "on"}
+    return any(
+        holds
+        and r.relation == "next_to"
+        and profiles[r.first].total == profiles[r.second].total == 1
+        and frozenset((r.first, r.second)) in on
+        for r, holds in said
+    )
+
+
+class _Group(NamedTuple):
+    rank: int | None
+    low: int
+    high: int
+    """Numbers of the points where the group's first and last thing stand; one point for one thing."""
+
+
+def _can_be_lined_up(
+    places: Mapping[str, tuple[tuple[str | None, int], ...]], said: Sequence[tuple[Related, bool]]
+) -> bool:
+    groups: dict[str, list[_Group]] = {}
+    n_points = 0
+    for entity, of_entity in places.items():
+        groups[entity] = []
+        for place, number in of_entity:
+            n_new = 1 if number == 1 else 2
+            groups[entity].append(_Group(RANK.get(place or ""), n_points, n_points + n_new - 1))
+            n_points += n_new
+    loose: list[tuple[int, int]] = []
+    strict: list[tuple[int, int]] = []
+    everywhere = [group for of_entity in groups.values() for group in of_entity]
+    loose += [(group.low, group.high) for group in everywhere if group.low != group.high]
+    ranked = [group for group in everywhere if group.rank is not None]
+    strict += [(a.high, b.low) for a in ranked for b in ranked if (a.rank or 0) < (b.rank or 0)]
+    options: list[list[tuple[int, int]]] = []
+    for relation, holds in said:
+        pairs = list(product(groups[relation.first], groups[relation.second]))
+        if holds:
+            options.append([(a.low, b.high) for a, b in pairs])
+        else:
+            loose += [(b.high, a.low) for a, b in pairs]
+    options.sort(key=len)
+    return _has_a_choice(n_points, loose, strict, options)
+
+
+def _has_a_choice(
+    n_points: int, loose: list[tuple[int, int]], strict: list[tuple[int, int]], options: list[list[tuple[int, int]]]
+) -> bool:
+    """Whether one pair of each option can be added to the strict ones."""
+    n_sure = next((i for i, pairs in enumerate(options) if len(pairs) != 1), len(options))
+    strict = [*strict, *(pairs[0] for pairs in options[:n_sure])]
+    if not _is_ordered(n_points, loose, strict):
+        return False
+    if n_sure == len(options):
+        return True
+    first, rest = options[n_sure], options[n_sure + 1 :]
+    return any(_has_a_choice(n_points, loose, [*strict, pair], rest) for pair in first)
+
+
+def _is_ordered(n_points: int, loose: list[tuple[int, int]], strict: list[tuple[int, int]]) -> bool:
+    """Whether points exist with every (a, b) of loose at a <= b and of strict at a < b."""
+    reach = [1 << point for point in range(n_points)]
+    for a, b in loose:
+        reach[a] |= 1 << b
+    for a, b in strict:
+        reach[a] |= 1 << b
+    for middle in range(n_points):
+        beyond = reach[middle]
+        for point in range(n_points):
+            if reach[point] >> middle & 1:
+                reach[point] |= beyond
+    return all(a != b and not reach[b] >> a & 1 for a, b in strict)

@@ -1,0 +1,144 @@
+"""Where the things of a scene are, in the words of a formula: places and relations.
+
+Rule "order" (the default): a thing is at a place when it stands on the right side of the things that
+the formula puts at other places of the axis; when none of those is there, halves decide (middle: the
+middle third). Rule "thirds" looks at the thing alone. Equal centres are on neither side of each
+other, so a tie fails both things.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import hypot
+from typing import NamedTuple
+
+from salva.core.scene import Thing
+from salva.errors import UsageError
+from salva.logic.formula import Atom, Formula, atoms, axis_of
+from salva.logic.order import RANK
+
+PLACE_RULES = ("order", "thirds")
+NEXT_TO_GAP = 0.25
+"""The widest gap between two boxes that still makes them neighbours, in sides of the picture."""
+ON_GAP = 0.05
+"""The widest gap between what stands on something and its top, in sides of the picture."""
+ON_OVERLAP = 0.5
+"""The part of the narrower box that must be above the other."""
+_ROUNDING = 1e-9
+
+Things = Mapping[str, Sequence[Thing]]
+"""The things of a scene by entity."""
+
+
+class _Anchor(NamedTuple):
+    """A description that the formula puts at a place."""
+
+    entity: str
+    colour: str | None
+    rank: int
+    stated: int
+
+
+class Axis:
+    """The places a formula mentions on one axis."""
+
+    def __init__(self, f: Formula, axis: str, rule: str) -> None:
+        if rule not in PLACE_RULES:
+            raise UsageError(f"no place rule {rule!r}; known: {', '.join(PLACE_RULES)}")
+        self.axis = axis
+        self._rule = rule
+        largest: dict[tuple[str, str | None, str], int] = {}
+        for leaf in atoms(f):
+            if isinstance(leaf, Atom) and leaf.place and axis_of(leaf.place) == axis:
+                key = (leaf.entity, leaf.colour, leaf.place.removeprefix("x-").removeprefix("y-"))
+                largest[key] = max(leaf.count, largest.get(key, 0))
+        self._anchors = [_Anchor(entity, colour, RANK[p], n) for (entity, colour, p), n in largest.items()]
+        self._places: dict[str, list[str]] = {}
+        for entity, _, place in sorted(largest, key=lambda key: RANK[key[2]]):
+            if place not in self._places.setdefault(entity, []):
+                self._places[entity].append(place)
+
+    def places(self, entity: str, things: Things) -> list[str | None]:
+        """The place of each thing of the entity among those mentioned for it, or "elsewhere"; None if none is."""
+        mentioned = self._places.get(entity)
+        own = things.get(entity, ())
+        if not mentioned:
+            return [None] * len(own)
+        fits = [[place for place in mentioned if self._fits(thing, place, things)] for thing in own]
+        if len(mentioned) == 1:
+            return [fit[0] if fit else "elsewhere" for fit in fits]
+        # A thing that fits several places takes the first that still wants one, going along the axis.
+        found: list[str | None] = ["elsewhere"] * len(own)
+        taken = dict.fromkeys(mentioned, 0)
+        for i in sorted(range(len(own)), key=lambda i: self._at(own[i])):
+            if fits[i]:
+                wanting = [place for place in fits[i] if taken[place] < self._stated(entity, RANK[place])]
+                place = wanting[0] if wanting else fits[i][-1]
+                taken[place] += 1
+                found[i] = place
+        return found
+
+    def _at(self, thing: Thing) -> float:
+        box = thing.box
+        return (box[0] + box[2]) / 2 if self.axis == "x" else (box[1] + box[3]) / 2
+
+    def _stated(self, entity: str, rank: int) -> int:
+        return max((a.stated for a in self._anchors if a.entity == entity and a.rank == rank), default=0)
+
+    def _fits(self, thing: Thing, place: str, things: Things) -> bool:
+        at, rank = self._at(thing), RANK[place]
+        if self._rule == "thirds":
+            return rank == (at > 1 / 3) + (at > 2 / 3)
+        is_alone = True
+        for anchor in self._anchors:
+            if anchor.rank == rank:
+                continue
+            others = [
+                other
+                for other in things.get(anchor.entity, ())
+                if other is not thing and (anchor.colour is None or other.colour == anchor.colour)
+            ]
+            n_wanted = min(anchor.stated, len(others))
+            if anchor.entity == thing.label and anchor.colour in (None, thing.colour):
+                # Of its own kind as many may share its place as are stated for it.
+                n_wanted = max(0, min(anchor.stated, len(others) + 1 - self._stated(thing.label, rank)))
+            if n_wanted:
+                is_alone = False
+                if rank < anchor.rank:
+                    n_beyond = sum(at < self._at(other) for other in others)
+                else:
+                    n_beyond = sum(at > self._at(other) for other in others)
+                if n_beyond < n_wanted:
+                    return False
+        if is_alone:
+            return at < 0.5 if rank == 0 else at > 0.5 if rank == 2 else 1 / 3 <= at <= 2 / 3
+        return True
+
+
+def is_related(relation: str, first: Thing, second: Thing) -> bool:
+    """Whether one thing stands in this (canonical) relation to another."""
+    if relation == "left_of":
+        return first.x < second.x
+    if relation == "above":
+        return first.y < second.y
+    if relation == "on":
+        return _is_on(first, second)
+    assert relation == "next_to"
+    return _gap(first, second) <= NEXT_TO_GAP + _ROUNDING and not _is_on(first, second) and not _is_on(second, first)
+
+
+def _is_on(upper: Thing, lower: Thing) -> bool:
+    a, b = upper.box, lower.box
+    overlap = min(a[2], b[2]) - max(a[0], b[0])
+    narrower = min(a[2] - a[0], b[2] - b[0])
+    return (
+        upper.y < lower.y
+        and overlap > 0
+        and overlap + _ROUNDING >= ON_OVERLAP * narrower
+        and b[1] - a[3] <= ON_GAP + _ROUNDING
+    )
+
+
+def _gap(one: Thing, other: Thing) -> float:
+    a, b = one.box, other.box
+    return hypot(max(0.0, a[0] - b[2], b[0] - a[2]), max(0.0, a[1] - b[3], b[1] - a[3]))

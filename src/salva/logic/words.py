@@ -1,0 +1,199 @@
+"""English words for things, numbers and colours.
+
+Entities come in as singular nouns and leave with an article, a number or a plural ending,
+and plurals come back as singulars. Knows nothing of formulas or grammar beyond one noun phrase.
+"""
+
+from __future__ import annotations
+
+from salva.errors import UsageError
+
+COLOURS = ("red", "orange", "yellow", "green", "blue", "purple", "pink", "brown", "black", "white", "gray")
+
+NUMBER_WORDS = (
+    *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen"),
+    *("fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
+)
+"""The words for 1 to 20, in order."""
+
+GRAMMAR_WORDS = frozenset(
+    (
+        *("a", "an", "the", "no", "not", "and", "or", "nor", "either", "neither", "both", "otherwise", "but", "with"),
+        *("there", "is", "are", "it", "case", "that", "on", "in", "to", "of", "at", "least", "exactly", "only", "next"),
+        *("left", "right", "top", "bottom", "middle", "above", "below", *NUMBER_WORDS),
+    )
+)
+"""Words no entity may contain: a sentence that names such an entity could be read in two ways."""
+
+RELATION_WORDS = {
+    "left_of": "to the left of",
+    "right_of": "to the right of",
+    "above": "above",
+    "below": "below",
+    "next_to": "next to",
+    "on": "on",
+}
+
+_UNCHANGED = frozenset(
+    ("sheep", "fish", "deer", "moose", "aircraft", "spacecraft", "bison", "salmon", "trout", "squid")
+)
+_PAIRS = frozenset(
+    (
+        "scissors",
+        "trousers",
+        "jeans",
+        "sunglasses",
+        "shorts",
+        "pants",
+        "binoculars",
+        "tweezers",
+        "pliers",
+        "skis",
+    )
+)
+_IRREGULAR = {
+    "person": "people",
+    "man": "men",
+    "woman": "women",
+    "fireman": "firemen",
+    "snowman": "snowmen",
+    "policeman": "policemen",
+    "child": "children",
+    "mouse": "mice",
+    "goose": "geese",
+    "tooth": "teeth",
+    "foot": "feet",
+    "ox": "oxen",
+    "die": "dice",
+    "cactus": "cacti",
+    "knife": "knives",
+    "wife": "wives",
+    "life": "lives",
+    "leaf": "leaves",
+    "loaf": "loaves",
+    "half": "halves",
+    "calf": "calves",
+    "elf": "elves",
+    "shelf": "shelves",
+    "wolf": "wolves",
+    "thief": "thieves",
+    "scarf": "scarves",
+    "tomato": "tomatoes",
+    "potato": "potatoes",
+    "hero": "heroes",
+    "mango": "mangoes",
+    "mosquito": "mosquitoes",
+    "torpedo": "torpedoes",
+    "quiz": "quizzes",
+    # Regular, but their plurals would be undone wrongly by the endings alone.
+    "bus": "buses",
+    "gas": "gases",
+    "lens": "lenses",
+    "octopus": "octopuses",
+    "walrus": "walruses",
+    "hippopotamus": "hippopotamuses",
+    "platypus": "platypuses",
+    "iris": "irises",
+    "virus": "viruses",
+    "canvas": "canvases",
+    "atlas": "atlases",
+    "axe": "axes",
+    "movie": "movies",
+    "cookie": "cookies",
+    "tie": "ties",
+    "pie": "pies",
+    "zombie": "zombies",
+    "selfie": "selfies",
+    "shoe": "shoes",
+    "horseshoe": "horseshoes",
+    "toe": "toes",
+    "canoe": "canoes",
+    "hoe": "hoes",
+    "moustache": "moustaches",
+    "headache": "headaches",
+    "cache": "caches",
+    "quiche": "quiches",
+    "brioche": "brioches",
+}
+_SINGULAR = {plural: singular for singular, plural in _IRREGULAR.items()}
+
+# Sound decides, not spelling: a silent h takes "an", a vowel said as "you" or "won" takes "a".
+_AN_SOUNDS = ("hour", "heir", "honest", "honour", "honor")
+_A_SOUNDS = ("uni", "use", "usu", "util", "uku", "ura", "eu", "ewe", "one", "once", "ouija", "ubi")
+_AN_DESPITE = ("unin", "unim", "unid")
+
+
+def plural(entity: str) -> str:
+    """The plural of a singular noun; of several words, that of the last."""
+    head, space, noun = entity.rpartition(" ")
+    return head + space + _plural_noun(noun)
+
+
+def singular(words: str) -> str:
+    """The singular of a plural noun; undoes `plural` for every noun this file knows and regular ones."""
+    head, space, noun = words.rpartition(" ")
+    return head + space + _singular_noun(noun)
+
+
+def article(phrase: str) -> str:
+    """ "a" or "an", by the sound the phrase starts with."""
+    word = phrase.split(" ", 1)[0]
+    if word.startswith(_AN_SOUNDS):
+        return "an"
+    if word.startswith(_A_SOUNDS) and not word.startswith(_AN_DESPITE):
+        return "a"
+    return "an" if word[:1] in "aeiou" else "a"
+
+
+def with_article(phrase: str) -> str:
+    """The phrase with "a" or "an"; what only comes in pairs is counted in pairs."""
+    if phrase.rpartition(" ")[2] in _PAIRS:
+        return f"a pair of {phrase}"
+    return f"{article(phrase)} {phrase}"
+
+
+def number_word(n: int) -> str:
+    """ "one" to "twenty", then figures."""
+    if n < 1:
+        raise UsageError(f"no number word for {n!r}; give 1 or more")
+    return NUMBER_WORDS[n - 1] if n <= len(NUMBER_WORDS) else str(n)
+
+
+def number_of(word: str) -> int | None:
+    """The number a word or figure stands for, from 1 up; None when it is no number."""
+    if word in NUMBER_WORDS:
+        return NUMBER_WORDS.index(word) + 1
+    return int(word) if word.isascii() and word.isdigit() and len(word) <= 4 and int(word) > 0 else None
+
+
+def counted(entity: str, n: int) -> str:
+    """The entity in a number: "an apple", "three apples"."""
+    if n == 1:
+        return with_article(entity)
+    if entity.rpartition(" ")[2] in _PAIRS:
+        return f"{number_word(n)} pairs of {entity}"
+    return f"{number_word(n)} {plural(entity)}"
+
+
+def _plural_noun(noun: str) -> str:
+    if noun in _UNCHANGED or noun in _PAIRS:
+        return noun
+    if noun in _IRREGULAR:
+        return _IRREGULAR[noun]
+    if noun.endswith(("s", "x", "z", "ch", "sh")):
+        return noun + "es"
+    if noun.endswith("y") and noun[-2:-1] not in tuple("aeiou"):
+        return noun[:-1] + "ies"
+    return noun + "s"
+
+
+def _singular_noun(noun: str) -> str:
+    if noun in _UNCHANGED or noun in _PAIRS:
+        return noun
+    if noun in _SINGULAR:
+        return _SINGULAR[noun]
+    if noun.endswith("ies") and len(noun) > 4:
+        return noun[:-3] + "y"
+    if noun.endswith(("sses", "xes", "zzes", "ches", "shes")):
+        return noun[:-2]
+    return noun[:-1] if noun.endswith("s") and not noun.endswith("ss") else noun

@@ -1,0 +1,143 @@
+"""The meaning of a formula: the scenes over what it mentions that make it true.
+
+An atom is a lower bound. The reading "exact" adds that nothing mentioned appears more often than the
+largest number stated for it; "at-least" drops that and tells counts apart only up to the largest
+number mentioned. Worlds are counted and drawn without listing them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice, product
+from random import Random
+
+from salva.errors import UsageError
+from salva.logic.diagram import Diagram, Path
+from salva.logic.formula import Formula, Related
+from salva.logic.frame import StateClass
+from salva.logic.words import RELATION_WORDS, counted, with_article
+
+_X_WORDS = {"left": " on the left", "middle": " in the middle", "right": " on the right"}
+_Y_WORDS = {"top": " at the top", "middle": " in the middle", "bottom": " at the bottom"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorldThing:
+    """One thing of a world, as far as the formula can tell."""
+
+    entity: str
+    colour: str | None = None
+    """"other" is none of those mentioned for the entity; None when none is mentioned."""
+    x: str | None = None
+    """left, middle, right or elsewhere; None when no x-place is mentioned for the entity."""
+    y: str | None = None
+    """top, middle, bottom or elsewhere; None when no y-place is mentioned for the entity."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """One scene a formula allows."""
+
+    things: tuple[WorldThing, ...]
+    relations: tuple[Related, ...] = ()
+    """Those of the mentioned relations that are true, as first spelled."""
+    more: tuple[str, ...] = ()
+    """Entities of which there may be any larger number (reading "at-least")."""
+
+    def describe(self, mentioned: Iterable[str]) -> str:
+        """The world in words, naming the mentioned entities that are absent as well."""
+        if not self.things:
+            return "nothing"
+        present = list(dict.fromkeys(thing.entity for thing in self.things))
+        order = list(dict.fromkeys((*mentioned, *present)))
+        phrases = [phrase for entity in order for phrase in self._phrases(entity)]
+        phrases += [f"no {entity}" for entity in order if entity not in present]
+        words = " and ".join(phrases) if len(phrases) < 3 else ", ".join(phrases[:-1]) + " and " + phrases[-1]
+        related = [
+            f"{with_article(r.first)} {RELATION_WORDS[r.relation]} {with_article(r.second)}" for r in self.relations
+        ]
+        return words + (f", with {' and '.join(related)}" if related else "")
+
+    def _phrases(self, entity: str) -> list[str]:
+        alike: dict[WorldThing, int] = {}
+        for thing in self.things:
+            if thing.entity == entity:
+                alike[thing] = alike.get(thing, 0) + 1
+        most = max(alike.values(), default=0)
+        return [
+            ("at least " if entity in self.more and n == most else "") + _phrase(thing, n) for thing, n in alike.items()
+        ]
+
+
+def worlds(f: Formula, reading: str = "exact", limit: int = 1000) -> tuple[World, ...]:
+    """The worlds of a formula, fullest first; at most `limit` of them (count_worlds tells the number)."""
+    diagram = diagram_of(f, reading)
+    return tuple(islice((world for path in diagram.paths() for world in _along(path)), limit))
+
+
+def count_worlds(f: Formula, reading: str = "exact") -> int:
+    """The number of worlds of a formula."""
+    return _count(f, reading)
+
+
+def choose_world(f: Formula, rng: Random) -> World:
+    """A world of the formula under the exact reading, each as likely as any other."""
+    total = count_worlds(f)
+    if not total:
+        raise UsageError("the formula is contradictory: no world makes it true, so none can be chosen")
+    path, index = diagram_of(f, "exact").path_at(rng.randrange(total))
+    return world_at(path, index)
+
+
+def world_at(path: Path, index: int = 0) -> World:
+    """The world with this index among those of a path."""
+    things: list[WorldThing] = []
+    relations: list[Related] = []
+    more: list[str] = []
+    for level, choice in reversed(path):
+        if level.frame is None:
+            if choice.made is True and level.spelling is not None:
+                relations.insert(0, level.spelling)
+            continue
+        index, at = divmod(index, choice.weight)
+        assert isinstance(choice.made, StateClass)
+        counts = level.frame.state(choice.made, at)
+        of_entity = [
+            WorldThing(entity=level.frame.entity, colour=cell.colour, x=cell.x, y=cell.y)
+            for cell, n in zip(level.frame.cells, counts, strict=True)
+            for _ in range(n)
+        ]
+        things[:0] = of_entity
+        if not level.frame.is_exact and max(counts) > level.frame.most:
+            more.insert(0, level.frame.entity)
+    return World(things=tuple(things), relations=tuple(relations), more=tuple(more))
+
+
+@lru_cache(maxsize=512)
+def diagram_of(f: Formula, reading: str) -> Diagram:
+    """The decision diagram of one formula."""
+    return Diagram((f,), reading)
+
+
+@lru_cache(maxsize=4096)
+def _count(f: Formula, reading: str) -> int:
+    return diagram_of(f, reading).count()
+
+
+def _along(path: Path) -> Iterator[World]:
+    for indices in product(*(range(choice.weight) for _, choice in path)):
+        index = 0
+        for (_, choice), i in zip(path, indices, strict=True):
+            index = index * choice.weight + i
+        yield world_at(path, index)
+
+
+def _phrase(thing: WorldThing, n: int) -> str:
+    colour = f"{thing.colour} " if thing.colour and thing.colour != "other" else ""
+    words = counted(colour + thing.entity, n)
+    if thing.colour == "other":
+        words += " of another colour"
+    words += _X_WORDS.get(thing.x or "", "") + _Y_WORDS.get(thing.y or "", "")
+    return words + (" elsewhere" if "elsewhere" in (thing.x, thing.y) else "")

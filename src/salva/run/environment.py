@@ -1,0 +1,36 @@
+"""Where a run ran: versions, platform and cores, for run.json. Never the values of variables."""
+
+from __future__ import annotations
+
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+
+from salva.core.fingerprint import Json
+
+_PACKAGES = ("salva", "numpy", "pillow", "onnxruntime", "rapidocr", "torch", "diffusers", "transformers", "ray")
+
+
+def environment() -> dict[str, Json]:
+    """What could explain a difference between two machines."""
+    return {
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "machine": platform.machine(),
+        "n_cores": n_cores(),
+        "packages": {name: found for name in _PACKAGES if (found := _version(name)) is not None},
+    }
+
+
+def n_cores() -> int:
+    """The cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,402 @@
+"""The coordinator: moves units from prompts to verdicts while components work in their lanes.
+
+One thread owns the store and all state here; painting, writing files and looking happen elsewhere
+at the same time and report back through one queue. What is in the store is never done again. The
+number of pictures in memory is bounded, so a run of any length takes the same room.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from typing import Any, cast
+
+from salva.core.image import ImageRef, Picture
+from salva.core.observation import Observation
+from salva.core.protocols import Executor, LookRequest, Query, Rendered
+from salva.errors import BackendError, RefusedError, StoreError, UnusableError
+from salva.run.cast import Cast, Voices
+from salva.run.lanes import Station
+from salva.run.pictures import Album
+from salva.run.plan import Actor, requests_of
+from salva.run.progress import Progress
+from salva.run.units import Broken, Inquiry, LookJob, RenderJob, Unit
+from salva.run.verdicts import PAIR, verdicts_of
+from salva.run.workers import Workers
+from salva.store.records import Status, StoredImage
+from salva.store.sqlite import RunStore
+
+_N_WRITERS = 4
+_N_PER_WRITE = 8
+_FEWEST_PICTURES = 32
+_WAIT_S = 0.1
+
+
+@dataclass(slots=True, kw_only=True)
+class Held:
+    """A picture in memory while somebody looks at it."""
+
+    picture: Picture | None
+    n_jobs: int = 0
+
+
+class Flow:
+    """One run in progress."""
+
+    def __init__(
+        self,
+        store: RunStore,
+        cast_: Cast,
+        executor: Executor,
+        progress: Progress,
+        *,
+        may_paint: bool = True,
+        retry_refused: bool = False,
+    ) -> None:
+        self.outcomes: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()
+        """rendered, looked, reused, failed, unpainted, unheard; retryable: FAILED verdicts worth another try."""
+        self._store, self._cast, self._executor, self._progress = store, cast_, executor, progress
+        self._may_paint, self._retry_refused = may_paint, retry_refused
+        self._workers = Workers(_N_WRITERS)
+        self._album = Album(store.blobs)
+        self._painters: dict[str, Station[RenderJob]] = {}
+        self._lookers: dict[str, Station[LookJob]] = {}
+        self._rendering: dict[str, RenderJob] = {}
+        self._looking: dict[str, LookJob] = {}
+        self._held: dict[str, Held] = {}
+        self._to_load: deque[str] = deque()
+        self._n_painting = 0
+        self._n_open = 0
+        self._n_room = _FEWEST_PICTURES
+        self._is_last = False
+        self._snapshots = {key: value for key, value in store.meta().items() if key.startswith("snapshot:")}
+        self._reports: SimpleQueue[tuple[Callable[..., None], tuple[Any, ...], Future[Any]]] = SimpleQueue()
+
+    def run(self, units: Iterator[Unit]) -> None:
+        """Work until every unit has its verdicts."""
+        while True:
+            while not self._is_last and self._n_open < 2 * self._n_room:
+                unit = next(units, None)
+                self._is_last = unit is None
+                if unit is not None:
+                    self._open(unit)
+            self._dispatch()
+            if self._is_last and self._n_open == 0:
+                return
+            self._receive()
+
+    def close(self) -> None:
+        """Stop the threads; safe to call twice."""
+        self._workers.close()
+
+    # A unit begins, goes on, ends
+
+    def _open(self, unit: Unit) -> None:
+        if not unit.inquiries:
+            # No relation has anything to say about this case, so its pictures are not worth their price.
+            self.counts["unheard"] += 1
+            self._progress.advance("judging")
+            return
+        requests = requests_of(unit.case, unit.repeats, self._cast.seed)
+        self._n_open += len(requests)
+        for request in requests:
+            place = (unit, request.repeat, request.prompt.role)
+            key = unit.model.render_key(request)
+            known = self._store.render_outcome(key) if key not in self._rendering else None
+            status, image, error = known or (None, None, "")
+            if status is Status.DONE and image is not None:
+                self.counts["reused"] += 1
+                self._progress.advance("painting")
+                self._place_image(place, image, None)
+            elif status is not None and (not self._may_paint or self._is_settled(status)):
+                self._progress.advance("painting")
+                self._place_broken(place, Broken(reason=error, is_final=status is Status.REFUSED))
+            elif not self._may_paint:
+                unit.is_unpainted = True
+            else:
+                self._wait_for_render(RenderJob(key=key, actor=unit.model, request=request), place)
+        if unit.n_pending == 0:
+            self._proceed(unit)
+
+    def _is_settled(self, status: Status) -> bool:
+        return status is Status.REFUSED and not self._retry_refused
+
+    def _wait_for_render(self, job: RenderJob, place: tuple[Unit, int, str]) -> None:
+        if job.key not in self._rendering:
+            self._rendering[job.key] = job
+            self._painter(job.actor, place[0]).waiting.append(job)
+        self._rendering[job.key].places.append(place)
+        place[0].n_pending += 1
+
+    def _proceed(self, unit: Unit) -> None:
+        """Ask the next waves until something must be waited for, or nothing is left to ask."""
+        while unit.n_pending == 0 and not unit.is_unpainted:
+            n_asked = 0
+            for inquiry, look, image in unit.next_questions():
+                self._ask(unit, inquiry, look.role, look.query, image)
+                n_asked += 1
+            if not n_asked:
+                self._conclude(unit)
+                break
+        if unit.n_pending == 0:
+            self.counts["unpainted"] += unit.is_unpainted
+            self._n_open -= unit.repeats * len(unit.case.prompts)
+
+    def _conclude(self, unit: Unit) -> None:
+        for verdict, is_retryable in verdicts_of(unit, self._cast.control):
+            self._store.put_verdict(verdict)
+            self.counts["retryable"] += is_retryable
+            if verdict.arm == PAIR:
+                self.outcomes[str(verdict.outcome)] += 1
+        self._progress.advance("judging")
+        self._progress.advance("looking", unit.n_looks())
+
+    # Images
+
+    def _place_image(self, place: tuple[Unit, int, str], image: ImageRef, picture: Picture | None) -> None:
+        unit, repeat, role = place
+        unit.images[repeat, role] = image
+        if picture is not None and image.image_id not in self._held:
+            self._held[image.image_id] = Held(picture=picture)
+        for inquiry in unit.inquiries:
+            if inquiry.repeat == repeat:
+                for look in inquiry.hearing.first_looks:
+                    if look.role == role:
+                        self._ask(unit, inquiry, role, look.query, image)
+        self._let_go(image.image_id, 0)
+
+    def _place_broken(self, place: tuple[Unit, int, str], broken: Broken) -> None:
+        unit, repeat, role = place
+        unit.images[repeat, role] = broken
+
+    def _let_go(self, image_id: str, n_jobs: int) -> None:
+        held = self._held.get(image_id)
+        if held is not None:
+            held.n_jobs -= n_jobs
+            if held.n_jobs <= 0:
+                del self._held[image_id]
+
+    # Looks
+
+    def _ask(self, unit: Unit, inquiry: Inquiry, role: str, query: Query, image: ImageRef) -> None:
+        job = self._look(inquiry.hearing.voices, image.image_id, query)
+        inquiry.asked[role, query] = job
+        if job.outcome is None and unit not in job.units:
+            job.units.append(unit)
+            unit.n_pending += 1
+
+    def _look(self, voices: Voices, image_id: str, query: Query) -> LookJob:
+        """The job of a look: answered from the store, already under way, or new."""
+        actor = voices[query.role]
+        given = {need: self._look(voices, image_id, Query(role=need, labels=query.labels)) for need in actor.needs}
+        keyed = actor.keyed_query(query)
+        key = actor.look_key(image_id, keyed, {need: job.key for need, job in given.items()})
+        if key in self._looking:
+            return self._looking[key]
+        job = LookJob(key=key, actor=actor, image_id=image_id, query=keyed, given=given)
+        status, observation, error = self._store.look_outcome(key) or (None, None, "")
+        if status is Status.DONE and observation is not None:
+            job.outcome = observation
+        elif status is not None and self._is_settled(status):
+            job.outcome = Broken(reason=error, is_final=True)
+        else:
+            self._begin_look(job)
+        return job
+
+    def _begin_look(self, job: LookJob) -> None:
+        self._looking[job.key] = job
+        held = self._held.get(job.image_id)
+        if held is None:
+            held = self._held[job.image_id] = Held(picture=None)
+            self._to_load.append(job.image_id)
+        held.n_jobs += 1
+        for other in job.given.values():
+            if other.outcome is None:
+                other.dependents.append(job)
+        self._queue_if_ready(job)
+
+    def _queue_if_ready(self, job: LookJob) -> None:
+        """Hand a look to its perceiver once its picture is there and all it must be told is known."""
+        told = [other.outcome for other in job.given.values()]
+        broken = next((outcome for outcome in told if isinstance(outcome, Broken)), None)
+        if job.outcome is None and broken is not None:
+            self._answer(job, broken)
+        elif all(outcome is not None for outcome in told) and self._held[job.image_id].picture is not None:
+            self._looker(job.actor).waiting.append(job)
+
+    def _answer(self, job: LookJob, outcome: Observation | Broken) -> None:
+        job.outcome = outcome
+        del self._looking[job.key]
+        # An answered job lives on in the units that asked; pointing back at them it would only be freed by chance.
+        dependents, job.dependents = job.dependents, []
+        units, job.units = job.units, []
+        for dependent in dependents:
+            if dependent.outcome is None:
+                self._queue_if_ready(dependent)
+        self._let_go(job.image_id, 1)
+        for unit in units:
+            unit.n_pending -= 1
+            if unit.n_pending == 0:
+                self._proceed(unit)
+
+    # Work goes out
+
+    def _painter(self, actor: Actor, unit: Unit) -> Station[RenderJob]:
+        if actor.component_id not in self._painters:
+            # Those who will look are put to work first: a detector that cannot start should cost no picture.
+            for inquiry in unit.inquiries:
+                for look in inquiry.hearing.first_looks:
+                    self._looker(inquiry.hearing.voices[look.query.role])
+            station = self._painters[actor.component_id] = Station(actor, self._executor)
+            self._n_room = max(self._n_room, 2 * station.n_at_once)
+        return self._painters[actor.component_id]
+
+    def _looker(self, actor: Actor) -> Station[LookJob]:
+        if actor.component_id not in self._lookers:
+            station = self._lookers[actor.component_id] = Station(actor, self._executor)
+            self._n_room = max(self._n_room, 2 * station.n_at_once)
+        return self._lookers[actor.component_id]
+
+    def _free_room(self) -> int:
+        return self._n_room - self._n_painting - len(self._held) + len(self._to_load)
+
+    def _dispatch(self) -> None:
+        for looker in self._lookers.values():
+            while looks := looker.next_batch(is_last=self._n_painting == 0, n_room=self._n_room):
+                looker.submit([self._look_request(job) for job in looks], self._report(self._on_looked, looker, looks))
+        while self._to_load and self._free_room() > 0:
+            image_id = self._to_load.popleft()
+            if image_id not in self._held:
+                continue
+            future = self._workers.submit(self._album.load, image_id)
+            future.add_done_callback(self._report(self._on_loaded, image_id))
+        for painter in self._painters.values():
+            while jobs := painter.next_batch(self._is_last, self._free_room()):
+                self._n_painting += len(jobs)
+                painter.submit([job.request for job in jobs], self._report(self._on_rendered, painter, jobs))
+
+    def _look_request(self, job: LookJob) -> LookRequest:
+        picture = self._held[job.image_id].picture
+        assert picture is not None
+        given = {need: cast(Observation, other.outcome) for need, other in job.given.items()}
+        return LookRequest(picture=picture, query=job.query, given=given)
+
+    def _report(self, handler: Callable[..., None], *args: Any) -> Callable[[Future[Any]], None]:
+        return lambda future: self._reports.put((handler, args, future))
+
+    # Work comes back
+
+    def _receive(self) -> None:
+        try:
+            handler, args, future = self._reports.get(timeout=_WAIT_S)
+            while True:
+                handler(*args, future)
+                handler, args, future = self._reports.get_nowait()
+        except Empty:
+            self._store.tick()
+
+    def _on_rendered(
+        self, painter: Station[RenderJob], jobs: list[RenderJob], future: Future[Sequence[object]]
+    ) -> None:
+        painter.n_under_way -= 1
+        painted: list[tuple[RenderJob, Rendered]] = []
+        for job, outcome in zip(jobs, future.result(), strict=True):
+            if isinstance(outcome, Rendered):
+                self._check_snapshot(job.actor, outcome)
+                painted.append((job, outcome))
+            else:
+                self._render_failed(job, cast(BackendError, outcome))
+        for start in range(0, len(painted), _N_PER_WRITE):
+            part = painted[start : start + _N_PER_WRITE]
+            written = self._workers.submit(self._album.save, [rendered.picture for _, rendered in part])
+            written.add_done_callback(self._report(self._on_written, part))
+
+    def _on_written(self, part: list[tuple[RenderJob, Rendered]], future: Future[list[StoredImage]]) -> None:
+        for (job, rendered), image in zip(part, future.result(), strict=True):
+            done = job.row(Status.DONE, image_id=image.image_id, provenance=dict(rendered.provenance))
+            self._store.put_image(image)
+            try:
+                self._store.put_render(done)
+            except (TypeError, ValueError) as error:
+                self._render_failed(job, BackendError(f"its provenance cannot be stored: {error}", is_retryable=False))
+                continue
+            self.counts["rendered"] += 1
+            self._n_painting -= 1
+            self._progress.advance("painting")
+            del self._rendering[job.key]
+            ref = ImageRef(image_id=image.image_id, width=image.width, height=image.height)
+            for place in job.places:
+                self._place_image(place, ref, rendered.picture)
+            self._release(job.places)
+
+    def _render_failed(self, job: RenderJob, error: BackendError) -> None:
+        is_refused = isinstance(error, RefusedError)
+        status = Status.REFUSED if is_refused else Status.FAILED
+        self._store.put_render(job.row(status, error=str(error)))
+        self.counts["failed"] += 1
+        self._n_painting -= 1
+        self._progress.advance("painting")
+        del self._rendering[job.key]
+        for place in job.places:
+            self._place_broken(place, Broken(reason=str(error), is_final=is_refused))
+        self._release(job.places)
+
+    def _release(self, places: list[tuple[Unit, int, str]]) -> None:
+        for unit, _, _ in places:
+            unit.n_pending -= 1
+            if unit.n_pending == 0:
+                self._proceed(unit)
+
+    def _on_loaded(self, image_id: str, future: Future[Picture]) -> None:
+        jobs = [job for job in self._looking.values() if job.image_id == image_id]
+        try:
+            picture = future.result()
+        except StoreError as error:
+            # Its renders count as failed from now on, so that the same command paints it again.
+            self._store.forget_image(image_id, str(error))
+            self.counts["failed"] += 1
+            for job in jobs:
+                if job.outcome is None:
+                    self._answer(job, Broken(reason=str(error), is_final=False))
+            return
+        if image_id in self._held:
+            self._held[image_id].picture = picture
+            for job in jobs:
+                self._queue_if_ready(job)
+
+    def _on_looked(self, looker: Station[LookJob], jobs: list[LookJob], future: Future[Sequence[object]]) -> None:
+        looker.n_under_way -= 1
+        for job, outcome in zip(jobs, future.result(), strict=True):
+            if not isinstance(outcome, BackendError):
+                seen = cast(Observation, outcome)
+                try:
+                    self._store.put_look(job.row(Status.DONE, observation=seen))
+                except (TypeError, ValueError) as error:
+                    outcome = BackendError(f"what it saw cannot be stored: {error}", is_retryable=False)
+                else:
+                    self.counts["looked"] += 1
+                    self._answer(job, seen)
+                    continue
+            is_refused = isinstance(outcome, RefusedError)
+            status = Status.REFUSED if is_refused else Status.FAILED
+            self._store.put_look(job.row(status, error=str(outcome)))
+            self.counts["failed"] += 1
+            self._answer(job, Broken(reason=str(outcome), is_final=is_refused))
+
+    def _check_snapshot(self, actor: Actor, rendered: Rendered) -> None:
+        snapshot = rendered.provenance.get("snapshot")
+        if snapshot is None:
+            return
+        key = f"snapshot:{actor.component_id}"
+        if key not in self._snapshots:
+            self._snapshots[key] = snapshot
+            self._store.set_meta(key, snapshot)
+        elif self._snapshots[key] != snapshot:
+            raise UnusableError(
+                f"the model {actor.label!r} now answers as {snapshot!r}; this run began with {self._snapshots[key]!r}. "
+                "Pictures of two models must not mix: start anew with another --out"
+            )

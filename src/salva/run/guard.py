@@ -1,0 +1,184 @@
+"""Between the run and components that may do anything: the one broad except.
+
+A batch goes in, one outcome per element comes out: what was asked for, or a BackendError. What
+can be tried again is tried again, within bounds. What no element can survive (a component that
+is broken, unusable or misused) is raised and stops the run. No message keeps a secret's value.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+from salva.core.observation import Answer, Detections, Reading, Vector
+from salva.core.protocols import LookRequest, Rendered, RenderRequest
+from salva.core.spec import Binding
+from salva.errors import BackendError, PluginError, SalvaError, UnusableError, UsageError
+
+N_RETRIES = 4
+TOTAL_RETRY_S = 120.0
+FIRST_DELAY_S = 0.5
+N_HANGS = 8
+"""So many calls in a row without an answer, and the component counts as dead."""
+
+_SECRET_NAMES = ("KEY", "TOKEN", "SECRET", "PASSWORD")
+_SHORTEST_SECRET = 6
+
+Requests = Sequence[RenderRequest] | Sequence[LookRequest]
+
+
+def redact(text: str) -> str:
+    """The text without the value of any variable that is named like a secret."""
+    for name, value in os.environ.items():
+        if name.upper().endswith(_SECRET_NAMES) and len(value) >= _SHORTEST_SECRET and value in text:
+            text = text.replace(value, f"[{name}]")
+    return text
+
+
+def described(error: BaseException) -> str:
+    """Type and message of an exception, safe to store; never a traceback, which may hold arguments."""
+    text = str(error) if isinstance(error, SalvaError) else f"{type(error).__name__}: {error}"
+    return redact(text)[:2000]
+
+
+def build(binding: Binding) -> object:
+    """The working component; whatever its constructor raises leaves as one of our errors."""
+    try:
+        return binding.build()
+    except SalvaError as error:
+        raise _clean(error) from None
+    except Exception as error:
+        raise PluginError(f"the {binding.role} {binding.label!r} cannot be built: {described(error)}") from None
+
+
+class Guard:
+    """A component's one method, made safe to call."""
+
+    def __init__(
+        self,
+        binding: Binding,
+        call: Callable[[Requests], object],
+        *,
+        timeout_s: float | None = None,
+        stopping: threading.Event | None = None,
+    ) -> None:
+        self._name = f"the {binding.role} {binding.label!r}"
+        self._wanted = (Rendered,) if binding.role == "model" else (Detections, Reading, Answer, Vector)
+        self._call = call
+        self._timeout_s = timeout_s
+        self._stopping = stopping or threading.Event()
+        self._n_hangs = 0
+
+    def __call__(self, requests: Requests) -> Sequence[object]:
+        """One outcome per request: the thing itself, or a BackendError."""
+        outcomes: list[object] = [None] * len(requests)
+        todo = list(range(len(requests)))
+        began = time.monotonic()
+        for attempt in range(N_RETRIES + 1):
+            for index, outcome in zip(todo, self._attempt([requests[i] for i in todo]), strict=True):
+                outcomes[index] = outcome
+            todo = [i for i in todo if isinstance(error := outcomes[i], BackendError) and error.is_retryable]
+            delay = _delay(attempt, [outcomes[i] for i in todo])
+            if not todo or attempt == N_RETRIES or time.monotonic() - began + delay > TOTAL_RETRY_S:
+                break
+            if self._stopping.wait(delay):
+                break
+        return outcomes
+
+    def _attempt(self, requests: list[RenderRequest | LookRequest]) -> Sequence[object]:
+        try:
+            answered = self._watched(requests)
+        except _Hang:
+            return [self._hung()] * len(requests)
+        except BackendError as error:
+            if isinstance(error, UnusableError):
+                raise _clean(error) from None
+            return [_clean(error)] * len(requests)
+        except SalvaError as error:
+            raise _clean(error) from None
+        except Exception as error:
+            if len(requests) > 1:
+                # Nobody said which element it was: one at a time, the others need not suffer for it.
+                return [outcome for request in requests for outcome in self._attempt([request])]
+            return [BackendError(f"{self._name} failed: {described(error)}", is_retryable=False)]
+        self._n_hangs = 0
+        return self._checked(answered, len(requests))
+
+    def _checked(self, answered: object, n_wanted: int) -> Sequence[object]:
+        if not isinstance(answered, Sequence) or len(answered) != n_wanted:
+            got = f"{len(answered)} outcomes" if isinstance(answered, Sequence) else repr(type(answered).__name__)
+            raise PluginError(f"{self._name} was given {n_wanted} requests and answered with {got}; it owes one each")
+        outcomes: list[object] = []
+        for outcome in answered:
+            if isinstance(outcome, UnusableError | UsageError | PluginError):
+                raise _clean(outcome)
+            if isinstance(outcome, SalvaError):
+                outcomes.append(_clean(outcome))
+            elif isinstance(outcome, self._wanted):
+                outcomes.append(outcome)
+            else:
+                wanted = ", ".join(kind.__name__ for kind in self._wanted)
+                raise PluginError(
+                    f"{self._name} answered with a {type(outcome).__name__!r}; it owes a SalvaError or one of {wanted}"
+                )
+        return outcomes
+
+    def _watched(self, requests: list[RenderRequest | LookRequest]) -> object:
+        """The call itself; where a time limit is set, in a thread that is left behind when it hangs."""
+        call: Callable[[list[RenderRequest | LookRequest]], object] = self._call  # type: ignore[assignment]  # a list of either kind
+        if self._timeout_s is None:
+            return call(requests)
+        box: list[object] = []
+        problem: list[Exception] = []
+
+        def target() -> None:
+            try:
+                box.append(call(requests))
+            except Exception as error:
+                problem.append(error)
+
+        thread = threading.Thread(target=target, daemon=True, name=f"salva call to {self._name}")
+        thread.start()
+        thread.join(self._timeout_s)
+        if problem:
+            raise problem[0]
+        if not box:
+            raise _Hang
+        return box[0]
+
+    def _hung(self) -> BackendError:
+        self._n_hangs += 1
+        told = f"{self._name} gave no answer within {self._timeout_s:g} s"
+        if self._n_hangs >= N_HANGS:
+            raise UnusableError(f"{told}, {self._n_hangs} times in a row; check that it is alive, then run again")
+        # Not tried again at once: a call that hangs once would cost the whole time limit again.
+        return BackendError(told, is_retryable=False)
+
+
+class _Hang(Exception):
+    """A call ran past its time limit."""
+
+
+def _delay(attempt: int, outcomes: Sequence[object]) -> float:
+    asked = [e.retry_after_s for e in outcomes if isinstance(e, BackendError) and e.retry_after_s is not None]
+    jittered = FIRST_DELAY_S * 2.0**attempt * random.uniform(0.5, 1.0)
+    return max(jittered, *asked, 0.0)
+
+
+def _clean(error: SalvaError) -> SalvaError:
+    """The same error, or one with the same meaning whose message keeps no secret."""
+    text = str(error)
+    safe = redact(text)
+    if safe == text:
+        return error
+    if isinstance(error, BackendError):
+        fresh = type(error)(safe)
+        fresh.is_retryable, fresh.retry_after_s = error.is_retryable, error.retry_after_s
+        return fresh
+    for kind in (UsageError, PluginError):
+        if isinstance(error, kind):
+            return kind(safe)
+    return type(error)(safe)

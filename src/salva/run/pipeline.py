@@ -1,0 +1,127 @@
+"""A run from its specification to its verdicts, from the beginning or from wherever it stopped.
+
+Says what happens in which order; how each step is done is said elsewhere. Everything that costs
+is stored before it is used, so the same call after a crash goes on where the last one ended, and
+a finished run costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import cast
+
+from salva.core.case import Case
+from salva.core.fingerprint import Json
+from salva.core.protocols import Executor
+from salva.core.spec import ComponentSpec, RunSpec
+from salva.errors import UsageError
+from salva.registry import bind
+from salva.run import environment as surroundings
+from salva.run.cast import Cast
+from salva.run.flow import Flow
+from salva.run.guard import build
+from salva.run.ledger import CaseCount, check_directory, finished_summary, keep_cases, open_ledger, stamp_finished
+from salva.run.plan import planned_cases
+from salva.run.progress import Progress
+from salva.run.summary import RunSummary
+from salva.run.units import Unit
+from salva.store.sqlite import RunStore, open_run
+
+STAGES = ("painting", "looking", "judging")
+
+
+def execute(
+    spec: RunSpec,
+    directory: Path,
+    progress: Progress,
+    *,
+    executor: str | Executor = "local",
+    retry_refused: bool = False,
+    environment: Mapping[str, Json] | None = None,
+) -> RunSummary:
+    """Make or finish the run in a directory; KeyboardInterrupt leaves after all that is done is safe."""
+    if spec.control and spec.repeats < 2:
+        raise UsageError(f"--control needs at least 2 repeats to compare seeds, got {spec.repeats}; add --repeats 2")
+    check_directory(directory, spec)
+    finished = finished_summary(directory, spec, retry_refused)
+    if finished is not None:
+        return finished
+    cast_ = Cast.of(spec)
+    with closing(open_executor(executor)) as workplace, open_run(directory, "write") as store:
+        # Again, now that nobody else can write: two processes may have found the directory empty.
+        check_directory(directory, spec)
+        open_ledger(store, spec, cast_, environment or surroundings.environment())
+        counted = keep_cases(store, spec, planned_cases(spec))
+        summary = flow_through(store, cast_, workplace, progress, counted, retry_refused=retry_refused)
+        if summary.n_retryable == 0:
+            stamp_finished(store, spec, summary)
+    return summary
+
+
+def flow_through(
+    store: RunStore,
+    cast_: Cast,
+    workplace: Executor,
+    progress: Progress,
+    counted: CaseCount,
+    *,
+    may_paint: bool = True,
+    retry_refused: bool = False,
+) -> RunSummary:
+    """Take every stored case to its verdicts."""
+    n_units = counted.n_cases * len(cast_.models)
+    n_images = counted.n_prompts * len(cast_.models) * cast_.repeats
+    n_looks = next((_n_first_looks(cast_, case) for case in store.cases()), 0)
+    # Later waves are not known yet, and other cases may ask for more: the middle total is an estimate.
+    for stage, total in zip(STAGES, (n_images, n_looks * n_units, n_units), strict=True):
+        progress.start(stage, total)
+    flow = Flow(store, cast_, workplace, progress, may_paint=may_paint, retry_refused=retry_refused)
+    with ExitStack() as stack:
+        for stage in reversed(STAGES):
+            stack.callback(progress.finish, stage)
+        stack.callback(flow.close)
+        # Last in, first out: whatever ends the run, what has been done is committed before anything is tidied up.
+        stack.callback(store.flush)
+        flow.run(_units(store, cast_))
+    if flow.counts["unheard"]:
+        progress.note(f"{flow.counts['unheard']} cases have no relation that applies to them and were left out")
+    return _summary(flow.outcomes, flow.counts)
+
+
+def open_executor(executor: str | Executor) -> Executor:
+    """The executor of a name."""
+    if isinstance(executor, str):
+        return cast(Executor, build(bind(ComponentSpec(role="executor", name=executor))))
+    return executor
+
+
+def _units(store: RunStore, cast_: Cast) -> Iterator[Unit]:
+    """Case by case and, within a case, model by model: whatever is finished early can be compared."""
+    for case in store.cases():
+        hearings = cast_.hearings(case)
+        for model in cast_.models:
+            yield Unit.of(case, model, cast_.repeats, hearings)
+
+
+def _n_first_looks(cast_: Cast, case: Case) -> int:
+    asked = {
+        (look.role, hearing.voices[look.query.role].keyed_query(look.query))
+        for hearing in cast_.hearings(case)
+        for look in hearing.first_looks
+    }
+    return len(asked) * cast_.repeats
+
+
+def _summary(outcomes: Counter[str], counts: Counter[str]) -> RunSummary:
+    return RunSummary(
+        outcomes=dict(outcomes),
+        n_rendered=counts["rendered"],
+        n_looked=counts["looked"],
+        n_reused=counts["reused"],
+        n_failed=counts["failed"],
+        n_unpainted=counts["unpainted"],
+        n_retryable=counts["retryable"],
+    )

@@ -1,0 +1,205 @@
+"""From a specification to the work it means: which cases, which components, which requests.
+
+Pure: the same specification always gives the same plan, so a killed run finds its place again
+by planning anew. Nothing is loaded and nothing is stored here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from salva.core.case import Case, Prompt
+from salva.core.fingerprint import Json, derive_seed, fingerprint
+from salva.core.protocols import Query, RenderRequest, Suite
+from salva.core.spec import Binding, RunSpec
+from salva.errors import PluginError, SalvaError, UsageError
+from salva.store.records import StoredComponent, look_key, render_key
+
+_N_SHOWN = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Actor:
+    """A component in the part it plays in a run, with what its keys are made of."""
+
+    role: str
+    label: str
+    """What it is called in verdicts: its name as typed, with options where two share a name."""
+    component_id: str
+    binding: Binding | None
+    """None for a generator whose pictures are only looked up."""
+    sees_formula: bool = False
+    needs: tuple[str, ...] = ()
+    takes_labels: bool = False
+    identity: Mapping[str, Json]
+
+    @classmethod
+    def of(cls, binding: Binding, label: str = "") -> Actor:
+        """The actor of a binding."""
+        identity = binding.identity()
+        return cls(
+            role=binding.role,
+            label=label or binding.label,
+            component_id=fingerprint([binding.role, identity]),
+            binding=binding,
+            sees_formula=bool(getattr(binding.component, "sees_formula", False)),
+            needs=tuple(getattr(binding.component, "needs", ())),
+            takes_labels=bool(getattr(binding.component, "takes_labels", False)),
+            identity=identity,
+        )
+
+    @classmethod
+    def remembered(cls, component: StoredComponent) -> Actor:
+        """A generator that painted earlier and paints no more."""
+        return cls(
+            role=component.role,
+            label=component.label,
+            component_id=component.component_id,
+            binding=None,
+            sees_formula=component.is_formula_seen,
+            identity=component.identity,
+        )
+
+    def stored(self) -> StoredComponent:
+        """How the store remembers it."""
+        return StoredComponent(
+            component_id=self.component_id,
+            role=self.role,
+            label=self.label,
+            is_formula_seen=self.sees_formula,
+            identity=self.identity,
+        )
+
+    def render_key(self, request: RenderRequest) -> str:
+        """The key of a picture it paints."""
+        formula = request.prompt.formula if self.sees_formula else None
+        return render_key(self.component_id, request.prompt.text, formula, request.seed, request.repeat)
+
+    def keyed_query(self, query: Query) -> Query:
+        """A query without what this perceiver never sees."""
+        if query.labels and not self.takes_labels:
+            return Query(role=query.role, text=query.text)
+        return query
+
+    def look_key(self, image_id: str, query: Query, given: Mapping[str, str]) -> str:
+        """The key of a look; query as keyed_query gives it."""
+        return look_key(self.component_id, image_id, query, given)
+
+
+def requests_of(case: Case, repeats: int, run_seed: int) -> list[RenderRequest]:
+    """Every picture of a case: each prompt in each repeat."""
+    return [
+        RenderRequest(prompt=prompt, seed=derive_seed(run_seed, case.case_id, repeat), repeat=repeat)
+        for repeat in range(repeats)
+        for prompt in case.prompts
+    ]
+
+
+def planned_cases(spec: RunSpec) -> Iterator[Case]:
+    """The cases a run is made of, in the suite's order."""
+    suite = _built_suite(spec.suite)
+    sizes = tuple(type(suite).sizes)
+    if spec.size in sizes:
+        name, n_wanted = spec.size, None
+    elif spec.size.isascii() and spec.size.isdigit() and int(spec.size) > 0:
+        name, n_wanted = ("full" if "full" in sizes else sizes[-1]), int(spec.size)
+    else:
+        raise UsageError(
+            f"--size is {spec.size!r}; {spec.suite.label} has {', '.join(sizes)}, or give a number of cases"
+        )
+
+    def cases() -> Iterator[Case]:
+        return _checked(suite.cases(name), spec.suite.label)
+
+    if spec.only:
+        _check_labels(cases(), spec.only, spec.suite.label)
+    if n_wanted is None:
+        return _matching(cases(), spec.only)
+    chosen = _sample(_matching(cases(), spec.only), n_wanted, spec)
+    return (case for case in cases() if case.case_id in chosen)
+
+
+def _built_suite(binding: Binding) -> Suite:
+    try:
+        suite: Suite = binding.build()
+    except SalvaError:
+        raise
+    except Exception as error:
+        raise PluginError(f"the suite {binding.label!r} cannot be built: {type(error).__name__}: {error}") from error
+    return suite
+
+
+def _checked(cases: Iterable[Case], suite: str) -> Iterator[Case]:
+    """The same cases, with what the store could not take refused."""
+    iterator = iter(cases)
+    while True:
+        try:
+            case = next(iterator)
+        except StopIteration:
+            return
+        except SalvaError:
+            raise
+        except Exception as error:
+            raise PluginError(f"the suite {suite!r} broke off: {type(error).__name__}: {error}") from error
+        for prompt in case.prompts:
+            _check_text(prompt, case.case_id)
+        yield case
+
+
+def _check_text(prompt: Prompt, case_id: str) -> None:
+    try:
+        (prompt.text + (prompt.formula or "")).encode()
+    except UnicodeEncodeError as error:
+        raise UsageError(
+            f"case {case_id!r}, prompt {prompt.text!r} is not valid Unicode text: {error.reason}"
+        ) from error
+
+
+def _matching(cases: Iterable[Case], only: Sequence[tuple[str, str]]) -> Iterator[Case]:
+    return (case for case in cases if all(case.labels.get(name) == value for name, value in only))
+
+
+def _check_labels(cases: Iterable[Case], only: Sequence[tuple[str, str]], suite: str) -> None:
+    values: dict[str, set[str]] = {}
+    n_matching = 0
+    for case in cases:
+        for name, value in case.labels.items():
+            values.setdefault(name, set()).add(value)
+        n_matching += all(case.labels.get(name) == value for name, value in only)
+    for name, value in only:
+        if name not in values:
+            raise UsageError(f"--only {name}={value}: {suite} has no label {name!r}; it has {_listed(values)}")
+        if value not in values[name]:
+            raise UsageError(
+                f"--only {name}={value}: no case of {suite} has it; {name} is one of {_listed(values[name])}"
+            )
+    if n_matching == 0:
+        asked = " ".join(f"--only {name}={value}" for name, value in only)
+        raise UsageError(f"no case of {suite} matches {asked} together; drop one of them")
+
+
+def _listed(names: Iterable[str]) -> str:
+    ordered = sorted(names, key=lambda name: (len(name), name) if name.isdigit() else (0, name))
+    more = f" and {len(ordered) - _N_SHOWN} more" if len(ordered) > _N_SHOWN else ""
+    return ", ".join(ordered[:_N_SHOWN]) + more
+
+
+def _sample(cases: Iterable[Case], n_wanted: int, spec: RunSpec) -> set[str]:
+    """Case ids, balanced over categories; a smaller sample is part of every larger one."""
+    by_category: dict[str, list[str]] = {}
+    for case in cases:
+        by_category.setdefault(case.category, []).append(case.case_id)
+    n_cases = sum(map(len, by_category.values()))
+    if n_wanted > n_cases:
+        raise UsageError(
+            f"--size is {n_wanted}, but there are only {n_cases} cases to choose from; give a number up to that"
+        )
+    # Turn by turn, each category gives its next case: any prefix of this order is balanced,
+    # and a prefix of a prefix is what makes samples nested.
+    order = [
+        (turn, fingerprint([spec.seed, category]), case_id)
+        for category, case_ids in by_category.items()
+        for turn, case_id in enumerate(sorted(case_ids, key=lambda case_id: fingerprint([spec.seed, case_id])))
+    ]
+    return {case_id for _, _, case_id in sorted(order)[:n_wanted]}

@@ -1,0 +1,134 @@
+"""How far a run has come, told to a person.
+
+The flow only says what started and what was done; what is drawn, and whether, is decided here.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bars
+    from rich.progress import ProgressColumn, TaskID
+
+_REFRESH_S = 0.1
+
+
+class Progress(Protocol):
+    """What a run tells about itself while it works."""
+
+    def start(self, stage: str, total: int | None) -> None:
+        """A stage begins; told again, its total is corrected."""
+
+    def advance(self, stage: str, n: int = 1) -> None:
+        """So many more are done."""
+
+    def finish(self, stage: str) -> None:
+        """A stage is over."""
+
+    def note(self, text: str) -> None:
+        """Something a person should know, once."""
+
+
+class SilentProgress:
+    """Says nothing but notes, and those only when told where."""
+
+    def start(self, stage: str, total: int | None) -> None:
+        """Nothing to draw."""
+
+    def advance(self, stage: str, n: int = 1) -> None:
+        """Nothing to draw."""
+
+    def finish(self, stage: str) -> None:
+        """Nothing to draw."""
+
+    def note(self, text: str) -> None:
+        """Notes go to standard error even when nothing is drawn, because they say what was left out."""
+        print(f"salva: {text}", file=sys.stderr)
+
+
+class RichProgress:
+    """Bars with rate and time left, on standard error."""
+
+    def __init__(self) -> None:
+        self._bars: Bars | None = None
+        self._tasks: dict[str, TaskID] = {}
+        self._held: dict[str, int] = {}
+        self._drawn_at = 0.0
+        self._lock = threading.Lock()
+
+    def start(self, stage: str, total: int | None) -> None:
+        """A bar for the stage, or its total corrected."""
+        bars = self._open()
+        if stage in self._tasks:
+            bars.update(self._tasks[stage], total=total)
+        else:
+            self._tasks[stage] = bars.add_task(stage, total=total)
+
+    def advance(self, stage: str, n: int = 1) -> None:
+        """Counted at once, drawn a few times a second: drawing costs more than a small piece of work."""
+        with self._lock:
+            self._held[stage] = self._held.get(stage, 0) + n
+            if time.monotonic() - self._drawn_at >= _REFRESH_S:
+                self._draw()
+
+    def finish(self, stage: str) -> None:
+        """The bar stays where it is; after the last one the terminal is given back."""
+        with self._lock:
+            self._draw()
+        self._tasks.pop(stage, None)
+        if not self._tasks and self._bars is not None:
+            self._bars.stop()
+            self._bars = None
+
+    def note(self, text: str) -> None:
+        """A line above the bars."""
+        if self._bars is not None:
+            self._bars.console.print(f"salva: {text}", markup=False, highlight=False)
+        else:
+            print(f"salva: {text}", file=sys.stderr)
+
+    def _draw(self) -> None:
+        self._drawn_at = time.monotonic()
+        for stage, n in self._held.items():
+            if self._bars is not None and stage in self._tasks:
+                self._bars.advance(self._tasks[stage], n)
+        self._held.clear()
+
+    def _open(self) -> Bars:
+        if self._bars is None:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+            self._bars = Progress(
+                TextColumn("{task.description:>9}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                _rate_column(),
+                TimeRemainingColumn(compact=True),
+                console=Console(stderr=True),
+            )
+            self._bars.start()
+        return self._bars
+
+
+def make_progress(*, quiet: bool = False) -> Progress:
+    """Bars on a terminal; silence when asked for, or when nobody watches."""
+    return SilentProgress() if quiet or not sys.stderr.isatty() else RichProgress()
+
+
+def _rate_column() -> ProgressColumn:
+    from rich.progress import ProgressColumn, Task
+    from rich.text import Text
+
+    class RateColumn(ProgressColumn):
+        """How many a second."""
+
+        def render(self, task: Task) -> Text:
+            speed = task.finished_speed or task.speed
+            return Text("" if speed is None else f"{speed:,.1f}/s")
+
+    return RateColumn()

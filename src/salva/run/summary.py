@@ -1,0 +1,34 @@
+"""What a run says about itself when it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from salva.core.verdict import Outcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSummary:
+    """What was done, and what came of it."""
+
+    outcomes: Mapping[str, int]
+    """Verdicts of the pair arm by outcome, over every relation and model of this run."""
+    n_rendered: int = 0
+    """Images painted now."""
+    n_looked: int = 0
+    """Looks taken now."""
+    n_reused: int = 0
+    """Images that were there already."""
+    n_failed: int = 0
+    """Pieces of work (renders and looks) that failed now."""
+    n_unpainted: int = 0
+    """Cases left out because their images were never painted; only when judging again."""
+
+    n_retryable: int = 0
+    """FAILED verdicts that may come out otherwise when the same command runs again; refusals are not among them."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every case has an outcome other than FAILED."""
+        return self.outcomes.get(Outcome.FAILED, 0) == 0 and self.n_unpainted == 0

@@ -1,0 +1,147 @@
+"""`salva verify`: every stored image against its digest and its id, every row against its key.
+
+Reads only. A file without a row is no fault: a run that was killed between the two leaves one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from salva.core.fingerprint import fingerprint
+from salva.errors import StoreError
+from salva.run.environment import n_cores
+from salva.run.pictures import decode_webp
+from salva.run.progress import Progress
+from salva.store.blobs import Blobs
+from salva.store.records import Status, StoredImage
+from salva.store.sqlite import RunStore, open_run
+
+_STAGE = "verifying"
+_CHUNK = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifyReport:
+    """What a check of a run found."""
+
+    n_images: int
+    n_rows: int
+    problems: tuple[str, ...] = ()
+    """One sentence each; empty when everything matches."""
+    orphans: tuple[str, ...] = ()
+    """Image files no row knows; harmless, and used again when the run goes on."""
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether everything matches."""
+        return not self.problems
+
+
+def verify(directory: Path, progress: Progress) -> VerifyReport:
+    """Check everything a run has stored."""
+    with open_run(directory) as store:
+        problems: list[str] = []
+        n_images = _verify_images(store, problems, progress)
+        n_rows = n_images
+        for check in (_verify_components, _verify_cases, _verify_renders, _verify_looks, _verify_verdicts):
+            try:
+                for problem in check(store):
+                    n_rows += 1
+                    if problem:
+                        problems.append(problem)
+            except StoreError as error:
+                # A row that cannot be read ends its table; the other tables are still worth checking.
+                problems.append(str(error))
+        orphans = tuple(i for i in store.blobs.stored_ids() if store.find_image(i) is None)
+    return VerifyReport(n_images=n_images, n_rows=n_rows, problems=tuple(problems), orphans=orphans)
+
+
+def _verify_images(store: RunStore, problems: list[str], progress: Progress) -> int:
+    images = store.images()
+    n_images = 0
+    progress.start(_STAGE, store.n_images())
+    with ThreadPoolExecutor(n_cores()) as pool:
+        while chunk := list(islice(images, _CHUNK)):
+            n_images += len(chunk)
+            problems += filter(None, pool.map(lambda image: _image_problem(store.blobs, image), chunk))
+            progress.advance(_STAGE, len(chunk))
+    progress.finish(_STAGE)
+    return n_images
+
+
+def _image_problem(blobs: Blobs, image: StoredImage) -> str:
+    path = blobs.path_of(image.image_id)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        return f"image {image.image_id}: {path} cannot be read ({error.strerror})"
+    if len(data) != image.n_bytes or hashlib.sha256(data).hexdigest() != image.digest:
+        return f"image {image.image_id}: {path} is not the file that was written (its digest differs)"
+    try:
+        picture = decode_webp(data)
+    except ValueError as error:
+        return f"image {image.image_id}: {path} is {error}"
+    if picture.image_id() != image.image_id:
+        return f"image {image.image_id}: the pixels of {path} have another hash"
+    if (picture.width, picture.height) != (image.width, image.height):
+        return f"image {image.image_id}: the row says {image.width} x {image.height}, the file is another size"
+    return ""
+
+
+def _verify_components(store: RunStore) -> Iterator[str]:
+    for component in store.components():
+        is_same = component.component_id == fingerprint([component.role, dict(component.identity)])
+        yield "" if is_same else f"component {component.component_id} ({component.label}) has another identity"
+
+
+def _verify_cases(store: RunStore) -> Iterator[str]:
+    n_cases = 0
+    for case_id, case in store.cases_with_ids():
+        n_cases += 1
+        yield "" if case.case_id == case_id else f"case row {case_id} holds the case {case.case_id}"
+    counts = store.meta().get("cases")
+    if isinstance(counts, dict) and counts["n_cases"] != n_cases:
+        yield f"{n_cases} cases are stored where {counts['n_cases']} were planned"
+
+
+def _verify_renders(store: RunStore) -> Iterator[str]:
+    components = {component.component_id for component in store.components()}
+    for key, render in store.renders():
+        if render.key() != key:
+            yield f"render {key}: its inputs have the key {render.key()}"
+        elif render.component_id not in components:
+            yield f"render {key}: no component {render.component_id}"
+        elif render.status is Status.DONE and not (render.image_id and store.find_image(render.image_id)):
+            yield f"render {key}: no row for its image {render.image_id}"
+        else:
+            yield ""
+
+
+def _verify_looks(store: RunStore) -> Iterator[str]:
+    components = {component.component_id for component in store.components()}
+    for key, look in store.looks():
+        if look.key() != key:
+            yield f"look {key}: its inputs have the key {look.key()}"
+        elif look.component_id not in components:
+            yield f"look {key}: no component {look.component_id}"
+        elif (look.status is Status.DONE) != (look.observation is not None):
+            yield f"look {key}: it is {look.status}, but what was seen says otherwise"
+        else:
+            yield ""
+
+
+def _verify_verdicts(store: RunStore) -> Iterator[str]:
+    for verdict in store.verdicts():
+        where = f"verdict {verdict.case_id}/{verdict.repeat}/{verdict.arm}/{verdict.model}/{verdict.relation}"
+        missing = [image_id for image_id in verdict.images.values() if store.find_image(image_id) is None]
+        if not store.has_case(verdict.case_id):
+            yield f"{where}: no such case"
+        elif missing:
+            yield f"{where}: no row for its image {missing[0]}"
+        else:
+            yield ""

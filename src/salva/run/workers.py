@@ -1,0 +1,57 @@
+"""A few threads that do what they are handed, each piece with its own future."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from queue import SimpleQueue
+from typing import Any, TypeVar
+
+_R = TypeVar("_R")
+_PATIENCE_S = 2.0
+
+
+class Workers:
+    """Threads with one queue; nothing is ever dropped but by close."""
+
+    def __init__(self, n_threads: int) -> None:
+        self.stopping = threading.Event()
+        self._waiting: SimpleQueue[tuple[Callable[..., Any], tuple[Any, ...], Future[Any]] | None] = SimpleQueue()
+        # Daemons: a call that never returns must not keep the process from ending.
+        self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(n_threads)]
+        for thread in self._threads:
+            thread.start()
+
+    def submit(self, call: Callable[..., _R], *args: Any) -> Future[_R]:
+        """Have a call made."""
+        future: Future[_R] = Future()
+        self._waiting.put((call, args, future))
+        return future
+
+    def close(self) -> None:
+        """Stop; calls under way get a moment to end, those not begun are cancelled. Safe to call twice."""
+        self.stopping.set()
+        for _ in self._threads:
+            self._waiting.put(None)
+        deadline = time.monotonic() + _PATIENCE_S
+        for thread in self._threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+        self._threads = []
+
+    def _work(self) -> None:
+        while (job := self._waiting.get()) is not None:
+            call, args, future = job
+            if self.stopping.is_set():
+                future.cancel()
+            else:
+                try:
+                    outcome = call(*args)
+                except BaseException as error:
+                    future.set_exception(error)
+                else:
+                    future.set_result(outcome)
+                    del outcome
+            # A thread that waits for its next call must not keep the pictures of the last one alive.
+            del job, call, args, future

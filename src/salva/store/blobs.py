@@ -1,0 +1,116 @@
+"""Image files by the hash of their pixels: bytes in, bytes out.
+
+A file appears under its name only when it is whole and on disk, so a name that exists can be
+trusted after a crash. Knows nothing of formats or rows.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import itertools
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from salva.errors import StoreError
+
+IMAGES = "images"
+_TEMPORARY = "."
+"""How the name of a file begins that is not whole yet. It stands beside its final place: renaming within
+a directory is twice as fast here as moving out of one that all threads share."""
+
+_ADVICE = {
+    errno.ENOSPC: "the disk is full; free some space and run the same command again",
+    errno.EDQUOT: "the disk quota is used up; free some space and run the same command again",
+    errno.EROFS: "the disk is read-only; make it writable or choose another directory with --out",
+    errno.EACCES: "no permission; make the directory writable or choose another one with --out",
+    errno.EPERM: "no permission; make the directory writable or choose another one with --out",
+    errno.EIO: "the disk reports an input/output error; check it, then run the same command again",
+    errno.ENOENT: "it is gone; was the run directory moved or deleted?",
+    errno.ENOTDIR: "a file stands where a directory should be; choose another directory with --out",
+}
+
+
+def store_error(path: Path, error: OSError) -> StoreError:
+    """The error of the tree for a disk that did not do as told."""
+    advice = _ADVICE.get(error.errno or 0, "run the same command again once this is fixed; what is stored is kept")
+    return StoreError(f"cannot use {str(path)!r} ({error.strerror or error}): {advice}")
+
+
+def digest_of(data: bytes) -> str:
+    """The digest a file is verified against."""
+    return hashlib.sha256(data).hexdigest()
+
+
+class Blobs:
+    """The image files of one run directory; safe to use from several threads."""
+
+    def __init__(self, directory: Path) -> None:
+        self.root = directory / IMAGES
+        self._serial = itertools.count()
+        self._made: set[str] = set()
+
+    def path_of(self, image_id: str) -> Path:
+        """Where an image's file is or will be."""
+        return self.root / image_id[:2] / f"{image_id[2:]}.webp"
+
+    def read(self, image_id: str) -> bytes:
+        """The bytes of a stored file."""
+        path = self.path_of(image_id)
+        try:
+            return path.read_bytes()
+        except OSError as error:
+            raise store_error(path, error) from error
+
+    def write(self, image_id: str, data: bytes) -> None:
+        """Store a file; when this returns, it is on disk and whole."""
+        path = self.path_of(image_id)
+        temporary = f"{path.parent}/{_TEMPORARY}{os.getpid()}-{next(self._serial)}"
+        try:
+            self._make_folder(image_id[:2])
+            handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+            try:
+                _write_all(handle, data)
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+            os.rename(temporary, path)
+        except OSError as error:
+            _remove(temporary)
+            raise store_error(path, error) from error
+
+    def sweep(self) -> None:
+        """Remove what a killed process left half-written; only for the holder of the run lock."""
+        for folder in self._folders():
+            for entry in os.scandir(folder):
+                if entry.name.startswith(_TEMPORARY):
+                    _remove(entry.path)
+
+    def stored_ids(self) -> Iterator[str]:
+        """The image id of every file under a final name."""
+        for folder in self._folders():
+            names = sorted(entry.name for entry in os.scandir(folder) if not entry.name.startswith(_TEMPORARY))
+            yield from (folder.name + Path(name).stem for name in names)
+
+    def _folders(self) -> list[Path]:
+        return sorted(path for path in self.root.iterdir() if path.is_dir()) if self.root.is_dir() else []
+
+    def _make_folder(self, name: str) -> None:
+        if name not in self._made:
+            (self.root / name).mkdir(parents=True, exist_ok=True)
+            self._made.add(name)
+
+
+def _write_all(handle: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(handle, view) :]
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        # Already gone, or the disk that just failed us fails again: the first error is the one to report.
+        return

@@ -1,0 +1,95 @@
+"""What the store keeps about work done: renders and looks, with the inputs of their keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from salva.core.fingerprint import Json, fingerprint
+from salva.core.observation import Observation
+from salva.core.protocols import Query
+
+
+class Status(StrEnum):
+    """How a piece of work ended."""
+
+    DONE = "done"
+    FAILED = "failed"
+    """Tried again when the same command runs again."""
+    REFUSED = "refused"
+    """Declined on policy; tried again only when the user says so."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredComponent:
+    """A component whose work is in the store."""
+
+    component_id: str
+    role: str
+    label: str
+    is_formula_seen: bool
+    """Whether the formula is part of its render keys."""
+    identity: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredImage:
+    """An image file as it was written."""
+
+    image_id: str
+    width: int
+    height: int
+    digest: str
+    n_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRender:
+    """One prompt painted, or the reason why not."""
+
+    component_id: str
+    text: str
+    formula: str | None
+    """None unless the generator sees formulas."""
+    seed: int
+    repeat: int
+    status: Status
+    image_id: str | None = None
+    provenance: Mapping[str, Json] = field(default_factory=dict)
+    error: str = ""
+
+    def key(self) -> str:
+        """The render key these inputs have."""
+        return render_key(self.component_id, self.text, self.formula, self.seed, self.repeat)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredLook:
+    """One query about one image, and what was seen, or the reason why nothing was."""
+
+    component_id: str
+    image_id: str
+    query: Query
+    """Without labels when the perceiver takes none."""
+    given: Mapping[str, str]
+    """Role to look key of what the perceiver was told beforehand."""
+    status: Status
+    observation: Observation | None = None
+    error: str = ""
+    label: str = ""
+    """How the component is called; filled when read."""
+
+    def key(self) -> str:
+        """The look key these inputs have."""
+        return look_key(self.component_id, self.image_id, self.query, self.given)
+
+
+def render_key(component_id: str, text: str, formula: str | None, seed: int, repeat: int) -> str:
+    """The key of a painted prompt: everything that can change the picture."""
+    return fingerprint([component_id, text, formula, seed, repeat])
+
+
+def look_key(component_id: str, image_id: str, query: Query, given: Mapping[str, str]) -> str:
+    """The key of a look: everything that can change what is seen."""
+    return fingerprint([component_id, image_id, query.role, query.text, query.labels, dict(given)])

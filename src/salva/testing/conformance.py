@@ -1,0 +1,194 @@
+"""What every component owes the run, as checks a plugin's own tests can call.
+
+    def test_my_detector_keeps_its_promises() -> None:
+        check_perceiver(bound("detector", MyDetector), [painted(["cat"])])
+
+Each raises AssertionError with what was got and what was owed. Nothing is mocked: the component
+is built and asked as a run would ask it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pickle
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from salva.core.case import Case, case_from_json, case_to_json
+from salva.core.image import Picture
+from salva.core.observation import (
+    Answer,
+    Detections,
+    Observation,
+    Reading,
+    Vector,
+    observation_from_json,
+    observation_to_json,
+)
+from salva.core.options import NoOptions
+from salva.core.protocols import (
+    Conclusion,
+    Generator,
+    LookRequest,
+    Perceiver,
+    Query,
+    Relation,
+    Rendered,
+    RenderRequest,
+    Sight,
+    Suite,
+)
+from salva.core.spec import Binding
+from salva.core.verdict import Outcome
+from salva.errors import SalvaError, UsageError
+
+_KINDS: Mapping[str, tuple[type[Detections | Reading | Answer | Vector], ...]] = {
+    "detector": (Detections,),
+    "reader": (Reading,),
+    "embedder": (Vector,),
+    "judge": (Answer,),
+}
+
+
+def check_binding(binding: Binding) -> None:
+    """The class has a version, its options are frozen and plain, and a binding can be sent to another process."""
+    component = binding.component
+    assert isinstance(component.version, str), f"{binding.label}: version is {component.version!r}; it must be a string"
+    assert component.version, f"{binding.label}: version is empty"
+    options_class = getattr(component, "Options", NoOptions)
+    assert dataclasses.is_dataclass(options_class), f"{binding.label}: Options is no dataclass"
+    params = options_class.__dataclass_params__  # type: ignore[attr-defined]  # not in the stubs
+    assert params.frozen, f"{binding.label}: Options must be frozen, since they are part of a key"
+    for field in dataclasses.fields(options_class):
+        assert field.metadata.get("help"), f"{binding.label}: option {field.name!r} has no help; make it with option()"
+    assert json.loads(json.dumps(binding.identity())) == binding.identity(), f"{binding.label}: identity is not JSON"
+    assert pickle.loads(pickle.dumps(binding.options)) == binding.options, f"{binding.label}: options do not pickle"
+
+
+def check_suite(binding: Binding) -> None:
+    """Every size gives distinct, storable cases, the same ones each time."""
+    check_binding(binding)
+    suite: Suite = binding.build()
+    assert suite.sizes, f"{binding.label}: no sizes"
+    for size in suite.sizes:
+        cases = list(suite.cases(size))
+        assert cases, f"{binding.label}: size {size!r} has no case"
+        double = [case_id for case_id, n in Counter(case.case_id for case in cases).items() if n > 1]
+        assert not double, f"{binding.label}: size {size!r} has two cases {double[0]!r}"
+        assert cases == list(suite.cases(size)), f"{binding.label}: size {size!r} gives other cases the second time"
+        for case in cases:
+            stored = case_from_json(json.loads(json.dumps(case_to_json(case))))
+            assert stored == case, f"{binding.label}: case {case.case_id!r} does not survive the store"
+            assert case.category, f"{binding.label}: case {case.case_id!r} has no category"
+
+
+def check_generator(binding: Binding, requests: Sequence[RenderRequest]) -> None:
+    """One outcome each, the same for the same request, whatever stands beside it in a batch."""
+    check_binding(binding)
+    generator: Generator = binding.build()
+    assert isinstance(generator.sees_formula, bool), f"{binding.label}: sees_formula must be True or False"
+    assert list(generator.render([])) == [], f"{binding.label}: no requests must give no outcomes"
+    together = _outcomes(binding, generator.render(list(requests)), len(requests))
+    for request, outcome in zip(requests, together, strict=True):
+        assert isinstance(outcome, Rendered), f"{binding.label}: {request.prompt.text!r} gave {outcome!r}"
+        json.dumps(dict(outcome.provenance), allow_nan=False)
+        (alone,) = generator.render([request])
+        assert isinstance(alone, Rendered), f"{binding.label}: {request.prompt.text!r} alone gave {alone!r}"
+        assert alone.picture.image_id() == outcome.picture.image_id(), (
+            f"{binding.label}: {request.prompt.text!r} is painted otherwise alone than in a batch"
+        )
+        check_picture(outcome.picture)
+
+
+def check_picture(picture: Picture) -> None:
+    """A file that comes with a picture holds exactly its pixels."""
+    if picture.webp is not None:
+        import io
+
+        from PIL import Image
+
+        with Image.open(io.BytesIO(picture.webp)) as image:
+            assert image.format == "WEBP", f"the file is {image.format}, not WebP"
+            assert image.convert("RGB").tobytes() == picture.rgb, (
+                "the file's pixels are not the picture's: is it lossy?"
+            )
+
+
+def check_perceiver(
+    binding: Binding,
+    pictures: Sequence[Picture],
+    *,
+    query: Query | None = None,
+    given: Mapping[str, Observation] | None = None,
+) -> None:
+    """One observation each of the role's kind, boxes inside the picture, the same alone and in a batch."""
+    check_binding(binding)
+    perceiver: Perceiver = binding.build()
+    assert isinstance(perceiver.takes_labels, bool), f"{binding.label}: takes_labels must be True or False"
+    missing = [role for role in perceiver.needs if role not in (given or {})]
+    assert not missing, f"{binding.label} needs {missing[0]!r}; pass what it saw as given"
+    assert list(perceiver.look([])) == [], f"{binding.label}: no requests must give no outcomes"
+    asked = query or Query(role=binding.role)
+    requests = [LookRequest(picture=picture, query=asked, given=given or {}) for picture in pictures]
+    together = _outcomes(binding, perceiver.look(requests), len(requests))
+    for request, outcome in zip(requests, together, strict=True):
+        assert isinstance(outcome, _KINDS[binding.role]), f"{binding.label}: a {binding.role} gave {outcome!r}"
+        stored = observation_from_json(json.loads(json.dumps(observation_to_json(outcome), allow_nan=False)))
+        assert stored == outcome, f"{binding.label}: {outcome!r} does not survive the store"
+        _check_boxes(binding, outcome)
+        (alone,) = perceiver.look([request])
+        assert alone == outcome, f"{binding.label}: sees {alone!r} alone and {outcome!r} in a batch"
+
+
+def check_relation(binding: Binding, cases: Sequence[Case], sights: Mapping[str, Sight]) -> None:
+    """Asks only for what it may, concludes with known outcomes and its own error types, the same each time."""
+    check_binding(binding)
+    relation: Relation = binding.build()
+    assert isinstance(relation.has_control, bool), f"{binding.label}: has_control must be True or False"
+    assert all(relation.errors.values()), f"{binding.label}: every error type needs a sentence"
+    roles = {query.role for sight in sights.values() for query in sight.seen} | set(relation.needs)
+    for case in cases:
+        if not relation.applies(case):
+            continue
+        looks = list(relation.looks(case, roles, sights))
+        assert looks == list(relation.looks(case, roles, sights)), f"{binding.label}: asks otherwise the second time"
+        for look in looks:
+            case.prompt(look.role)
+            assert look.query.role in roles, f"{binding.label}: asks a {look.query.role}, but there is none"
+        seen = {look.query for look in looks if look.role in sights}
+        if all(query in sight.seen for sight in sights.values() for query in seen):
+            concluded = relation.judge(case, sights)
+            assert concluded == relation.judge(case, sights), f"{binding.label}: judges otherwise the second time"
+            _check_conclusion(binding, relation, concluded)
+
+
+def _check_conclusion(binding: Binding, relation: Relation, concluded: Conclusion) -> None:
+    is_violated = concluded.outcome is Outcome.VIOLATED
+    assert concluded.outcome is not Outcome.FAILED, f"{binding.label}: FAILED is the run's to say; raise instead"
+    assert bool(concluded.errors) == is_violated, f"{binding.label}: {concluded.outcome} with errors {concluded.errors}"
+    unknown = [error for error in concluded.errors if error not in relation.errors]
+    assert not unknown, f"{binding.label}: error type {unknown[0]!r} is not in its `errors`"
+    is_told = concluded.outcome in (Outcome.HOLDS, Outcome.VIOLATED) or concluded.reason
+    assert is_told, f"{binding.label}: {concluded.outcome} without a reason"
+
+
+def _outcomes(binding: Binding, outcomes: Sequence[object], n_wanted: int) -> Sequence[object]:
+    assert len(outcomes) == n_wanted, f"{binding.label}: {n_wanted} requests gave {len(outcomes)} outcomes"
+    for outcome in outcomes:
+        if isinstance(outcome, UsageError):
+            raise AssertionError(f"{binding.label}: the requests do not suit it: {outcome}")
+        if isinstance(outcome, SalvaError):
+            pickle.loads(pickle.dumps(outcome))
+    return outcomes
+
+
+def _check_boxes(binding: Binding, observation: Observation) -> None:
+    found: list[tuple[float, float, float, float]] = []
+    if isinstance(observation, Detections):
+        found = [detection.box for detection in observation.boxes]
+    elif isinstance(observation, Reading):
+        found = [span.box for span in observation.spans]
+    for x0, y0, x1, y1 in found:
+        is_inside = 0 <= x0 <= x1 <= 1 and 0 <= y0 <= y1 <= 1
+        assert is_inside, f"{binding.label}: box {(x0, y0, x1, y1)} is not a box of fractions inside the picture"

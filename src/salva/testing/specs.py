@@ -1,0 +1,35 @@
+"""Specifications made of fakes, or of a plugin under test, without the registry."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from salva.core.options import NoOptions
+from salva.core.spec import Binding, RunSpec
+from salva.testing.fakes import FakeDetector, FakeGenerator, FakeSame, FakeSuite
+
+
+def bound(role: str, component: type[Any], label: str = "", **options: object) -> Binding:
+    """A component bound as the registry would bind it, its options given as values."""
+    options_class = getattr(component, "Options", NoOptions)
+    pin = getattr(component, "weights", None)
+    made = options_class(**options)
+    return Binding(
+        role=role,
+        label=label or component.__name__.lower(),
+        component=component,
+        options=made,
+        weights=pin(made) if pin else "",
+    )
+
+
+def fake_spec(n: int = 6, generator: dict[str, object] | None = None, **changes: Any) -> RunSpec:
+    """A run of n cases with the fake generator, detector and relation; changes replace fields."""
+    fields: dict[str, Any] = {
+        "suite": bound("suite", FakeSuite, "fake", n=n),
+        "models": (bound("model", FakeGenerator, "fake", **(generator or {})),),
+        "detector": bound("detector", FakeDetector, "fake-detector"),
+        "relations": (bound("relation", FakeSame, "fake-same"),),
+        "size": "full",
+    }
+    return RunSpec(**{**fields, **changes})

@@ -1,0 +1,242 @@
+"""The command line as people use it: what it prints, what it refuses, how it exits."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def salva(*arguments: str, cwd: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
+    """The real command in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-c", "from salva.cli.main import main; main()", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env={**os.environ, "COLUMNS": "160", **variables},
+    )
+
+
+@pytest.fixture(scope="module")
+def run_directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small finished run with planted faults."""
+    directory = tmp_path_factory.mktemp("cli") / "run"
+    done = salva(
+        *("run", "metalogic", "--size", "20", "--reader", "none", "--no-progress", "--control"),
+        *("--set", "model.faults=entity-omission:0.5,x-misposition:0.5", "--out", str(directory)),
+    )
+    assert done.returncode == 0, done.stderr
+    return directory
+
+
+@pytest.mark.parametrize(
+    ("formulas", "first_line"),
+    [
+        (("cat & (dog | apple)", "(cat & dog) | (cat & apple)"), "equivalent"),
+        (("cat & 2 dog", "2 cat & dog"), "not equivalent"),
+        (("cat & 1 dog", "1 cat & dog"), "equivalent"),
+        (("cat & dog",), "determinate"),
+        (("cat | dog",), "not determinate"),
+        (("cat & !cat",), "contradictory"),
+        (("!(!cat & dog)", "cat & dog"), "not equivalent"),
+    ],
+)
+def test_prove_answers_in_its_first_line(formulas: tuple[str, ...], first_line: str) -> None:
+    done = salva("prove", *formulas)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0] == first_line
+
+
+def test_prove_shows_a_witness_and_says_what_is_not_determinate() -> None:
+    assert "witness: " in salva("prove", "cat & 2 dog", "2 cat & dog").stdout
+    done = salva("prove", "cat & (dog | apple)", "(cat & dog) | (cat & apple)")
+    assert "not determinate" in done.stdout.splitlines()[-1]
+
+
+@pytest.mark.parametrize("formula", ["", "cat &", "cat @ nowhere", "(cat", "3", "left_of(cat)", "cat\tdog\x07"])
+def test_a_malformed_formula_is_pointed_at(formula: str) -> None:
+    done = salva("prove", formula)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    assert done.stderr.startswith("salva: ")
+
+
+def test_rewrite_prints_one_object_a_line() -> None:
+    done = salva("rewrite", "!(cat & dog)", "--law", "de-morgan", "--format", "jsonl")
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert "!cat | !dog" in {row["formula"] for row in rows}
+    assert all(row["english"] for row in rows)
+
+
+def test_cases_print_the_contract_keys() -> None:
+    rows = [json.loads(line) for line in salva("cases", "metalogic", "--format", "jsonl").stdout.splitlines()]
+    assert len(rows) == 60
+    contract = {"case_id", "suite", "labels", "prompts", "formulas", "relation", "equivalent", "determinate"}
+    assert all(contract <= set(row) for row in rows)
+    assert all(row["equivalent"] is True for row in rows)
+    assert {row["labels"]["law"] for row in rows if not row["determinate"]} == {"de-morgan"}
+    header = next(csv.reader(io.StringIO(salva("cases", "metalogic", "--format", "csv").stdout)))
+    assert "prompt.a" in header
+
+
+def test_cases_of_a_number_are_balanced_and_nested() -> None:
+    def ids(size: str) -> list[str]:
+        lines = salva("cases", "metalogic", "--size", size, "--format", "jsonl").stdout.splitlines()
+        return [json.loads(line)["case_id"] for line in lines]
+
+    ten, seventy = ids("10"), ids("70")
+    assert len(ten) == 10
+    assert len(seventy) == 70
+    assert set(ten) < set(seventy)
+
+
+def test_report_json_has_the_contract_keys(run_directory: Path) -> None:
+    done = salva("report", str(run_directory), "--format", "json")
+    figures = json.loads(done.stdout)
+    contract = "suite models cases outcomes violation_rate interval macro_rate excess errors tables metrics by_model"
+    assert set(contract.split()) <= set(figures)
+    assert figures["suite"] == "metalogic"
+    assert figures["cases"] == 20
+    assert 0 < figures["violation_rate"] < 1
+    low, high = figures["interval"]
+    assert low < figures["violation_rate"] < high
+    assert figures["excess"] is not None
+    assert figures["errors"]["entity-omission"] > 0
+
+
+@pytest.mark.parametrize("form", ["html", "md", "csv"])
+def test_every_report_format_is_written(run_directory: Path, tmp_path: Path, form: str) -> None:
+    path = tmp_path / f"report.{form}"
+    done = salva("report", str(run_directory), "--format", form, "-o", str(path))
+    assert done.returncode == 0, done.stderr
+    assert path.stat().st_size > 500
+
+
+def test_exported_csv_has_the_contract_columns(run_directory: Path, tmp_path: Path) -> None:
+    path = tmp_path / "verdicts.csv"
+    salva("export", str(run_directory), "--as", "csv", "-o", str(path))
+    rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
+    fixed = ["case_id", "suite", "model", "repeat", "arm", "relation", "outcome", "errors"]
+    assert list(rows[0])[: len(fixed)] == fixed
+    assert {row["arm"] for row in rows} == {"pair", "control"}
+    assert {row["relation"] for row in rows} == {"same-scene", "truth"}
+    assert "label.law" in rows[0]
+
+
+def test_the_same_command_again_paints_nothing(run_directory: Path) -> None:
+    before = (run_directory / "salva.db").stat().st_mtime_ns
+    done = salva(
+        *("run", "metalogic", "--size", "20", "--reader", "none", "--no-progress", "--control"),
+        *("--set", "model.faults=entity-omission:0.5,x-misposition:0.5", "--out", str(run_directory)),
+    )
+    assert done.returncode == 0, done.stderr
+    assert (run_directory / "salva.db").stat().st_mtime_ns == before
+
+
+def test_another_specification_is_refused_in_the_same_directory(run_directory: Path) -> None:
+    done = salva("run", "metalogic", "--size", "21", "--reader", "none", "--out", str(run_directory))
+    assert done.returncode == 2
+    assert "--out" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_judge_again_changes_the_rule_without_painting(run_directory: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    subprocess.run(["cp", "-r", str(run_directory), str(copy)], check=True)
+    done = salva("judge", str(copy), "--relation", "truth", "--no-progress")
+    assert done.returncode == 0, done.stderr
+    before = json.loads(salva("report", str(run_directory), "--format", "json").stdout)
+    after = json.loads(salva("report", str(copy), "--format", "json").stdout)
+    assert after["violation_rate"] >= before["violation_rate"]
+
+
+def test_verify_finds_a_damaged_image(run_directory: Path, tmp_path: Path) -> None:
+    assert salva("verify", str(run_directory), "--no-progress").returncode == 0
+    copy = tmp_path / "copy"
+    subprocess.run(["cp", "-r", str(run_directory), str(copy)], check=True)
+    image = next((copy / "images").rglob("*.webp"))
+    image.write_bytes(image.read_bytes()[:-7])
+    done = salva("verify", str(copy), "--no-progress")
+    assert done.returncode == 2
+    assert image.stem in done.stdout
+
+
+def test_the_gate_fails_with_exit_one(run_directory: Path) -> None:
+    arguments = [
+        *("run", "metalogic", "--size", "20", "--reader", "none", "--no-progress", "--control"),
+        *("--set", "model.faults=entity-omission:0.5,x-misposition:0.5", "--out", str(run_directory)),
+    ]
+    assert salva(*arguments, "--max-violation-rate", "0.01").returncode == 1
+    assert salva(*arguments, "--max-violation-rate", "0.99").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("run", "metalogik"), "Did you mean 'metalogic'"),
+        (("run", "metalogic", "--model", "painterr"), "Did you mean 'painter'"),
+        (("run", "metalogic", "--detector", "nobody"), "no detector named 'nobody'"),
+        (("run", "metalogic", "--relation", "same-sceen"), "Did you mean 'same-scene'"),
+        (("run", "metalogic", "--size", "huge"), "quick, paper, full, beyond"),
+        (("run", "metalogic", "--size", "0"), "--size is '0'"),
+        (("run", "metalogic", "--repeats", "0"), "--repeats is 0"),
+        (("run", "metalogic", "--set", "faults=1"), "ROLE.OPTION"),
+        (("run", "metalogic", "--set", "model.falts=1"), "Did you mean 'faults'"),
+        (("run", "metalogic", "--set", "model.faults=theft:0.3"), "entity-omission"),
+        (("run", "metalogic", "--set", "suite.entities=cat,unicorn"), "unicorn"),
+        (("run", "metalogic", "--only", "law=gravity"), "de-morgan"),
+        (("run", "metalogic", "--config", "nowhere.toml"), "nowhere.toml"),
+        (("rewrite", "cat", "--law", "gravity"), "no law named 'gravity'"),
+        (("report", "nowhere"), "nowhere"),
+        (("verify", "nowhere"), "nowhere"),
+    ],
+)
+def test_a_wrong_ask_is_one_clear_message_and_exit_two(
+    arguments: tuple[str, ...], message: str, tmp_path: Path
+) -> None:
+    done = salva(*arguments, cwd=tmp_path)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_flags_come_from_variables_and_config_files_and_flags_win(tmp_path: Path) -> None:
+    config = tmp_path / "salva.toml"
+    config.write_text('size = "3"\nreader = "none"\n[set.model]\nfaults = "entity-omission:0.2"\n', encoding="utf-8")
+    asked = salva(
+        "run", "metalogic", "--config", str(config), "--out", "x", "--seed", "7", "--no-progress", cwd=tmp_path
+    )
+    assert asked.returncode == 0, asked.stderr
+    stored = json.loads((tmp_path / "x" / "run.json").read_text(encoding="utf-8"))
+    assert stored["asked"]["size"] == "3"
+    assert stored["asked"]["seed"] == 7
+    assert stored["asked"]["models"][0]["options"]["faults"] == "entity-omission:0.2"
+    cases = salva("cases", "metalogic", "--format", "jsonl", SALVA_SIZE="4")
+    assert cases.stdout.count("\n") == 4
+    cases = salva("cases", "metalogic", "--format", "jsonl", "--size", "2", SALVA_SIZE="4")
+    assert cases.stdout.count("\n") == 2
+
+
+def test_output_into_a_closed_pipe_is_no_error() -> None:
+    program = (
+        f"{sys.executable} -c 'from salva.cli.main import main; main()' cases metalogic --size full --format jsonl"
+    )
+    done = subprocess.run(["bash", "-c", f"{program} | head -1"], capture_output=True, text=True)
+    assert done.stderr == ""
+    assert done.stdout.count("\n") == 1
+
+
+@pytest.mark.parametrize("kind", ["suites", "models", "detectors", "readers", "relations", "laws", "metrics"])
+def test_list_names_what_there_is(kind: str) -> None:
+    done = salva("list", kind)
+    assert done.returncode == 0, done.stderr
+    assert "broken" not in done.stdout
+    assert len(done.stdout.splitlines()) > 1

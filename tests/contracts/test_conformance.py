@@ -1,0 +1,156 @@
+"""Every component that can be named keeps the promises of its seam; the checks themselves can fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from salva.core.case import Case, Prompt
+from salva.core.image import ImageRef, Picture
+from salva.core.observation import Detection, Detections, Observation, Reading
+from salva.core.protocols import Conclusion, LookRequest, Query, Rendered, RenderRequest, Sight
+from salva.core.spec import Binding, ComponentSpec
+from salva.core.verdict import Outcome
+from salva.registry import BUILT_IN, bind
+from salva.testing.conformance import check_binding, check_generator, check_perceiver, check_relation, check_suite
+from salva.testing.fakes import FakeDetector, FakeGenerator, FakeJudge, FakeReader, FakeSame, FakeSuite, painted
+from salva.testing.specs import bound
+
+PICTURES = [painted(["cat", "dog"], "one"), painted(["cow"], "two"), painted([], "three")]
+BOX = (0.1, 0.2, 0.4, 0.6)
+CASE = Case(
+    case_id="x",
+    suite="x",
+    category="x",
+    prompts=(
+        Prompt(role="a", text="a cat and a dog", formula="cat & dog"),
+        Prompt(role="b", text="a dog and a cat", formula="dog & cat"),
+    ),
+    relation="same-scene",
+    equivalent=True,
+    determinate=True,
+)
+
+
+def named(role: str) -> list[Binding]:
+    return [bind(ComponentSpec(role=role, name=name)) for name in BUILT_IN[role]]
+
+
+def by_label(binding: Binding) -> str:
+    return binding.label
+
+
+def requests(formula: str = "cat & dog") -> list[RenderRequest]:
+    words = formula.replace(" & ", ", ")
+    return [RenderRequest(prompt=Prompt(role="a", text=words, formula=formula), seed=seed) for seed in (1, 2, 3)]
+
+
+def real_picture(seed: int) -> Picture:
+    painter = bind(ComponentSpec(role="model", name="painter")).build()
+    (rendered,) = painter.render(
+        [RenderRequest(prompt=Prompt(role="a", text="a cat and a dog", formula="cat & dog"), seed=seed)]
+    )
+    picture: Picture = rendered.picture
+    return picture
+
+
+def sights(*labels: str) -> dict[str, Sight]:
+    boxes = tuple(Detection(label=label, score=0.9, box=BOX) for label in labels)
+    seen: dict[Query, Observation] = {Query(role="detector"): Detections(boxes=boxes)}
+    seen[Query(role="detector", labels=("cat", "dog"))] = Detections(boxes=boxes)
+    seen[Query(role="reader")] = Reading()
+    return {role: Sight(image=ImageRef(image_id=role * 40, width=8, height=8), seen=seen) for role in "ab"}
+
+
+@pytest.mark.parametrize("binding", [*named("suite"), bound("suite", FakeSuite)], ids=by_label)
+def test_suites(binding: Binding) -> None:
+    check_suite(binding)
+
+
+@pytest.mark.parametrize("binding", [*named("model"), bound("model", FakeGenerator, encoded="yes")], ids=by_label)
+def test_generators(binding: Binding) -> None:
+    check_generator(binding, requests())
+
+
+@pytest.mark.parametrize("role", ["detector", "reader", "embedder", "judge"])
+def test_perceivers(role: str) -> None:
+    for binding in named(role):
+        check_perceiver(binding, [real_picture(seed) for seed in (1, 2, 3)])
+
+
+def test_fake_perceivers() -> None:
+    check_perceiver(bound("detector", FakeDetector), PICTURES)
+    check_perceiver(bound("reader", FakeReader), PICTURES)
+    check_perceiver(bound("judge", FakeJudge), PICTURES, given={"detector": Detections()})
+
+
+@pytest.mark.parametrize("binding", [*named("relation"), bound("relation", FakeSame)], ids=by_label)
+def test_relations(binding: Binding) -> None:
+    for labels in (("cat", "dog"), ("cat",), ("cat", "dog", "dog"), ()):
+        check_relation(binding, [CASE], sights(*labels))
+
+
+@pytest.mark.parametrize("role", ["metric", "executor"])
+def test_the_rest_have_versions_and_plain_options(role: str) -> None:
+    for binding in named(role):
+        check_binding(binding)
+
+
+class Forgetful(FakeSuite):
+    def cases(self, size: str) -> Iterator[Case]:
+        first = next(super().cases(size))
+        return iter((first, first))
+
+
+class Short(FakeGenerator):
+    def render(self, requests: Sequence[RenderRequest]) -> Any:
+        return list(super().render(requests))[:-1] if len(requests) > 1 else super().render(requests)
+
+
+class Crowded(FakeGenerator):
+    def render(self, requests: Sequence[RenderRequest]) -> Any:
+        return [Rendered(picture=painted(["cat"], f"{len(requests)} of us")) for _ in requests]
+
+
+class Lossy(FakeGenerator):
+    def render(self, requests: Sequence[RenderRequest]) -> Any:
+        other = painted(["dog"], "other", encoded="yes").webp
+        mine = painted(["cat"], "mine")
+        return [
+            Rendered(picture=Picture(rgb=mine.rgb, width=mine.width, height=mine.height, webp=other)) for _ in requests
+        ]
+
+
+class Outside(FakeDetector):
+    def look(self, requests: Sequence[LookRequest]) -> Any:
+        return [Detections(boxes=(Detection(label="cat", score=1.0, box=(0, 0, 30, 30)),)) for _ in requests]
+
+
+class WrongKind(FakeDetector):
+    def look(self, requests: Sequence[LookRequest]) -> Any:
+        return [Reading() for _ in requests]
+
+
+class Vague(FakeSame):
+    def judge(self, case: Case, sights: Any) -> Conclusion:
+        return Conclusion(outcome=Outcome.VIOLATED, errors=("vibes",))
+
+
+@pytest.mark.parametrize(
+    ("check", "told"),
+    [
+        (lambda: check_suite(bound("suite", Forgetful)), "two cases"),
+        (lambda: check_generator(bound("model", Short), requests()), "3 requests gave 2 outcomes"),
+        (lambda: check_generator(bound("model", Crowded), requests()), "otherwise alone than in a batch"),
+        (lambda: check_generator(bound("model", Lossy), requests()), "is it lossy"),
+        (lambda: check_perceiver(bound("detector", Outside), PICTURES), "not a box of fractions"),
+        (lambda: check_perceiver(bound("detector", WrongKind), PICTURES), "a detector gave Reading"),
+        (lambda: check_relation(bound("relation", Vague), [CASE], sights("cat")), "'vibes' is not in"),
+    ],
+    ids=["double-case", "short", "crowded", "lossy", "outside", "wrong-kind", "unknown-error"],
+)
+def test_a_broken_component_is_found(check: Callable[[], None], told: str) -> None:
+    with pytest.raises(AssertionError, match=told):
+        check()

@@ -1,0 +1,170 @@
+"""Disks that are full, read-only or gone, and files somebody damaged: a clear message, nothing corrupt, resumable."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from salva.errors import StoreError
+from salva.run.judging import judge_again
+from salva.run.pipeline import execute
+from salva.run.progress import SilentProgress
+from salva.run.verify import verify
+from salva.store.sqlite import open_run
+from salva.testing.fakes import CALLS, FakeDetector
+from salva.testing.specs import bound, fake_spec
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of half a megabyte, where this user may mount one."""
+    directory = tmp_path / "disk"
+    directory.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", str(directory)]
+    mounted = subprocess.run(command, capture_output=True, text=True) if shutil.which("mount") else None
+    if mounted is None or mounted.returncode != 0:
+        pytest.skip(
+            f"no small disk: mounting a tmpfs is not permitted ({mounted.stderr.strip() if mounted else 'no mount'})"
+        )
+    yield directory
+    subprocess.run(["umount", str(directory)], check=True)
+
+
+def test_a_full_disk_stops_cleanly_and_the_run_goes_on_when_there_is_room(small_disk: Path, tmp_path: Path) -> None:
+    spec = fake_spec(800)
+    with pytest.raises(StoreError, match="full; free some space and run the same command again"):
+        execute(spec, small_disk / "run", SilentProgress())
+    with open_run(small_disk / "run") as store:
+        n_kept = store.n_images()
+    assert verify(small_disk / "run", SilentProgress()).problems == ()
+    subprocess.run(["mount", "-o", "remount,size=200m", str(small_disk)], check=True)
+    summary = execute(spec, small_disk / "run", SilentProgress())
+    assert summary.is_complete
+    assert summary.n_reused == n_kept
+    assert verify(small_disk / "run", SilentProgress()).is_sound
+
+
+def test_a_disk_that_turns_read_only_is_said_and_can_still_be_read(small_disk: Path) -> None:
+    done = execute(fake_spec(5), small_disk / "run", SilentProgress())
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    assert execute(fake_spec(5), small_disk / "run", SilentProgress()).outcomes == done.outcomes
+    assert verify(small_disk / "run", SilentProgress()).is_sound
+    with pytest.raises(StoreError, match="read-only; make it writable or choose another directory"):
+        judge_again(small_disk / "run", fake_spec(5), SilentProgress())
+    with pytest.raises(StoreError, match="read-only"):
+        execute(fake_spec(5), small_disk / "other", SilentProgress())
+
+
+def test_a_place_where_no_directory_can_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError, match=r"file/run.*a file stands where a directory should be"):
+        execute(fake_spec(2), tmp_path / "file" / "run", SilentProgress())
+
+
+@pytest.fixture
+def finished(tmp_path: Path) -> Path:
+    execute(fake_spec(5), tmp_path / "run", SilentProgress())
+    return tmp_path / "run"
+
+
+def first_image(directory: Path) -> Path:
+    with open_run(directory) as store:
+        return store.image_path(next(store.images()).image_id)
+
+
+def test_verify_finds_nothing_in_a_sound_run(finished: Path) -> None:
+    report = verify(finished, SilentProgress())
+    assert report.is_sound
+    assert (report.n_images, report.orphans) == (10, ())
+    assert report.n_rows == 10 + 2 + 5 + 10 + 10 + 5
+
+
+@pytest.mark.parametrize("damage", ["flip", "truncate", "delete", "swap", "append"])
+def test_verify_names_a_damaged_image(finished: Path, damage: str) -> None:
+    path = first_image(finished)
+    data = path.read_bytes()
+    if damage == "flip":
+        path.write_bytes(data[:-3] + bytes([data[-3] ^ 1]) + data[-2:])
+    elif damage == "truncate":
+        path.write_bytes(data[:20])
+    elif damage == "append":
+        path.write_bytes(data + b"the pixels are still the same")
+    elif damage == "delete":
+        path.unlink()
+    else:
+        with open_run(finished) as store:
+            shutil.copy(store.image_path(list(store.images())[-1].image_id), path)
+    report = verify(finished, SilentProgress())
+    assert len(report.problems) == 1
+    assert path.parent.name + path.stem in report.problems[0]
+
+
+def test_verify_sees_through_a_digest_that_was_edited_too(finished: Path) -> None:
+    import hashlib
+
+    with open_run(finished) as store:
+        first, last = next(store.images()), list(store.images())[-1]
+        shutil.copy(store.image_path(last.image_id), store.image_path(first.image_id))
+        digest = hashlib.sha256(store.image_path(last.image_id).read_bytes()).hexdigest()
+    edit(
+        finished, f"UPDATE images SET digest = '{digest}', n_bytes = {last.n_bytes} WHERE image_id = '{first.image_id}'"
+    )
+    report = verify(finished, SilentProgress())
+    assert [problem for problem in report.problems if "have another hash" in problem and first.image_id in problem]
+
+
+def edit(directory: Path, statement: str) -> None:
+    connection = sqlite3.connect(directory / "salva.db")
+    connection.execute(statement)
+    connection.commit()
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("statement", "told"),
+    [
+        ("UPDATE renders SET seed = seed + 1 WHERE rowid = 1", "its inputs have the key"),
+        ("UPDATE renders SET text = 'a yak' WHERE rowid = 1", "its inputs have the key"),
+        ('UPDATE looks SET query = \'{"role":"reader","text":"","labels":[]}\' WHERE rowid = 1', "its inputs have"),
+        ("UPDATE looks SET observation = NULL WHERE rowid = 1", "what was seen says otherwise"),
+        ("UPDATE looks SET observation = '{' WHERE rowid = 1", "is not what salva wrote"),
+        ("UPDATE components SET identity = '{}' WHERE role = 'model'", "has another identity"),
+        ("UPDATE cases SET case_id = 'other' WHERE ordinal = 0", "holds the case"),
+        ("DELETE FROM cases WHERE ordinal = 4", "4 cases are stored where 5 were planned"),
+        ('UPDATE verdicts SET images = \'{"a":"00"}\'', "no row for its image 00"),
+        ("DELETE FROM images", "no row for its image"),
+    ],
+)
+def test_verify_names_a_row_that_was_edited(finished: Path, statement: str, told: str) -> None:
+    edit(finished, statement)
+    problems = verify(finished, SilentProgress()).problems
+    assert any(told in problem for problem in problems), problems
+
+
+def test_a_file_without_a_row_is_listed_and_no_fault(finished: Path) -> None:
+    stray = finished / "images" / "ab" / f"{'c' * 38}.webp"
+    stray.parent.mkdir(exist_ok=True)
+    stray.write_bytes(b"left behind")
+    report = verify(finished, SilentProgress())
+    assert report.is_sound
+    assert report.orphans == ("ab" + "c" * 38,)
+
+
+def test_a_damaged_image_that_must_be_looked_at_is_painted_again(finished: Path) -> None:
+    path = first_image(finished)
+    sound = path.read_bytes()
+    path.write_bytes(b"damaged")
+    other = fake_spec(5, detector=bound("detector", FakeDetector, "other-detector"))
+    judged = judge_again(finished, other, SilentProgress())
+    assert judged.outcomes == {"HOLDS": 4, "FAILED": 1}
+    CALLS.clear()
+    edit(finished, "DELETE FROM meta WHERE key = 'finished'")
+    assert execute(fake_spec(5), finished, SilentProgress()).n_rendered == 1
+    assert CALLS["render"] == 1
+    assert path.read_bytes() == sound
+    assert judge_again(finished, other, SilentProgress()).outcomes == {"HOLDS": 5}

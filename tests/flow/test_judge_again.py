@@ -1,0 +1,118 @@
+"""`salva judge`: verdicts from what is stored; new looks and new verdicts stand beside the old."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from salva.core.verdict import Outcome
+from salva.errors import UsageError
+from salva.run.judging import judge_again
+from salva.run.pipeline import execute
+from salva.run.progress import SilentProgress
+from salva.run.verify import verify
+from salva.store.runfile import read_run_file
+from salva.store.sqlite import open_run
+from salva.testing.fakes import CALLS, FakeAnswers, FakeDetector, FakeJudge, FakeSame
+from salva.testing.specs import bound, fake_spec
+
+SPEC = fake_spec(10, {"omits": 0.3}, repeats=2, control=True)
+
+
+@pytest.fixture
+def finished(tmp_path: Path) -> Path:
+    execute(SPEC, tmp_path / "run", SilentProgress())
+    CALLS.clear()
+    return tmp_path / "run"
+
+
+def counts(directory: Path, arm: str = "pair") -> Counter[tuple[str, str]]:
+    with open_run(directory) as store:
+        return Counter((v.relation, v.observers) for v in store.verdicts(arm=arm))
+
+
+def test_judging_again_without_changes_looks_at_nothing_and_changes_nothing(finished: Path) -> None:
+    with open_run(finished) as store:
+        before = list(store.verdicts())
+    before_file = read_run_file(finished)
+    summary = judge_again(finished, SPEC, SilentProgress())
+    assert (summary.n_rendered, summary.n_looked, summary.n_reused) == (0, 0, 40)
+    assert [CALLS[name] for name in ("suite built", "generator built", "detector built")] == [0, 0, 0]
+    with open_run(finished) as store:
+        assert list(store.verdicts()) == before
+    assert read_run_file(finished) == before_file
+
+
+def test_another_detector_adds_its_looks_and_verdicts(finished: Path) -> None:
+    other = dataclasses.replace(SPEC, detector=bound("detector", FakeDetector, "other"))
+    summary = judge_again(finished, other, SilentProgress())
+    assert (summary.n_looked, CALLS["detect"], CALLS["render"]) == (40, 40, 0)
+    assert counts(finished) == {("fake-same", "fake-detector"): 20, ("fake-same", "other"): 20}
+    assert counts(finished, "control") == {("fake-same", "fake-detector"): 20, ("fake-same", "other"): 20}
+    CALLS.clear()
+    judge_again(finished, other, SilentProgress())
+    assert CALLS["detect"] == 0, "what it saw is stored"
+    assert verify(finished, SilentProgress()).is_sound
+
+
+def test_the_same_detector_at_another_setting_is_told_apart(finished: Path) -> None:
+    blind = dataclasses.replace(SPEC, detector=bound("detector", FakeDetector, "fake-detector", blind_to="cat"))
+    judge_again(finished, blind, SilentProgress())
+    assert counts(finished) == {("fake-same", "fake-detector"): 20, ("fake-same", "fake-detector(blind_to=cat)"): 20}
+    with open_run(finished) as store:
+        image_id = next(store.verdicts()).images["a"]
+        assert {look.label for look in store.observations_of(image_id)} == {
+            "fake-detector",
+            "fake-detector(blind_to=cat)",
+        }
+
+
+def test_a_relation_at_another_setting_is_told_apart_and_can_lead(finished: Path) -> None:
+    strict = bound("relation", FakeSame, "fake-same", is_strict=True)
+    judge_again(finished, dataclasses.replace(SPEC, relations=(strict,), headline="fake-same"), SilentProgress())
+    assert counts(finished).keys() == {
+        ("fake-same", "fake-detector"),
+        ("fake-same(is_strict=true)", "fake-detector"),
+    }
+    with open_run(finished) as store:
+        strict_ones = list(store.verdicts(relation="fake-same(is_strict=true)", arm="pair"))
+    assert {v.outcome for v in strict_ones} == {Outcome.VIOLATED}, "cat, dog is never dog, cat"
+    content = read_run_file(finished)
+    assert content is not None
+    assert content["asked"]["headline"] == "fake-same(is_strict=true)"  # type: ignore[index,call-overload]  # JSON
+    CALLS.clear()
+    assert execute(SPEC, finished, SilentProgress()).n_reused == 40, "the first command still names this run"
+    assert CALLS["suite built"] == 0
+
+
+def test_a_judge_added_later_uses_what_the_detector_saw(finished: Path) -> None:
+    spec = dataclasses.replace(
+        SPEC, judges=(bound("judge", FakeJudge, "counter"),), relations=(bound("relation", FakeAnswers, "answers"),)
+    )
+    judge_again(finished, spec, SilentProgress())
+    assert counts(finished) == {("fake-same", "fake-detector"): 20, ("answers", "fake-detector+counter"): 20}
+    assert (CALLS["detect"], CALLS["judge"]) == (0, 80)
+
+
+def test_cases_that_are_not_painted_yet_are_left_out_and_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec = fake_spec(10)
+    execute(spec, tmp_path, SilentProgress())
+    with open_run(tmp_path, "write") as store:
+        keys = [key for key, _ in store.renders()]
+        for key in keys[:3]:
+            store._write("DELETE FROM renders WHERE render_key = ?", (key,))
+    summary = judge_again(tmp_path, spec, SilentProgress())
+    assert not summary.is_complete
+    assert 2 <= summary.n_unpainted <= 3
+    assert "not painted yet; finish the run with its own command" in capsys.readouterr().err
+
+
+def test_judging_what_is_no_run_says_so(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is no run"):
+        judge_again(tmp_path, SPEC, SilentProgress())
+    assert list(tmp_path.iterdir()) == []

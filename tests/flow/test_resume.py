@@ -1,0 +1,294 @@
+"""A run goes on where it stopped: what is done stays done, what failed is tried again, nothing else changes."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from salva.core.observation import Detections
+from salva.core.verdict import Outcome, Verdict
+from salva.errors import PluginError, StoreError, UnusableError, UsageError
+from salva.run.pipeline import execute
+from salva.run.progress import SilentProgress
+from salva.run.summary import RunSummary
+from salva.run.verify import verify
+from salva.store.runfile import read_run_file
+from salva.store.sqlite import open_run
+from salva.testing.fakes import CALLS, FakeDetector, FakeGenerator, FakeSame, FakeSuite
+from salva.testing.specs import bound, fake_spec
+
+
+def run(directory: Path, **changes: Any) -> RunSummary:
+    retry_refused = changes.pop("retry_refused", False)
+    CALLS.clear()
+    return execute(fake_spec(**changes), directory, SilentProgress(), retry_refused=retry_refused)
+
+
+def verdicts(directory: Path) -> list[Verdict]:
+    with open_run(directory) as store:
+        return list(store.verdicts())
+
+
+def test_a_finished_run_builds_nothing_and_calls_nothing(tmp_path: Path) -> None:
+    first = run(tmp_path, n=10)
+    assert (first.n_rendered, first.n_looked, first.n_reused, first.is_complete) == (20, 20, 0, True)
+    again = run(tmp_path, n=10)
+    assert (again.n_rendered, again.n_looked, again.n_reused) == (0, 0, 20)
+    assert again.outcomes == first.outcomes
+    assert [CALLS[name] for name in ("suite built", "generator built", "detector built", "render", "detect")] == [0] * 5
+
+
+def test_asking_a_finished_run_again_changes_no_file(tmp_path: Path) -> None:
+    first = run(tmp_path, n=3)
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path.is_file()}
+    assert run(tmp_path, n=3).outcomes == first.outcomes
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+
+
+def test_failed_work_is_tried_again_and_everything_else_reused(tmp_path: Path) -> None:
+    healed = tmp_path / "healed"
+    options = {"fails": 0.3, "healed_by": str(healed)}
+    first = run(tmp_path / "run", n=20, generator=options)
+    assert not first.is_complete
+    assert 0 < first.n_failed < 40
+    failed = [v for v in verdicts(tmp_path / "run") if v.outcome is Outcome.FAILED]
+    assert {v.reason for v in failed} <= {
+        "image 'a' was not painted: the backend is on fire",
+        "image 'b' was not painted: the backend is on fire",
+    }
+    healed.touch()
+    second = run(tmp_path / "run", n=20, generator=options)
+    assert second.is_complete
+    assert (second.n_rendered, second.n_reused) == (first.n_failed, 40 - first.n_failed)
+    assert CALLS["render"] == first.n_failed
+    run(tmp_path / "fresh", n=20)
+    assert verdicts(tmp_path / "run") == verdicts(tmp_path / "fresh")
+
+
+def test_a_look_that_failed_is_tried_again_without_painting(tmp_path: Path) -> None:
+    healed = tmp_path / "healed"
+    detector = bound("detector", FakeDetector, "fake-detector", fails=0.3, healed_by=str(healed))
+    first = run(tmp_path / "run", n=20, detector=detector)
+    assert first.outcomes["FAILED"] > 0
+    reasons = {v.reason for v in verdicts(tmp_path / "run") if v.outcome is Outcome.FAILED}
+    assert "the detector 'fake-detector' could not look at image 'a': the detector blinked" in reasons
+    healed.touch()
+    second = run(tmp_path / "run", n=20, detector=detector)
+    assert second.is_complete
+    assert (CALLS["render"], CALLS["generator built"], CALLS["detect"]) == (0, 0, first.n_failed)
+    run(tmp_path / "fresh", n=20)
+    assert verdicts(tmp_path / "run") == verdicts(tmp_path / "fresh")
+
+
+def test_a_refusal_is_asked_again_only_on_request(tmp_path: Path) -> None:
+    healed = tmp_path / "healed"
+    options = {"refuses": 0.3, "healed_by": str(healed)}
+    first = run(tmp_path / "run", n=20, generator=options)
+    assert first.outcomes["FAILED"] > 0
+    healed.touch()
+    again = run(tmp_path / "run", n=20, generator=options)
+    assert (CALLS["render"], again.outcomes, again.is_complete) == (0, first.outcomes, False)
+    assert any("is against the rules" in v.reason for v in verdicts(tmp_path / "run"))
+    asked = run(tmp_path / "run", n=20, generator=options, retry_refused=True)
+    assert asked.is_complete
+    assert CALLS["render"] == first.n_failed
+    assert Counter(v.outcome for v in verdicts(tmp_path / "run")) == {Outcome.HOLDS: 20}
+
+
+def test_a_request_that_stumbles_is_retried_within_the_run(tmp_path: Path) -> None:
+    summary = run(tmp_path, n=10, generator={"stumbles": 0.5})
+    assert summary.is_complete
+    assert CALLS["render"] > 20
+
+
+def test_a_model_that_hangs_fails_its_pictures_and_the_run_goes_on(tmp_path: Path) -> None:
+    summary = run(tmp_path, n=10, generator={"hangs": 0.15, "hang_s": 5.0, "timeout": 0.2, "batch": 1})
+    assert 0 < summary.n_failed < 20
+    assert summary.outcomes["HOLDS"] > 0
+    assert any("gave no answer within 0.2 s" in v.reason for v in verdicts(tmp_path))
+
+
+def test_a_model_that_raises_fails_every_picture_with_its_message(tmp_path: Path) -> None:
+    summary = run(tmp_path, n=3, generator={"mischief": "raise"})
+    assert (summary.outcomes, summary.n_failed) == ({"FAILED": 3}, 6)
+    assert {v.reason for v in verdicts(tmp_path)} == {
+        "image 'a' was not painted: the model 'fake' failed: RuntimeError: out of paint"
+    }
+
+
+@pytest.mark.parametrize("mischief", ["short", "wrong-type"])
+def test_a_model_that_answers_garbage_stops_the_run(tmp_path: Path, mischief: str) -> None:
+    with pytest.raises(PluginError, match="the model 'fake'"):
+        run(tmp_path, n=50, generator={"mischief": mischief})
+    assert CALLS["render"] <= 16
+    assert verify(tmp_path, SilentProgress()).is_sound
+
+
+def test_an_unusable_model_or_detector_stops_before_a_picture_is_bought(tmp_path: Path) -> None:
+    with pytest.raises(UnusableError, match="no such model"):
+        run(tmp_path / "one", generator={"mischief": "unusable"})
+    with pytest.raises(UnusableError, match="no such detector"):
+        run(tmp_path / "two", detector=bound("detector", FakeDetector, "fake-detector", is_unusable=True))
+    assert CALLS["render"] == 0
+
+
+def test_the_same_prompt_and_seed_are_painted_once(tmp_path: Path) -> None:
+    class Twins(FakeSuite):
+        def cases(self, size: str) -> Any:
+            for case in super().cases(size):
+                twin = dataclasses.replace(case.prompts[0], role="b")
+                yield dataclasses.replace(case, prompts=(case.prompts[0], twin))
+
+    summary = run(tmp_path, suite=bound("suite", Twins, "fake", n=5))
+    assert (CALLS["render"], CALLS["detect"]) == (5, 5)
+    assert summary.outcomes == {"HOLDS": 5}
+
+
+def test_equal_pictures_are_stored_and_looked_at_once(tmp_path: Path) -> None:
+    class OneWord(FakeSuite):
+        def cases(self, size: str) -> Any:
+            for case in super().cases(size):
+                yield dataclasses.replace(
+                    case, prompts=tuple(dataclasses.replace(p, text="cat", formula=p.role) for p in case.prompts)
+                )
+
+    class Constant(FakeGenerator):
+        def render(self, requests: Any) -> Any:
+            return super().render([dataclasses.replace(r, seed=0, repeat=0) for r in requests])
+
+    run(tmp_path, n=10, suite=bound("suite", OneWord, "fake", n=10), models=(bound("model", Constant, "fake"),))
+    with open_run(tmp_path) as store:
+        assert (store.n_images(), len(list(store.renders())), len(list(store.looks()))) == (1, 20, 1)
+    assert CALLS["detect"] == 1
+    assert verify(tmp_path, SilentProgress()).is_sound
+
+
+def test_two_models_are_judged_on_the_same_cases_and_seeds(tmp_path: Path) -> None:
+    models = (bound("model", FakeGenerator, "one"), bound("model", FakeGenerator, "two", omits=1.0))
+    run(tmp_path, n=4, models=models)
+    assert Counter((v.model, v.outcome) for v in verdicts(tmp_path)) == {
+        ("one", Outcome.HOLDS): 4,
+        ("two", Outcome.VIOLATED): 4,
+    }
+    with pytest.raises(UsageError, match="the model 'one' is named twice"):
+        run(tmp_path / "other", models=(models[0], models[0]))
+
+
+def test_a_directory_of_another_run_is_refused_and_left_alone(tmp_path: Path) -> None:
+    run(tmp_path / "run", n=3)
+    before = verdicts(tmp_path / "run")
+    with pytest.raises(
+        UsageError, match=r"repeats was 1, now 2; seed was 0, now 7.*choose another directory with --out"
+    ):
+        run(tmp_path / "run", n=3, repeats=2, seed=7)
+    assert verdicts(tmp_path / "run") == before
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "holiday.jpg").touch()
+    with pytest.raises(UsageError, match=r"is not a run and not empty \(it holds 'holiday.jpg'\)"):
+        run(tmp_path / "photos")
+    with pytest.raises(UsageError, match="is a file"):
+        run(tmp_path / "photos" / "holiday.jpg")
+    assert [path.name for path in (tmp_path / "photos").iterdir()] == ["holiday.jpg"]
+
+
+def test_another_version_of_the_suite_is_refused_and_of_a_relation_judged_again(tmp_path: Path) -> None:
+    class NewSuite(FakeSuite):
+        version = "2"
+
+    class NewSame(FakeSame):
+        version = "2"
+
+    run(tmp_path, n=3)
+    again = run(tmp_path, n=3, relations=(bound("relation", NewSame, "fake-same"),))
+    assert (again.n_reused, CALLS["render"], CALLS["detect"]) == (6, 0, 0)
+    with pytest.raises(UsageError, match="made with version 1 of the suite 'fake', now it is version 2"):
+        run(tmp_path, suite=bound("suite", NewSuite, "fake", n=3))
+
+
+def test_a_finished_run_is_not_finished_once_new_work_has_begun_in_it(tmp_path: Path) -> None:
+    class NewDetector(FakeDetector):
+        version = "2"
+
+        def look(self, requests: Any) -> Any:
+            if CALLS["detect"] > 8:
+                raise UnusableError("the licence has expired")
+            CALLS.add("detect", len(requests))
+            return [Detections() for _ in requests]
+
+    run(tmp_path, n=20)
+    before = verdicts(tmp_path)
+    with pytest.raises(UnusableError, match="expired"):
+        run(tmp_path, n=20, detector=bound("detector", NewDetector, "fake-detector"))
+    assert verdicts(tmp_path) != before, "some verdicts are the new detector's"
+    assert run(tmp_path, n=20).n_looked == 0
+    assert verdicts(tmp_path) == before
+
+
+def test_run_json_says_what_was_asked_who_answered_and_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAKE_API_KEY", "sk-planted-123")
+    options = {"healed_by": "sk-planted-123", "fails": 1.0}
+    run(tmp_path, n=3, generator=options, seed=5)
+    content = read_run_file(tmp_path)
+    assert content is not None
+    assert content["asked"] == fake_spec(3, options, seed=5).asked()
+    assert content["components"]["models"][0]["version"] == "1"  # type: ignore[index,call-overload]  # JSON
+    assert {"python", "platform", "n_cores", "packages"} <= set(content["environment"])  # type: ignore[arg-type]  # JSON
+    for path in tmp_path.rglob("*"):
+        assert path.is_dir() or b"sk-planted-123" not in path.read_bytes()
+
+
+def test_a_run_json_somebody_broke_is_named(tmp_path: Path) -> None:
+    run(tmp_path, n=3)
+    (tmp_path / "run.json").write_text("{")
+    with pytest.raises(StoreError, match=r"run\.json' is not the file salva wrote"):
+        run(tmp_path, n=3)
+
+
+def test_a_lost_run_json_is_written_again_for_the_same_run_only(tmp_path: Path) -> None:
+    run(tmp_path, n=3)
+    (tmp_path / "run.json").unlink()
+    with pytest.raises(UsageError, match="asked differently"):
+        run(tmp_path, n=3, seed=9)
+    assert run(tmp_path, n=3).n_rendered == 0
+    assert (tmp_path / "run.json").exists()
+
+
+def test_cases_somebody_removed_are_missed(tmp_path: Path) -> None:
+    import sqlite3
+
+    run(tmp_path, n=3, generator={"fails": 1.0})
+    connection = sqlite3.connect(tmp_path / "salva.db")
+    connection.execute("DELETE FROM cases WHERE ordinal = 1")
+    connection.commit()
+    connection.close()
+    with pytest.raises(StoreError, match="holds 2 cases where 3 were stored: somebody edited it"):
+        run(tmp_path, n=3, generator={"fails": 1.0})
+
+
+def test_a_model_that_becomes_another_within_a_run_stops_it(tmp_path: Path) -> None:
+    class Drifting(FakeGenerator):
+        def render(self, requests: Any) -> Any:
+            snapshot = f"v{1 + (CALLS['render'] >= 8)}"
+            painted: Any = super().render(requests)
+            return [dataclasses.replace(rendered, provenance={"snapshot": snapshot}) for rendered in painted]
+
+    with pytest.raises(UnusableError, match="now answers as 'v2'; this run began with 'v1'"):
+        run(tmp_path, n=20, models=(bound("model", Drifting, "api", batch=1),))
+
+
+def test_what_cannot_be_stored_fails_that_picture_alone(tmp_path: Path) -> None:
+    class Odd(FakeGenerator):
+        def render(self, requests: Any) -> Any:
+            painted: Any = super().render(requests)
+            return [
+                dataclasses.replace(rendered, provenance={"loss": float("nan")}) if r.prompt.role == "b" else rendered
+                for r, rendered in zip(requests, painted, strict=True)
+            ]
+
+    summary = run(tmp_path, n=2, models=(bound("model", Odd, "odd"),))
+    assert summary.outcomes == {"FAILED": 2}
+    assert all("its provenance cannot be stored" in v.reason for v in verdicts(tmp_path))

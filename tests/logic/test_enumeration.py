@@ -1,0 +1,233 @@
+"""The symbolic decision against a slow second opinion that lists and draws everything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations, product
+
+from hypothesis import given, settings
+from strategies import atoms_about, combined, plain_formulas, relations_between
+
+from salva.logic.equivalence import are_equivalent, witness
+from salva.logic.formula import And, Atom, Formula, Not, Or, Related, atoms, axis_of, entities
+from salva.logic.worlds import World, WorldThing, count_worlds, worlds
+
+Description = tuple[str | None, str | None]
+Listed = frozenset[tuple[tuple[WorldThing, ...], frozenset[Related]]]
+
+
+def described(f: Formula, entity: str) -> dict[Description, int]:
+    found: dict[Description, int] = {}
+    for leaf in atoms(f):
+        if isinstance(leaf, Atom) and leaf.entity == entity:
+            key = (leaf.colour, leaf.place)
+            found[key] = max(found.get(key, 0), leaf.count)
+        if isinstance(leaf, Related) and entity in (leaf.first, leaf.second):
+            found.setdefault((None, None), 1)
+    return found
+
+
+def matches(thing: WorldThing, description: Description) -> bool:
+    colour, place = description
+    if colour is not None and thing.colour != colour:
+        return False
+    if place is None:
+        return True
+    name = place.split("-")[-1]
+    return (thing.x if axis_of(place) == "x" else thing.y) == name
+
+
+def cap(stated: dict[Description, int], within: Description) -> int:
+    def excludes(a: Description, b: Description) -> bool:
+        if a[0] and b[0] and a[0] != b[0]:
+            return True
+        return bool(a[1] and b[1] and a[1] != b[1] and axis_of(a[1]) == axis_of(b[1]))
+
+    def is_inside(d: Description) -> bool:
+        return within[0] in (None, d[0]) and within[1] in (None, d[1])
+
+    inside = [d for d in stated if is_inside(d)]
+    best = 0
+    for size in range(1, len(inside) + 1):
+        for chosen in combinations(inside, size):
+            if all(excludes(a, b) for a, b in combinations(chosen, 2)):
+                best = max(best, sum(stated[d] for d in chosen))
+    return best
+
+
+def kinds_of(entity: str, mentioned: dict[Description, int]) -> list[WorldThing]:
+    colours: list[str | None] = [*{d[0] for d in mentioned if d[0]}]
+    xs: list[str | None] = [*{d[1].split("-")[-1] for d in mentioned if d[1] and axis_of(d[1]) == "x"}]
+    ys: list[str | None] = [*{d[1].split("-")[-1] for d in mentioned if d[1] and axis_of(d[1]) == "y"}]
+    return [
+        WorldThing(entity=entity, colour=colour, x=x, y=y)
+        for colour in ([*colours, "other"] if colours else [None])
+        for x in ([*xs, "elsewhere"] if xs else [None])
+        for y in ([*ys, "elsewhere"] if ys else [None])
+    ]
+
+
+def fits(things: list[WorldThing], f: Formula, g: Formula) -> bool:
+    """Exactness of f in one frame with g."""
+    for entity in {*entities(f), *entities(g)}:
+        own, other = described(f, entity), described(g, entity)
+        limits = {d: cap(own if d in own else other, d) for d in {*own, *other}}
+        limits[None, None] = cap(own or other, (None, None))
+        for description, limit in limits.items():
+            if sum(t.entity == entity and matches(t, description) for t in things) > limit:
+                return False
+    return True
+
+
+def holds(f: Formula, things: list[WorldThing], true: frozenset[Related]) -> bool:
+    if isinstance(f, Atom):
+        return sum(t.entity == f.entity and matches(t, (f.colour, f.place)) for t in things) >= f.count
+    if isinstance(f, Related):
+        return f in true
+    if isinstance(f, Not):
+        return not holds(f.part, things, true)
+    left, right = holds(f.left, things, true), holds(f.right, things, true)
+    return (left and right) if isinstance(f, And) else (left or right)
+
+
+def arrangements(things: list[WorldThing], mentioned: list[Related]) -> set[frozenset[Related]]:
+    """The relations that are true in each of all pictures of these things on a small grid."""
+    if not mentioned:
+        return {frozenset()}
+    rank = {"left": 0, "top": 0, "middle": 1, "right": 2, "bottom": 2}
+    n = len(things)
+    pairs = [(i, j) for i in range(n) for j in range(n) if i != j]
+
+    def lines(places: list[str | None]) -> Iterator[tuple[int, ...]]:
+        for at in product(range(n), repeat=n):
+            ranks = [rank.get(place or "") for place in places]
+            if all(at[i] < at[j] for i, j in pairs if ranks[i] is not None and (ranks[j] or 0) > (ranks[i] or 0)):
+                yield at
+
+    xs = list(lines([t.x for t in things])) if n else [()]
+    ys = list(lines([t.y for t in things])) if n else [()]
+    found: set[frozenset[Related]] = set()
+    touching = ("apart", "beside", "on")
+    for y in ys:
+        for touch in product(touching, repeat=len(pairs)):
+            how = dict(zip(pairs, touch, strict=True))
+            if any(h == "on" and (y[i] >= y[j] or how[j, i] == "beside") for (i, j), h in how.items()):
+                continue
+            if any(h == "beside" and how[j, i] != "beside" for (i, j), h in how.items()):
+                continue
+            for x in xs if any(r.relation in ("left_of", "right_of") for r in mentioned) else xs[:1]:
+                found.add(frozenset(r for r in mentioned if any(stands(r, things, i, j, x, y, how) for i, j in pairs)))
+    return found
+
+
+def stands(
+    r: Related,
+    things: list[WorldThing],
+    i: int,
+    j: int,
+    x: tuple[int, ...],
+    y: tuple[int, ...],
+    how: dict[tuple[int, int], str],
+) -> bool:
+    if (things[i].entity, things[j].entity) != (r.first, r.second):
+        return False
+    return {
+        "left_of": x[i] < x[j],
+        "right_of": x[i] > x[j],
+        "above": y[i] < y[j],
+        "below": y[i] > y[j],
+        "next_to": how[i, j] == "beside",
+        "on": how[i, j] == "on",
+    }[r.relation]
+
+
+def listed(f: Formula, g: Formula, reading: str) -> Listed:
+    """The worlds of f over the vocabulary of f and g."""
+    vocabulary = list(dict.fromkeys((*entities(f), *entities(g))))
+    relations = list(dict.fromkeys(leaf for leaf in (*atoms(f), *atoms(g)) if isinstance(leaf, Related)))
+    per_entity: list[list[list[WorldThing]]] = []
+    for entity in vocabulary:
+        own, other = described(f, entity), described(g, entity)
+        joint = {d: max(own.get(d, 0), other.get(d, 0)) for d in {*own, *other}}
+        kinds = kinds_of(entity, joint)
+        most = max(cap(own, (None, None)), cap(other, (None, None))) if reading == "exact" else max(joint.values()) + 1
+        states = []
+        for counts in product(range(most + 1), repeat=len(kinds)):
+            states.append([kind for kind, n in zip(kinds, counts, strict=True) for _ in range(n)])
+        per_entity.append(states)
+    found = set()
+    for choice in product(*per_entity):
+        things = [thing for state in choice for thing in state]
+        if reading == "exact" and not fits(things, f, g):
+            continue
+        for true in arrangements(things, relations):
+            if holds(f, things, true):
+                found.add((tuple(sorted(things, key=repr)), true))
+    return frozenset(found)
+
+
+def as_listed(world: World) -> tuple[tuple[WorldThing, ...], frozenset[Related]]:
+    return tuple(sorted(world.things, key=repr)), frozenset(world.relations)
+
+
+described_formulas = combined(atoms_about(("cat", "dog"), 2, ("red",), ("left", "right", "top")), max_leaves=3)
+related_formulas = combined(
+    relations_between(("cat", "dog", "cow")) | atoms_about(("cat", "dog"), 1, (), ("left", "right")), max_leaves=3
+)
+
+
+@given(plain_formulas(max_leaves=5))
+def test_counts_agree_with_listing(f: Formula) -> None:
+    assert count_worlds(f) == len(listed(f, f, "exact"))
+    assert count_worlds(f, "at-least") == len(listed(f, f, "at-least"))
+
+
+@settings(max_examples=60, deadline=None)
+@given(described_formulas)
+def test_worlds_with_colours_and_places_are_the_listed_ones(f: Formula) -> None:
+    wanted = listed(f, f, "exact")
+    assert count_worlds(f) == len(wanted)
+    assert {as_listed(world) for world in worlds(f, limit=len(wanted) + 1)} == wanted
+
+
+@settings(max_examples=60, deadline=None)
+@given(related_formulas)
+def test_worlds_with_relations_are_those_that_can_be_drawn(f: Formula) -> None:
+    drawn = listed(f, f, "exact")
+    found = worlds(f, limit=5000)
+    assert len(found) == count_worlds(f) == len(drawn)
+    assert {as_listed(world)[0] for world in found} == {things for things, _ in drawn}
+
+
+@settings(max_examples=150, deadline=None)
+@given(plain_formulas(max_leaves=4), plain_formulas(max_leaves=4))
+def test_equivalence_agrees_with_listing(f: Formula, g: Formula) -> None:
+    for reading in ("exact", "at-least"):
+        ours, theirs = listed(f, g, reading), listed(g, f, reading)
+        found = witness(f, g, reading)
+        assert are_equivalent(f, g, reading) == (ours == theirs)
+        if found is not None:
+            seen = as_listed(found.world)
+            assert (seen in ours, seen in theirs) == (found.holds_for == 1, found.holds_for == 2)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    combined(atoms_about(("cat",), 2, ("red",), ("left", "right")), max_leaves=3),
+    combined(atoms_about(("cat",), 2, ("red",), ("left", "right")), max_leaves=3),
+)
+def test_equivalence_of_descriptions_agrees_with_listing(f: Formula, g: Formula) -> None:
+    assert are_equivalent(f, g) == (listed(f, g, "exact") == listed(g, f, "exact"))
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    combined(relations_between(("cat", "dog", "cow")), max_leaves=3),
+    combined(relations_between(("cat", "dog", "cow")), max_leaves=2),
+)
+def test_equivalence_of_relations_agrees_with_drawing(f: Formula, g: Formula) -> None:
+    assert are_equivalent(f, g) == (listed(f, g, "exact") == listed(g, f, "exact"))
+
+
+def test_or_is_used_by_the_second_opinion() -> None:
+    assert len(listed(Or(Atom("cat"), Atom("dog")), Atom("cat"), "exact")) == 3

@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import random
+from itertools import combinations, pairwise
+
+import pytest
+
+from salva.errors import UsageError
+from salva.logic.equivalence import are_equivalent, is_contradictory, is_determinate, witness
+from salva.logic.formula import entities
+from salva.logic.notation import parse
+
+NAMES = ("cat", "dog", "cow", "apple", "banana", "horse", "sheep", "bird", "car", "bus", "clock", "chair")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("cat & (dog | apple)", "(cat & dog) | (cat & apple)"),
+        ("!((!cat & !dog) & (!dog & !cat))", "cat | dog"),
+        ("!(!cat@right & !dog@left)", "cat@right | dog@left"),
+        ("!!(cat & dog)", "cat & dog"),
+        ("cat & (cat | dog)", "cat"),
+        ("2 cat & dog", "dog & 2 cat"),
+        ("cat & red cat", "red cat"),
+        ("3 cat & (3 cat | red cat)", "3 cat"),
+        ("left_of(cat, dog) & left_of(dog, cow)", "left_of(cat, dog) & left_of(dog, cow) & left_of(cat, cow)"),
+        ("right_of(cat, dog)", "left_of(dog, cat)"),
+        ("next_to(cat, dog)", "next_to(dog, cat)"),
+        ("on(cat, dog)", "on(cat, dog) & above(cat, dog)"),
+        ("cat@left & dog@right", "cat@left & dog@right & left_of(cat, dog)"),
+        ("cat & left_of(cat, dog)", "left_of(cat, dog)"),
+        ("2 cat & 2 cat", "2 cat & cat"),
+    ],
+)
+def test_equivalent(one: str, other: str) -> None:
+    assert are_equivalent(parse(one), parse(other))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "world", "holds_for"),
+    [
+        ("cat & 2 dog", "2 cat & dog", "two cats and a dog", 2),
+        ("cat | (dog & apple)", "cat | dog | cat | apple", "a dog, no cat and no apple", 2),
+        ("!(!cat & dog)", "cat & dog", "a cat and no dog", 1),
+        ("cat | 3 cat", "cat", "three cats", 1),
+        ("cat", "2 cat", "two cats", 2),
+        ("cat@left", "cat@right", "a cat on the left", 1),
+        ("on(cat, dog)", "above(cat, dog)", "a cat and a dog, with a cat above a dog", 2),
+        ("cat@left & (cat@left | cat@right)", "cat@left", "a cat on the left and a cat on the right", 1),
+    ],
+)
+def test_not_equivalent_with_a_witness(one: str, other: str, world: str, holds_for: int) -> None:
+    f, g = parse(one), parse(other)
+    found = witness(f, g)
+    assert found is not None
+    assert found.world.describe((*entities(f), *entities(g))) == world
+    assert found.holds_for == holds_for
+
+
+def test_exactness_tells_numbers_apart_and_at_least_does_not() -> None:
+    f, g = parse("cat | 2 cat"), parse("cat")
+    assert not are_equivalent(f, g)
+    assert are_equivalent(f, g, "at-least")
+
+
+@pytest.mark.parametrize("n", range(1, 11))
+def test_the_numbering_table_as_printed_is_an_equivalence_in_its_first_row_only(n: int) -> None:
+    assert are_equivalent(parse(f"cat & {n} dog"), parse(f"{n} cat & dog")) == (n == 1)
+
+
+@pytest.mark.parametrize(
+    ("notation", "is_one"),
+    [
+        ("cat & dog", True),
+        ("!!(cat & dog)", True),
+        ("10 cat & dog", True),
+        ("cat & (dog | apple)", False),
+        ("!((!cat & !dog) & (!dog & !cat))", False),
+        ("(cat & dog) | (dog & cat)", True),
+        ("cat@left & dog@right & cow@middle", True),
+        ("cat & !cat", False),
+    ],
+)
+def test_determinate(notation: str, is_one: bool) -> None:
+    assert is_determinate(parse(notation)) == is_one
+
+
+def test_contradictory() -> None:
+    assert is_contradictory(parse("cat & !cat"))
+    assert not is_contradictory(parse("!cat"))
+    assert is_contradictory(parse("2 cat & !cat"), "at-least")
+
+
+def test_twelve_entities_with_counts_are_decided() -> None:
+    rng = random.Random(5)
+
+    def tree(names: list[str]) -> str:
+        if len(names) == 1:
+            return f"{rng.randint(1, 10)} {names[0]}"
+        k = rng.randrange(1, len(names))
+        return f"{rng.choice(('', '!'))}({tree(names[:k])} {rng.choice('&|')} {tree(names[k:])})"
+
+    for _ in range(10):
+        names = rng.sample(NAMES, len(NAMES))
+        f = tree(names)
+        assert are_equivalent(parse(f), parse(f"!!({f}) & ({f})"))
+        assert not are_equivalent(parse(f), parse(f"!({f})"))
+
+
+def test_a_chain_of_relations_is_transitive() -> None:
+    chain = " & ".join(f"left_of({a}, {b})" for a, b in pairwise(NAMES))
+    assert are_equivalent(parse(chain), parse(f"{chain} & left_of(cat, chair)"))
+
+
+def test_what_is_too_large_is_refused_in_words() -> None:
+    # Every pair may stand in either order or side by side, so the arrangements run into the millions.
+    web = " | ".join(f"left_of({a}, {b})" for a, b in combinations(NAMES, 2))
+    with pytest.raises(UsageError, match="too large to decide"):
+        is_determinate(parse(web))

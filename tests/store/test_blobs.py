@@ -1,0 +1,69 @@
+"""An image file is under its name only when it is whole."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from salva.errors import StoreError
+from salva.store.blobs import Blobs
+
+IMAGE_ID = "ab" + "c" * 38
+
+
+def test_a_file_is_stored_under_its_id_and_read_back(tmp_path: Path) -> None:
+    blobs = Blobs(tmp_path)
+    blobs.write(IMAGE_ID, b"pixels")
+    assert blobs.path_of(IMAGE_ID) == tmp_path / "images" / "ab" / f"{'c' * 38}.webp"
+    assert blobs.read(IMAGE_ID) == b"pixels"
+    assert list(blobs.stored_ids()) == [IMAGE_ID]
+
+
+def test_a_write_that_fails_leaves_no_file_and_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_space(handle: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    blobs = Blobs(tmp_path)
+    monkeypatch.setattr(os, "fsync", no_space)
+    with pytest.raises(StoreError, match="the disk is full; free some space"):
+        blobs.write(IMAGE_ID, b"pixels")
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_the_name_appears_only_after_the_bytes_are_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    blobs = Blobs(tmp_path)
+    steps = []
+
+    def told(name: str) -> Callable[..., None]:
+        real: Callable[..., None] = getattr(os, name)
+
+        def call(*args: object) -> None:
+            steps.append(name)
+            real(*args)
+
+        return call
+
+    for name in ("fsync", "rename"):
+        monkeypatch.setattr(os, name, told(name))
+    blobs.write(IMAGE_ID, b"pixels")
+    assert steps == ["fsync", "rename"]
+
+
+def test_what_a_killed_process_left_half_written_is_swept_away(tmp_path: Path) -> None:
+    blobs = Blobs(tmp_path)
+    blobs.write(IMAGE_ID, b"pixels")
+    left_over = tmp_path / "images" / "ab" / ".123-0"
+    left_over.write_bytes(b"pix")
+    assert list(blobs.stored_ids()) == [IMAGE_ID]
+    blobs.sweep()
+    assert not left_over.exists()
+    assert blobs.read(IMAGE_ID) == b"pixels"
+
+
+def test_a_missing_file_is_an_error_that_names_it(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=f"{'c' * 38}.webp"):
+        Blobs(tmp_path).read(IMAGE_ID)

@@ -1,0 +1,256 @@
+"""Records go into salva.db and come back the same; whatever is wrong with the file is said plainly."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from salva.core.case import Case, Prompt
+from salva.core.observation import Answer, Detection, Detections, Observation, Reading, TextSpan, Vector
+from salva.core.protocols import Query
+from salva.core.verdict import Failure, Outcome, Verdict
+from salva.errors import LockedError, PluginError, StoreError, UsageError
+from salva.store.records import Status, StoredComponent, StoredImage, StoredLook, StoredRender
+from salva.store.sqlite import open_run
+
+CASE = Case(
+    case_id="fake-1",
+    suite="fake",
+    category="c",
+    prompts=(Prompt(role="a", text="a 猫 \x00 'quoted'", formula="cat"), Prompt(role="b", text="dog")),
+    relation="same",
+    labels={"law": "x"},
+    findings=("one", "two"),
+    extra={"deep": [1, {"two": None}]},
+)
+VERDICT = Verdict(
+    case_id="fake-1",
+    repeat=2,
+    arm="pair",
+    model="m/x",
+    relation="same",
+    observers="d+r",
+    outcome=Outcome.VIOLATED,
+    errors=("entity-omission",),
+    failures=(
+        Failure(error="entity-omission", role="a", message="no \ud800 cat", entity="cat", expected="1", seen="0"),
+    ),
+    scores={"right_a": 0.5},
+    images={"a": "1" * 40},
+)
+
+
+def look(observation: Observation | None, image_id: str = "1" * 40) -> StoredLook:
+    return StoredLook(
+        component_id="c",
+        image_id=image_id,
+        query=Query(role="detector", text="what \ud83d?", labels=("cat", "dog")),
+        given={"reader": "k"},
+        status=Status.FAILED if observation is None else Status.DONE,
+        observation=observation,
+        error="" if observation else "it broke",
+        label="pocket",
+    )
+
+
+def test_cases_verdicts_and_images_come_back_as_they_were(tmp_path: Path) -> None:
+    image = StoredImage(image_id="1" * 40, width=3, height=2, digest="d", n_bytes=9)
+    with open_run(tmp_path, "write") as store:
+        store.put_case(0, CASE)
+        store.put_verdict(VERDICT)
+        store.put_image(image)
+    with open_run(tmp_path) as store:
+        assert list(store.cases()) == [CASE]
+        assert store.case("fake-1") == CASE
+        assert list(store.verdicts()) == [VERDICT]
+        assert list(store.verdicts(relation="same", model="m/x", arm="pair")) == [VERDICT]
+        assert list(store.verdicts(arm="control")) == []
+        assert store.find_image("1" * 40) == image
+        assert (store.image("1" * 40).width, store.image("1" * 40).height) == (3, 2)
+        with pytest.raises(StoreError, match="no image"):
+            store.image("2" * 40)
+        with pytest.raises(UsageError, match="no case 'nope'"):
+            store.case("nope")
+
+
+@pytest.mark.parametrize(
+    "observation",
+    [
+        Detections(boxes=(Detection(label="cat", score=0.25, box=(0.0, 0.1, 0.5, 1.0)),)),
+        Reading(spans=(TextSpan(text="STOP \ud800", score=1.0, box=(0.0, 0.0, 1.0, 1.0)),)),
+        Answer(text="yes", scores={"p": 0.5}, reply="Yes!"),
+        Vector(values=(0.5, -1.0)),
+        None,
+    ],
+)
+def test_looks_come_back_with_their_component_label(tmp_path: Path, observation: Observation | None) -> None:
+    stored = look(observation)
+    component = StoredComponent(component_id="c", role="detector", label="pocket", is_formula_seen=False, identity={})
+    with open_run(tmp_path, "write") as store:
+        store.put_component(component)
+        store.put_look(stored)
+    with open_run(tmp_path) as store:
+        assert store.find_look(stored.key()) == stored
+        assert store.look_outcome(stored.key()) == (stored.status, stored.observation, stored.error)
+        assert store.look_outcome("other") is None
+        assert store.observations_of(stored.image_id) == ([stored] if observation else [])
+        assert store.components() == [component]
+
+
+def test_a_render_comes_back_and_counts_its_attempts(tmp_path: Path) -> None:
+    failed = StoredRender(
+        component_id="c", text="a cat", formula=None, seed=3, repeat=1, status=Status.FAILED, error="boom"
+    )
+    done = StoredRender(
+        component_id="c",
+        text="a cat",
+        formula=None,
+        seed=3,
+        repeat=1,
+        status=Status.DONE,
+        image_id="1" * 40,
+        provenance={"planted": ["x"]},
+    )
+    with open_run(tmp_path, "write") as store:
+        store.put_render(failed)
+        store.put_render(done)
+        assert store.find_render(done.key()) == done
+        assert store.renders_of("1" * 40) == [done]
+        assert store.render_outcome(done.key()) == (Status.DONE, None, ""), "a row without its image is no picture"
+        store.put_image(StoredImage(image_id="1" * 40, width=3, height=2, digest="d", n_bytes=9))
+        assert store.render_outcome(done.key()) == (Status.DONE, store.image("1" * 40), "")
+        assert store.render_outcome("other") is None
+        assert store.provenance(done.key()) == {"planted": ["x"]}
+    attempts = sqlite3.connect(tmp_path / "salva.db").execute("SELECT attempts FROM renders").fetchall()
+    assert attempts == [(2,)]
+
+
+def test_an_image_that_is_forgotten_has_its_renders_tried_again(tmp_path: Path) -> None:
+    done = StoredRender(
+        component_id="c", text="t", formula=None, seed=1, repeat=0, status=Status.DONE, image_id="1" * 40
+    )
+    with open_run(tmp_path, "write") as store:
+        store.put_image(StoredImage(image_id="1" * 40, width=1, height=1, digest="d", n_bytes=1))
+        store.put_render(done)
+        store.forget_image("1" * 40, "it is damaged")
+        found = store.find_render(done.key())
+        assert found is not None
+        assert (found.status, found.error, found.image_id) == (Status.FAILED, "it is damaged", None)
+        assert store.find_image("1" * 40) is None
+
+
+def test_rows_are_committed_in_small_groups_and_seen_by_readers(tmp_path: Path) -> None:
+    with open_run(tmp_path, "write") as writer, open_run(tmp_path) as reader:
+        for i in range(33):
+            writer.set_meta(f"note {i}", i)
+        assert len(reader.meta()) == 32
+        writer.flush()
+        assert len(reader.meta()) == 33
+
+
+def test_two_cases_with_one_id_are_the_suites_fault(tmp_path: Path) -> None:
+    with open_run(tmp_path, "write") as store:
+        store.put_case(0, CASE)
+        with pytest.raises(PluginError, match="two cases the id 'fake-1'"):
+            store.put_case(1, CASE)
+
+
+def hold(directory: Path, ready: object, leave: object) -> None:
+    with open_run(directory, "write"):
+        ready.set()  # type: ignore[attr-defined]  # multiprocessing's events have no usable type
+        leave.wait(30)  # type: ignore[attr-defined]  # as above
+
+
+def test_a_second_writer_is_told_who_holds_the_run(tmp_path: Path) -> None:
+    spawn = multiprocessing.get_context("spawn")
+    ready, leave = spawn.Event(), spawn.Event()
+    holder = spawn.Process(target=hold, args=(tmp_path, ready, leave))
+    holder.start()
+    try:
+        assert ready.wait(30)
+        with pytest.raises(LockedError, match=f"process {holder.pid}"):
+            open_run(tmp_path, "write")
+        open_run(tmp_path).close()
+    finally:
+        leave.set()
+        holder.join(30)
+    open_run(tmp_path, "write").close()
+
+
+def test_reading_a_directory_without_a_run_says_so(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"is no run: it has no salva\.db"):
+        open_run(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def broken_by(tmp_path: Path, statement: str) -> Path:
+    with open_run(tmp_path, "write") as store:
+        store.put_case(0, CASE)
+        store.put_verdict(VERDICT)
+        store.put_look(look(Vector(values=(1.0,))))
+    connection = sqlite3.connect(tmp_path / "salva.db")
+    connection.execute(statement)
+    connection.commit()
+    connection.close()
+    return tmp_path
+
+
+@pytest.mark.parametrize("mode", ["read", "write"])
+@pytest.mark.parametrize(
+    ("statement", "told"),
+    [
+        ("PRAGMA user_version = 99", r"has schema 99, .* up to 1; it was written by a newer salva: install"),
+        ("PRAGMA application_id = 7", "not one of salva's"),
+        ("ALTER TABLE verdicts DROP COLUMN reason", r"lacks verdicts\.reason: somebody edited it"),
+        ("DROP TABLE images", r"lacks images\.image_id"),
+    ],
+)
+def test_a_store_that_cannot_be_read_is_refused_with_the_reason(
+    tmp_path: Path, statement: str, told: str, mode: str
+) -> None:
+    directory = broken_by(tmp_path, statement)
+    with pytest.raises(StoreError, match=told):
+        open_run(directory, mode)  # type: ignore[arg-type]  # parametrised
+    os.rename(directory / ".lock", directory / "moved")
+
+
+def test_a_newer_store_names_the_version_that_wrote_it(tmp_path: Path) -> None:
+    with open_run(tmp_path, "write") as store:
+        store.set_meta("salva_version", "9.1")
+    broken_by_pragma = sqlite3.connect(tmp_path / "salva.db")
+    broken_by_pragma.execute("PRAGMA user_version = 99")
+    broken_by_pragma.close()
+    with pytest.raises(StoreError, match=r"written by salva 9\.1: install that version"):
+        open_run(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("statement", "row"),
+    [
+        ("UPDATE cases SET record = '{broken'", "table cases, row 'fake-1'"),
+        ('UPDATE cases SET record = \'{"case_id": "x"}\'', "table cases, row 'fake-1'"),
+        ("UPDATE verdicts SET outcome = 'MAYBE'", "table verdicts, row 'fake-1/2/pair"),
+        ("UPDATE verdicts SET failures = '[[1]]'", "table verdicts, row 'fake-1/2/pair"),
+        ('UPDATE looks SET observation = \'{"kind": "dream"}\'', "table looks, row"),
+        ("UPDATE looks SET status = 'perhaps'", "table looks, row"),
+    ],
+)
+def test_an_edited_row_is_named(tmp_path: Path, statement: str, row: str) -> None:
+    with open_run(broken_by(tmp_path, statement)) as store, pytest.raises(StoreError, match=row):
+        list(store.cases()), list(store.verdicts()), list(store.looks())
+
+
+@pytest.mark.parametrize(
+    "content", [b"not a database, but long enough to be taken for one" * 40, b"SQLite format 3\0" + b"x" * 5000]
+)
+def test_a_file_that_is_no_database_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "salva.db").write_bytes(content)
+    with pytest.raises(StoreError, match="damaged or not salva's"):
+        open_run(tmp_path)
+    with pytest.raises(StoreError, match="damaged or not salva's"):
+        open_run(tmp_path, "write")
+    assert (tmp_path / "salva.db").read_bytes() == content
