@@ -167,6 +167,11 @@ def test_equal_pictures_are_stored_and_looked_at_once(tmp_path: Path) -> None:
     assert verify(tmp_path, SilentProgress()).is_sound
 
 
+def test_pictures_go_from_the_generator_to_the_perceivers_in_memory(tmp_path: Path) -> None:
+    # The files these pictures bring cannot be read back, so any detour over the disk would fail.
+    assert run(tmp_path, n=50, generator={"encoded": "stub"}).outcomes == {"HOLDS": 50}
+
+
 def test_two_models_are_judged_on_the_same_cases_and_seeds(tmp_path: Path) -> None:
     models = (bound("model", FakeGenerator, "one"), bound("model", FakeGenerator, "two", omits=1.0))
     run(tmp_path, n=4, models=models)

@@ -152,6 +152,14 @@ def test_rows_are_committed_in_small_groups_and_seen_by_readers(tmp_path: Path) 
         assert len(reader.meta()) == 33
 
 
+def test_a_writer_clears_what_a_killed_one_left_half_written(tmp_path: Path) -> None:
+    left_over = tmp_path / "images" / "ab" / ".123-0"
+    left_over.parent.mkdir(parents=True)
+    left_over.write_bytes(b"RIF")
+    open_run(tmp_path, "write").close()
+    assert not left_over.exists()
+
+
 def test_two_cases_with_one_id_are_the_suites_fault(tmp_path: Path) -> None:
     with open_run(tmp_path, "write") as store:
         store.put_case(0, CASE)

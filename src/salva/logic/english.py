@@ -41,8 +41,9 @@ class _Writer:
     def sentence(self, f: Formula) -> str:
         if isinstance(f, And) and _is_nominal(f):
             return self._there_is(f, _listed([self._phrase(part) for part in _chain(f)], "and"))
-        if isinstance(f, And):
+        if isinstance(f, And) and all(_is_nominal(part) for part in _chain(f)[:-1]):
             return _listed([self._clause(part) for part in _chain(f)], "and")
+        # A clause with an open end ("it is not the case that ...") would swallow what follows it.
         return self._clause(f)
 
     def _clause(self, f: Formula) -> str:

@@ -291,12 +291,12 @@ def _moved(entity: str, thing: Thing, source: Cell, goal: Cell) -> list[Discrepa
         if was != should:
             seen = f"{axis} {at:.2f}"
             where = _PLACE_WORDS.get(should or "") or f"not {_PLACE_WORDS[was or '']}"
-            message = f"a {entity} at {seen} that should be {where}"
+            message = f"{counted(entity, 1)} at {seen} that should be {where}"
             found.append(Discrepancy(kind=kind, entity=entity, expected=where, seen=seen, message=message))
     if source.colour != goal.colour:
         colour = thing.colour or "unknown"
         expected = str(goal.colour) if goal.colour != "other" else f"not {source.colour}"
-        message = f"a {entity} is {colour} and should be {expected}"
+        message = f"{counted(entity, 1)} is {colour} and should be {expected}"
         found.append(Discrepancy(kind=COLOUR, entity=entity, expected=expected, seen=colour, message=message))
     return found
 

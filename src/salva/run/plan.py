@@ -89,9 +89,10 @@ class Actor:
 
 def requests_of(case: Case, repeats: int, run_seed: int) -> list[RenderRequest]:
     """Every picture of a case: each prompt in each repeat."""
+    seeds = [derive_seed(run_seed, case.case_id, repeat) for repeat in range(repeats)]
     return [
-        RenderRequest(prompt=prompt, seed=derive_seed(run_seed, case.case_id, repeat), repeat=repeat)
-        for repeat in range(repeats)
+        RenderRequest(prompt=prompt, seed=seed, repeat=repeat)
+        for repeat, seed in enumerate(seeds)
         for prompt in case.prompts
     ]
 

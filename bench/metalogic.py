@@ -1,0 +1,70 @@
+"""MetaLogic on the painter, whole: how long `--size paper` takes and what share of it is salva's own.
+
+Prints one table with the reader off and on. "Own share" is the CPU time outside painting, detecting,
+reading and encoding, in per cent of all CPU time of the process.
+
+    python bench/metalogic.py [SIZE]      default paper
+"""
+
+from __future__ import annotations
+
+import functools
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from salva.registry import load
+from salva.run import pictures
+from salva.run.ask import Ask, make_spec
+from salva.run.pipeline import execute
+from salva.run.progress import make_progress
+
+_busy: dict[str, float] = {}
+_turn = threading.Lock()
+
+
+def timed(name: str, work: Callable[..., Any]) -> Callable[..., Any]:
+    """The same work, with its thread's CPU time added up under a name."""
+
+    @functools.wraps(work)
+    def wrapper(*args: Any, **named: Any) -> Any:
+        start = time.thread_time()
+        try:
+            return work(*args, **named)
+        finally:
+            with _turn:
+                _busy[name] = _busy.get(name, 0.0) + time.thread_time() - start
+
+    return wrapper
+
+
+def main() -> None:
+    """Measure and print."""
+    size = sys.argv[1] if len(sys.argv) > 1 else "paper"
+    painter, detector, reader = load("model", "painter"), load("detector", "pocket"), load("reader", "rapidocr")
+    painter.render = timed("painting", painter.render)
+    detector.look = timed("detecting", detector.look)
+    reader.look = timed("reading", reader.look)
+    pictures.encode_webp = timed("encoding", pictures.encode_webp)
+    print(f"{'reader':<9} {'images':>7} {'wall s':>7} {'images/s':>9} {'own share':>10}   CPU seconds by stage")
+    for reader_name in ("none", "rapidocr"):
+        _busy.clear()
+        root = Path(tempfile.mkdtemp(prefix="salva-bench-"))
+        spec = make_spec(Ask(suite="metalogic", size=size, reader=reader_name))
+        wall, cpu = time.perf_counter(), time.process_time()
+        summary = execute(spec, root / "run", make_progress(quiet=True))
+        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+        shutil.rmtree(root)
+        own = 1 - sum(_busy.values()) / cpu
+        stages = ", ".join(f"{name} {seconds:.1f}" for name, seconds in _busy.items())
+        n = summary.n_rendered
+        print(f"{reader_name:<9} {n:>7,} {wall:>7.1f} {n / wall:>9.1f} {own:>9.1%}   {stages}")
+
+
+if __name__ == "__main__":
+    main()
