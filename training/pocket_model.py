@@ -194,14 +194,17 @@ class Canvas(nn.Module):
         angles = t.float()[:, None] * self.frequencies
         waves = torch.cat([angles.cos(), angles.sin()], 1).to(x.dtype)
         mood = functional.silu(self.time(waves) + self.sentence(sentence))
-        y = self.enter(functional.pixel_unshuffle(x, PATCH)) + self.fine_places
+        y = self.enter(functional.pixel_unshuffle(x, PATCH))
+        # Places follow the convolution's precision: added in full precision they would turn all that follows into it.
+        y = y + self.fine_places.to(y.dtype)
         kept = []
         for block in self.fine_down:
             y = block(y, mood)
             kept.append(y)
         y = self.fine_down_look(y, words, bias)
         kept[-1] = y
-        y = self.down(y) + self.coarse_places
+        y = self.down(y)
+        y = y + self.coarse_places.to(y.dtype)
         for block, look in zip(self.coarse_down, self.coarse_down_look, strict=True):
             y = look(block(y, mood), words, bias)
             kept.append(y)

@@ -70,22 +70,27 @@ def test_the_same_detector_at_another_setting_is_told_apart(finished: Path) -> N
         }
 
 
-def test_a_relation_at_another_setting_is_told_apart_and_can_lead(finished: Path) -> None:
+def test_a_relation_with_other_options_judges_everything_anew_until_the_run_is_run_again(finished: Path) -> None:
+    with open_run(finished) as store:
+        before = list(store.verdicts())
     strict = bound("relation", FakeSame, "fake-same", is_strict=True)
     judge_again(finished, dataclasses.replace(SPEC, relations=(strict,), headline="fake-same"), SilentProgress())
-    assert counts(finished).keys() == {
-        ("fake-same", "fake-detector"),
-        ("fake-same(is_strict=true)", "fake-detector"),
-    }
+    assert counts(finished) == {("fake-same", "fake-detector"): 20}
     with open_run(finished) as store:
-        strict_ones = list(store.verdicts(relation="fake-same(is_strict=true)", arm="pair"))
-    assert {v.outcome for v in strict_ones} == {Outcome.VIOLATED}, "cat, dog is never dog, cat"
+        outcomes = {verdict.outcome for verdict in store.verdicts(arm="pair")}
+    assert outcomes == {Outcome.VIOLATED}, "cat, dog is never dog, cat"
     content = read_run_file(finished)
     assert content is not None
-    assert content["asked"]["headline"] == "fake-same(is_strict=true)"  # type: ignore[index,call-overload]  # JSON
+    judged = content["judged"]
+    assert isinstance(judged, dict)
+    assert judged["headline"] == "fake-same"
+    assert judged["leading"] == {"fake-same": "fake-detector"}
     CALLS.clear()
     assert execute(SPEC, finished, SilentProgress()).n_reused == 40, "the first command still names this run"
-    assert CALLS["suite built"] == 0
+    assert (CALLS["render"], CALLS["detect"]) == (0, 0)
+    with open_run(finished) as store:
+        assert list(store.verdicts()) == before
+    assert "judged" not in (read_run_file(finished) or {})
 
 
 def test_a_judge_added_later_uses_what_the_detector_saw(finished: Path) -> None:

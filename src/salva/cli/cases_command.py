@@ -12,6 +12,7 @@ import click
 from salva.cli import flags
 from salva.core.case import Case
 from salva.core.fingerprint import Json
+from salva.core.table import Cell
 from salva.run.ask import Ask, make_spec, split_settings
 
 
@@ -73,7 +74,7 @@ def _print_csv(cases: Iterable[Case]) -> None:
     )
     for case in rows:
         texts = {prompt.role: prompt for prompt in case.prompts}
-        cells: list[object] = [
+        cells: list[Cell] = [
             case.case_id,
             case.suite,
             case.category,

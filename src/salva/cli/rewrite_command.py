@@ -15,10 +15,10 @@ def command(formula: str, law: str | None, form: str) -> None:
     """Every formula that one law, applied at one place, makes of FORMULA (or of an English sentence)."""
     from salva.logic.english import to_english
     from salva.logic.notation import parse, to_notation
-    from salva.logic.rewrite import rewrites
+    from salva.logic.rewrite import Rewrite, rewrites
 
     start = parse(formula)
-    found = {}
+    found: dict[tuple[str, str], Rewrite] = {}
     for rewrite in rewrites(start, law):
         found.setdefault((rewrite.law.name, to_notation(rewrite.formula)), rewrite)
     if form == "jsonl":

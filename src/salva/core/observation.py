@@ -6,7 +6,7 @@ Each kind turns into JSON and back without loss, because that is how the store k
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TypeAlias, cast
 
 from salva.core.fingerprint import Json
@@ -66,8 +66,18 @@ Observation: TypeAlias = Detections | Reading | Answer | Vector
 
 def observation_to_json(observation: Observation) -> dict[str, Json]:
     """The stored form of an observation."""
-    kind = type(observation).__name__.lower()
-    return {"kind": kind, **cast(dict[str, Json], asdict(observation))}
+    match observation:
+        case Detections(boxes=boxes):
+            return {
+                "kind": "detections",
+                "boxes": [{"label": b.label, "score": b.score, "box": [*b.box]} for b in boxes],
+            }
+        case Reading(spans=spans):
+            return {"kind": "reading", "spans": [{"text": s.text, "score": s.score, "box": [*s.box]} for s in spans]}
+        case Answer(text=text, scores=scores, reply=reply):
+            return {"kind": "answer", "text": text, "scores": dict(scores), "reply": reply}
+        case Vector(values=values):
+            return {"kind": "vector", "values": [*values]}
 
 
 def observation_from_json(stored: Mapping[str, Json]) -> Observation:

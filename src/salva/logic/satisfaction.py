@@ -14,11 +14,12 @@ from typing import NamedTuple
 
 from salva.core.scene import Scene, Thing
 from salva.errors import UsageError
-from salva.logic.diagram import FALSE, TRUE, Choice, Context, Diagram
+from salva.logic.diagram import FALSE, TRUE, Choice, Context
 from salva.logic.formula import Atom, Formula, Related, atoms
 from salva.logic.frame import Cell, Counts, EntityFrame, StateClass
 from salva.logic.placing import Axis, Things, is_related
 from salva.logic.words import counted
+from salva.logic.worlds import diagram_of
 
 MISSING = "missing"
 EXTRA = "extra"
@@ -88,7 +89,7 @@ class _Checker:
     """One formula, ready for many scenes."""
 
     def __init__(self, f: Formula, reading: str, place: str) -> None:
-        self.diagram = Diagram((f,), reading)
+        self.diagram = diagram_of(f, reading)
         self.x_axis = Axis(f, "x", place)
         self.y_axis = Axis(f, "y", place)
         self._labels = frozenset(level.frame.entity for level in self.diagram.levels if level.frame)

@@ -82,8 +82,7 @@ class Truth:
         formulas = [formula for formula in mentioned(case).formulas if formula is not None]
         if len(formulas) < len(case.prompts):
             return False
-        # One world is a world: what the suite decided need not be decided again.
-        return bool(case.determinate) or not any(is_contradictory(f, self._options.reading) for f in formulas)
+        return not any(is_contradictory(formula, self._options.reading) for formula in formulas)
 
     def looks(self, case: Case, roles: Collection[str], sights: Mapping[str, Sight]) -> Sequence[Look]:  # noqa: ARG002  # one wave is enough
         """Boxes of what the case mentions, and text where somebody can read it."""

@@ -6,7 +6,7 @@ in a test without a store.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -85,11 +85,19 @@ def open_source(directory: Path) -> Iterator[tuple[RunRecords, ImageSource]]:
     """The records and the pictures of a run; closed again afterwards."""
     with open_run(directory) as store:
         run_file = read_run_file(directory) or {}
-        asked = run_file.get("asked")
+        asked, judged = run_file.get("asked"), run_file.get("judged")
+        asked = asked if isinstance(asked, dict) else {}
+        judged = judged if isinstance(judged, dict) else {}
+        leading = judged.get("leading")
         records = RunRecords(
             cases=tuple(store.cases()),
-            verdicts=tuple(store.verdicts()),
-            asked=asked if isinstance(asked, dict) else {},
+            verdicts=_leading_first(store.verdicts(), leading if isinstance(leading, dict) else {}),
+            asked={**asked, **{name: value for name, value in judged.items() if name in asked}},
             name=directory.resolve().name,
         )
         yield records, StoredImages(store)
+
+
+def _leading_first(verdicts: Iterable[Verdict], leading: Mapping[str, Json]) -> tuple[Verdict, ...]:
+    """Verdicts of the observers named last before the others: of two equally busy detectors the first counts."""
+    return tuple(sorted(verdicts, key=lambda verdict: leading.get(verdict.relation) != verdict.observers))

@@ -1,7 +1,7 @@
 """`salva judge`: verdicts again from what is stored, nothing painted.
 
-A perceiver that is new to the run looks at the stored images first. Verdicts about the same are
-replaced by equal or better ones; verdicts of another detector, judge or setting stand beside them.
+A perceiver that is new to the run looks at the stored images first, and its verdicts stand beside
+those of the others. A relation with other options judges everything anew: a run has one rule each.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from salva.errors import StoreError, UsageError
 from salva.run.ask import ask_again, make_spec
 from salva.run.cast import Cast
 from salva.run.guard import redact
-from salva.run.ledger import stored_count
+from salva.run.ledger import JUDGED, keep_rules, stored_count
 from salva.run.pipeline import flow_through, open_executor
 from salva.run.plan import Actor
 from salva.run.progress import Progress
@@ -50,9 +50,9 @@ def judge_again(
     content = read_run_file(directory)
     if content is None:
         raise UsageError(f"{str(directory)!r} is no run: it has no run.json; give the directory `salva run` printed")
-    first = cast("dict[str, Json]", content.get("asked_first", content["asked"]))
-    spec = changes if isinstance(changes, RunSpec) else changed_spec(first, changes)
-    labels = _told_apart(spec, first)
+    asked = cast("dict[str, Json]", content["asked"])
+    spec = changes if isinstance(changes, RunSpec) else changed_spec(asked, changes)
+    labels = _told_apart(spec, asked)
     with closing(open_executor(executor)) as workplace, open_run(directory, "write") as store:
         cast_ = Cast.of(spec, _painters(store, content), labels)
         for actor in cast_.actors():
@@ -60,8 +60,9 @@ def judge_again(
         counted = stored_count(store)
         if counted is None:
             raise UsageError(f"{str(directory)!r} was stopped before its cases were stored; run it again first")
+        keep_rules(store, spec.relations)
         summary = flow_through(store, cast_, workplace, progress, counted, may_paint=False)
-        _write_down(directory, content, first, spec, labels)
+        _write_down(directory, content, spec, _leading(store, cast_))
     if summary.n_unpainted:
         progress.note(f"{summary.n_unpainted} cases are not painted yet; finish the run with its own command")
     for label in sorted(set(labels.values())):
@@ -94,11 +95,10 @@ def changed_spec(asked: Mapping[str, Json], changes: Changes) -> RunSpec:
 
 
 def _told_apart(spec: RunSpec, first: Mapping[str, Json]) -> dict[str, str]:
-    """Labels for components that share a name with one of the run's but have other options, by role:name."""
-    relations = {f"relation:{r['name']}": r for r in cast("list[dict[str, Json]]", first["relations"])}
-    known = {**cast("dict[str, dict[str, Json]]", first["observers"]), **relations}
+    """Labels for perceivers that share a name with one of the run's but have other options, by role:name."""
+    known = cast("dict[str, dict[str, Json]]", first["observers"])
     labels = {}
-    for binding in (*spec.observers(), *spec.relations):
+    for binding in spec.observers():
         key = f"{binding.role}:{binding.label}"
         differing = _differing(binding, known.get(key))
         if differing:
@@ -132,23 +132,24 @@ def _painters(store: RunStore, content: Mapping[str, Json]) -> list[Actor]:
     return [Actor.remembered(stored[component_id]) for component_id in wanted]
 
 
-def _write_down(
-    directory: Path,
-    content: dict[str, Json],
-    first: Mapping[str, Json],
-    spec: RunSpec,
-    labels: Mapping[str, str],
-) -> None:
-    fresh = dict(content)
-    judged = [*cast("list[Json]", content.get("judged", []))]
-    addition: Json = {"observers": spec.asked()["observers"], "relations": spec.asked()["relations"]}
-    is_same = addition == {"observers": first["observers"], "relations": first["relations"]}
-    if not is_same and addition not in judged:
-        fresh["judged"] = [*judged, addition]
-    headline = labels.get(f"relation:{spec.headline}", spec.headline)
+def _leading(store: RunStore, cast_: Cast) -> dict[str, Json]:
+    """By relation, the observers of the verdicts just made, as a verdict names them."""
+    leading: dict[str, Json] = {}
+    for case in store.cases():
+        for hearing in cast_.hearings(case):
+            leading.setdefault(hearing.part.label, hearing.observers)
+        if len(leading) == len(cast_.relations):
+            break
+    return leading
+
+
+def _write_down(directory: Path, content: dict[str, Json], spec: RunSpec, leading: dict[str, Json]) -> None:
+    """Say in run.json by which rules and eyes the run is judged now; nothing when they are its own."""
     asked = cast("dict[str, Json]", content["asked"])
-    if headline != asked["headline"]:
-        fresh["asked_first"] = dict(first)
-        fresh["asked"] = {**asked, "headline": headline}
+    now = json.loads(redact(json.dumps(spec.asked())))
+    differing = {name: now[name] for name in ("observers", "relations", "headline") if now[name] != asked[name]}
+    fresh = {name: value for name, value in content.items() if name != JUDGED}
+    if differing:
+        fresh[JUDGED] = {**differing, "leading": leading}
     if fresh != content:
-        write_run_file(directory, json.loads(redact(json.dumps(fresh))))
+        write_run_file(directory, fresh)

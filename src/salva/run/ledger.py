@@ -13,7 +13,7 @@ from typing import cast
 
 from salva.core.case import Case
 from salva.core.fingerprint import Json, fingerprint
-from salva.core.spec import RunSpec
+from salva.core.spec import Binding, RunSpec
 from salva.errors import StoreError, UsageError
 from salva.run.cast import Cast
 from salva.run.guard import redact
@@ -24,6 +24,9 @@ from salva.store.runfile import RUN_FILE, read_run_file, write_run_file
 from salva.store.sqlite import DATABASE, RunStore, open_run
 
 FINISHED = "finished"
+JUDGED = "judged"
+"""In run.json: how `salva judge` last judged the run, where that differs from what was asked."""
+_RULES = "rules"
 _OURS = {LOCK_FILE, DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", f"{DATABASE}-journal", IMAGES, f".{RUN_FILE}.tmp"}
 
 
@@ -41,7 +44,7 @@ def check_directory(directory: Path, spec: RunSpec) -> None:
         raise UsageError(f"{str(directory)!r} is a file; --out takes a directory")
     content = read_run_file(directory)
     if content is not None:
-        _check_same(directory, cast("dict[str, Json]", content.get("asked_first", content["asked"])), spec.asked())
+        _check_same(directory, cast("dict[str, Json]", content["asked"]), spec.asked())
     elif directory.is_dir():
         strangers = sorted(path.name for path in directory.iterdir() if path.name not in _OURS)
         if strangers:
@@ -75,7 +78,9 @@ def stamp_of(spec: RunSpec) -> str:
 
 def finished_summary(directory: Path, spec: RunSpec, retry_refused: bool) -> RunSummary | None:
     """What a finished run came to, without touching anything; None when there is work to do."""
-    if not (directory / DATABASE).is_file() or not (directory / RUN_FILE).is_file():
+    content = read_run_file(directory)
+    if not (directory / DATABASE).is_file() or content is None or JUDGED in content:
+        # A run that was judged otherwise since goes back to its own rules first; nothing is painted for that.
         return None
     with open_run(directory) as store:
         stamp = store.meta().get(FINISHED)
@@ -102,6 +107,7 @@ def open_ledger(store: RunStore, spec: RunSpec, cast_: Cast, environment: Mappin
     fresh: dict[str, Json] = {"asked": spec.asked(), "components": components, "environment": dict(environment)}
     if content is not None:
         fresh = {**content, "components": components}
+        fresh.pop(JUDGED, None)
         seen_in = [content.get("environment"), *cast("list[Json]", content.get("resumed_in", []))]
         if dict(environment) not in seen_in:
             fresh["resumed_in"] = [*seen_in[1:], dict(environment)]
@@ -111,9 +117,23 @@ def open_ledger(store: RunStore, spec: RunSpec, cast_: Cast, environment: Mappin
     store.set_meta("asked", cast(Json, json.loads(redact(json.dumps(spec.asked())))))
     packages = environment.get("packages")
     store.set_meta("salva_version", packages.get("salva") if isinstance(packages, dict) else None)
-    store.drop_meta(FINISHED)
+    keep_rules(store, spec.relations)
     for actor in cast_.actors():
         store.put_component(actor.stored())
+    store.flush()
+
+
+def keep_rules(store: RunStore, relations: Iterable[Binding]) -> None:
+    """Drop the verdicts of every relation that is judged by other rules from now on: in one run, one rule each."""
+    known = store.meta().get(_RULES)
+    before = known if isinstance(known, dict) else {}
+    now = json.loads(json.dumps({binding.label: binding.identity() for binding in relations}))
+    # In this order: whatever kills us in between, no verdict is left that its rule did not make.
+    store.drop_meta(FINISHED)
+    for label, rule in now.items():
+        if label in before and before[label] != rule:
+            store.drop_verdicts(label)
+    store.set_meta(_RULES, {**before, **now})
     store.flush()
 
 

@@ -320,6 +320,10 @@ class RunStore:
         values = (*subject, *conclusion, to_text(dict(verdict.images)), storable(verdict.reason))
         self._write("INSERT OR REPLACE INTO verdicts VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", values)
 
+    def drop_verdicts(self, relation: str) -> None:
+        """Forget every verdict of a relation."""
+        self._write("DELETE FROM verdicts WHERE relation = ?", (relation,))
+
     def set_meta(self, key: str, value: Json) -> None:
         """Keep a note of the run."""
         self._write("INSERT OR REPLACE INTO meta VALUES (?,?)", (key, to_text(value)))

@@ -16,7 +16,7 @@ from salva.errors import SalvaError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class BlobsOptions:
     """What the detector can be told with --set detector.NAME=VALUE."""
 
     contrast: int = option(40, "How far a pixel must be from the border colour, 0 to 255.")
@@ -28,9 +28,9 @@ class Blobs:
     version: ClassVar[str] = "1"
     needs: ClassVar[tuple[str, ...]] = ()
     takes_labels: ClassVar[bool] = False
-    Options: ClassVar[type] = Options
+    Options = BlobsOptions
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: BlobsOptions) -> None:
         self._contrast = options.contrast
 
     def look(self, requests: Sequence[LookRequest]) -> Sequence[Detections | SalvaError]:

@@ -16,7 +16,7 @@ from salva.logic.words import with_article
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class WithSwapOptions:
     """What the suite can be told with --set suite.NAME=VALUE."""
 
     entities: tuple[str, ...] = option(("cat", "dog", "apple"), "The things to pair up.")
@@ -27,9 +27,9 @@ class WithSwap:
 
     version: ClassVar[str] = "1"
     sizes: ClassVar[tuple[str, ...]] = ("full",)
-    Options: ClassVar[type] = Options
+    Options = WithSwapOptions
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: WithSwapOptions) -> None:
         self._options = options
 
     def cases(self, size: str) -> Iterator[Case]:
