@@ -14,12 +14,13 @@ import numpy
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
+from salva.core.case import Prompt
 from salva.core.image import Picture
 from salva.core.observation import Reading
-from salva.core.protocols import LookRequest, Query
+from salva.core.protocols import LookRequest, Query, Rendered, RenderRequest
 from salva.core.spec import ComponentSpec
 from salva.errors import PluginError, UsageError
-from salva.generators.painter.component import random_scene
+from salva.generators.painter.component import Painter, PainterOptions, random_scene
 from salva.perception import rapid_ocr
 from salva.perception.rapid_ocr import RapidOcr, RapidOcrOptions
 from salva.registry import bind
@@ -211,3 +212,26 @@ def test_importing_the_module_loads_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("text", "formula", "seed"),
+    [
+        (
+            "There is both a dog on the bottom and a cow on top, along with a banana in the middle",
+            "(dog@bottom & cow@top) & banana@middle",
+            404788384,
+        ),
+        (
+            "There is either a dog and a cow and a banana or a dog and a banana and a cow, "
+            "otherwise there is a cow and a dog and a banana",
+            "((dog & cow & banana) | (dog & banana & cow)) | (cow & dog & banana)",
+            1638034948,
+        ),
+    ],
+)
+def test_a_column_of_drawings_is_not_read_as_ideographs(reader: RapidOcr, text: str, formula: str, seed: int) -> None:
+    prompt = Prompt(role="a", text=text, formula=formula)
+    rendered = Painter(PainterOptions()).render([RenderRequest(prompt=prompt, seed=seed)])[0]
+    assert isinstance(rendered, Rendered)
+    assert reader.look([LookRequest(picture=rendered.picture, query=Query(role="reader"))]) == [Reading()]

@@ -333,8 +333,8 @@ def painted(labels: Sequence[str], note: str = "", encoded: str = "no") -> Pictu
     picture = Picture(rgb=rgb, width=_WIDTH, height=height)
     if encoded == "no":
         return picture
-    # A stub stands for a file made elsewhere at no cost; it is never read back in a run without crashes.
-    webp = _webp(picture) if encoded == "yes" else b"RIFF" + fingerprint(note).encode()
+    # A stub stands for a file of usual size (8 KiB) made elsewhere at no cost; no run without crashes reads it back.
+    webp = _webp(picture) if encoded == "yes" else b"RIFF" + fingerprint(note).encode() * 256
     return Picture(rgb=rgb, width=_WIDTH, height=height, webp=webp)
 
 
