@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 DEMO_RUN := runs/demo
-DEMO_FAULTS := entity-omission:0.08,entity-duplication:0.08,x-misposition:0.1,y-misposition:0.1,optical-character:0.05
+DEMO_FAULTS := entity-omission:0.08,entity-duplication:0.08,x-misposition:0.3,y-misposition:0.3,optical-character:0.05
 
 .PHONY: demo test check bench docs clean
 

@@ -46,7 +46,8 @@ def paint_torch(args: argparse.Namespace, asked: list[Question]) -> Tensor:
     pictures = []
     for i in range(0, len(texts), CHUNK):
         tokens = encode_prompts(texts[i : i + CHUNK], device)
-        pictures.append(paint(painter, tokens, seed=i + 1, n_steps=args.steps, guidance=args.guidance).cpu())
+        painted = paint(painter, tokens, seed=i + 1, n_steps=args.steps, guidance=args.guidance, shift=args.shift)
+        pictures.append(painted.cpu())
     return torch.cat(pictures)
 
 
@@ -189,6 +190,7 @@ def main() -> None:
     painting.add_argument("--truth", action="store_true")
     painting.add_argument("--steps", type=int, default=25)
     painting.add_argument("--guidance", type=float, default=1.0)
+    painting.add_argument("--shift", type=float, default=1.5, help="above 1 takes more of the steps early")
     painting.add_argument("--each", type=int, default=100)
     painting.add_argument("--to", type=Path, required=True)
     judging = verbs.add_parser("judge")

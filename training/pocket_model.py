@@ -27,6 +27,8 @@ class Shape:
     max_tokens: int = 64
     text_width: int = 192
     n_text_layers: int = 3
+    text_reach: int = 0
+    """How many words in a row each word takes in before it looks further, an odd number; 0 for no such part."""
     fine_width: int = 128
     coarse_width: int = 224
     n_fine: int = 2
@@ -73,24 +75,35 @@ class FeedForward(nn.Sequential):
 
 
 class TextEncoder(nn.Module):
-    """Words to one vector each, and one vector for the whole sentence."""
+    """Words to one vector each, and one vector for the whole sentence.
+
+    Which place, number or colour belongs to which thing must be in the words' vectors before the canvas can gain
+    from it, and the canvas must use it before it is worth putting there. So neighbours are mixed from the first
+    step on, and no layer starts as nothing. Words start large: small ones drown in what the layers add to them.
+    """
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
         width = shape.text_width
         self.words = nn.Embedding(shape.n_words, width)
-        self.places = nn.Parameter(torch.randn(shape.max_tokens, width) * 0.02)
-        nn.init.normal_(self.words.weight, std=0.05)
+        self.places = nn.Parameter(torch.randn(shape.max_tokens, width) * 0.5)
+        reach = shape.text_reach
+        self.neighbours = nn.Conv1d(width, width, reach, padding=reach // 2) if reach else None
         self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(2 * shape.n_text_layers))
         self.looks = nn.ModuleList(Attention(width, width, shape.head_width) for _ in range(shape.n_text_layers))
         self.thoughts = nn.ModuleList(FeedForward(width, 4) for _ in range(shape.n_text_layers))
         self.last = nn.LayerNorm(width)
+        for look, think in zip(self.looks, self.thoughts, strict=True):
+            nn.init.normal_(look.out.weight, std=width**-0.5)
+            nn.init.normal_(think[2].weight, std=(4 * width) ** -0.5)
 
     def forward(self, tokens: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """tokens [b, l], 0 for none, to word vectors [b, l, w], score bias [b, 1, 1, l] and sentence [b, w]."""
         present = (tokens != 0).to(self.places.dtype)
         bias = (present - 1)[:, None, None, :] * 1e4
         x = self.words(tokens) + self.places
+        if self.neighbours is not None:
+            x = x + self.neighbours((x * present.unsqueeze(2)).transpose(1, 2)).transpose(1, 2)
         for i, (look, think) in enumerate(zip(self.looks, self.thoughts, strict=True)):
             seen = self.norms[2 * i](x)
             x = x + look(seen, seen, bias.to(seen.dtype))

@@ -2,6 +2,7 @@
 
     python3 training/train_pocket.py --minutes 8.5 --out OUT                    the first piece
     python3 training/train_pocket.py --minutes 8.5 --resume DIR --out OUT       each further one
+    ... --new-text                                            keep the canvas learnt so far, begin anew with the words
     ... --cool-down                                                             the last: learning fades to nothing
 
 OUT gets raw-*.pt and ema-*.pt (bf16), pocket.json, samples.png and world.png (training pictures with captions).
@@ -30,6 +31,7 @@ from torch.nn import functional
 HERE = Path(__file__).resolve().parent
 # Left on the machine beside the code: a next piece on the same machine then keeps the optimiser's memory.
 STATE = HERE / "out" / "pocket-state.pt"
+TEXT_REACH = 9
 TINY = {"text_width": 32, "n_text_layers": 1, "fine_width": 32, "coarse_width": 32, "n_fine": 1, "n_coarse": 1}
 
 
@@ -39,12 +41,17 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=8.5, help="all of it: start, compiling and saving included")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--resume", type=Path)
+    parser.add_argument("--new-text", action="store_true", help="with --resume: take the canvas alone")
     parser.add_argument("--cool-down", action="store_true")
-    parser.add_argument("--batch", type=int, default=1024)
+    parser.add_argument("--batch", type=int, default=512)
     parser.add_argument("--learning-rate", type=float, default=1e-3)
     parser.add_argument("--warm-up", type=int, default=300)
     parser.add_argument("--ema", type=float, default=0.9993)
-    parser.add_argument("--time-mean", type=float, default=0.25, help="of the logit-normal; above 0 favours noise")
+    # What stands where is settled above t = 0.85; a quarter of the times lie there.
+    parser.add_argument("--time-mean", type=float, default=1.0, help="of the logit-normal; above 0 favours noise")
+    parser.add_argument("--time-spread", type=float, default=1.2, help="of the logit-normal")
+    parser.add_argument("--compiled", type=Path, help="what compiling made: read if there, written at the end")
+    parser.add_argument("--profile", action="store_true", help="write where five steps spend their time to OUT")
     parser.add_argument("--workers", type=int, default=0)
     parser.add_argument("--max-steps", type=int, default=10**9)
     parser.add_argument("--no-compile", action="store_true")
@@ -59,14 +66,15 @@ class Trainer:
     def __init__(self, args: argparse.Namespace, device: torch.device) -> None:
         self.args = args
         self.device = device
-        self.shape = Shape(n_words=len(vocabulary()), max_tokens=MAX_TOKENS, **(TINY if args.tiny else {}))
+        own = {"n_words": len(vocabulary()), "max_tokens": MAX_TOKENS, "text_reach": TEXT_REACH}
+        self.shape = Shape(**own, **(TINY if args.tiny else {}))
         if args.resume:
             facts = load_facts(args.resume)
             if facts["words"] != vocabulary():
                 raise SystemExit(
                     f"the words in {str(args.resume)!r} are not today's; train from the start or undo the change"
                 )
-            self.shape = Shape(**facts["shape"])
+            self.shape = Shape(**{**facts["shape"], **({"text_reach": TEXT_REACH} if args.new_text else {})})
         self.painter = PocketPainter(self.shape).to(device, memory_format=torch.channels_last)
         self.average = copy.deepcopy(self.painter).requires_grad_(False)
         self.step = 0
@@ -76,7 +84,7 @@ class Trainer:
         groups = [{"params": matrices, "weight_decay": 0.01}, {"params": vectors, "weight_decay": 0.0}]
         is_cuda = device.type == "cuda"
         self.optimiser = torch.optim.AdamW(groups, lr=args.learning_rate, betas=(0.9, 0.99), fused=is_cuda)
-        self.warm_from = 0
+        self.warm_from, self.average_from = 0, 0
         if args.resume:
             self._resume(args.resume)
         self.learner = self.painter if args.no_compile else torch.compile(self.painter)
@@ -85,7 +93,13 @@ class Trainer:
         facts = load_facts(folder)
         self.step, self.pieces, self.warm_from = facts["step"], facts["pieces"], facts["step"]
         state = torch.load(STATE, map_location=self.device, weights_only=True) if STATE.exists() else {}
-        if state.get("step") == self.step:
+        if self.args.new_text:
+            learnt = load_weights(folder, "raw").items()
+            canvas = {key.removeprefix("canvas."): value for key, value in learnt if key.startswith("canvas.")}
+            self.painter.canvas.load_state_dict(canvas)
+            self.average.canvas.load_state_dict(canvas)
+            self.average_from = self.step  # a text that knows nothing must not linger in the average
+        elif state.get("step") == self.step:
             self.painter.load_state_dict(state["raw"])
             self.average.load_state_dict(state["ema"])
             self.optimiser.load_state_dict(state["optimiser"])
@@ -98,7 +112,7 @@ class Trainer:
     def loss(self, pictures: Tensor, tokens: Tensor) -> Tensor:
         """Mean squared error of the velocity at random times."""
         b = pictures.shape[0]
-        t = torch.sigmoid(torch.randn(b, device=self.device) + self.args.time_mean)
+        t = torch.sigmoid(self.args.time_spread * torch.randn(b, device=self.device) + self.args.time_mean)
         noise = torch.randn_like(pictures)
         where = t.view(b, 1, 1, 1)
         mixed = torch.lerp(pictures, noise, where).contiguous(memory_format=torch.channels_last)
@@ -121,7 +135,8 @@ class Trainer:
         self.optimiser.step()
         self.optimiser.zero_grad(set_to_none=True)
         self.step += 1
-        keep = min(self.args.ema, (1 + self.step) / (20 + self.step))
+        n_averaged = self.step - self.average_from
+        keep = min(self.args.ema, (1 + n_averaged) / (20 + n_averaged))
         with torch.no_grad():
             torch._foreach_lerp_(list(self.average.parameters()), list(self.painter.parameters()), 1 - keep)
         return loss.detach()
@@ -185,6 +200,17 @@ def time_parts(trainer: Trainer, drawer: Drawer, stream: Stream, n_rounds: int) 
     }
 
 
+def write_profile(trainer: Trainer, drawer: Drawer, stream: Stream, path: Path) -> None:
+    """Where five whole steps spend the GPU's time, kernel by kernel."""
+    with torch.profiler.profile(activities=list(torch.profiler.supported_activities())) as profiler:
+        for _ in range(5):
+            rows, places, tokens, n_with = to_device(stream.next(), trainer.device)
+            trainer.learn(drawer.draw(rows, places, n_with), tokens, 1.0)
+        synchronise(trainer.device)
+    by = "self_cuda_time_total" if trainer.device.type == "cuda" else "self_cpu_time_total"
+    path.write_text(profiler.key_averages().table(sort_by=by, row_limit=40, max_name_column_width=90))
+
+
 def main() -> None:
     """Train one piece."""
     begin = time.time()
@@ -192,6 +218,8 @@ def main() -> None:
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     torch.set_float32_matmul_precision("high")
     torch.backends.cudnn.benchmark = True
+    if args.compiled and args.compiled.exists():
+        torch.compiler.load_cache_artifacts(args.compiled.read_bytes())
     extents = drawing_extents()
     rows_of = {row: i for i, row in enumerate(bank_rows())}
     resumed = load_facts(args.resume)["step"] if args.resume else 0
@@ -207,12 +235,15 @@ def main() -> None:
     print(f"{parameter_count(trainer.painter) / 1e6:.2f} M parameters, started in {time.time() - begin:.0f} s")
     speeds = time_parts(trainer, drawer, stream, 10 if device.type == "cuda" else 1)
     print(json.dumps(speeds), flush=True)
+    if args.profile:
+        write_profile(trainer, drawer, stream, args.out / "profile.txt")
 
     # Saving and sampling take a share of the minutes.
     limit_s = args.minutes * 60 - (25 if device.type == "cuda" else 1)
     learning_from, first_step = time.time(), trainer.step
     waited, losses, last_log, last_save = 0.0, [], time.time(), time.time()
     piece: dict[str, Any] = {**speeds, "batch": args.batch, "losses": {}, "cool_down": args.cool_down}
+    piece |= {"time_mean": args.time_mean, "time_spread": args.time_spread, "new_text": args.new_text}
     while time.time() - begin < limit_s and trainer.step < args.max_steps:
         asked = time.time()
         rows, places, tokens, n_with = to_device(stream.next(), device)
@@ -240,6 +271,8 @@ def main() -> None:
             last_save = time.time()
     stream.close()
     trainer.save(args.out, piece, is_last=True)
+    if args.compiled and not args.no_compile and (made := torch.compiler.save_cache_artifacts()) is not None:
+        args.compiled.write_bytes(made[0])
     n_steps = 25 if device.type == "cuda" else 2
     pictures = paint(trainer.average, encode_prompts(SHEET_PROMPTS, device), seed=5, n_steps=n_steps, guidance=3.0)
     save_sheet(pictures, SHEET_PROMPTS, args.out / "samples.png")
