@@ -23,7 +23,7 @@ import pocket_captions
 import pocket_priors as priors
 import torch
 from onnx import TensorProto, helper, numpy_helper
-from pocket_model import PocketPainter, Shape, parameter_count
+from pocket_model import TEXT_REACH, PocketPainter, Shape, parameter_count
 from pocket_sampling import encode_prompts, shifted_times
 from pocket_weights import load_facts, load_painter
 
@@ -120,7 +120,7 @@ def main() -> None:
     args = parser.parse_args()
     facts: dict[str, Any] = {}
     if args.random:
-        painter = PocketPainter(Shape(n_words=len(pocket_captions.vocabulary())))
+        painter = PocketPainter(Shape(n_words=len(pocket_captions.vocabulary()), text_reach=TEXT_REACH))
         for parameter in painter.parameters():
             torch.nn.init.normal_(parameter, std=0.02)
     else:

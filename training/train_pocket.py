@@ -21,7 +21,7 @@ from typing import Any
 import torch
 from pocket_captions import END, MAX_TOKENS, START, vocabulary
 from pocket_drawing import Drawer, bank_rows, drawing_extents
-from pocket_model import PocketPainter, Shape, parameter_count
+from pocket_model import TEXT_REACH, PocketPainter, Shape, parameter_count
 from pocket_sampling import SHEET_PROMPTS, encode_prompts, paint, save_sheet
 from pocket_stream import Chunk, Stream, make_chunk
 from pocket_weights import load_facts, load_weights, save_facts, save_weights
@@ -31,7 +31,6 @@ from torch.nn import functional
 HERE = Path(__file__).resolve().parent
 # Left on the machine beside the code: a next piece on the same machine then keeps the optimiser's memory.
 STATE = HERE / "out" / "pocket-state.pt"
-TEXT_REACH = 9
 TINY = {"text_width": 32, "n_text_layers": 1, "fine_width": 32, "coarse_width": 32, "n_fine": 1, "n_coarse": 1}
 
 

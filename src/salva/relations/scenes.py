@@ -242,12 +242,16 @@ def is_alike(a: Seen, b: Seen, what: Mentioned, *, reading: str, place: str) -> 
     return not compare_orders(a.scene, b.scene, what, reading=reading, place=place)
 
 
-def failure_of(found: Discrepancy, role: str) -> Failure:
-    """A discrepancy between an image and its prompt as a registered error."""
+def failure_of(found: Discrepancy, role: str, *, has_choice: bool = False) -> Failure:
+    """A discrepancy between an image and its prompt as a registered error.
+
+    has_choice: whether other pictures would be right as well, so that this is only the shortest way to one.
+    """
     message = found.message
     if found.kind in ("missing", "extra"):
         asked = "none" if found.expected == "0" else found.expected
-        message = f"{_number_of(found.entity, found.seen)} where the prompt asks for {asked}"
+        wants = "the nearest right picture has" if has_choice else "the prompt asks for"
+        message = f"{_number_of(found.entity, found.seen)} where {wants} {asked}"
     return Failure(
         error=_error_of(found),
         role=role,

@@ -103,7 +103,7 @@ class Truth:
             if unknown := _unknown_colours(coloured, one):
                 return Conclusion(outcome=Outcome.INCONCLUSIVE, reason=unknown)
             found = explain(formula, one.scene, options.reading, options.place)
-            wrong = [failure_of(discrepancy, one.role) for discrepancy in found]
+            wrong = [failure_of(one_found, one.role, has_choice=not case.determinate) for one_found in found]
             wrong += [text_failure(one)] if one.text else []
             scores[f"right_{one.role}"] = 0.0 if wrong else 1.0
             failures += wrong
