@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+PIP := $(BIN)/python -m pip --disable-pip-version-check install -qq --constraint constraints.txt
 DEMO_RUN := runs/demo
 DEMO_FAULTS := entity-omission:0.08,entity-duplication:0.08,x-misposition:0.3,y-misposition:0.3,optical-character:0.05
 
