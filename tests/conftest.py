@@ -8,6 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# The same examples on every run, and none of them timed: a red test means a changed program. SALVA_EXPLORE=1
+# looks for new ones.
+settings.register_profile(
+    "steady",
+    deadline=None,
+    derandomize=not os.environ.get("SALVA_EXPLORE"),
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("steady")
 
 _connect = socket.socket.connect
 

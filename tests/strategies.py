@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from hypothesis import strategies as st
 
 from salva.core.scene import Scene, Thing
+from salva.errors import UsageError
 from salva.logic.formula import PLACES, RELATIONS, And, Atom, Formula, Not, Or, Related
+from salva.logic.worlds import count_worlds
 
 ENTITIES = ("cat", "dog", "apple", "hot dog", "orange", "sheep", "knife", "scissors")
 COLOURS = ("red", "blue")
@@ -45,8 +47,15 @@ def combined(leaves: st.SearchStrategy[Formula], max_leaves: int = 6) -> st.Sear
 
 
 def formulas(max_leaves: int = 6) -> st.SearchStrategy[Formula]:
-    """Formulas of every kind."""
-    return combined(st.one_of(atoms_about(), atoms_about(), relations_between()), max_leaves)
+    """Formulas of every kind that are small enough to be decided."""
+    return combined(st.one_of(atoms_about(), atoms_about(), relations_between()), max_leaves).filter(_is_decidable)
+
+
+def _is_decidable(f: Formula) -> bool:
+    try:
+        return all(count_worlds(f, reading) >= 0 for reading in ("exact", "at-least"))
+    except UsageError:
+        return False
 
 
 def plain_formulas(

@@ -11,7 +11,7 @@ from salva.logic.formula import Formula
 from salva.logic.notation import parse, to_notation
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(formulas(max_leaves=10))
 def test_a_sentence_reads_back_as_the_formula_it_was_made_from(f: Formula) -> None:
     assert from_english(to_english(f)) == f

@@ -182,7 +182,7 @@ def test_counts_agree_with_listing(f: Formula) -> None:
     assert count_worlds(f, "at-least") == len(listed(f, f, "at-least"))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(described_formulas)
 def test_worlds_with_colours_and_places_are_the_listed_ones(f: Formula) -> None:
     wanted = listed(f, f, "exact")
@@ -190,7 +190,7 @@ def test_worlds_with_colours_and_places_are_the_listed_ones(f: Formula) -> None:
     assert {as_listed(world) for world in worlds(f, limit=len(wanted) + 1)} == wanted
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(related_formulas)
 def test_worlds_with_relations_are_those_that_can_be_drawn(f: Formula) -> None:
     drawn = listed(f, f, "exact")
@@ -199,7 +199,7 @@ def test_worlds_with_relations_are_those_that_can_be_drawn(f: Formula) -> None:
     assert {as_listed(world)[0] for world in found} == {things for things, _ in drawn}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(plain_formulas(max_leaves=4), plain_formulas(max_leaves=4))
 def test_equivalence_agrees_with_listing(f: Formula, g: Formula) -> None:
     for reading in ("exact", "at-least"):
@@ -211,7 +211,7 @@ def test_equivalence_agrees_with_listing(f: Formula, g: Formula) -> None:
             assert (seen in ours, seen in theirs) == (found.holds_for == 1, found.holds_for == 2)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     combined(atoms_about(("cat",), 2, ("red",), ("left", "right")), max_leaves=3),
     combined(atoms_about(("cat",), 2, ("red",), ("left", "right")), max_leaves=3),
@@ -220,7 +220,7 @@ def test_equivalence_of_descriptions_agrees_with_listing(f: Formula, g: Formula)
     assert are_equivalent(f, g) == (listed(f, g, "exact") == listed(g, f, "exact"))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     combined(relations_between(("cat", "dog", "cow")), max_leaves=3),
     combined(relations_between(("cat", "dog", "cow")), max_leaves=2),

@@ -82,7 +82,7 @@ def test_every_law_is_an_equivalence_of_its_own_patterns(law: Law) -> None:
     assert are_equivalent(parse(law.left.lower()), parse(law.right.lower()))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(formulas(max_leaves=5))
 def test_every_rewrite_keeps_the_worlds(f: Formula) -> None:
     for rewrite in rewrites(f):
@@ -90,7 +90,7 @@ def test_every_rewrite_keeps_the_worlds(f: Formula) -> None:
         assert are_equivalent(f, rewrite.formula)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(formulas(max_leaves=5))
 def test_laws_that_keep_every_mention_are_never_dropped(f: Formula) -> None:
     for law in LAWS:

@@ -76,7 +76,7 @@ def test_a_scene_satisfies_exactly_when_it_is_listed_among_the_worlds(f: Formula
     assert satisfies(f, seen) == any(Counter((t.entity, t.colour) for t in w.things) == found for w in every)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     combined(
         st.one_of(atoms_about(("cat", "dog", "apple"), 2), relations_between(("cat", "dog", "apple"))), max_leaves=4

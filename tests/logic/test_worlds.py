@@ -101,7 +101,7 @@ def test_choosing_from_a_contradiction_is_refused() -> None:
         choose_world(parse("cat & !cat"), Random(1))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(formulas(max_leaves=4))
 def test_a_chosen_world_is_one_of_the_worlds(f: Formula) -> None:
     n = count_worlds(f)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from relations.planted import At, judge, pair, row, things
 from strategies import plain_formulas
@@ -94,7 +94,6 @@ PLACED = st.lists(
 )
 
 
-@settings(deadline=None)  # the first example of a case also parses it
 @given(a=PLACED, b=PLACED, case=st.sampled_from(DETERMINATE))
 def test_two_right_images_of_a_determinate_pair_are_the_same(a: list[At], b: list[At], case: Case) -> None:
     scores = judge(TRUTH, case, things(*a), things(*b)).scores
@@ -106,7 +105,6 @@ def test_two_right_images_of_a_determinate_pair_are_the_same(a: list[At], b: lis
         assert scores["wrong_alike"] == 1 - scores["right_a"]
 
 
-@settings(deadline=None)  # the first example of a case also parses it
 @given(
     labels=st.permutations(["cat", "dog", "apple"]),
     at=st.permutations([0.1, 0.25, 0.5, 0.6, 0.95]),
@@ -120,7 +118,6 @@ def test_for_placed_things_same_is_what_both_get_right_or_wrong(labels: list[str
     assert (judge(SAME, case, right, other).outcome is Outcome.HOLDS) == (concluded.scores["right_b"] == 1.0)
 
 
-@settings(deadline=None)
 @given(formula=plain_formulas(), data=st.data())
 def test_any_formulas_worlds_hold_and_no_other_scene_does(formula: Formula, data: st.DataObject) -> None:
     case = pair(to_notation(formula))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from relations.planted import At, box_at, judge, pair, row, text, things
 
@@ -260,7 +260,6 @@ PLACED = st.lists(
 )
 
 
-@settings(deadline=None)  # the first example of a case also parses it
 @given(a=PLACED, b=PLACED, case=st.sampled_from([AND, X, Y, TRIPLE]), scope=st.sampled_from(["mentioned", "all"]))
 def test_the_comparison_has_no_direction(a: list[At], b: list[At], case: Case, scope: str) -> None:
     one = judge(relation(scope=scope), case, things(*a), things(*b))
