@@ -10,6 +10,7 @@ from report.fake_runs import make_case, make_verdict, random_run, store_run
 
 from salva.core.fingerprint import Json
 from salva.core.verdict import Outcome
+from salva.report.markdown import to_markdown
 from salva.report.summary import summarise, summarise_run
 
 KEYS = {"suite", "models", "cases", "outcomes", "violation_rate", "interval"}
@@ -75,3 +76,11 @@ def test_a_stored_run_gives_the_same_summary(tmp_path: Path) -> None:
     store_run(tmp_path / "run", records, images)
     stored = summarise_run(tmp_path / "run").to_json()
     assert stored == summarise(records.cases, records.verdicts, asked=records.asked).to_json()
+
+
+def test_a_report_on_part_of_a_run_says_how_much_is_missing() -> None:
+    cases = [make_case(f"case-{n}") for n in range(5)]
+    verdicts = [make_verdict(case.case_id, repeat=0) for case in cases[:3]]
+    summary = summarise(cases, verdicts, asked={"repeats": 2, "models": [{"name": verdicts[0].model}]})
+    assert summary.by_model[0].n_unjudged == 7
+    assert "Not judged yet: 7" in to_markdown(summary)

@@ -54,6 +54,8 @@ def _model(model: ModelSummary) -> list[str]:
     lines.append(
         f"- Undecided: {undecided}" + (f"; the rate lies within {bounds} whatever they were" if undecided else "")
     )
+    if model.n_unjudged:
+        lines.append(f"- Not judged yet: {model.n_unjudged}; these figures are over part of the run")
     blocks = ["\n".join(lines)]
     heat = heat_map(model)
     if heat is not None:

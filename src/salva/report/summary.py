@@ -47,6 +47,11 @@ class ModelSummary:
         """95 % interval of the violation rate."""
         return self.numbers.get("violation_low"), self.numbers.get("violation_high")
 
+    @property
+    def n_unjudged(self) -> int:
+        """Pairs that were asked for and have no headline verdict yet."""
+        return int(self.numbers.get("n_unjudged") or 0)
+
     def table(self, name: str) -> Table | None:
         """The table of this name, if a metric made one."""
         return next((table for table in self.tables if table.name == name), None)
@@ -182,7 +187,8 @@ def _summarise_model(
         if one.verdict.outcome is Outcome.VIOLATED
         for error in dict.fromkeys(one.verdict.errors)
     )
-    numbers: dict[str, float | None] = {}
+    # A run can be reported on while it goes on; a figure over part of it must say so.
+    numbers: dict[str, float | None] = {"n_unjudged": max(0, len(cases) * _asked_repeats(asked) - len(leading))}
     tables: list[Table] = []
     for metric in _metrics(suite, asked):
         measured = metric.measure(cases, verdicts)
@@ -222,6 +228,11 @@ def _context(asked: Mapping[str, Json]) -> dict[str, str]:
             if isinstance(value, str | int | float):
                 context.setdefault(name, str(value))
     return {**context, "headline": asked_headline(asked)}
+
+
+def _asked_repeats(asked: Mapping[str, Json]) -> int:
+    repeats = asked.get("repeats")
+    return repeats if isinstance(repeats, int) else 1
 
 
 def _asked_suite(asked: Mapping[str, Json]) -> str:

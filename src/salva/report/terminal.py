@@ -75,6 +75,8 @@ def _small_print(model: ModelSummary) -> list[str]:
     if undecided:
         bounds = interval_text(numbers.get("bound_low"), numbers.get("bound_high"))
         lines.append(f"undecided      {undecided} pairs; the rate lies within {bounds} whatever they were")
+    if model.n_unjudged:
+        lines.append(f"not judged     {model.n_unjudged} pairs; the same command goes on with them")
     return lines
 
 
