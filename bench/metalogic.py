@@ -1,7 +1,8 @@
 """MetaLogic on the painter, whole: how long `--size paper` takes and what share of it is salva's own.
 
-Prints one table with the reader off and on. "Own share" is the CPU time outside painting, detecting,
-reading and encoding, in per cent of all CPU time of the process.
+Prints one table with the reader off and on. "Own share" is the CPU time outside loading the networks,
+painting, detecting, reading and encoding, in per cent of all CPU time: planning, writing and syncing
+files, the database, judging.
 
     python bench/metalogic.py [SIZE]      default paper
 """
@@ -50,6 +51,8 @@ def main() -> None:
     painter.render = timed("painting", painter.render)
     detector.look = timed("detecting", detector.look)
     reader.look = timed("reading", reader.look)
+    for component in (painter, detector, reader):
+        component.__init__ = timed("loading", component.__init__)
     pictures.encode_webp = timed("encoding", pictures.encode_webp)
     print(f"{'reader':<9} {'images':>7} {'wall s':>7} {'images/s':>9} {'own share':>10}   CPU seconds by stage")
     for reader_name in ("none", "rapidocr"):

@@ -104,10 +104,12 @@ def test_drawings_are_not_letters(reader: RapidOcr) -> None:
         ("300", 0.95, False),
         ("ao", 0.91, False),
         ("no", 0.98, True),
-        ("cow", 0.65, False),
-        ("cow", 0.75, True),
-        ("apple", 0.59, False),
-        ("apple", 0.62, True),
+        ("cow", 0.84, False),
+        ("cow", 0.86, True),
+        ("apple", 0.74, False),
+        ("apple", 0.76, True),
+        ("banana bread", 0.59, False),
+        ("banana bread", 0.62, True),
     ],
 )
 def test_short_text_must_be_read_with_more_certainty(

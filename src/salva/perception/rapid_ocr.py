@@ -29,8 +29,8 @@ _RECOGNITION_MODEL = "PP-OCRv6_rec_small.onnx"
 _MAX_SIDE = 2048
 _MIN_SIDE = 32
 # Drawings are misread as one, two or three characters (a bicycle is "300", a window 田) and hardly ever
-# as four different ones, so short text has to be read with more certainty. By number of different letters.
-_SHORT_TEXT_SCORE = {1: 0.97, 2: 0.97, 3: 0.7}
+# as more different ones, so short text has to be read with more certainty. By number of different letters.
+_SHORT_TEXT_SCORE = {1: 0.97, 2: 0.97, 3: 0.85, 4: 0.75}
 # Three drawings in a column look like three ideographs (a cow 年, a banana 八): 0.70 to 0.76 in the pictures seen.
 _FEW_IDEOGRAPHS = 4
 _FEW_IDEOGRAPHS_SCORE = 0.9
@@ -40,7 +40,7 @@ _FEW_IDEOGRAPHS_SCORE = 0.9
 class RapidOcrOptions:
     """What can be set with --set reader.NAME=VALUE."""
 
-    min_score: float = option(0.6, "Text read with a lower score is dropped; text of two or three letters needs more.")
+    min_score: float = option(0.6, "Text read with a lower score is dropped; short text needs more.")
     min_letters: int = option(2, "Text with fewer different letters and digits is dropped.")
     detect_side: int = option(736, "Pictures are shrunk to this side before text is looked for; never enlarged.")
     threads: int = option(1, "Threads inside one call.", keyed=False)
