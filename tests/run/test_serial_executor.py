@@ -69,9 +69,8 @@ def test_closing_waits_for_nobody_who_hangs() -> None:
     stuck = workers.submit(release.wait, 30)
     waiting = workers.submit(lambda: 1)
     time.sleep(0.05)
-    began = time.monotonic()
     workers.close()
-    assert time.monotonic() - began < 4
+    assert not stuck.done()
     release.set()
     assert stuck.result(5)
     with pytest.raises(CancelledError):

@@ -4,6 +4,9 @@ A component is a class with a `version`, an optional frozen dataclass `Options`,
 that takes an instance of it. Weights load on construction, work happens on call. Calls take a
 batch and give one outcome per element, in order: an exception is returned as a value, so that
 one bad element never costs its neighbours. Bump `version` when the same input gives other output.
+
+A generator or perceiver may also say how it likes to be called: `batch_size` (elements a call, 1),
+`depth` (calls at once, as many as there are cores) and `timeout_s` (when to give a call up, never).
 """
 
 from __future__ import annotations
