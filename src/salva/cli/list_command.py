@@ -35,10 +35,10 @@ def command(kind: str, plugin: tuple[str, ...]) -> None:
     if kind == "laws":
         from salva.logic.laws import LAWS
 
-        for column in ("law", "family", "equivalence"):
+        for column in ("law", "family", "equivalence", "in words"):
             table.add_column(column)
         for law in LAWS:
-            table.add_row(law.name, law.family, law.summary)
+            table.add_row(law.name, law.family, f"{law.left} = {law.right}", law.summary)
     else:
         for column in ("name", "what", "from"):
             table.add_column(column)
@@ -49,3 +49,5 @@ def command(kind: str, plugin: tuple[str, ...]) -> None:
                 what = f"broken: {error}"
             table.add_row(entry.name, what, entry.distribution or entry.source)
     Console(soft_wrap=True, markup=False).print(table)
+    if not table.row_count:
+        click.echo(f"no {kind} are installed")
