@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -41,12 +40,3 @@ def no_salva_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name.startswith("SALVA_") and name != "SALVA_TEST_DATA":
             monkeypatch.delenv(name)
-
-
-@pytest.fixture
-def foreign_data() -> Path:
-    """The folder of real data; the test is skipped, by name, where it is not there."""
-    folder = os.environ.get("SALVA_TEST_DATA")
-    if not folder or not Path(folder).is_dir():
-        pytest.skip("SALVA_TEST_DATA names no folder of foreign data")
-    return Path(folder)
