@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from salva.core.case import Case
 from salva.core.verdict import Outcome
@@ -74,6 +74,22 @@ class Run:
             return store.image_path(image_id)
 
 
+class Asked(TypedDict, total=False):
+    """What else a run can be asked for, as the flags of `salva run`."""
+
+    detector: str
+    reader: str
+    embedder: str
+    judges: tuple[str, ...]
+    size: str
+    repeats: int
+    seed: int
+    control: bool
+    only: tuple[str, ...]
+    relation: str
+    reading: str
+
+
 def run_suite(
     suite: str,
     model: str | Iterable[str] = "painter",
@@ -81,11 +97,10 @@ def run_suite(
     out: str | Path | None = None,
     settings: Mapping[str, str] | None = None,
     progress: bool = False,
-    **asked: Any,
+    **asked: Unpack[Asked],
 ) -> Run:
     """Run a suite as `salva run` does and give the finished run.
 
-    asked: detector, reader, embedder, judges, size, repeats, seed, control, only, relation, reading.
     The same call resumes an interrupted run and does nothing twice.
     """
     models = (model,) if isinstance(model, str) else tuple(model)

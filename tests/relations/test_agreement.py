@@ -16,7 +16,8 @@ from salva.logic.formula import Formula, entities
 from salva.logic.notation import parse, to_notation
 from salva.logic.worlds import World, worlds
 from salva.relations.same_scene import SameScene, SameSceneOptions
-from salva.relations.truth import Truth, TruthOptions
+from salva.relations.scenes import SceneOptions
+from salva.relations.truth import Truth
 from salva.suites.metalogic import MetaLogic, MetaLogicOptions
 
 SUITE = MetaLogic(MetaLogicOptions(counts=3))
@@ -25,7 +26,7 @@ CASES = [*SUITE.cases("quick"), *OWN.values()]
 DETERMINATE = [case for case in CASES if case.relation == "same-scene"]
 
 SAME = SameScene(SameSceneOptions(indeterminate="same-scene"))
-TRUTH = Truth(TruthOptions())
+TRUTH = Truth(SceneOptions())
 
 ALONG = {None: 0.5, "left": 0.15, "top": 0.15, "middle": 0.5, "right": 0.85, "bottom": 0.85, "elsewhere": 0.2}
 

@@ -18,7 +18,8 @@ from salva.core.verdict import (
     Outcome,
 )
 from salva.relations.same_scene import SameScene
-from salva.relations.truth import Truth, TruthOptions
+from salva.relations.scenes import SceneOptions
+from salva.relations.truth import Truth
 
 AND = pair("cat & dog", "dog & cat")
 OR = pair("cat | dog", "dog | cat", determinate=False, relation="truth")
@@ -26,7 +27,7 @@ NEGATION = pair("cat & !dog", "!dog & cat", relation="truth")
 
 
 def relation(**given_options: str) -> Truth:
-    return Truth(parse_options(TruthOptions, given_options, "relation"))
+    return Truth(parse_options(SceneOptions, given_options, "relation"))
 
 
 def blame(concluded: Conclusion) -> list[tuple[str, str, str]]:

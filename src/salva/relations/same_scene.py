@@ -28,8 +28,8 @@ from salva.relations.orders import OrderDifference
 from salva.relations.scenes import (
     MISPOSITION,
     Mentioned,
+    SceneOptions,
     Seen,
-    check_shares,
     compare_orders,
     counts_of,
     errors_of,
@@ -44,7 +44,7 @@ from salva.relations.scenes import (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SameSceneOptions:
+class SameSceneOptions(SceneOptions):
     """How two images are compared."""
 
     scope: str = option(
@@ -55,17 +55,6 @@ class SameSceneOptions:
         "Pairs with several right pictures: leave them to truth, or compare them too, as the paper does.",
         choices=("truth", "same-scene"),
     )
-    reading: str = option(
-        "exact", "exact: two cats are wrong for a cat. at-least: they are not.", choices=("exact", "at-least")
-    )
-    place: str = option(
-        "order", "Places by the order of centroids, or by thirds of the picture.", choices=("order", "thirds")
-    )
-    merge_iou: float = option(0.7, "Boxes of one label that overlap by more than this are one thing.")
-    min_text_score: float = option(0.5, "Text read with a lower score is left out.")
-
-    def __post_init__(self) -> None:
-        check_shares(merge_iou=self.merge_iou, min_text_score=self.min_text_score)
 
 
 class SameScene:

@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from salva.core.case import Case
 from salva.core.observation import Detection, Detections, Reading
+from salva.core.options import option
 from salva.core.protocols import Look, Query, Sight
 from salva.core.scene import Box, Scene, Thing
 from salva.core.verdict import (
@@ -58,11 +59,24 @@ _MIN_LETTERS = 2
 _LONGEST_QUOTE = 80
 
 
-def check_shares(**given: float) -> None:
-    """Refuse option values that are no share of one."""
-    for name, value in given.items():
-        if not 0 <= value <= 1:
-            raise UsageError(f"relation.{name} is {value!r}; it must be from 0 to 1")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SceneOptions:
+    """How an image becomes a scene and is held against a formula."""
+
+    reading: str = option(
+        "exact", "exact: two cats are wrong for a cat. at-least: they are not.", choices=("exact", "at-least")
+    )
+    place: str = option(
+        "order", "Places by the order of centroids, or by thirds of the picture.", choices=("order", "thirds")
+    )
+    merge_iou: float = option(0.7, "Boxes of one label that overlap by more than this are one thing.")
+    min_text_score: float = option(0.5, "Text read with a lower score is left out.")
+
+    def __post_init__(self) -> None:
+        for name in ("merge_iou", "min_text_score"):
+            value = getattr(self, name)
+            if not 0 <= value <= 1:
+                raise UsageError(f"relation.{name} is {value!r}; it must be from 0 to 1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,11 +8,9 @@ Pure: no model, no disk, no clock. Colours nobody looked at make a case INCONCLU
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from salva.core.case import Case
-from salva.core.options import option
 from salva.core.protocols import Conclusion, Look, Sight
 from salva.core.verdict import (
     ENTITY_DUPLICATION,
@@ -28,8 +26,8 @@ from salva.logic.satisfaction import explain
 from salva.relations.scenes import (
     WRONG_COLOUR,
     WRONG_RELATION,
+    SceneOptions,
     Seen,
-    check_shares,
     errors_of,
     failure_of,
     is_alike,
@@ -38,23 +36,6 @@ from salva.relations.scenes import (
     see,
     text_failure,
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TruthOptions:
-    """How an image is held against its prompt."""
-
-    reading: str = option(
-        "exact", "exact: two cats are wrong for a cat. at-least: they are not.", choices=("exact", "at-least")
-    )
-    place: str = option(
-        "order", "Places by the order of centroids, or by thirds of the picture.", choices=("order", "thirds")
-    )
-    merge_iou: float = option(0.7, "Boxes of one label that overlap by more than this are one thing.")
-    min_text_score: float = option(0.5, "Text read with a lower score is left out.")
-
-    def __post_init__(self) -> None:
-        check_shares(merge_iou=self.merge_iou, min_text_score=self.min_text_score)
 
 
 class Truth:
@@ -72,9 +53,9 @@ class Truth:
         ENTITY_OMISSION: "There is less of something than the prompt asks for.",
         OPTICAL_CHARACTER: "The image shows text that the prompt does not ask for.",
     }
-    Options = TruthOptions
+    Options = SceneOptions
 
-    def __init__(self, options: TruthOptions) -> None:
+    def __init__(self, options: SceneOptions) -> None:
         self._options = options
 
     def applies(self, case: Case) -> bool:

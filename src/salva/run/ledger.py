@@ -20,8 +20,9 @@ from salva.run.guard import redact
 from salva.run.summary import RunSummary
 from salva.store.blobs import IMAGES
 from salva.store.lock import LOCK_FILE
+from salva.store.reading import DATABASE
 from salva.store.runfile import RUN_FILE, read_run_file, write_run_file
-from salva.store.sqlite import DATABASE, RunStore, open_run
+from salva.store.sqlite import RunStore, open_run
 
 FINISHED = "finished"
 JUDGED = "judged"
