@@ -53,7 +53,7 @@ def main() -> None:
     reader.look = timed("reading", reader.look)
     for component in (painter, detector, reader):
         component.__init__ = timed("loading", component.__init__)
-    pictures.encode_webp = timed("encoding", pictures.encode_webp)
+    pictures.encode_picture = timed("encoding", pictures.encode_picture)
     print(f"{'reader':<9} {'images':>7} {'wall s':>7} {'images/s':>9} {'own share':>10}   CPU seconds by stage")
     for reader_name in ("none", "rapidocr"):
         _busy.clear()

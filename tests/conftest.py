@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -32,6 +33,15 @@ def _connect_to_loopback_only(self: socket.socket, address: Any) -> None:
 def loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Any connection to elsewhere fails the test that made it."""
     monkeypatch.setattr(socket.socket, "connect", _connect_to_loopback_only)
+
+
+@pytest.fixture(scope="session")
+def foreign_data() -> Path:
+    """The folder of data that others made, which is no part of the project."""
+    folder = os.environ.get("SALVA_TEST_DATA")
+    if not folder:
+        pytest.skip("SALVA_TEST_DATA names no folder of foreign data")
+    return Path(folder)
 
 
 @pytest.fixture(autouse=True)

@@ -38,18 +38,40 @@ class Shape:
     n_middle: int = 1
     has_fine_self_attention: bool = False
     head_width: int = 32
+    norm: str = "pixel"
+    word_look: str = "plain"
 
-    def to_json(self) -> dict[str, int | bool]:
+    def to_json(self) -> dict[str, int | bool | str]:
         """Plain numbers, for the file beside the weights."""
         return asdict(self)
+
+
+def unit(x: Tensor, dim: int) -> Tensor:
+    """x at a mean square of one along dim."""
+    return (x * torch.rsqrt(x.float().square().mean(dim, keepdim=True) + 1e-6)).to(x.dtype)
+
+
+class PixelNorm(nn.Module):
+    """Each cell's vector at length one, times a gain; unlike groups of channels it needs no look at other cells."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.gain = nn.Parameter(torch.ones(width, 1, 1))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x [b, c, h, w] to the same shape."""
+        return unit(x, 1) * self.gain.to(x.dtype)
 
 
 class Attention(nn.Module):
     """Multi-head attention over a sequence, from itself or from another one."""
 
-    def __init__(self, width: int, source_width: int, head_width: int) -> None:
+    def __init__(self, width: int, source_width: int, head_width: int, *, is_plain: bool = False) -> None:
         super().__init__()
         self.n_heads = width // head_width
+        self.is_plain = is_plain
+        # Scores stay small whatever the weights grow to, so a high learning rate cannot blow them up.
+        self.sharpness = nn.Parameter(torch.ones(self.n_heads, 1, 1))
         self.query = nn.Linear(width, width, bias=False)
         self.key_value = nn.Linear(source_width, 2 * width, bias=False)
         self.out = nn.Linear(width, width)
@@ -61,7 +83,15 @@ class Attention(nn.Module):
         b, n, width = x.shape
         query = self.query(x).view(b, n, self.n_heads, -1).transpose(1, 2)
         key, value = self.key_value(source).view(b, source.shape[1], 2, self.n_heads, -1).permute(2, 0, 3, 1, 4)
-        seen = functional.scaled_dot_product_attention(query, key, value, attn_mask=bias)
+        query, key = unit(query, -1) * self.sharpness.to(query.dtype), unit(key, -1)
+        if bias is None:
+            seen = functional.scaled_dot_product_attention(query, key, value)
+        elif self.is_plain:
+            # Few words: the scores are small, and a fused kernel would read the bias once for every cell.
+            scores = query @ key.transpose(2, 3) * query.shape[3] ** -0.5 + bias
+            seen = scores.softmax(3).to(value.dtype) @ value
+        else:
+            seen = functional.scaled_dot_product_attention(query, key, value, attn_mask=bias)
         return self.out(seen.transpose(1, 2).reshape(b, n, width))
 
 
@@ -88,11 +118,16 @@ class TextEncoder(nn.Module):
         super().__init__()
         width = shape.text_width
         self.words = nn.Embedding(shape.n_words, width)
-        self.places = nn.Parameter(torch.randn(shape.max_tokens, width) * 0.5)
         reach = shape.text_reach
-        self.neighbours = nn.Conv1d(width, width, reach, padding=reach // 2) if reach else None
+        self.neighbours = nn.ModuleList(
+            nn.Conv1d(width, width, reach, padding=reach // 2, groups=width if i else 1)
+            for i in range(shape.n_text_layers)
+        )
         self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(2 * shape.n_text_layers))
-        self.looks = nn.ModuleList(Attention(width, width, shape.head_width) for _ in range(shape.n_text_layers))
+        self.looks = nn.ModuleList(
+            Attention(width, width, shape.head_width, is_plain=shape.word_look == "plain")
+            for _ in range(shape.n_text_layers)
+        )
         self.thoughts = nn.ModuleList(FeedForward(width, 4) for _ in range(shape.n_text_layers))
         self.last = nn.LayerNorm(width)
         for look, think in zip(self.looks, self.thoughts, strict=True):
@@ -101,12 +136,11 @@ class TextEncoder(nn.Module):
 
     def forward(self, tokens: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """tokens [b, l], 0 for none, to word vectors [b, l, w], score bias [b, 1, 1, l] and sentence [b, w]."""
-        present = (tokens != 0).to(self.places.dtype)
+        present = (tokens != 0).to(self.words.weight.dtype)
         bias = (present - 1)[:, None, None, :] * 1e4
-        x = self.words(tokens) + self.places
-        if self.neighbours is not None:
-            x = x + self.neighbours((x * present.unsqueeze(2)).transpose(1, 2)).transpose(1, 2)
-        for i, (look, think) in enumerate(zip(self.looks, self.thoughts, strict=True)):
+        x = self.words(tokens)
+        for i, (near, look, think) in enumerate(zip(self.neighbours, self.looks, self.thoughts, strict=True)):
+            x = x + near((x * present.unsqueeze(2)).transpose(1, 2)).transpose(1, 2)
             seen = self.norms[2 * i](x)
             x = x + look(seen, seen, bias.to(seen.dtype))
             x = x + think(self.norms[2 * i + 1](x))
@@ -115,15 +149,19 @@ class TextEncoder(nn.Module):
         return x, bias, (x * weight).sum(1)
 
 
+def make_norm(width: int, norm: str) -> nn.Module:
+    return PixelNorm(width) if norm == "pixel" else nn.GroupNorm(16, width)
+
+
 class ResidualBlock(nn.Module):
     """Two 3 x 3 convolutions; time and sentence scale and shift between them."""
 
-    def __init__(self, n_in: int, n_out: int, mood_width: int) -> None:
+    def __init__(self, n_in: int, n_out: int, mood_width: int, norm: str) -> None:
         super().__init__()
-        self.first_norm = nn.GroupNorm(16, n_in)
+        self.first_norm = make_norm(n_in, norm)
         self.first = nn.Conv2d(n_in, n_out, 3, padding=1)
         self.mood = nn.Linear(mood_width, 2 * n_out)
-        self.second_norm = nn.GroupNorm(16, n_out)
+        self.second_norm = make_norm(n_out, norm)
         self.second = nn.Conv2d(n_out, n_out, 3, padding=1)
         self.shortcut = nn.Conv2d(n_in, n_out, 1) if n_in != n_out else nn.Identity()
         nn.init.zeros_(self.mood.weight)
@@ -147,7 +185,9 @@ class AttentionBlock(nn.Module):
         self.self_norm = nn.LayerNorm(width) if has_self else None
         self.self_look = Attention(width, width, shape.head_width) if has_self else None
         self.word_norm = nn.LayerNorm(width)
-        self.word_look = Attention(width, shape.text_width, shape.head_width)
+        self.word_look = Attention(
+            width, shape.text_width, shape.head_width, is_plain=shape.word_look == "plain"
+        )
         self.think_norm = nn.LayerNorm(width) if factor else None
         self.think = FeedForward(width, factor) if factor else None
 
@@ -186,18 +226,18 @@ class Canvas(nn.Module):
         def coarse_look() -> AttentionBlock:
             return AttentionBlock(coarse, shape, has_self=True, factor=3)
 
-        self.fine_down = nn.ModuleList(ResidualBlock(fine, fine, mood) for _ in range(shape.n_fine))
+        self.fine_down = nn.ModuleList(ResidualBlock(fine, fine, mood, shape.norm) for _ in range(shape.n_fine))
         self.fine_down_look = fine_look()
         self.down = nn.Conv2d(fine, coarse, 3, stride=2, padding=1)
-        self.coarse_down = nn.ModuleList(ResidualBlock(coarse, coarse, mood) for _ in range(shape.n_coarse))
+        self.coarse_down = nn.ModuleList(ResidualBlock(coarse, coarse, mood, shape.norm) for _ in range(shape.n_coarse))
         self.coarse_down_look = nn.ModuleList(coarse_look() for _ in range(shape.n_coarse))
         self.middle = nn.ModuleList(coarse_look() for _ in range(shape.n_middle))
-        self.coarse_up = nn.ModuleList(ResidualBlock(2 * coarse, coarse, mood) for _ in range(shape.n_coarse))
+        self.coarse_up = nn.ModuleList(ResidualBlock(2 * coarse, coarse, mood, shape.norm) for _ in range(shape.n_coarse))
         self.coarse_up_look = nn.ModuleList(coarse_look() for _ in range(shape.n_coarse))
         self.up = nn.Conv2d(coarse, 4 * fine, 1)
-        self.fine_up = nn.ModuleList(ResidualBlock(2 * fine, fine, mood) for _ in range(shape.n_fine))
+        self.fine_up = nn.ModuleList(ResidualBlock(2 * fine, fine, mood, shape.norm) for _ in range(shape.n_fine))
         self.fine_up_look = fine_look()
-        self.leave_norm = nn.GroupNorm(16, fine)
+        self.leave_norm = make_norm(fine, shape.norm)
         self.leave = nn.Conv2d(fine, n_in, 3, padding=1)
         nn.init.zeros_(self.leave.weight)
         nn.init.zeros_(self.leave.bias)
@@ -206,6 +246,10 @@ class Canvas(nn.Module):
 
     def forward(self, x: Tensor, t: Tensor, words: Tensor, bias: Tensor, sentence: Tensor) -> Tensor:
         """x [b, 3, s, s], t [b], and what the text encoder made of the sentence, to the velocity [b, 3, s, s]."""
+        return self.both(x, t, words, bias, sentence)[0]
+
+    def both(self, x: Tensor, t: Tensor, words: Tensor, bias: Tensor, sentence: Tensor) -> tuple[Tensor, Tensor]:
+        """The velocity, and what the middle of the network made of every coarse cell, [b, c, h, w]."""
         angles = t.float()[:, None] * self.frequencies
         waves = torch.cat([angles.cos(), angles.sin()], 1).to(x.dtype)
         mood = functional.silu(self.time(waves) + self.sentence(sentence))
@@ -225,6 +269,7 @@ class Canvas(nn.Module):
             kept.append(y)
         for look in self.middle:
             y = look(y, words, bias)
+        middle = y
         for block, look in zip(self.coarse_up, self.coarse_up_look, strict=True):
             y = look(block(torch.cat([y, kept.pop()], 1), mood), words, bias)
         y = functional.pixel_shuffle(self.up(y), 2)
@@ -232,7 +277,7 @@ class Canvas(nn.Module):
             y = block(torch.cat([y, kept.pop()], 1), mood)
             if i == 0:
                 y = self.fine_up_look(y, words, bias)
-        return functional.pixel_shuffle(self.leave(functional.silu(self.leave_norm(y))), PATCH)
+        return functional.pixel_shuffle(self.leave(functional.silu(self.leave_norm(y))), PATCH), middle
 
 
 class PocketPainter(nn.Module):

@@ -11,7 +11,8 @@ import pytest
 
 from salva.core.image import Picture
 from salva.errors import StoreError
-from salva.run.pictures import Album, decode_webp, encode_webp
+from salva.imaging.files import decode_picture, encode_picture
+from salva.run.pictures import Album
 from salva.store.blobs import Blobs, digest_of
 from salva.store.records import StoredImage
 
@@ -31,7 +32,7 @@ class SlowBlobs(Blobs):
 @pytest.mark.parametrize("size", [(1, 1), (17, 9), (256, 256)])
 def test_pixels_come_back_exactly(tmp_path: Path, size: tuple[int, int]) -> None:
     picture = noise(1, *size)
-    assert decode_webp(encode_webp(picture)) == picture
+    assert decode_picture(encode_picture(picture, "WEBP")) == picture
     album = Album(Blobs(tmp_path))
     (stored,) = album.save([picture])
     assert (stored.width, stored.height) == size
@@ -54,7 +55,7 @@ def test_a_file_that_is_not_what_its_name_says_is_refused(tmp_path: Path) -> Non
 
 def test_equal_pictures_from_many_threads_make_one_file_whose_digest_is_right(tmp_path: Path) -> None:
     picture = noise(3)
-    encoded = encode_webp(picture)
+    encoded = encode_picture(picture, "WEBP")
     # The same pixels from two encoders: whichever file wins, every row must name its digest.
     import io
 

@@ -13,22 +13,19 @@ from salva.cli.main import EXIT_GATE, EXIT_INCOMPLETE, EXIT_INTERRUPTED
 from salva.run import ask as asking
 
 
+def _default(role: str) -> str:
+    return f"Default: the suite's choice, else {asking.DEFAULTS[role]}."
+
+
 @click.command("run", short_help="Run a suite against a model.")
 @click.argument("suite")
 @flags.config_flag
 @flags.plugin_flag
-@flags.flag(
-    "--model",
-    "models",
-    multiple=True,
-    default=[asking.DEFAULT_MODEL],
-    show_default=True,
-    help="A generator; repeatable.",
-)
-@flags.flag("--detector", default=asking.DEFAULT_DETECTOR, show_default=True, help="Finds the things in a picture.")
-@flags.flag("--reader", default=asking.DEFAULT_READER, show_default=True, help="Reads text in a picture, or none.")
-@flags.flag("--embedder", default=asking.NOBODY, show_default=True, help="Makes vectors of pictures and texts.")
-@flags.flag("--judge", "judges", multiple=True, help="Answers questions about a picture; repeatable.")
+@flags.flag("--model", "models", multiple=True, help=f"A generator; repeatable. {_default('model')}")
+@flags.flag("--detector", default="", help=f"Finds the things in a picture. {_default('detector')}")
+@flags.flag("--reader", default="", help=f"Reads text in a picture. {_default('reader')}")
+@flags.flag("--embedder", default="", help=f"Makes vectors of pictures and texts. {_default('embedder')}")
+@flags.flag("--judge", "judges", multiple=True, help=f"Answers about a picture; repeatable. {_default('judge')}")
 @flags.size_flag
 @flags.flag("--repeats", type=int, default=1, show_default=True, help="How many seeds every prompt is painted with.")
 @flags.seed_flag

@@ -6,7 +6,7 @@ Each kind turns into JSON and back without loss, because that is how the store k
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias, cast
 
 from salva.core.fingerprint import Json
@@ -50,8 +50,17 @@ class Answer:
     """What a judge answered, with the reply it was read from."""
 
     text: str
+    """The answer to a question, in lower case or as its choice is written; empty for scores and grades."""
     scores: Mapping[str, float]
+    """score: objects and relations, 0 to 50 each. grade: q1, q2, ..., 0 to 1 each. answer: empty."""
     reply: str = ""
+    """What the judge said, to the letter."""
+    problem: str = ""
+    """Why the reply could not be read; text and scores are then empty, and whatever rests on them is inconclusive."""
+    usage: Mapping[str, float] = field(default_factory=dict)
+    """What it cost: n_calls, input_tokens, output_tokens, cost_usd, as far as known."""
+    snapshot: str = ""
+    """The model that answered, as its endpoint names it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,8 +83,16 @@ def observation_to_json(observation: Observation) -> dict[str, Json]:
             }
         case Reading(spans=spans):
             return {"kind": "reading", "spans": [{"text": s.text, "score": s.score, "box": [*s.box]} for s in spans]}
-        case Answer(text=text, scores=scores, reply=reply):
-            return {"kind": "answer", "text": text, "scores": dict(scores), "reply": reply}
+        case Answer():
+            return {
+                "kind": "answer",
+                "text": observation.text,
+                "scores": dict(observation.scores),
+                "reply": observation.reply,
+                "problem": observation.problem,
+                "usage": dict(observation.usage),
+                "snapshot": observation.snapshot,
+            }
         case Vector(values=values):
             return {"kind": "vector", "values": [*values]}
 
@@ -90,7 +107,12 @@ def observation_from_json(stored: Mapping[str, Json]) -> Observation:
             return Reading(spans=tuple(TextSpan(**_with_box(span)) for span in fields["spans"]))  # type: ignore[arg-type]  # as above
         case "answer":
             return Answer(
-                text=str(stored["text"]), scores=cast(dict[str, float], stored["scores"]), reply=str(stored["reply"])
+                text=str(stored["text"]),
+                scores=cast(dict[str, float], stored["scores"]),
+                reply=str(stored["reply"]),
+                problem=str(stored["problem"]),
+                usage=cast(dict[str, float], stored["usage"]),
+                snapshot=str(stored["snapshot"]),
             )
         case "vector":
             return Vector(values=tuple(cast(list[float], stored["values"])))

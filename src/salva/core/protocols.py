@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Protocol
 
 from salva.core.case import Case, Prompt
+from salva.core.chart import Chart
 from salva.core.fingerprint import Json
 from salva.core.image import ImageRef, Picture
 from salva.core.observation import Observation
@@ -52,8 +53,21 @@ class Query:
     role: str
     """detector, reader, embedder or judge."""
     text: str = ""
+    """For an embedder: the text to embed in place of the picture. For a judge: what it is asked about."""
     labels: tuple[str, ...] = ()
     """For detectors that must be told what to look for; others never see it and their key leaves it out."""
+    kind: str = ""
+    """What a judge is asked for: "score" (how well the picture fits the text: objects and relations, 0 to 50
+    each), "answer" (the text is a question) or "grade" (0 to 1 for each of the questions)."""
+    choices: tuple[str, ...] = ()
+    """The answers a question allows; empty for any."""
+    questions: tuple[str, ...] = ()
+    """What is graded, one by one."""
+    formulas: tuple[str, ...] = ()
+    """What the text (score), each choice (answer) or each question (grade) means, for judges that reason from
+    scenes; others never see it and their key leaves it out."""
+    repeat: int = 0
+    """A judge can be asked the same again, to see whether it says the same again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +114,8 @@ class Suite(Protocol):
     version: ClassVar[str]
     sizes: ClassVar[tuple[str, ...]]
     """Named sizes, smallest first; a number samples the largest, balanced over categories."""
+    # A suite that cannot be judged by a detector alone also says `defaults`: role to the component that plays it
+    # unless the user names another, such as {"judge": "scene"}.
 
     def cases(self, size: str) -> Iterator[Case]:
         """The cases of a named size, in a stable order."""
@@ -124,6 +140,7 @@ class Perceiver(Protocol):
     """Roles whose observations of the same image it must be given first."""
     takes_labels: ClassVar[bool]
     """Whether Query.labels can change what it sees."""
+    # Judges that reason from scenes also say `sees_formula = True`: Query.formulas can change what they answer.
 
     def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
         """One observation or error per request."""
@@ -156,6 +173,7 @@ class Measured:
 
     tables: tuple[Table, ...] = ()
     numbers: Mapping[str, float | None] = field(default_factory=dict)
+    charts: tuple[Chart, ...] = ()
 
 
 class Metric(Protocol):

@@ -16,22 +16,21 @@ from salva.errors import UsageError, unknown_name
 from salva.registry import bind, entries, load
 
 SETTABLE = ("suite", "model", "detector", "reader", "embedder", "judge", "relation")
-DEFAULT_MODEL = "painter"
-DEFAULT_DETECTOR = "pocket"
-DEFAULT_READER = "rapidocr"
 NOBODY = "none"
 """What stands for a role left empty."""
+DEFAULTS = {"model": "painter", "detector": "pocket", "reader": "rapidocr", "embedder": NOBODY, "judge": NOBODY}
+"""Who plays a role when neither the user nor the suite names anyone."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """A run as a person asks for it."""
+    """A run as a person asks for it; a role left empty goes to the suite's choice, then to the default."""
 
     suite: str
-    models: tuple[str, ...] = (DEFAULT_MODEL,)
-    detector: str = DEFAULT_DETECTOR
-    reader: str = DEFAULT_READER
-    embedder: str = NOBODY
+    models: tuple[str, ...] = ()
+    detector: str = ""
+    reader: str = ""
+    embedder: str = ""
     judges: tuple[str, ...] = ()
     size: str = "quick"
     repeats: int = 1
@@ -65,22 +64,26 @@ def make_spec(ask: Ask) -> RunSpec:
         by_role["relation"].setdefault("reading", ask.reading)
     if ask.repeats < 1:
         raise UsageError(f"--repeats is {ask.repeats}; it must be 1 or more")
-    if not ask.models:
-        raise UsageError("no model given; name one with --model")
-    for role, bound in (("detector", ask.detector), ("reader", ask.reader), ("embedder", ask.embedder)):
-        if bound == NOBODY and by_role[role]:
-            raise UsageError(f"{role}.{next(iter(by_role[role]))} is set, but this run has no {role}")
-
-    def one(role: str, text: str) -> Binding | None:
-        return None if text == NOBODY else bind(component_spec(role, text, by_role[role]))
-
     suite = bind(component_spec("suite", ask.suite, by_role["suite"]))
     _check_size(suite, ask.size)
-    models = tuple(bind(component_spec("model", text, by_role["model"])) for text in ask.models)
+    chosen = {**DEFAULTS, **getattr(suite.component, "defaults", {})}
+
+    def some(role: str, texts: tuple[str, ...]) -> tuple[Binding, ...]:
+        named = tuple(text for text in texts or (chosen[role],) if text != NOBODY)
+        if not named and by_role[role]:
+            raise UsageError(f"{role}.{next(iter(by_role[role]))} is set, but this run has no {role}")
+        return tuple(bind(component_spec(role, text, by_role[role])) for text in named)
+
+    def one(role: str, text: str) -> Binding | None:
+        return next(iter(some(role, (text,) if text else ())), None)
+
+    models = some("model", ask.models)
+    if not models:
+        raise UsageError("no model given; name one with --model")
     if len({binding.label for binding in models}) != len(models):
         raise UsageError(f"a model is named twice: {', '.join(ask.models)}")
     detector, reader, embedder = one("detector", ask.detector), one("reader", ask.reader), one("embedder", ask.embedder)
-    judges = tuple(bind(component_spec("judge", text, by_role["judge"])) for text in ask.judges)
+    judges = some("judge", ask.judges)
     roles = {b.role for b in (detector, reader, embedder, *judges) if b is not None}
     return RunSpec(
         suite=suite,
@@ -155,7 +158,7 @@ def ask_again(asked: Mapping[str, Json]) -> Ask:
         detector=next(iter(labels("detector")), NOBODY),
         reader=next(iter(labels("reader")), NOBODY),
         embedder=next(iter(labels("embedder")), NOBODY),
-        judges=labels("judge"),
+        judges=labels("judge") or (NOBODY,),
         size=str(asked["size"]),
         repeats=int(cast(int, asked["repeats"])),
         seed=int(cast(int, asked["seed"])),

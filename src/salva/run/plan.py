@@ -7,7 +7,7 @@ by planning anew. Nothing is loaded and nothing is stored here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from salva.core.case import Case, Prompt
 from salva.core.fingerprint import Json, derive_seed, fingerprint
@@ -79,7 +79,9 @@ class Actor:
     def keyed_query(self, query: Query) -> Query:
         """A query without what this perceiver never sees."""
         if query.labels and not self.takes_labels:
-            return Query(role=query.role, text=query.text)
+            query = replace(query, labels=())
+        if query.formulas and not self.sees_formula:
+            query = replace(query, formulas=())
         return query
 
     def look_key(self, image_id: str, query: Query, given: Mapping[str, str]) -> str:

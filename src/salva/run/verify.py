@@ -14,8 +14,8 @@ from pathlib import Path
 
 from salva.core.fingerprint import fingerprint
 from salva.errors import StoreError
+from salva.imaging.files import decode_picture
 from salva.run.environment import n_cores
-from salva.run.pictures import decode_webp
 from salva.run.progress import Progress
 from salva.store.blobs import Blobs
 from salva.store.records import Status, StoredImage
@@ -83,7 +83,7 @@ def _image_problem(blobs: Blobs, image: StoredImage) -> str:
     if len(data) != image.n_bytes or hashlib.sha256(data).hexdigest() != image.digest:
         return f"image {image.image_id}: {path} is not the file that was written (its digest differs)"
     try:
-        picture = decode_webp(data)
+        picture = decode_picture(data, formats=("WEBP",))
     except ValueError as error:
         return f"image {image.image_id}: {path} is {error}"
     if picture.image_id() != image.image_id:

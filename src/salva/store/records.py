@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -92,4 +93,16 @@ def render_key(component_id: str, text: str, formula: str | None, seed: int, rep
 
 def look_key(component_id: str, image_id: str, query: Query, given: Mapping[str, str]) -> str:
     """The key of a look: everything that can change what is seen."""
-    return fingerprint([component_id, image_id, query.role, query.text, query.labels, dict(given)])
+    return fingerprint([component_id, image_id, query_to_json(query), dict(given)])
+
+
+def query_to_json(query: Query) -> dict[str, Json]:
+    """The stored form of a query: its role and whatever else is said."""
+    fields = {field.name: getattr(query, field.name) for field in dataclasses.fields(query)}
+    return {name: [*v] if isinstance(v, tuple) else v for name, v in fields.items() if v or name == "role"}
+
+
+def query_from_json(stored: Mapping[str, Json]) -> Query:
+    """The query a stored form stands for."""
+    fields = {name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()}
+    return Query(**fields)  # type: ignore[arg-type]  # JSON has no field types

@@ -7,9 +7,8 @@ import json
 from typing import TypeAlias, cast
 
 from salva.core.observation import observation_from_json
-from salva.core.protocols import Query
 from salva.core.verdict import Failure, Outcome, Verdict
-from salva.store.records import Status, StoredImage, StoredLook, StoredRender
+from salva.store.records import Status, StoredImage, StoredLook, StoredRender, query_from_json
 
 Row: TypeAlias = tuple[str | int | None, ...]
 
@@ -64,11 +63,10 @@ def render_from_row(row: Row) -> StoredRender:
 
 def look_from_row(row: Row, label: str) -> StoredLook:
     """A look from its row."""
-    query = json.loads(cast(str, row[3]))
     return StoredLook(
         component_id=cast(str, row[1]),
         image_id=cast(str, row[2]),
-        query=Query(role=query["role"], text=query["text"], labels=tuple(query["labels"])),
+        query=query_from_json(json.loads(cast(str, row[3]))),
         given=json.loads(cast(str, row[4])),
         status=Status(cast(str, row[5])),
         observation=None if row[6] is None else observation_from_json(json.loads(cast(str, row[6]))),

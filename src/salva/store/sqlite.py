@@ -22,7 +22,7 @@ from salva.store.connection import check_columns, checked_version, connect_for_r
 from salva.store.lock import RunLock
 from salva.store.migrations import MIGRATIONS
 from salva.store.reading import DATABASE, RunReader, guarded
-from salva.store.records import StoredComponent, StoredImage, StoredLook, StoredRender
+from salva.store.records import StoredComponent, StoredImage, StoredLook, StoredRender, query_to_json
 from salva.store.rows import (
     Row,
     put_statement,
@@ -113,8 +113,7 @@ class RunStore(RunReader):
     def put_look(self, look: StoredLook) -> None:
         """Store what became of a look."""
         seen = None if look.observation is None else to_text(observation_to_json(look.observation))
-        query = to_text({"role": look.query.role, "text": look.query.text, "labels": look.query.labels})
-        inputs = (look.component_id, look.image_id, query, to_text(look.given))
+        inputs = (look.component_id, look.image_id, to_text(query_to_json(look.query)), to_text(look.given))
         values = (look.key(), *inputs, str(look.status), seen, storable(look.error))
         self._write(put_statement("looks", "look_key", 8), values)
 

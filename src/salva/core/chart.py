@@ -1,0 +1,61 @@
+"""A picture of numbers on its way to a report: which columns of a table, drawn how.
+
+Says nothing of pixels or colours; the report draws it for the page and for files.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from salva.core.table import Table
+
+
+class ChartKind(StrEnum):
+    """How a chart is drawn."""
+
+    BARS = "bars"
+    """One bar a row: y over x, with an interval where low and high are named."""
+    HEAT_MAP = "heat-map"
+    """One cell a row: value at column x, line y."""
+    BOXES = "boxes"
+    """The spread of y for each x; one row an observed value."""
+    SCATTER = "scatter"
+    """One point a row."""
+    LINES = "lines"
+    """Points joined in the order of x, one line a series."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    """A table and the columns that are drawn."""
+
+    name: str
+    """In the letters [a-z0-9-]; also the name of its file."""
+    title: str
+    kind: ChartKind
+    table: Table
+    x: str
+    y: str
+    value: str = ""
+    """The column a heat map colours by."""
+    series: str = ""
+    """The column that tells groups of rows apart by colour; empty for one group."""
+    low: str = ""
+    high: str = ""
+    x_label: str = ""
+    y_label: str = ""
+    is_share: bool = False
+    """Whether values are shares between 0 and 1, shown as percent."""
+    ends: tuple[float, float] | None = None
+    """Where the value axis begins and ends; None leaves it to the numbers."""
+    marks: tuple[float, ...] = ()
+    """Values worth a line across the chart, such as 0 or a threshold."""
+    note: str = ""
+    """One sentence on how to read it."""
+
+    def __post_init__(self) -> None:
+        named = (self.x, self.y, self.value, self.series, self.low, self.high)
+        missing = [column for column in named if column and column not in self.table.columns]
+        if missing:
+            raise ValueError(f"chart {self.name!r}: table {self.table.name!r} has no column {missing[0]!r}")

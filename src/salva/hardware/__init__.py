@@ -1,0 +1,1 @@
+"""The machine a model runs on: which device, which precision, how many at once."""

@@ -1,0 +1,1 @@
+"""Pixels and image files: strange bytes to pictures, pictures to bytes others can read."""

@@ -1,0 +1,70 @@
+"""Image files to pictures and back, with strangers' files kept at arm's length.
+
+Whatever comes from an endpoint or a folder may be HTML, half a file or a bomb: size and format are checked
+before a pixel is decoded. Knows no store and no model.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+from salva.core.image import Picture
+
+if TYPE_CHECKING:
+    from PIL.Image import Image as PilImage
+
+MAX_PIXELS = 64_000_000
+"""Far above what models paint (8,000 x 8,000), far below what fills the memory."""
+FORMATS = ("PNG", "JPEG", "WEBP")
+
+
+def decode_picture(data: bytes, formats: tuple[str, ...] = FORMATS, max_pixels: int = MAX_PIXELS) -> Picture:
+    """The pixels of an image file; ValueError says what the bytes are instead."""
+    from PIL import Image, ImageOps
+
+    try:
+        with Image.open(io.BytesIO(data), formats=formats) as image:
+            width, height = image.size
+            if width * height > max_pixels:
+                raise ValueError(f"a picture of {width} x {height} pixels; at most {max_pixels:,} pixels are read")
+            turned = ImageOps.exif_transpose(image)
+            if turned.mode in ("RGBA", "LA", "PA") or "transparency" in turned.info:
+                clear = turned.convert("RGBA")
+                turned = Image.alpha_composite(Image.new("RGBA", clear.size, "white"), clear)
+            rgb = turned.convert("RGB")
+            return Picture(rgb=rgb.tobytes(), width=rgb.width, height=rgb.height)
+    except (OSError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
+        raise ValueError(_described(data, formats, error)) from error
+
+
+def encode_picture(picture: Picture, file_format: str = "PNG") -> bytes:
+    """An image file of a picture: PNG, JPEG or WEBP; all but JPEG are exact."""
+    buffer = io.BytesIO()
+    image = as_image(picture)
+    settings: dict[str, dict[str, object]] = {
+        "PNG": {"compress_level": 1},
+        "JPEG": {"quality": 92},
+        # Method 0, quality 0 only set how hard the encoder tries; the pixels are exact either way.
+        "WEBP": {"lossless": True, "method": 0, "quality": 0},
+    }
+    image.save(buffer, file_format, **settings[file_format])
+    return buffer.getvalue()
+
+
+def as_image(picture: Picture) -> PilImage:
+    """The picture as PIL sees it, sharing its bytes."""
+    from PIL import Image
+
+    return Image.frombuffer("RGB", (picture.width, picture.height), picture.rgb, "raw", "RGB", 0, 1)
+
+
+def _described(data: bytes, formats: tuple[str, ...], error: Exception) -> str:
+    start = data[:200].lstrip().lower()
+    if not data:
+        return "an empty file"
+    if start.startswith((b"<!doctype", b"<html", b"<?xml")):
+        return "a web page instead of an image"
+    if start.startswith((b"{", b"[")):
+        return f"JSON instead of an image: {data[:120].decode('utf-8', 'replace')!r}"
+    return f"not a whole {', '.join(formats)} file ({len(data)} bytes): {str(error)[:200]}"

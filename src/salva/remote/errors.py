@@ -1,0 +1,55 @@
+"""What an endpoint's answer means for the run: try again, give this one up, or stop.
+
+One table for every endpoint, by HTTP status and the words of the answer. Knows no library.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import time
+
+from salva.errors import BackendError, RefusedError, SalvaError, UnusableError
+
+_N_SHOWN = 300
+_QUOTA = ("insufficient_quota", "billing", "exceeded your current quota", "credit balance", "payment required")
+_POLICY = ("content_policy", "content policy", "moderation", "safety", "responsible ai", "prohibited", "image_policy")
+
+
+def http_error(name: str, status: int, message: str, retry_after: str | None = None) -> SalvaError:
+    """The error of an answer that is no answer.
+
+    name: how the component is called, such as "openai/gpt-image-1". retry_after: that header's value.
+    """
+    words, said = message.lower(), f"{name} answered {status}: {message.strip()[:_N_SHOWN] or 'nothing'}"
+    if status in (401, 403) and not any(word in words for word in _POLICY):
+        return UnusableError(f"{said}; check the key")
+    if status == 402 or any(word in words for word in _QUOTA):
+        return UnusableError(f"{said}; the account has no credit left")
+    if status == 404:
+        return UnusableError(f"{said}; check the model's name and the base URL")
+    if status == 429:
+        return BackendError(said, is_retryable=True, retry_after_s=seconds_to_wait(retry_after))
+    if 400 <= status < 500 and any(word in words for word in _POLICY):
+        return RefusedError(said)
+    if status in (408, 409, 425) or status >= 500:
+        return BackendError(said, is_retryable=True, retry_after_s=seconds_to_wait(retry_after))
+    return BackendError(said, is_retryable=False)
+
+
+def unreachable(name: str, where: str, error: Exception) -> BackendError:
+    """The error of a request that got no answer at all: no route, no name, no time left."""
+    return BackendError(f"{name} at {where} cannot be reached: {type(error).__name__}: {error}", is_retryable=True)
+
+
+def seconds_to_wait(retry_after: str | None) -> float | None:
+    """What a Retry-After header asks for: seconds, or a date; None for anything else."""
+    if not retry_after:
+        return None
+    try:
+        return max(0.0, float(retry_after))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(retry_after).timestamp() - time.time())
+    except ValueError:
+        return None

@@ -1,0 +1,46 @@
+"""The OpenAI kit, set up for any endpoint that speaks its API: no retries of its own, its errors in our words."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from salva.errors import BackendError, MissingExtraError, SalvaError, UsageError
+from salva.remote.errors import http_error, unreachable
+
+if TYPE_CHECKING:
+    from openai import OpenAI
+
+KEY_VARIABLE = "OPENAI_API_KEY"
+BASE_URL_VARIABLE = "OPENAI_BASE_URL"
+
+
+def connect(name: str, base_url: str, timeout_s: float) -> OpenAI:
+    """A client of an endpoint; the key comes from the environment alone.
+
+    name: the component, for messages. base_url: empty for OPENAI_BASE_URL, and without that OpenAI's own.
+    """
+    try:
+        from openai import OpenAI
+    except ImportError as error:
+        raise MissingExtraError(name, "api") from error
+    url = base_url or os.environ.get(BASE_URL_VARIABLE, "")
+    key = os.environ.get(KEY_VARIABLE, "")
+    if not key and not url:
+        raise UsageError(
+            f"{name} needs a key; set {KEY_VARIABLE}, or name an endpoint that needs none with {BASE_URL_VARIABLE}"
+        )
+    # Retries belong to the executor, which sees every component's failures and the run's limits.
+    return OpenAI(api_key=key or "none", base_url=url or None, timeout=timeout_s, max_retries=0)
+
+
+def translate(name: str, error: Exception) -> SalvaError:
+    """An exception of the kit as one of ours."""
+    import openai
+
+    if isinstance(error, openai.APIStatusError):
+        return http_error(name, error.status_code, error.message, error.response.headers.get("retry-after"))
+    if isinstance(error, openai.APIConnectionError):
+        cause = error.__cause__
+        return unreachable(name, str(error.request.url), cause if isinstance(cause, Exception) else error)
+    return BackendError(f"{name} failed: {type(error).__name__}: {error}", is_retryable=False)
