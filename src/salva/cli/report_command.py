@@ -9,17 +9,17 @@ import click
 
 from salva.cli import flags
 
-_FILE = {"html": "index.html", "md": "report.md", "json": "report.json", "csv": "verdicts.csv"}
+_FILE = {"html": "index.html", "md": "report.md", "json": "report.json", "csv": "verdicts.csv", "pdf": "report.pdf"}
 
 
-@click.command("report", short_help="A run as html, md, json or csv.")
+@click.command("report", short_help="A run as html, pdf, md, json or csv.")
 @click.argument("run", type=flags.RUN_DIRECTORY)
 @flags.flag("--format", "form", type=click.Choice(list(_FILE)), default="html", show_default=True, help="What to make.")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="Where to write it; json, md and csv print otherwise."
 )
 def command(run: Path, form: str, output: Path | None) -> None:
-    """Make the report of RUN; html goes to RUN/report/index.html unless told otherwise."""
+    """Make the report of RUN; html and pdf go to RUN/report/ unless told otherwise, html with its charts as files."""
     from salva.report.summary import summarise_run
 
     if form == "html":
@@ -27,6 +27,13 @@ def command(run: Path, form: str, output: Path | None) -> None:
 
         path = output or run / "report" / _FILE["html"]
         write_html(run, path)
+        click.echo(path)
+        return
+    if form == "pdf":
+        from salva.report.pdf import write_pdf
+
+        path = output or run / "report" / _FILE["pdf"]
+        write_pdf(run, path)
         click.echo(path)
         return
     if form == "csv":

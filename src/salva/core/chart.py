@@ -51,11 +51,15 @@ class Chart:
     """Where the value axis begins and ends; None leaves it to the numbers."""
     marks: tuple[float, ...] = ()
     """Values worth a line across the chart, such as 0 or a threshold."""
+    is_joined: bool = False
+    """With several models: their rows are put together and drawn once. The table then has a column `model`."""
     note: str = ""
     """One sentence on how to read it."""
 
     def __post_init__(self) -> None:
         named = (self.x, self.y, self.value, self.series, self.low, self.high)
         missing = [column for column in named if column and column not in self.table.columns]
+        if self.is_joined and "model" not in self.table.columns:
+            missing.append("model")
         if missing:
             raise ValueError(f"chart {self.name!r}: table {self.table.name!r} has no column {missing[0]!r}")

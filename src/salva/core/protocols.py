@@ -22,7 +22,7 @@ from salva.core.fingerprint import Json
 from salva.core.image import ImageRef, Picture
 from salva.core.observation import Observation
 from salva.core.spec import Binding
-from salva.core.table import Table
+from salva.core.table import KeyFigure, Table
 from salva.core.verdict import Failure, Outcome, Verdict
 from salva.errors import SalvaError
 
@@ -174,6 +174,8 @@ class Measured:
     tables: tuple[Table, ...] = ()
     numbers: Mapping[str, float | None] = field(default_factory=dict)
     charts: tuple[Chart, ...] = ()
+    key_figures: tuple[KeyFigure, ...] = ()
+    """Shown first; a suite judged by more than a violation rate names its own."""
 
 
 class Metric(Protocol):

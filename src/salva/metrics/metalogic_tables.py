@@ -8,11 +8,13 @@ in a column beside ours only under the rule they were measured by.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar
 
 from salva.core.case import Case
+from salva.core.chart import Chart, ChartKind
 from salva.core.options import option
 from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
@@ -113,7 +115,8 @@ class MetaLogicTables:
             _control_by_law(cases, verdicts),
             self._published(logic, numbering),
         )
-        return Measured(tables=tuple(table for table in tables if table is not None), numbers=numbers)
+        made = tuple(table for table in tables if table is not None)
+        return Measured(tables=made, numbers=numbers, charts=tuple(_charts(made)))
 
     def _published(self, logic: Sequence[Judged], numbering: Sequence[Judged]) -> Table | None:
         if {one.case.labels.get("law") for one in logic}.isdisjoint(LAWS) and not numbering:
@@ -138,6 +141,31 @@ class MetaLogicTables:
             "pictures would be right, over all 20 logic categories. Run with --set relation.indeterminate=same-scene "
             "--set relation.scope=all to measure by its rule. It states AND against OR three ways, named by section.",
         )
+
+
+def _charts(tables: Sequence[Table]) -> Iterator[Chart]:
+    """The pictures of the paper: law by modifier, each law, the curve over numbers."""
+    for table in tables:
+        chart = partial(Chart, table=table, is_share=True, ends=(0.0, 1.0), y_label="violation rate")
+        match table.name:
+            case "law by modifier":
+                kind, title = ChartKind.HEAT_MAP, "Violation rate, law by modifier"
+                yield chart(name="law-by-modifier", title=title, kind=kind, x="modifier", y="law", value="rate")
+            case "by law":
+                kind, title = ChartKind.BARS, "Violation rate by law"
+                yield chart(name="by-law", title=title, kind=kind, x="law", y="rate", low="low", high="high")
+            case "numbering by count and entity":
+                counted = replace(table, rows=tuple((row[0], int(str(row[1])), *row[2:]) for row in table.rows))
+                yield chart(
+                    name="by-count",
+                    title="Violation rate over the number of things",
+                    kind=ChartKind.LINES,
+                    table=counted,
+                    x="count",
+                    y="rate",
+                    series="entity",
+                    x_label="things",
+                )
 
 
 def _ours(which: str, logic: Sequence[Judged], numbering: Sequence[Judged]) -> float | None:

@@ -38,11 +38,16 @@ def safe_cell(value: Cell) -> Cell:
 
 def write_text(path: Path, text: str) -> None:
     """Write a text file whole or not at all, making its folder."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all, making its folder."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", newline="", dir=path.parent, delete=False) as file:
+        with tempfile.NamedTemporaryFile("wb", dir=path.parent, delete=False) as file:
             temporary = Path(file.name)
-            file.write(text)
+            file.write(data)
         temporary.chmod(0o644)
         temporary.replace(path)
     except OSError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from salva.core.table import Cell, Table
+from salva.core.table import Cell, KeyFigure, Table
 
 NOTHING = "–"
 _SHARES = ("rate", "low", "high", "excess", "ours")
@@ -16,6 +16,16 @@ def percent(value: float | None, digits: int = 1) -> str:
 def interval_text(low: float | None, high: float | None) -> str:
     """Both ends of an interval of shares."""
     return NOTHING if low is None or high is None else f"{low * 100:.1f} to {high * 100:.1f} %"
+
+
+def figure_text(figure: KeyFigure) -> tuple[str, str]:
+    """A key figure's value, and its interval and note in one line."""
+    if figure.is_share:
+        value, ends = percent(figure.value), interval_text(figure.low, figure.high)
+    else:
+        value = NOTHING if figure.value is None else f"{figure.value:.3f}"
+        ends = NOTHING if figure.low is None or figure.high is None else f"{figure.low:.3f} to {figure.high:.3f}"
+    return value, "; ".join(part for part in ("" if ends == NOTHING else f"95 %: {ends}", figure.note) if part)
 
 
 def is_share(column: str) -> bool:

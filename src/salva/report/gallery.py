@@ -18,7 +18,7 @@ from salva.core.scene import Box
 from salva.core.verdict import OPTICAL_CHARACTER, Failure, Outcome, Verdict
 from salva.errors import StoreError
 from salva.report.command import command_for
-from salva.report.source import ImageSource, RunRecords
+from salva.report.source import Asked, ImageSource, RunRecords, Seen
 from salva.report.summary import leading_verdicts
 from salva.stats.tally import PAIR, TRUTH, Judged, truth_kind
 
@@ -73,6 +73,8 @@ class Shot:
     """What truth finds wrong in this picture beyond the headline's failures."""
     is_right: bool
     """Whether truth judged this picture and found nothing."""
+    answers: tuple[Asked, ...] = ()
+    """What judges were asked about this picture."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,15 +173,17 @@ class _Maker:
         )
         image_id = verdict.images.get(prompt.role)
         picture = _NO_PICTURE if image_id is None else self._thumbnail(image_id)
+        seen = Seen() if image_id is None else self._images.seen(image_id, verdict.observers)
         return Shot(
             role=prompt.role,
             text=prompt.text,
             formula=prompt.formula or "",
             picture=picture,
-            overlays=() if image_id is None else self._overlays(image_id, verdict, (*failures, *also), picture),
+            overlays=_overlays(seen, (*failures, *also), picture),
             failures=failures,
             also=also,
             is_right=truth is not None and bool(truth.scores.get(f"right_{prompt.role}")),
+            answers=seen.answers,
         )
 
     def _thumbnail(self, image_id: str) -> Thumbnail:
@@ -190,19 +194,6 @@ class _Maker:
                 # One damaged file must not cost the report; the page says what to do about it.
                 self._thumbnails[image_id] = _NO_PICTURE
         return self._thumbnails[image_id]
-
-    def _overlays(
-        self, image_id: str, verdict: Verdict, failures: Sequence[Failure], picture: Thumbnail
-    ) -> tuple[Overlay, ...]:
-        seen = self._images.seen(image_id, verdict.observers)
-        blamed = {failure.entity for failure in failures if failure.entity}
-        is_text_blamed = any(failure.error == OPTICAL_CHARACTER for failure in failures)
-        things = [
-            _overlay(box.box, picture, f"{box.label} {box.score * 100:.0f}", False, box.label in blamed)
-            for box in seen.boxes
-        ]
-        texts = [_overlay(span.box, picture, f"“{span.text}”", True, is_text_blamed) for span in seen.texts]
-        return (*things, *texts)
 
 
 def make_thumbnail(data: bytes) -> Thumbnail:
@@ -216,6 +207,17 @@ def make_thumbnail(data: bytes) -> Thumbnail:
         small.save(buffer, "WEBP", quality=_QUALITY, method=4)
     encoded = base64.b64encode(buffer.getvalue()).decode("ascii")
     return Thumbnail(f"data:image/webp;base64,{encoded}", small.width, small.height)
+
+
+def _overlays(seen: Seen, failures: Sequence[Failure], picture: Thumbnail) -> tuple[Overlay, ...]:
+    blamed = {failure.entity for failure in failures if failure.entity}
+    is_text_blamed = any(failure.error == OPTICAL_CHARACTER for failure in failures)
+    things = [
+        _overlay(box.box, picture, f"{box.label} {box.score * 100:.0f}", False, box.label in blamed)
+        for box in seen.boxes
+    ]
+    texts = [_overlay(span.box, picture, f"“{span.text}”", True, is_text_blamed) for span in seen.texts]
+    return (*things, *texts)
 
 
 def _overlay(box: Box, picture: Thumbnail, label: str, is_text: bool, is_blamed: bool) -> Overlay:

@@ -17,20 +17,24 @@ from pathlib import Path
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
+from salva.core.chart import Chart
 from salva.core.fingerprint import Json
 from salva.core.table import Cell, Table
 from salva.report import charts
 from salva.report.export import write_text
-from salva.report.formats import cell_text, heading, interval_text, is_share, lookup, percent
+from salva.report.figures import all_charts, render_chart, write_figures
+from salva.report.formats import cell_text, figure_text, heading, interval_text, is_share, lookup, percent
 from salva.report.gallery import MAX_EXHIBITS, Exhibit, Gallery, make_gallery
 from salva.report.source import ImageSource, RunRecords, open_source
-from salva.report.summary import ModelSummary, summarise
+from salva.report.summary import ModelSummary, Summary, summarise
 from salva.stats.tally import TRUTH
 
 _TEMPLATES = files("salva.report") / "templates"
 _MAX_CHOICES = 24
 """A label with more values than this is searched for, not chosen from a list."""
 _PAGE_SIZE = 10
+_DRAWN_BY_THE_PAGE = ("law-by-modifier", "by-law", "by-count")
+"""The page draws these itself, with cells that can be chosen; as pictures they are for files."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +44,14 @@ class Filter:
     name: str
     title: str
     values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawnChart:
+    """A chart and its picture."""
+
+    chart: Chart
+    uri: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,12 +74,13 @@ def write_html(directory: Path, out: Path, limit: int = MAX_EXHIBITS) -> None:
     """Write the report of a run."""
     with open_source(directory) as (records, images):
         page = render_html(records, images, limit)
+        write_figures(_summary_of(records), out.parent / "figures")
     write_text(out, page)
 
 
 def render_html(records: RunRecords, images: ImageSource, limit: int = MAX_EXHIBITS) -> str:
     """The report as text; `limit` caps the counterexamples that are embedded."""
-    summary = summarise(records.cases, records.verdicts, asked=records.asked, directory=records.name)
+    summary = _summary_of(records)
     gallery = make_gallery(records, images, limit)
     style, script = _asset("report.css"), _asset("report.js")
     environment = Environment(
@@ -79,12 +92,14 @@ def render_html(records: RunRecords, images: ImageSource, limit: int = MAX_EXHIB
         "is_number": _is_number,
         "is_share": is_share,
         "interval_text": interval_text,
+        "figure_text": figure_text,
         "plot": {"width": charts.PLOT_WIDTH, "height": charts.PLOT_HEIGHT},
     }
     return environment.from_string(_asset("report.html.j2")).render(
         summary=summary,
         facts=_facts(records),
         views=[_view(one) for one in summary.by_model],
+        charts=_charts(summary),
         models_table=summary.models_table() if len(summary.by_model) > 1 else None,
         gallery=gallery,
         featured=_featured(gallery),
@@ -96,6 +111,21 @@ def render_html(records: RunRecords, images: ImageSource, limit: int = MAX_EXHIB
         policy=_policy(style, script),
         exhibit_labels=_exhibit_labels,
     )
+
+
+def _summary_of(records: RunRecords) -> Summary:
+    return summarise(records.cases, records.verdicts, asked=records.asked, directory=records.name)
+
+
+def _charts(summary: Summary) -> dict[str, list[DrawnChart]]:
+    """The charts of each model, and under the empty name those of all models together."""
+    drawn: dict[str, list[DrawnChart]] = {"": []}
+    for model, chart in all_charts(summary):
+        if chart.name in _DRAWN_BY_THE_PAGE:
+            continue
+        uri = "data:image/svg+xml;base64," + base64.b64encode(render_chart(chart, has_title=False)).decode("ascii")
+        drawn.setdefault(model, []).append(DrawnChart(chart=chart, uri=uri))
+    return drawn
 
 
 def _view(model: ModelSummary) -> ModelView:

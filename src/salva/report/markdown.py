@@ -10,7 +10,7 @@ import re
 
 from salva.core.table import Table
 from salva.report.charts import HeatCell, heat_map
-from salva.report.formats import cell_text, heading, interval_text, percent
+from salva.report.formats import cell_text, figure_text, heading, interval_text, percent
 from salva.report.summary import ModelSummary, Summary
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]#|~])")
@@ -38,7 +38,11 @@ def escape(text: str) -> str:
 def _model(model: ModelSummary) -> list[str]:
     numbers = model.numbers
     decided = model.outcomes["HOLDS"] + model.outcomes["VIOLATED"]
-    lines = [
+    lines = []
+    for figure in model.key_figures:
+        value, note = figure_text(figure)
+        lines.append(f"- **{escape(figure.title)}: {value}**" + (f" ({escape(note)})" if note else ""))
+    lines += [
         f"- **Violation rate: {percent(model.violation_rate)}** of {decided} decided pairs "
         f"(95 %: {interval_text(*model.interval)})",
         f"- Macro average over {numbers.get('n_categories') or 0:g} categories: {percent(numbers.get('macro_rate'))} "

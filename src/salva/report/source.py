@@ -14,10 +14,19 @@ from typing import Protocol
 
 from salva.core.case import Case
 from salva.core.fingerprint import Json
-from salva.core.observation import Detection, Detections, Reading, TextSpan
+from salva.core.observation import Answer, Detection, Detections, Reading, TextSpan
+from salva.core.protocols import Query
 from salva.core.verdict import Verdict
 from salva.store.runfile import read_run_file
 from salva.store.sqlite import RunStore, open_run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a judge was asked about an image and what it said, in plain words."""
+
+    question: str
+    answer: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +35,7 @@ class Seen:
 
     boxes: tuple[Detection, ...] = ()
     texts: tuple[TextSpan, ...] = ()
+    answers: tuple[Asked, ...] = ()
 
 
 class ImageSource(Protocol):
@@ -63,6 +73,7 @@ class StoredImages:
         """What these observers, as a verdict names them, saw."""
         boxes: tuple[Detection, ...] = ()
         texts: tuple[TextSpan, ...] = ()
+        answers: list[Asked] = []
         for look in self._store.observations_of(image_id):
             # Labels may hold a "+" themselves, so the joined names are searched and not split.
             if f"+{look.label}+" not in f"+{observers}+":
@@ -71,7 +82,22 @@ class StoredImages:
                 boxes = look.observation.boxes
             elif isinstance(look.observation, Reading):
                 texts = look.observation.spans
-        return Seen(boxes=boxes, texts=texts)
+            elif isinstance(look.observation, Answer) and not look.query.repeat:
+                answers += _asked(look.query, look.observation)
+        return Seen(boxes=boxes, texts=texts, answers=tuple(answers))
+
+
+def _asked(query: Query, answer: Answer) -> list[Asked]:
+    """A judge's answer as questions and answers; a grade answers one question a score."""
+    if answer.problem:
+        return [Asked(question=query.text, answer=f"unreadable: {answer.problem}")]
+    if query.kind == "grade":
+        return [
+            Asked(question=question, answer=f"{answer.scores.get(f'q{number}', 0.0):g}")
+            for number, question in enumerate(query.questions, 1)
+        ]
+    scores = ", ".join(f"{name} {value:g}" for name, value in answer.scores.items())
+    return [Asked(question=query.text, answer=answer.text or scores)]
 
 
 def read_records(directory: Path) -> RunRecords:

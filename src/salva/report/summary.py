@@ -15,9 +15,10 @@ from typing import Any
 
 from salva import registry
 from salva.core.case import Case
+from salva.core.chart import Chart
 from salva.core.fingerprint import Json
 from salva.core.options import NoOptions, parse_options
-from salva.core.table import Cell, Table
+from salva.core.table import Cell, KeyFigure, Table
 from salva.core.verdict import Outcome, Verdict
 from salva.stats.tally import PAIR, Judged, headline, join
 
@@ -36,6 +37,9 @@ class ModelSummary:
     numbers: Mapping[str, float | None]
     """What the metrics measured, by name."""
     tables: tuple[Table, ...]
+    charts: tuple[Chart, ...] = ()
+    key_figures: tuple[KeyFigure, ...] = ()
+    """What the suite is known by, where that is more than a violation rate."""
 
     @property
     def violation_rate(self) -> float | None:
@@ -190,17 +194,23 @@ def _summarise_model(
     # A run can be reported on while it goes on; a figure over part of it must say so.
     numbers: dict[str, float | None] = {"n_unjudged": max(0, len(cases) * _asked_repeats(asked) - len(leading))}
     tables: list[Table] = []
+    charts: list[Chart] = []
+    key_figures: list[KeyFigure] = []
     for metric in _metrics(suite, asked):
         measured = metric.measure(cases, verdicts)
         # A suite's own metric comes after the general ones and may define a number more narrowly.
         numbers |= measured.numbers
         tables += measured.tables
+        charts += measured.charts
+        key_figures += measured.key_figures
     return ModelSummary(
         model=model,
         outcomes={str(outcome): outcomes[outcome] for outcome in Outcome},
         errors=dict(errors.most_common()),
         numbers=numbers,
         tables=tuple(tables),
+        charts=tuple(charts),
+        key_figures=tuple(key_figures),
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from salva.report.charts import HEAT_STEPS, HeatCell, HeatMap, heat_map
-from salva.report.formats import interval_text, percent
+from salva.report.formats import figure_text, interval_text, percent
 from salva.report.summary import ModelSummary, Summary
 
 if TYPE_CHECKING:
@@ -46,6 +46,9 @@ def _model(summary: Summary, model: ModelSummary) -> list[Text | RichTable]:
         parts.append(_heat_table(heat))
     else:
         parts += _category_table(model)
+    for figure in model.key_figures:
+        value, note = figure_text(figure)
+        parts.append(Text.assemble((f"{figure.title} ", ""), (value, "bold"), (f"  {note}" if note else "", "dim")))
     decided = model.outcomes["HOLDS"] + model.outcomes["VIOLATED"]
     parts.append(
         Text.assemble(

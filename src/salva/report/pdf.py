@@ -1,0 +1,242 @@
+"""The report as a PDF to send or to print: figures, charts, counterexamples, tables.
+
+Takes a run's records and pictures. Text from prompts and plugins is escaped, since the page maker reads markup.
+Shorter than the HTML report on purpose: paper has no filters.
+"""
+
+from __future__ import annotations
+
+import base64
+import importlib.util
+from collections.abc import Iterator, Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape
+
+from salva.core.table import Table
+from salva.errors import MissingExtraError
+from salva.report.export import write_bytes
+from salva.report.figures import all_charts, render_chart
+from salva.report.formats import cell_text, figure_text, heading, interval_text, percent
+from salva.report.gallery import Exhibit, Shot, make_gallery
+from salva.report.source import ImageSource, RunRecords, open_source
+from salva.report.summary import ModelSummary, Summary, summarise
+
+if TYPE_CHECKING:
+    from reportlab.platypus import Flowable
+
+MAX_EXHIBITS = 24
+_MAX_ROWS, _MAX_COLUMNS, _MAX_CELL = 30, 9, 60
+_FONT, _BOLD = "DejaVuSans", "DejaVuSans-Bold"
+
+
+def write_pdf(directory: Path, out: Path, limit: int = MAX_EXHIBITS) -> None:
+    """Write the report of a run; `limit` caps the counterexamples shown."""
+    if importlib.util.find_spec("reportlab") is None:
+        raise MissingExtraError("the pdf report", "pdf")
+    with open_source(directory) as (records, images):
+        data = render_pdf(records, images, limit)
+    write_bytes(out, data)
+
+
+def render_pdf(records: RunRecords, images: ImageSource, limit: int = MAX_EXHIBITS) -> bytes:
+    """The report as the bytes of a PDF file."""
+    from reportlab.lib.pagesizes import A4
+    from reportlab.platypus import SimpleDocTemplate
+
+    summary = summarise(records.cases, records.verdicts, asked=records.asked, directory=records.name)
+    buffer = BytesIO()
+    title = f"{summary.suite} on {', '.join(summary.models)}"
+    document = SimpleDocTemplate(
+        buffer, pagesize=A4, title=title, author="salva", invariant=True, leftMargin=48, rightMargin=48
+    )
+    writer = _Writer(document.width)
+    story = [*writer.summary(summary, title, records.name), *writer.exhibits(records, images, limit)]
+    story += writer.tables(summary)
+    document.build(story, onFirstPage=writer.number_page, onLaterPages=writer.number_page)
+    return buffer.getvalue()
+
+
+class _Writer:
+    """Makes the parts of the page; knows fonts and widths."""
+
+    def __init__(self, width: float) -> None:
+        import matplotlib
+        from reportlab.lib.styles import ParagraphStyle
+        from reportlab.pdfbase import pdfmetrics
+        from reportlab.pdfbase.ttfonts import TTFont
+
+        # The charts' own font: it knows far more letters than a PDF's built-in ones.
+        folder = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
+        for name in (_FONT, _BOLD):
+            pdfmetrics.registerFont(TTFont(name, folder / f"{name}.ttf"))
+        self.width = width
+        body = ParagraphStyle("body", fontName=_FONT, fontSize=8.5, leading=12)
+        self._styles = {
+            "body": body,
+            "small": ParagraphStyle("small", body, fontSize=7, leading=9, textColor="#6d655d"),
+            "h1": ParagraphStyle("h1", body, fontName=_BOLD, fontSize=17, leading=22, spaceAfter=6),
+            "h2": ParagraphStyle("h2", body, fontName=_BOLD, fontSize=12, leading=16, spaceBefore=14, spaceAfter=4),
+            "h3": ParagraphStyle("h3", body, fontName=_BOLD, fontSize=9, leading=12, spaceBefore=8, spaceAfter=3),
+        }
+
+    def number_page(self, canvas, document) -> None:  # type: ignore[no-untyped-def]  # reportlab's own, untyped
+        """The foot of every page."""
+        canvas.setFont(_FONT, 7)
+        canvas.drawRightString(document.pagesize[0] - 48, 28, f"salva, page {document.page}")
+
+    def text(self, words: str, style: str = "body") -> Flowable:
+        """A paragraph; whatever the words hold shows as it is."""
+        from reportlab.platypus import Paragraph
+
+        return Paragraph(escape(" ".join(words.split())), self._styles[style])
+
+    def summary(self, summary: Summary, title: str, name: str) -> Iterator[Flowable]:
+        """Title, figures and charts."""
+        yield self.text(title, "h1")
+        asked = summary.asked
+        facts = [
+            f"{summary.cases} cases",
+            *(f"{key} {asked[key]}" for key in ("size", "repeats", "seed") if key in asked),
+        ]
+        yield self.text(", ".join([*facts, *([f"run {name}"] if name else [])]), "small")
+        if len(summary.by_model) > 1:
+            yield self.text("The models side by side", "h2")
+            yield self.table(summary.models_table())
+        for model in summary.by_model:
+            yield self.text(model.model, "h2")
+            yield from (self.text(line) for line in _figures(model))
+        charts = list(all_charts(summary))
+        if charts:
+            yield self.text("Charts", "h2")
+        for model_name, chart in charts:
+            owner = f" – {model_name}" if model_name and len(summary.by_model) > 1 else ""
+            yield self.text(chart.title + owner, "h3")
+            yield self.picture(render_chart(chart, "png", has_title=False), self.width, 420)
+            if chart.note:
+                yield self.text(chart.note, "small")
+
+    def exhibits(self, records: RunRecords, images: ImageSource, limit: int) -> Iterator[Flowable]:
+        """The counterexamples, each kept on one page."""
+        from reportlab.platypus import KeepTogether
+
+        gallery = make_gallery(records, images, limit)
+        yield self.text("Counterexamples", "h2")
+        if not gallery.exhibits:
+            yield self.text("None: every decided case kept its relation.")
+            return
+        yield self.text(
+            f"{gallery.n_violated} broke their relation; {gallery.n_shown} are shown, spread over the categories.",
+            "small",
+        )
+        for exhibit in gallery.exhibits[: gallery.n_shown]:
+            yield KeepTogether(list(self._exhibit(exhibit)))
+
+    def _exhibit(self, exhibit: Exhibit) -> Iterator[Flowable]:
+        from reportlab.platypus import Table as Grid
+
+        labels = ", ".join(f"{name} {value}" for name, value in exhibit.case.labels.items())
+        yield self.text(f"{exhibit.case.case_id}: {', '.join(exhibit.verdict.errors) or exhibit.kind}", "h3")
+        column = self.width / len(exhibit.shots)
+        yield Grid(
+            [[list(self._shot(shot, column - 12)) for shot in exhibit.shots]],
+            colWidths=column,
+            style=_TOP,
+            hAlign="LEFT",
+        )
+        for failure in exhibit.shared_failures:
+            yield self.text(f"{failure.error}: {failure.message}")
+        seen = f"model {exhibit.verdict.model}, seed {exhibit.seed}, seen by {exhibit.verdict.observers}"
+        yield self.text("; ".join(part for part in (labels, seen) if part), "small")
+
+    def _shot(self, shot: Shot, width: float) -> Iterator[Flowable]:
+        yield self.text(f"“{shot.text}”")
+        if shot.picture.uri:
+            data = base64.b64decode(shot.picture.uri.partition(",")[2])
+            yield self.picture(_as_png(data), min(width, 150), 150)
+        else:
+            yield self.text("This picture is missing or damaged.", "small")
+        for failure in shot.failures:
+            yield self.text(f"{failure.error}: {failure.message}", "small")
+        for asked in shot.answers[:8]:
+            yield self.text(f"{asked.question} – {asked.answer}", "small")
+
+    def tables(self, summary: Summary) -> Iterator[Flowable]:
+        """Every table, long ones cut."""
+        yield self.text("Tables", "h2")
+        for model in summary.by_model:
+            for table in model.tables:
+                owner = f" – {model.model}" if len(summary.by_model) > 1 else ""
+                yield self.text(table.name + owner, "h3")
+                yield self.table(table)
+                if table.note:
+                    yield self.text(table.note, "small")
+
+    def table(self, table: Table) -> Flowable:
+        """A table within the page's width; what does not fit is in the other forms of the report."""
+        from reportlab.platypus import Table as Grid
+
+        columns = table.columns[:_MAX_COLUMNS]
+        rows = [[self.text(heading(column), "small") for column in columns]]
+        for row in table.rows[:_MAX_ROWS]:
+            cells = [cell_text(column, value) for column, value in zip(table.columns, row, strict=True)]
+            rows.append([self.text(_cut(cell), "small") for cell in cells[:_MAX_COLUMNS]])
+        if len(table.rows) > _MAX_ROWS:
+            left_out = f"{len(table.rows) - _MAX_ROWS} more rows in the json form"
+            rows.append([self.text(left_out, "small"), *([""] * (len(columns) - 1))])
+        return Grid(rows, colWidths=_widths(table, self.width), style=_RULES, repeatRows=1, hAlign="LEFT")
+
+    def picture(self, data: bytes, width: float, height: float) -> Flowable:
+        """An image file, as large as fits."""
+        from reportlab.platypus import Image
+
+        return Image(BytesIO(data), width=width, height=height, kind="proportional", hAlign="LEFT")
+
+
+_TOP = [("VALIGN", (0, 0), (-1, -1), "TOP"), ("LEFTPADDING", (0, 0), (-1, -1), 0)]
+_RULES = [
+    ("VALIGN", (0, 0), (-1, -1), "TOP"),
+    ("LINEBELOW", (0, 0), (-1, 0), 0.6, "#8a8178"),
+    ("LINEBELOW", (0, 1), (-1, -1), 0.25, "#e2dcd2"),
+    ("TOPPADDING", (0, 0), (-1, -1), 2),
+    ("BOTTOMPADDING", (0, 0), (-1, -1), 2),
+    ("LEFTPADDING", (0, 0), (-1, -1), 3),
+    ("RIGHTPADDING", (0, 0), (-1, -1), 3),
+]
+
+
+def _figures(model: ModelSummary) -> Iterator[str]:
+    for figure in model.key_figures:
+        value, note = figure_text(figure)
+        yield f"{figure.title}: {value}" + (f" ({note})" if note else "")
+    n_decided = model.outcomes["HOLDS"] + model.outcomes["VIOLATED"]
+    yield (
+        f"Violation rate: {percent(model.violation_rate)} of {n_decided} decided "
+        f"(95 %: {interval_text(*model.interval)}); macro average {percent(model.numbers.get('macro_rate'))}"
+    )
+    yield f"Inconclusive: {model.outcomes['INCONCLUSIVE']}, failed: {model.outcomes['FAILED']}"
+    if model.n_unjudged:
+        yield f"Not judged yet: {model.n_unjudged}; these figures are over part of the run"
+
+
+def _widths(table: Table, total: float) -> list[float]:
+    """Columns as wide as their longest cell asks, shrunk to the page together."""
+    columns = table.columns[:_MAX_COLUMNS]
+    wanted = []
+    for index, column in enumerate(columns):
+        cells: Sequence[str] = [cell_text(column, row[index]) for row in table.rows[:_MAX_ROWS]]
+        longest = max([len(heading(column)) * 0.7, *(len(_cut(cell)) for cell in cells)])
+        wanted.append(10 + 4.2 * longest)
+    scale = min(1.0, total / sum(wanted))
+    return [width * scale for width in wanted]
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MAX_CELL else f"{text[: _MAX_CELL - 1]}…"
+
+
+def _as_png(data: bytes) -> bytes:
+    from salva.imaging.files import decode_picture, encode_picture
+
+    return encode_picture(decode_picture(data), "PNG")
