@@ -23,6 +23,7 @@ COMMANDS = {
     "judge": "Verdicts again from what a run has stored.",
     "report": "A run as html, md, json or csv.",
     "export": "Counterexamples or verdict rows of a run as files.",
+    "agree": "How far judges agree with people.",
     "selftest": "Planted faults in, precision and recall of the oracle out.",
     "verify": "Check every stored image and row of a run.",
 }

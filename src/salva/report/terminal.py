@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from salva.core.table import Cell, Table
 from salva.report.charts import HEAT_STEPS, HeatCell, HeatMap, heat_map
-from salva.report.formats import figure_text, interval_text, percent
+from salva.report.formats import cell_text, figure_text, heading, interval_text, is_share, percent
 from salva.report.summary import ModelSummary, Summary
 
 if TYPE_CHECKING:
@@ -112,6 +113,29 @@ def _category_table(model: ModelSummary) -> list[RichTable]:
         rate = named["rate"]
         table.add_row(Text(str(named["category"])), percent(rate if isinstance(rate, float) else None), str(named["n"]))
     return [table]
+
+
+def print_table(table: Table, console: Console | None = None) -> None:
+    """Print any table with its name and its note."""
+    from rich.console import Console as RichConsole
+    from rich.table import Table as RichTableClass
+    from rich.text import Text
+
+    out = console or RichConsole(highlight=False)
+    shown = RichTableClass(box=None)
+    for index, column in enumerate(table.columns):
+        is_number = any(isinstance(row[index], int | float) for row in table.rows)
+        shown.add_column(heading(column), justify="right" if is_number else "left")
+    for row in table.rows:
+        shown.add_row(*(Text(_cell(column, value)) for column, value in zip(table.columns, row, strict=True)))
+    out.print(Text(f"\n{table.name}", style="bold"))
+    out.print(shown)
+    if table.note:
+        out.print(Text(table.note, style="dim"))
+
+
+def _cell(column: str, value: Cell) -> str:
+    return f"{value:.3f}" if isinstance(value, float) and not is_share(column) else cell_text(column, value)
 
 
 def _shade(cell: HeatCell) -> str:

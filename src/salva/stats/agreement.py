@@ -1,0 +1,269 @@
+"""How well two observers agree, and several: correlations, Cohen's kappa, Krippendorff's alpha, corrected rates.
+
+Numbers in, numbers out. Intervals draw the rated things anew, with a seeded generator, so that a number printed
+twice is the same number. A statistic that is not defined for the numbers at hand (no spread, one rating) is None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import TYPE_CHECKING
+
+from salva.stats.intervals import Z_95
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[np.float64]
+
+N_DRAWS = 1000
+_SEED = 20_240_607
+_MAX_PAIRED = 3000
+"""Up to so many things Kendall's tau is drawn anew; above, its interval follows from the number of things alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A statistic, its 95 % interval, and over how many things."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+
+
+def pearson(x: Sequence[float], y: Sequence[float]) -> Estimate:
+    """Pearson's correlation."""
+    one, two = _columns(x, y)
+    return _drawn(lambda weights: _weighted_pearson(one, two, weights), len(one))
+
+
+def spearman(x: Sequence[float], y: Sequence[float]) -> Estimate:
+    """Spearman's rank correlation; equal values share the mean of their ranks."""
+    one, two = _columns(x, y)
+    return _drawn(lambda weights: _weighted_pearson(_ranks(one), _ranks(two), weights), len(one))
+
+
+def kendall(x: Sequence[float], y: Sequence[float]) -> Estimate:
+    """Kendall's tau-b, which knows ties."""
+    import numpy as np
+
+    one, two = _columns(x, y)
+    n = len(one)
+    if n > _MAX_PAIRED:
+        tau = _tau_by_rows(one, two)
+        if tau is None or abs(tau) >= 1:
+            return Estimate(value=tau, n=n)
+        # Fisher's z with the variance of Fieller, Hartley and Pearson (1957) for tau.
+        half = Z_95 * sqrt(0.437 / (n - 4))
+        return Estimate(
+            value=tau, low=float(np.tanh(np.arctanh(tau) - half)), high=float(np.tanh(np.arctanh(tau) + half)), n=n
+        )
+    rises_x = np.sign(one[:, None] - one[None, :])
+    rises_y = np.sign(two[:, None] - two[None, :])
+    together, moves_x, moves_y = rises_x * rises_y, np.abs(rises_x), np.abs(rises_y)
+
+    def tau_of(weights: Numbers) -> Numbers:
+        agreed, moved_x, moved_y = (
+            np.einsum("bi,bi->b", weights @ signs, weights) for signs in (together, moves_x, moves_y)
+        )
+        return _ratio(agreed, np.sqrt(moved_x * moved_y))
+
+    return _drawn(tau_of, n)
+
+
+def cohen(a: Sequence[int], b: Sequence[int], n_categories: int) -> Estimate:
+    """Cohen's kappa of two observers who sort things into categories 0, 1, ..."""
+    import numpy as np
+
+    one, two = np.eye(n_categories)[np.asarray(a, int)], np.eye(n_categories)[np.asarray(b, int)]
+    same = (one * two).sum(axis=1)
+
+    def kappa_of(weights: Numbers) -> Numbers:
+        shares = weights / weights.sum(axis=1, keepdims=True)
+        chance = ((shares @ one) * (shares @ two)).sum(axis=1)
+        return _ratio(shares @ same - chance, 1 - chance)
+
+    return _drawn(kappa_of, len(a))
+
+
+def krippendorff(ratings: Sequence[Sequence[float | None]], level: str = "interval") -> Estimate:
+    """Krippendorff's alpha: one row a rated thing, one column a rater, None where a rater was silent.
+
+    level: "nominal", "ordinal" or "interval", by what the difference of two ratings means.
+    """
+    import numpy as np
+
+    rows = [[value for value in row if value is not None] for row in ratings]
+    rows = [row for row in rows if len(row) >= 2]
+    values = sorted({value for row in rows for value in row})
+    if len(values) < 2:
+        return Estimate(value=None, n=len(rows))
+    place = {value: index for index, value in enumerate(values)}
+    counts = np.zeros((len(rows), len(values)))
+    for index, row in enumerate(rows):
+        for value in row:
+            counts[index, place[value]] += 1
+    distance = _distance(np.asarray(values, float), counts.sum(axis=0), level)
+    sizes = counts.sum(axis=1)
+    # Within one thing: mean distance over its ordered pairs of ratings, times its number of ratings.
+    within = np.einsum("ri,ij,rj->r", counts, distance, counts) / (sizes - 1)
+
+    def alpha_of(weights: Numbers) -> Numbers:
+        totals = weights @ counts
+        n = totals.sum(axis=1)
+        expected = np.einsum("bi,ij,bj->b", totals, distance, totals) / (n - 1)
+        return 1 - _ratio(weights @ within, expected)
+
+    return _drawn(alpha_of, len(rows))
+
+
+def binned(values: Sequence[float], edges: Sequence[float]) -> list[int]:
+    """The bin of each value: i when edges[i] <= value < edges[i + 1]; the last bin takes its upper edge too."""
+    import numpy as np
+
+    inner = np.asarray(edges[1:-1], float)
+    return [int(place) for place in np.searchsorted(inner, np.asarray(values, float), side="right")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """How an observer's yes and no compare with the truth, counted."""
+
+    n_positive: int
+    n_found: int
+    """Of the positives."""
+    n_negative: int
+    n_cleared: int
+    """Of the negatives."""
+
+    @property
+    def sensitivity(self) -> float | None:
+        """The share of positives it finds."""
+        return self.n_found / self.n_positive if self.n_positive else None
+
+    @property
+    def specificity(self) -> float | None:
+        """The share of negatives it clears."""
+        return self.n_cleared / self.n_negative if self.n_negative else None
+
+
+def rogan_gladen(n_hits: int, n: int, calibration: Calibration) -> Estimate:
+    """The true rate behind an observed one, after Rogan and Gladen (1978).
+
+    The interval is that of Lang and Reiczigel (2014), which counts the uncertainty of rate, sensitivity and
+    specificity alike. None when the observer is no better than chance, for then nothing can be said.
+    """
+    if not n or not calibration.n_positive or not calibration.n_negative:
+        return Estimate(value=None, n=n)
+    rate = n_hits / n
+    sensitivity = calibration.n_found / calibration.n_positive
+    specificity = calibration.n_cleared / calibration.n_negative
+    if sensitivity + specificity <= 1:
+        return Estimate(value=None, n=n)
+    value = min(1.0, max(0.0, (rate + specificity - 1) / (sensitivity + specificity - 1)))
+    # Each share is pulled towards a half by as much as its sample is small.
+    z2 = Z_95 * Z_95
+    n_rate = n + z2
+    pulled = (n * rate + z2 / 2) / n_rate
+    n_plus, n_minus = calibration.n_positive + 2, calibration.n_negative + 2
+    found = (calibration.n_found + 1) / n_plus
+    cleared = (calibration.n_cleared + 1) / n_minus
+    youden = found + cleared - 1
+    centre = (pulled + cleared - 1) / youden
+    shift = 2 * z2 * (centre * found * (1 - found) / n_plus - (1 - centre) * cleared * (1 - cleared) / n_minus)
+    spread = (
+        pulled * (1 - pulled) / n_rate
+        + centre**2 * found * (1 - found) / n_plus
+        + (1 - centre) ** 2 * cleared * (1 - cleared) / n_minus
+    )
+    half = Z_95 * sqrt(spread) / youden
+    low, high = (min(1.0, max(0.0, centre + shift + sign * half)) for sign in (-1, 1))
+    return Estimate(value=value, low=low, high=high, n=n)
+
+
+def _drawn(statistic: Callable[[Numbers], Numbers], n: int) -> Estimate:
+    """A statistic of weighted things, with the interval of drawing n things anew."""
+    import numpy as np
+
+    if n < 2:
+        return Estimate(value=None, n=n)
+    value = float(statistic(np.ones((1, n)))[0])
+    if np.isnan(value):
+        return Estimate(value=None, n=n)
+    times = np.random.default_rng(_SEED).multinomial(n, np.full(n, 1 / n), size=N_DRAWS).astype(float)
+    draws = statistic(times)
+    known = draws[~np.isnan(draws)]
+    if len(known) < N_DRAWS // 2:
+        return Estimate(value=value, n=n)
+    low, high = np.quantile(known, (0.025, 0.975))
+    return Estimate(value=value, low=float(low), high=float(high), n=n)
+
+
+def _columns(x: Sequence[float], y: Sequence[float]) -> tuple[Numbers, Numbers]:
+    import numpy as np
+
+    if len(x) != len(y):
+        raise ValueError(f"two observers rated {len(x)} and {len(y)} things; agreement needs the same things")
+    return np.asarray(x, float), np.asarray(y, float)
+
+
+def _weighted_pearson(x: Numbers, y: Numbers, weights: Numbers) -> Numbers:
+    import numpy as np
+
+    # Moved to their means first: correlations of numbers far from zero lose digits otherwise.
+    x, y = x - x.mean(), y - y.mean()
+    shares = weights / weights.sum(axis=1, keepdims=True)
+    mean_x, mean_y = shares @ x, shares @ y
+    joint = shares @ (x * y) - mean_x * mean_y
+    spread = (shares @ (x * x) - mean_x**2) * (shares @ (y * y) - mean_y**2)
+    return _ratio(joint, np.sqrt(np.where(spread > 1e-24 * float(np.mean(x * x) * np.mean(y * y) or 1), spread, 0)))
+
+
+def _ratio(top: Numbers, bottom: Numbers) -> Numbers:
+    import numpy as np
+
+    quotient: Numbers = np.divide(top, bottom, out=np.full_like(top, np.nan), where=bottom != 0)
+    return quotient
+
+
+def _ranks(values: Numbers) -> Numbers:
+    """Ranks from 1, equal values sharing their mean."""
+    import numpy as np
+
+    _, place, sizes = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(sizes)
+    ranks: Numbers = (last - (sizes - 1) / 2)[place]
+    return ranks
+
+
+def _tau_by_rows(x: Numbers, y: Numbers) -> float | None:
+    """Kendall's tau-b a row at a time, for more things than a matrix can hold."""
+    import numpy as np
+
+    agreed = moved_x = moved_y = 0.0
+    for index in range(len(x) - 1):
+        rises_x, rises_y = np.sign(x[index + 1 :] - x[index]), np.sign(y[index + 1 :] - y[index])
+        agreed += float(rises_x @ rises_y)
+        moved_x += float(np.abs(rises_x).sum())
+        moved_y += float(np.abs(rises_y).sum())
+    return agreed / sqrt(moved_x * moved_y) if moved_x and moved_y else None
+
+
+def _distance(values: Numbers, totals: Numbers, level: str) -> Numbers:
+    import numpy as np
+
+    if level == "nominal":
+        return 1.0 - np.eye(len(values))
+    if level == "interval":
+        apart: Numbers = (values[:, None] - values[None, :]) ** 2
+        return apart
+    if level == "ordinal":
+        # How many ratings lie between two values, half of both ends counted.
+        reached = np.cumsum(totals) - totals / 2
+        between: Numbers = (reached[:, None] - reached[None, :]) ** 2
+        return between
+    raise ValueError(f"level is {level!r}; it can be nominal, ordinal or interval")

@@ -1,0 +1,161 @@
+"""SemVarBench's figures: from seven alignment scores of a case to how far its picture follows the meaning.
+
+S(T, I) is how well a picture fits a text, 0 to 1. The anchor text a, its permutation of another meaning
+pv and its permutation of the same meaning pi give three texts and three pictures; seven of the nine
+scores are needed. Numbers in, numbers out; equations are those of the SemVarBench paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+from math import sqrt
+from typing import TypeVar
+
+PAIRS = (("a", "a"), ("pv", "pv"), ("pi", "pi"), ("a", "pv"), ("pv", "a"), ("a", "pi"), ("pi", "a"))
+"""The seven (text, image) pairs that are scored, the three matched ones first."""
+
+CHANGED_AT = 0.5
+"""Above this gamma a picture counts as changed: halfway between the ideal ends, 0 and 1."""
+
+QUADRANTS = {
+    1: "text changes, image changes",
+    2: "text stays, image changes",
+    3: "text stays, image stays",
+    4: "text changes, image stays",
+}
+"""The four kinds of outcome; 1 and 3 are as they should be. From the equations: a picture that stays has a small
+gamma. The paper's appendix A names the second and the third the other way round."""
+
+BANDS = ("above 0.5", "0 to 0.5", "at most 0")
+"""What kappa says: follows the meaning; changes without regard to it; changes at random."""
+
+Group = TypeVar("Group", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """What the seven scores of one case come to."""
+
+    alignment: float
+    """S-bar: the mean of the three matched scores."""
+    gamma_w: float
+    """How much the picture changes with the meaning (equation 2)."""
+    gamma_wo: float
+    """How much the picture changes without the meaning (equation 3)."""
+    kappa: float
+    """gamma_w less gamma_wo (equation 4)."""
+
+
+def pair_name(text: str, image: str) -> str:
+    """What S(T_text, I_image) is called among a verdict's scores."""
+    return f"s_{text}_{image}"
+
+
+def effect(scores: Mapping[tuple[str, str], float]) -> Effect:
+    """The figures of one case from S by (text, image)."""
+    gamma_w = variation(scores, "pv")
+    gamma_wo = variation(scores, "pi")
+    return Effect(
+        alignment=(scores["a", "a"] + scores["pv", "pv"] + scores["pi", "pi"]) / 3,
+        gamma_w=gamma_w,
+        gamma_wo=gamma_wo,
+        kappa=gamma_w - gamma_wo,
+    )
+
+
+def variation(scores: Mapping[tuple[str, str], float], permuted: str) -> float:
+    """Gamma of equation 1: how far the step from the anchor's picture to this one moves both texts' scores."""
+    seen_by_anchor = abs(scores["a", permuted] - scores["a", "a"])
+    return seen_by_anchor + abs(scores[permuted, permuted] - scores[permuted, "a"])
+
+
+def quadrants(gamma_w: float, gamma_wo: float, changed_at: float = CHANGED_AT) -> tuple[int, int]:
+    """The quadrants a case's two steps fall into: that of the changed meaning, then that of the kept one."""
+    return (1 if gamma_w > changed_at else 4), (2 if gamma_wo > changed_at else 3)
+
+
+def band(kappa: float) -> str:
+    """Which of BANDS a kappa falls into."""
+    if kappa > 0.5:
+        return BANDS[0]
+    return BANDS[1] if kappa > 0 else BANDS[2]
+
+
+def seed_variation(scores: Sequence[Mapping[tuple[str, str], float]], permuted: str) -> float | None:
+    """Gamma between pictures of the same prompt under different seeds, over all pairs of repeats.
+
+    The anchor is painted again instead of its permutation, and seen through the same two texts, so this is
+    what gamma would be if the permutation did nothing. None with fewer than two repeats.
+    """
+    steps = [
+        abs(one["a", "a"] - other["a", "a"]) + abs(one[permuted, "a"] - other[permuted, "a"])
+        for one, other in combinations(scores, 2)
+    ]
+    return mean(steps) if steps else None
+
+
+def mean(values: Iterable[float]) -> float:
+    """The arithmetic mean of at least one number."""
+    known = list(values)
+    return sum(known) / len(known)
+
+
+def group_mean(values: Sequence[float], groups: Sequence[Sequence[Group]]) -> float:
+    """The unweighted mean over groups of each group's mean; a value counts in every group it belongs to."""
+    by_group: dict[Group, list[float]] = {}
+    for value, names in zip(values, groups, strict=True):
+        for name in names:
+            by_group.setdefault(name, []).append(value)
+    return mean(mean(of_group) for of_group in by_group.values())
+
+
+def share_above(values: Sequence[float], threshold: float) -> float:
+    """The part of the values above a threshold."""
+    return sum(value > threshold for value in values) / len(values)
+
+
+@lru_cache(maxsize=65_536)
+def edit_distance(one: str, other: str) -> int:
+    """The fewest letters to insert, drop or replace to turn one text into the other (Levenshtein).
+
+    A column of the usual table is kept as bits of two whole numbers, up steps and down steps, and moved on a letter
+    at a time (Myers 1999): some fifty times quicker than cell by cell.
+    """
+    if not one:
+        return len(other)
+    where: dict[str, int] = {}
+    for i, letter in enumerate(one):
+        where[letter] = where.get(letter, 0) | 1 << i
+    every, last = (1 << len(one)) - 1, 1 << (len(one) - 1)
+    up, down, distance = every, 0, len(one)
+    for letter in other:
+        same = where.get(letter, 0)
+        still = same | down
+        across = (((same & up) + up) ^ up) | same
+        rises, falls = down | (~(across | up) & every), up & across
+        distance += bool(rises & last) - bool(falls & last)
+        rises, falls = rises << 1 | 1, falls << 1
+        up, down = (falls | ~(still | rises)) & every, rises & still & every
+    return distance
+
+
+def cosine_distance(one: Sequence[float], other: Sequence[float]) -> float:
+    """1 - cosine of two vectors; a vector of nothing but zeros has no direction and raises ValueError."""
+    if len(one) != len(other):
+        raise ValueError(f"two vectors of one embedder have the same length, got {len(one)} and {len(other)}")
+    lengths = sqrt(sum(x * x for x in one)) * sqrt(sum(x * x for x in other))
+    if not lengths:
+        raise ValueError("a vector of zeros has no direction, so no cosine with it exists")
+    return 1 - sum(x * y for x, y in zip(one, other, strict=True)) / lengths
+
+
+def pearson(xs: Sequence[float], ys: Sequence[float]) -> float | None:
+    """The linear correlation of two columns; None where one of them does not vary."""
+    if min(len(set(xs)), len(set(ys))) < 2:
+        return None
+    mean_x, mean_y = mean(xs), mean(ys)
+    spread = sqrt(sum((x - mean_x) ** 2 for x in xs)) * sqrt(sum((y - mean_y) ** 2 for y in ys))
+    return sum((x - mean_x) * (y - mean_y) for x, y in zip(xs, ys, strict=True)) / spread if spread else None

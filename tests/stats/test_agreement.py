@@ -1,0 +1,160 @@
+"""Agreement: against scipy, against definitions written out, and at the edges."""
+
+from __future__ import annotations
+
+import math
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats as scipy_stats
+
+from salva.stats.agreement import (
+    Calibration,
+    binned,
+    cohen,
+    kendall,
+    krippendorff,
+    pearson,
+    rogan_gladen,
+    spearman,
+)
+
+scores = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=3, max_size=40)
+
+
+@given(scores)
+def test_correlations_are_scipys(pairs: list[tuple[int, int]]) -> None:
+    x, y = [float(a) + 1000 for a, _ in pairs], [float(b) / 7 for _, b in pairs]
+    has_spread = len(set(x)) > 1 and len(set(y)) > 1
+    for ours, theirs in (
+        (pearson, scipy_stats.pearsonr),
+        (spearman, scipy_stats.spearmanr),
+        (kendall, scipy_stats.kendalltau),
+    ):
+        value = ours(x, y).value
+        if not has_spread:
+            assert value is None
+        else:
+            assert value == pytest.approx(float(theirs(x, y).statistic), abs=1e-9)
+
+
+def test_kendall_of_many_things_is_scipys_too() -> None:
+    rng = np.random.default_rng(3)
+    x = rng.integers(0, 20, 3500).astype(float)
+    y = x + rng.integers(-15, 16, 3500)
+    ours = kendall(x.tolist(), y.tolist())
+    assert ours.value == pytest.approx(float(scipy_stats.kendalltau(x, y).statistic), abs=1e-12)
+    assert ours.value is not None
+    assert ours.low is not None
+    assert ours.high is not None
+    assert ours.low < ours.value < ours.high
+    assert ours.high - ours.low < 0.1
+
+
+def test_intervals_cover_the_truth_about_as_often_as_they_say() -> None:
+    rng = np.random.default_rng(5)
+    n_covered = 0
+    for _ in range(200):
+        x = rng.normal(size=60)
+        y = 0.6 * x + 0.8 * rng.normal(size=60)
+        found = pearson(x.tolist(), y.tolist())
+        assert found.low is not None
+        assert found.high is not None
+        n_covered += found.low <= 0.6 <= found.high
+    assert 180 <= n_covered <= 198
+
+
+def test_cohens_kappa_by_hand() -> None:
+    # 50 things: both yes 20, both no 15, only a 5, only b 10: observed 0.7, chance 0.5, kappa 0.4.
+    a = [1] * 25 + [0] * 25
+    b = [1] * 20 + [0] * 5 + [1] * 10 + [0] * 15
+    assert cohen(a, b, 2).value == pytest.approx(0.4, abs=1e-12)
+    assert cohen(a, a, 2).value == pytest.approx(1.0)
+    assert cohen([1] * 9, [1] * 9, 2).value is None, "two observers who always say the same word show nothing"
+
+
+def alpha_by_definition(ratings: list[list[float | None]], distance: object) -> float | None:
+    """Krippendorff's alpha from its definition: pairs within things against pairs over all."""
+    units = [[v for v in row if v is not None] for row in ratings]
+    units = [row for row in units if len(row) >= 2]
+    everything = [v for row in units for v in row]
+    n = len(everything)
+    d = distance
+    assert callable(d)
+    observed = sum(sum(d(a, b) for a, b in permutations(row, 2)) / (len(row) - 1) for row in units) / n
+    expected = sum(d(a, b) for a, b in permutations(everything, 2)) / (n * (n - 1))
+    return None if expected == 0 else 1 - observed / expected
+
+
+ratings = st.lists(
+    st.lists(st.one_of(st.none(), st.integers(0, 4).map(float)), min_size=3, max_size=3), min_size=2, max_size=12
+)
+
+
+@given(ratings)
+def test_alpha_is_its_definition(rows: list[list[float | None]]) -> None:
+    for level, distance in (("nominal", lambda a, b: float(a != b)), ("interval", lambda a, b: (a - b) ** 2)):
+        usable = [row for row in rows if sum(v is not None for v in row) >= 2]
+        ours = krippendorff(rows, level).value
+        theirs = alpha_by_definition(rows, distance) if len(usable) >= 2 else None
+        if theirs is None:
+            assert ours is None
+        else:
+            assert ours == pytest.approx(theirs, abs=1e-9)
+
+
+def test_alpha_of_krippendorffs_own_example() -> None:
+    """Four observers, twelve units, with gaps: the textbook prints 0.743, 0.815 and 0.849."""
+    gaps = None
+    a = [1, 2, 3, 3, 2, 1, 4, 1, 2, gaps, gaps, gaps]
+    b = [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, gaps, 3]
+    c = [gaps, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, gaps]
+    d = [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, gaps]
+    rows = [list(row) for row in zip(a, b, c, d, strict=True)]
+    for level, printed in (("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)):
+        assert krippendorff(rows, level).value == pytest.approx(printed, abs=5e-4)
+
+
+def test_bins_take_their_lower_edge() -> None:
+    assert binned([0, 9.99, 10, 49, 50], [0, 10, 20, 50]) == [0, 0, 1, 2, 2]
+
+
+def test_a_corrected_rate_undoes_what_the_observer_gets_wrong() -> None:
+    # True rate 0.3, sensitivity 0.9, specificity 0.8: it reports 0.3 * 0.9 + 0.7 * 0.2 = 0.41.
+    calibration = Calibration(n_positive=100, n_found=90, n_negative=100, n_cleared=80)
+    found = rogan_gladen(410, 1000, calibration)
+    assert found.value == pytest.approx(0.3)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < 0.3 < found.high
+    surer = rogan_gladen(4100, 10_000, Calibration(n_positive=10_000, n_found=9000, n_negative=10_000, n_cleared=8000))
+    assert surer.low is not None
+    assert surer.high is not None
+    assert surer.high - surer.low < found.high - found.low
+
+
+def test_an_observer_no_better_than_chance_corrects_nothing() -> None:
+    assert rogan_gladen(5, 10, Calibration(n_positive=10, n_found=5, n_negative=10, n_cleared=5)).value is None
+    assert rogan_gladen(5, 10, Calibration(n_positive=0, n_found=0, n_negative=10, n_cleared=5)).value is None
+
+
+def test_corrected_intervals_cover_the_truth_about_as_often_as_they_say() -> None:
+    rng = np.random.default_rng(9)
+    n_covered = 0
+    for _ in range(400):
+        hits = int(rng.binomial(300, 0.2 * 0.85 + 0.8 * 0.1))
+        plus, minus = int(rng.binomial(60, 0.85)), int(rng.binomial(80, 0.9))
+        found = rogan_gladen(hits, 300, Calibration(n_positive=60, n_found=plus, n_negative=80, n_cleared=minus))
+        assert found.low is not None
+        assert found.high is not None
+        n_covered += found.low <= 0.2 <= found.high
+    assert 370 <= n_covered <= 396
+
+
+def test_different_numbers_of_things_are_refused() -> None:
+    with pytest.raises(ValueError, match="2 and 3"):
+        pearson([1, 2], [1, 2, 3])
+    assert math.isclose(pearson([1, 2], [3, 4]).value or 0, 1.0)
