@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import importlib.util
 import io
 import json
 import re
@@ -21,7 +22,7 @@ from salva.core.case import Case
 from salva.core.fingerprint import Json, derive_seed
 from salva.core.table import Cell
 from salva.core.verdict import Outcome, Verdict
-from salva.errors import StoreError
+from salva.errors import MissingExtraError, StoreError
 from salva.report.command import command_for
 from salva.report.source import ImageSource, RunRecords, open_source, read_records
 from salva.report.summary import leading_verdicts
@@ -72,22 +73,38 @@ def write_csv(directory: Path, out: Path) -> int:
 
 def write_rows(file: IO[str], records: RunRecords) -> int:
     """The contract's columns, then every label and every score that occurs."""
+    columns, rows = verdict_rows(records)
+    writer = csv.writer(file)
+    writer.writerow([safe_cell(column) for column in columns])
+    writer.writerows([safe_cell(cell) for cell in row] for row in rows)
+    return len(rows)
+
+
+def write_parquet(directory: Path, out: Path) -> int:
+    """The same rows as Parquet; says how many."""
+    if importlib.util.find_spec("pyarrow") is None:
+        raise MissingExtraError("export --as parquet", "parquet")
+    import pandas as pd
+
+    columns, rows = verdict_rows(read_records(directory))
+    write_bytes(out, pd.DataFrame(rows, columns=columns).to_parquet(index=False))
+    return len(rows)
+
+
+def verdict_rows(records: RunRecords) -> tuple[list[str], list[list[Cell]]]:
+    """Columns and rows, one a verdict."""
     cases = {case.case_id: case for case in records.cases}
     labels = sorted({name for case in records.cases for name in case.labels})
     scores = sorted({name for verdict in records.verdicts for name in verdict.scores})
-    columns = [*_FIXED, *(f"label.{name}" for name in labels), *(f"score.{name}" for name in scores)]
-    writer = csv.writer(file)
-    writer.writerow([safe_cell(column) for column in columns])
-    n_rows = 0
+    rows = []
     for verdict in records.verdicts:
         case = cases.get(verdict.case_id)
         given = case.labels if case else {}
         row: list[Cell] = [verdict.case_id, case.suite if case else "", verdict.model, verdict.repeat, verdict.arm]
         row += [verdict.relation, str(verdict.outcome), ";".join(verdict.errors)]
         row += [given.get(name) for name in labels] + [verdict.scores.get(name) for name in scores]
-        writer.writerow([safe_cell(cell) for cell in row])
-        n_rows += 1
-    return n_rows
+        rows.append(row)
+    return [*_FIXED, *(f"label.{name}" for name in labels), *(f"score.{name}" for name in scores)], rows
 
 
 def write_counterexamples(directory: Path, out: Path) -> int:
