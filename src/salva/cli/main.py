@@ -24,6 +24,8 @@ COMMANDS = {
     "report": "A run as html, md, json or csv.",
     "export": "Counterexamples or verdict rows of a run as files.",
     "agree": "How far judges agree with people.",
+    "import": "Others' raw answers and ratings into a run.",
+    "write": "New test sentences from templates, reviewed by people.",
     "selftest": "Planted faults in, precision and recall of the oracle out.",
     "verify": "Check every stored image and row of a run.",
 }

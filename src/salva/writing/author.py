@@ -1,0 +1,127 @@
+"""New triples from first word to checked sample: filled, permuted, paraphrased, checked.
+
+Rules come first; a text model is asked only for what no rule gives. A criterion answered no with confidence removes
+the triple; what is left is a candidate until people have seen it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from salva.core.fingerprint import Json
+from salva.writing.criteria import Check, asked_of_models, checks_by_code
+from salva.writing.samples import Sample
+from salva.writing.templates import Grammar, Triple, triples
+from salva.writing.text_model import TextModel
+
+METHODS = (
+    "another word order",
+    "the passive voice",
+    "another description of the same scene",
+    "synonyms",
+    "an infinitive or a gerund",
+    "a simpler or a fuller sentence",
+)
+"""The six ways to say the same again."""
+CONFIDENCE = 0.8
+_PARAPHRASE = (
+    "You rewrite sentences without changing what a picture of them would show. Reply with a JSON object whose keys "
+    "are the numbers 1 to 6 and whose values are sentences, or null where a way does not work:\n"
+    + "\n".join(f"{number}. by {method}" for number, method in enumerate(METHODS, 1))
+)
+_CHECK = (
+    "You check sentences written to test text-to-image models. T_a is the first sentence, T_pv exchanges two of its "
+    "parts and must mean something else, T_pi must mean the same as T_a. Reply with a JSON object that has one key "
+    'for each named criterion, with the value {"answer": "yes" or "no", "confidence": 0 to 1}. Yes means valid.'
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Removed:
+    """A triple that did not make it, and why."""
+
+    sample: Sample
+    why: str
+
+    def to_json(self) -> dict[str, object]:
+        """One line of the file of removed triples."""
+        return {**self.sample.to_json(), "why": self.why}
+
+
+def write_samples(
+    grammar: Grammar,
+    n_wanted: int,
+    seed: int,
+    writer: TextModel | None = None,
+    checker: TextModel | None = None,
+) -> Iterator[Sample | Removed]:
+    """Triples as samples, or as removed with the reason."""
+    for triple in triples(grammar, n_wanted, seed):
+        yield _checked(_paraphrased(triple, writer), triple, checker)
+
+
+def _paraphrased(triple: Triple, writer: TextModel | None) -> Sample:
+    digest = hashlib.sha256(f"{triple.anchor}\t{triple.changed}".encode()).hexdigest()[:10]
+    sample = Sample(
+        sample_id=f"{re.sub(r'[^a-z0-9]+', '-', triple.category.lower()).strip('-')}-{digest}",
+        category=triple.category,
+        anchor=triple.anchor,
+        changed=triple.changed,
+        kept=triple.kept,
+        template=triple.template,
+        rule=triple.rule,
+        kept_by="rule" if triple.kept else "",
+    )
+    if triple.kept or writer is None:
+        return sample
+    replies = writer.ask(_PARAPHRASE, triple.anchor)
+    for number, method in enumerate(METHODS, 1):
+        text = replies.get(str(number)) if isinstance(replies, Mapping) else None
+        if isinstance(text, str) and text.strip() and text.strip().lower() != triple.anchor.lower():
+            return replace(sample, kept=text.strip(), kept_by=f"{writer.name}: {method}")
+    return sample
+
+
+def _checked(sample: Sample, triple: Triple, checker: TextModel | None) -> Sample | Removed:
+    if not sample.kept:
+        return Removed(
+            sample=sample, why="no rule gives T_pi and no text model was asked, or none answered; see --writer"
+        )
+    checks = list(checks_by_code(sample.anchor, sample.changed, sample.kept))
+    if checker is not None and all(check.is_valid for check in checks):
+        checks += _asked(sample, triple, checker, checks)
+    sample = replace(sample, checks=tuple(checks))
+    bad = [check for check in checks if not check.is_valid and check.confidence > CONFIDENCE]
+    if bad:
+        return Removed(sample=sample, why="; ".join(f"{one.criterion} ({one.by}): {one.why or 'no'}" for one in bad))
+    return sample
+
+
+def _asked(sample: Sample, triple: Triple, checker: TextModel, known: list[Check]) -> Iterator[Check]:
+    wanted = asked_of_models(known)
+    listed = "\n".join(f"{criterion.name}: {criterion.question}" for criterion in wanted)
+    question = (
+        f"T_a: {sample.anchor}\nT_pv: {sample.changed}\nT_pi: {sample.kept}\nexchange: {triple.rule}\n\n"
+        f"Criteria:\n{listed}"
+    )
+    replies = checker.ask(_CHECK, question)
+    for criterion in wanted:
+        answer = replies.get(criterion.name) if isinstance(replies, Mapping) else None
+        check = _read_check(criterion.name, answer, checker.name)
+        if check is not None:
+            yield check
+
+
+def _read_check(criterion: str, answer: Json, by: str) -> Check | None:
+    """One answer; one that is not as asked for counts as not given."""
+    if not isinstance(answer, Mapping):
+        return None
+    said, confidence = answer.get("answer"), answer.get("confidence")
+    if said not in ("yes", "no") or not isinstance(confidence, int | float) or isinstance(confidence, bool):
+        return None
+    if not 0 <= confidence <= 1:
+        return None
+    return Check(criterion=criterion, is_valid=said == "yes", confidence=float(confidence), by=by)

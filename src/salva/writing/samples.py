@@ -1,0 +1,189 @@
+"""Triples on their way to a test set: a file of samples, people's reviews of them, and the hard ones of a run.
+
+A sample is valid when two people say so, or a third where two differ; until then it is unreviewed or disputed, and
+the file says so. The files are JSON lines that the semvar suite reads as they are.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Protocol
+
+from salva.errors import UsageError
+from salva.writing.criteria import Check
+
+UNREVIEWED, DISPUTED, VALID, INVALID = "unreviewed", "disputed", "valid", "invalid"
+REVIEW_COLUMNS = ("id", "category", "T_a", "T_pv", "T_pi", "reviewer", "valid", "note")
+_YES, _NO = {"yes", "y", "1", "true", "valid"}, {"no", "n", "0", "false", "invalid"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """A triple with all that is known about it."""
+
+    sample_id: str
+    category: str
+    anchor: str
+    changed: str
+    kept: str
+    template: str = ""
+    rule: str = ""
+    kept_by: str = ""
+    """How the kept meaning was made: "rule", or a text model's name and its method."""
+    checks: tuple[Check, ...] = ()
+    review: str = UNREVIEWED
+    reviewers: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, object]:
+        """One line of a file of samples."""
+        return {
+            "id": self.sample_id,
+            "T_a": self.anchor,
+            "T_pv": self.changed,
+            "T_pi": self.kept,
+            "category": self.category,
+            "template": self.template,
+            "rule": self.rule,
+            "kept_by": self.kept_by,
+            "checks": [asdict(check) for check in self.checks],
+            "review": self.review,
+            "reviewers": list(self.reviewers),
+        }
+
+
+@dataclass(slots=True, kw_only=True)
+class Vote:
+    """How hard one case was for the models of several runs."""
+
+    category: str
+    n_low: int = 0
+    scores: list[float] = field(default_factory=list)
+
+
+class Line(Protocol):
+    """Whatever can be one line of a file."""
+
+    def to_json(self) -> dict[str, object]:
+        """The line's object."""
+
+
+def lines_of(samples: Iterable[Line]) -> str:
+    """The samples as JSON lines."""
+    return "".join(json.dumps(sample.to_json(), ensure_ascii=False) + "\n" for sample in samples)
+
+
+def read_samples(path: Path) -> list[Sample]:
+    """The samples of a file; a line that is none is named."""
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{str(path)!r} cannot be read: {error}") from error
+    samples, problems = [], []
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            try:
+                samples.append(_sample(json.loads(line)))
+            except (ValueError, KeyError, TypeError) as error:
+                problems.append(f"line {number}: {type(error).__name__}: {error}")
+    if problems or not samples:
+        told = "; ".join(problems[:5]) or "it holds no sample"
+        raise UsageError(f"{str(path)!r}: {told}; each line is an object with id, T_a, T_pv, T_pi and category")
+    return samples
+
+
+def review_sheet(samples: Sequence[Sample]) -> str:
+    """A CSV for a reviewer to fill in: reviewer, valid (yes or no) and a note."""
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer)
+    writer.writerow(REVIEW_COLUMNS)
+    for one in samples:
+        writer.writerow((one.sample_id, one.category, one.anchor, one.changed, one.kept, "", "", ""))
+    return buffer.getvalue()
+
+
+def read_reviews(paths: Sequence[Path]) -> dict[str, dict[str, bool]]:
+    """Sample id to reviewer to whether it is valid; rows not filled in yet are passed over."""
+    found: dict[str, dict[str, bool]] = {}
+    for path in paths:
+        try:
+            rows = list(csv.DictReader(io.StringIO(path.read_text("utf-8-sig"), newline="")))
+        except (OSError, UnicodeDecodeError, csv.Error) as error:
+            raise UsageError(f"{str(path)!r} cannot be read: {error}") from error
+        missing = [name for name in ("id", "reviewer", "valid") if rows and name not in rows[0]]
+        if not rows or missing:
+            raise UsageError(f"{str(path)!r} is no review: it has no {missing[0] if missing else 'rows'!r}")
+        for number, row in enumerate(rows, 2):
+            said = (row["valid"] or "").strip().lower()
+            if not said:
+                continue
+            if said not in _YES | _NO or not (row["reviewer"] or "").strip():
+                raise UsageError(
+                    f"{str(path)!r}, line {number}: valid is {row['valid']!r} by {row['reviewer']!r}; "
+                    "valid is yes or no, and every filled row names its reviewer"
+                )
+            mine = found.setdefault(row["id"], {})
+            if mine.setdefault(row["reviewer"], said in _YES) != (said in _YES):
+                raise UsageError(
+                    f"{str(path)!r}, line {number}: {row['reviewer']!r} calls {row['id']!r} both valid and not"
+                )
+    return found
+
+
+def reviewed(samples: Sequence[Sample], reviews: Mapping[str, Mapping[str, bool]]) -> list[Sample]:
+    """The samples with what people made of them."""
+    unknown = sorted(set(reviews) - {sample.sample_id for sample in samples})
+    if unknown:
+        raise UsageError(f"reviews of {len(unknown)} samples that are not in the file, such as {unknown[0]!r}")
+    done = []
+    for sample in samples:
+        said = reviews.get(sample.sample_id, {})
+        done.append(replace(sample, review=verdict_of(list(said.values())), reviewers=tuple(sorted(said))))
+    return done
+
+
+def verdict_of(said: Sequence[bool]) -> str:
+    """Two who agree decide; where two differ, a third does."""
+    n_yes, n_no = said.count(True), said.count(False)
+    if max(n_yes, n_no) < 2:
+        return DISPUTED if n_yes and n_no else UNREVIEWED
+    if n_yes == n_no:
+        return DISPUTED
+    return VALID if n_yes > n_no else INVALID
+
+
+def hardest(votes: Mapping[str, Vote], per_category: int) -> list[str]:
+    """Case ids that most models paint badly, at most so many a category; the lower mean score breaks ties."""
+    chosen: list[str] = []
+    for category in sorted({vote.category for vote in votes.values()}):
+        mine = [(case_id, vote) for case_id, vote in votes.items() if vote.category == category and vote.n_low]
+        ranked = sorted(mine, key=lambda one: (-one[1].n_low, sum(one[1].scores) / len(one[1].scores), one[0]))
+        chosen += [case_id for case_id, _ in ranked[:per_category]]
+    return chosen
+
+
+def _sample(fields: Mapping[str, object]) -> Sample:
+    checks = fields.get("checks") or []
+    reviewers = fields.get("reviewers") or []
+    if not isinstance(checks, list) or not isinstance(reviewers, list):
+        raise TypeError("checks and reviewers are lists")
+    texts = [fields[name] for name in ("T_a", "T_pv", "T_pi")]
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError("T_a, T_pv and T_pi are texts")
+    return Sample(
+        sample_id=str(fields["id"]),
+        category=str(fields["category"]),
+        anchor=str(texts[0]),
+        changed=str(texts[1]),
+        kept=str(texts[2]),
+        template=str(fields.get("template", "")),
+        rule=str(fields.get("rule", "")),
+        kept_by=str(fields.get("kept_by", "")),
+        checks=tuple(Check(**check) for check in checks),
+        review=str(fields.get("review", UNREVIEWED)),
+        reviewers=tuple(map(str, reviewers)),
+    )

@@ -1,0 +1,59 @@
+"""A text model behind an OpenAI-compatible endpoint, asked for JSON and nothing else.
+
+Used for paraphrases and for criteria that code cannot decide. A reply that is not the JSON asked for is asked for
+again, then given up: None, never a guess.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+
+from salva.core.fingerprint import Json
+from salva.errors import BackendError, UsageError
+from salva.remote import openai_client
+
+_N_ATTEMPTS = 3
+_FENCE = re.compile(r"^```(?:json)?\s*|\s*```$")
+
+
+class TextModel:
+    """One model at one endpoint."""
+
+    def __init__(self, name: str, base_url: str = "", timeout_s: float = 60.0) -> None:
+        maker, _, model = name.partition("/")
+        if maker != "openai" or not model:
+            raise UsageError(
+                f"the text model is {name!r}; it is openai/MODEL, for OpenAI and every endpoint that speaks its API"
+            )
+        self.name = name
+        self._model = model
+        self._client = openai_client.connect(name, base_url, timeout_s)
+
+    def ask(self, instruction: str, question: str) -> Json | None:
+        """The JSON of a reply; None when it stays unreadable."""
+        for attempt in range(_N_ATTEMPTS):
+            try:
+                answered = self._client.chat.completions.create(
+                    model=self._model,
+                    temperature=0 if attempt == 0 else 0.3,
+                    messages=[{"role": "system", "content": instruction}, {"role": "user", "content": question}],
+                )
+            except Exception as error:
+                translated = openai_client.translate(self.name, error)
+                if (
+                    not isinstance(translated, BackendError)
+                    or not translated.is_retryable
+                    or attempt == _N_ATTEMPTS - 1
+                ):
+                    raise translated from error
+                time.sleep(translated.retry_after_s or 0.5 * 2**attempt)
+                continue
+            text = _FENCE.sub("", (answered.choices[0].message.content or "").strip())
+            try:
+                read: Json = json.loads(text)
+            except ValueError:
+                continue
+            return read
+        return None

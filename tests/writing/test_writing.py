@@ -1,0 +1,226 @@
+"""New triples: made by rule, checked by code and by a text model, reviewed by people, the hard ones chosen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+from report.fake_runs import FakeImages, make_verdict, store_run
+
+from salva.cli.main import salva as command
+from salva.core.case import Case, Prompt
+from salva.errors import UsageError
+from salva.logic.english_reader import read
+from salva.logic.equivalence import are_equivalent
+from salva.report.source import RunRecords
+from salva.stats.semantic_effect import PAIRS, pair_name
+from salva.writing.author import CONFIDENCE, METHODS
+from salva.writing.criteria import CRITERIA, checks_by_code
+from salva.writing.samples import DISPUTED, INVALID, UNREVIEWED, VALID, read_samples, verdict_of
+from salva.writing.templates import load_grammar, triples, with_articles
+
+
+def lines(path: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def invoke(*arguments: str | Path) -> str:
+    done = CliRunner().invoke(command, ["write", *map(str, arguments)])
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_there_are_fourteen_criteria() -> None:
+    assert len({criterion.name for criterion in CRITERIA}) == 14
+
+
+@given(st.integers(0, 1000))
+def test_every_triple_follows_its_rule_and_none_comes_twice(seed: int) -> None:
+    made = list(triples(load_grammar(), 60, seed))
+    assert len({one.anchor for one in made}) == len(made) == 60
+    anchors = {one.anchor for one in made}
+    for one in made:
+        assert one.changed not in anchors, "the same triple the other way round"
+        bad = [check for check in checks_by_code(one.anchor, one.changed, one.kept) if not check.is_valid]
+        assert not bad, (one, bad)
+
+
+def test_what_the_logic_core_can_read_it_confirms() -> None:
+    placed = [one for one in triples(load_grammar(), 300, 1) if one.anchor.endswith("on the right")]
+    assert placed
+    for one in placed:
+        assert are_equivalent(read(one.anchor), read(one.kept))
+        assert not are_equivalent(read(one.anchor), read(one.changed))
+
+
+@pytest.mark.parametrize(
+    ("sentences", "criterion"),
+    [
+        (("a cat and a dog", "a cat and two dogs", "a dog and a cat"), "permutation-rule"),
+        (("a cat and a dog", "a dog and a cat", "a dog with a cat"), "distinct-semantics"),
+        (("a cat above a dog", "a dog above a cat", "a cat below a dog"), "distinct-semantics"),
+        (("a cat is chasing a dog", "a dog is chasing a cat", "a dog is chasing a cat"), "distinct-semantics"),
+        (("a red red cat and a dog", "a red red dog and a cat", "a dog and a red red cat"), "complete-expression"),
+    ],
+)
+def test_code_finds_what_is_wrong(sentences: tuple[str, str, str], criterion: str) -> None:
+    assert criterion in {check.criterion for check in checks_by_code(*sentences) if not check.is_valid}
+
+
+def test_articles() -> None:
+    assert with_articles("a orange hat and an cup by a umbrella") == "an orange hat and a cup by an umbrella"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[lexicon]\n", "no [[template]]"),
+        ("[[template]]\ncategory='x'\n", "'anchor'"),
+        ("[[template]]\ncategory='x'\nanchor='a {noun1}'\nswap=['noun1','noun2']\n[lexicon]\nnoun=['a']\n", "'noun2'"),
+        ("[[template]]\ncategory='x'\nanchor='{noun1} {noun2}'\nswap=['noun1','noun2']\n", "no words for 'noun'"),
+        ("[[template]\n", "cannot be read"),
+    ],
+)
+def test_templates_that_cannot_work_say_why(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "t.toml"
+    path.write_text(text)
+    with pytest.raises(UsageError) as error:
+        load_grammar(path)
+    assert words in str(error.value)
+
+
+def test_the_words_run_out(tmp_path: Path) -> None:
+    path = tmp_path / "t.toml"
+    path.write_text(
+        "[[template]]\ncategory='c'\nanchor='a {noun1} above a {noun2}'\nswap=['noun1','noun2']\n"
+        "kept='a {noun2} below a {noun1}'\n[lexicon]\nnoun=['cat','dog','cow']\n"
+    )
+    told = invoke("new", "-o", tmp_path / "s.jsonl", "--templates", path, "-n", "50", "--no-progress")
+    assert len(lines(tmp_path / "s.jsonl")) == 3
+    assert "ran out after 3 of 50" in told
+
+
+class TextEndpoint(BaseHTTPRequestHandler):
+    """An OpenAI-shaped endpoint that paraphrases, and finds fault with every sentence that holds a robot."""
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        question = asked["messages"][1]["content"]
+        reply: object
+        if "T_a:" in question:
+            is_bad = "robot" in question
+            reply = {c.name: {"answer": "yes", "confidence": 0.9} for c in CRITERIA}
+            reply["reasonable-semantics"] = {"answer": "no" if is_bad else "yes", "confidence": 0.95}
+            reply["visually-distinct"] = {"answer": "no", "confidence": CONFIDENCE - 0.1}
+            reply["static-scene"] = {"answer": "perhaps", "confidence": 1}
+        else:
+            reply = {"1": None, "2": f"seen again: {question}"}
+        content = f"```json\n{json.dumps(reply)}\n```"
+        message = {"role": "assistant", "content": content}
+        body = {"id": "x", "object": "chat.completion", "created": 0, "model": asked["model"]}
+        body |= {"choices": [{"index": 0, "finish_reason": "stop", "message": message}]}
+        data = json.dumps(body).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the library's own name
+        """Quiet."""
+
+
+@pytest.fixture
+def endpoint() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), TextEndpoint)
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/v1"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def test_text_models_paraphrase_and_remove(tmp_path: Path, endpoint: str) -> None:
+    models = ("--writer", "openai/w", "--checker", "openai/c", "--base-url", endpoint)
+    invoke("new", "-o", tmp_path / "s.jsonl", "-n", "60", "--no-progress", *models)
+    kept, removed = lines(tmp_path / "s.jsonl"), lines(tmp_path / "s-removed.jsonl")
+    assert len(kept) + len(removed) == 60
+    assert all("robot" in str(one["T_a"]) for one in removed)
+    assert not any("robot" in str(one["T_a"]) for one in kept)
+    assert all("reasonable-semantics" in str(one["why"]) for one in removed)
+    by_model = [one for one in kept if one["kept_by"] != "rule"]
+    assert by_model
+    assert {one["kept_by"] for one in by_model} == {f"openai/w: {METHODS[1]}"}
+    # A doubtful no removes nothing but stays on record; an answer that is none is not recorded at all.
+    named = {check.criterion: check for check in read_samples(tmp_path / "s.jsonl")[0].checks}
+    assert not named["visually-distinct"].is_valid
+    assert "static-scene" not in named
+
+
+def test_without_a_writer_what_no_rule_can_do_is_removed(tmp_path: Path) -> None:
+    invoke("new", "-o", tmp_path / "s.jsonl", "-n", "30", "--no-progress")
+    assert {one["category"] for one in lines(tmp_path / "s-removed.jsonl")} == {"sentiment"}
+
+
+@pytest.mark.parametrize(
+    ("said", "verdict"),
+    [
+        ([], UNREVIEWED),
+        ([True], UNREVIEWED),
+        ([True, True], VALID),
+        ([False, False], INVALID),
+        ([True, False], DISPUTED),
+        ([True, False, True], VALID),
+        ([True, False, False], INVALID),
+    ],
+)
+def test_two_decide_and_a_third_where_they_differ(said: list[bool], verdict: str) -> None:
+    assert verdict_of(said) == verdict
+
+
+def test_reviews_come_back_from_sheets(tmp_path: Path) -> None:
+    samples = tmp_path / "s.jsonl"
+    invoke("new", "-o", samples, "-n", "3", "--no-progress")
+    invoke("sheet", samples, "-o", tmp_path / "blank.csv")
+    blank = (tmp_path / "blank.csv").read_text()
+    for name, answers in (("ann", ["yes", "yes", ""]), ("bob", ["yes", "no", ""])):
+        head, *rows = blank.splitlines()
+        filled = [f"{row.removesuffix(',,,')},{name},{answer}," for row, answer in zip(rows, answers, strict=True)]
+        (tmp_path / f"{name}.csv").write_text("\n".join([head, *filled]) + "\n")
+    sheets = (tmp_path / "ann.csv", tmp_path / "bob.csv")
+    told = invoke("review", samples, *sheets, "-o", tmp_path / "r.jsonl")
+    assert [one["review"] for one in lines(tmp_path / "r.jsonl")] == [VALID, DISPUTED, UNREVIEWED]
+    assert "1 disputed" in told
+    invoke("review", samples, *sheets, "-o", tmp_path / "v.jsonl", "--only-valid")
+    assert len(lines(tmp_path / "v.jsonl")) == 1
+    (tmp_path / "bad.csv").write_text("id,reviewer,valid\nx,ann,maybe\n")
+    failed = CliRunner().invoke(command, ["write", "review", str(samples), str(tmp_path / "bad.csv"), "-o", "x"])
+    assert isinstance(failed.exception, UsageError)
+    assert "'maybe'" in str(failed.exception)
+
+
+def test_the_hard_cases_are_those_most_models_fail(tmp_path: Path) -> None:
+    prompts = tuple(Prompt(role=role, text=f"text {role}") for role in ("a", "pv", "pi"))
+    cases = tuple(
+        Case(case_id=f"sv-{i}", suite="semvar", category="ab"[i % 2], prompts=prompts, relation="semantic-effect")
+        for i in range(6)
+    )
+    scores = {"pocket": [0.9, 0.5, 0.6, 0.5, 0.9, 0.4], "painter": [0.9, 0.5, 0.9, 0.9, 0.6, 0.3]}
+    verdicts = tuple(
+        make_verdict(f"sv-{i}", model=model, relation="semantic-effect", scores={pair_name(*p): value for p in PAIRS})
+        for model, values in scores.items()
+        for i, value in enumerate(values)
+    )
+    store_run(tmp_path / "run", RunRecords(cases=cases, verdicts=verdicts), FakeImages())
+    invoke("hard", tmp_path / "run", "-o", tmp_path / "hard.jsonl", "--per-category", "2")
+    found = [one["id"] for one in lines(tmp_path / "hard.jsonl")]
+    # a: 2 and 4 have one vote each, the lower mean first (0.75 both: by id); b: 5 and 1 have two.
+    assert found == ["sv-2", "sv-4", "sv-5", "sv-1"]
