@@ -8,7 +8,6 @@ model and then for people.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -108,11 +107,6 @@ def asked_of_models(checked: list[Check]) -> tuple[Criterion, ...]:
     """The criteria that code could not decide."""
     known = {check.criterion for check in checked}
     return tuple(criterion for criterion in CRITERIA if criterion.name not in known)
-
-
-def edit_kind(anchor: str, kept: str) -> str:
-    """How a paraphrase relates to its anchor: "order" when only the order changed, "words" otherwise."""
-    return "order" if Counter(_words(anchor)) == Counter(_words(kept)) else "words"
 
 
 def _decided(criterion: str, is_valid: bool, why: str = "") -> Check:
