@@ -18,7 +18,9 @@ from salva.errors import SalvaError
 
 
 def command_for(case: Case, model: str, asked: Mapping[str, Json]) -> str:
-    """`salva run` narrowed to one case and model, quoted for a shell."""
+    """`salva run` narrowed to one case and model, quoted for a shell; nothing for pictures that others painted."""
+    if "imported" in asked:
+        return ""
     words = ["salva", "run", case.suite, "--model", model]
     settings: list[str] = []
     for role, part in _parts(asked, model):

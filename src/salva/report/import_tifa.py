@@ -18,7 +18,7 @@ from salva.core.case import Case, Prompt
 from salva.core.fingerprint import Json
 from salva.core.spec import ComponentSpec
 from salva.errors import UsageError
-from salva.report.import_verdicts import AnswerRow, ClipRow, verdict_of
+from salva.report.import_verdicts import MEANS, AnswerRow, ClipRow, category_means, verdict_of
 from salva.report.importing import ImportSettings, Problem, ReadIn
 
 PROMPTS = ("pair_id", "prompt_A", "prompt_B")
@@ -26,13 +26,18 @@ ANSWERS = ("pair_id", "image_variant", "question", "expected_answer")
 ANSWERED = ("predicted_answer_norm", "predicted_answer_raw", "is_correct")
 """An answer file has at least one of these."""
 CLIP = ("pair_id", "clip_A", "clip_B")
+METRICS = ("category_id", "n_pairs", "mean_faith")
+"""The authors' own means; read only to be compared with what the answers give."""
 _LABELS = ("category_id", "logical_law", "semantic_dimension")
 _KNOWN = frozenset(
-    (*PROMPTS, *ANSWERS, *ANSWERED, *CLIP, *_LABELS, "image_path", "image_A_path", "image_B_path")
-    + ("clip_mean", "clip_diff", "clip_stability", "image_similarity")
+    (
+        *(*PROMPTS, *ANSWERS, *ANSWERED, *CLIP, *_LABELS, "image_path", "image_A_path", "image_B_path"),
+        *("clip_mean", "clip_diff", "clip_stability", "image_similarity", *METRICS, *MEANS),
+    )
 )
 _MODEL = re.compile(r"(?:vqa_raw_results|vqa_results|clip_results)_(.+)")
 _TRUTH = {"1": True, "1.0": True, "true": True, "yes": True, "0": False, "0.0": False, "false": False, "no": False}
+_ROUNDING = 5e-7
 _RANGES = {"percent": 100.0, "cosine": 1.0, "clipscore": 2.5}
 
 
@@ -80,8 +85,9 @@ def read(files: Sequence[Path], settings: ImportSettings) -> ReadIn:
     prompts = [sheet for sheet in sheets if sheet.has(*PROMPTS)]
     answers = [sheet for sheet in sheets if sheet.has(*ANSWERS) and any(map(sheet.has, ANSWERED))]
     clips = [sheet for sheet in sheets if sheet.has(*CLIP)]
+    means = [sheet for sheet in sheets if sheet.has(*METRICS)]
     for sheet in sheets:
-        if sheet not in prompts + answers + clips:
+        if sheet not in prompts + answers + clips + means:
             raise UsageError(_unknown_shape(sheet))
     if len(prompts) > 1:
         raise UsageError(f"two files of prompts: {prompts[0].name!r} and {prompts[1].name!r}; give one")
@@ -91,18 +97,19 @@ def read(files: Sequence[Path], settings: ImportSettings) -> ReadIn:
     said = {models[sheet.name]: _answers(sheet, work) for sheet in answers}
     fits = {models[sheet.name]: _clips(sheet, work, settings.clip_scale) for sheet in clips}
     known = _cases(prompts[0]) if prompts else {}
-    for rows in (*said.values(), *fits.values()):
-        for pair_id in rows:
-            if pair_id not in known:
-                if prompts:
-                    work.problems.append(Problem(file=prompts[0].name, line=0, what=f"no prompts for pair {pair_id!r}"))
-                known[pair_id] = _case_without_prompts(pair_id, work.labels.get(pair_id, {}))
+    for pair_id, labels in work.labels.items():
+        if pair_id not in known:
+            if prompts:
+                work.problems.append(Problem(file=prompts[0].name, line=0, what=f"no prompts for pair {pair_id!r}"))
+            known[pair_id] = _case_without_prompts(pair_id, labels)
     names = tuple(dict.fromkeys(models.values()))
     verdicts = [
         verdict_of(case, name, said.get(name, {}).get(pair_id), fits.get(name, {}).get(pair_id), settings.clip_scale)
         for name in names
         for pair_id, case in known.items()
     ]
+    for sheet in means if len(names) == 1 else ():
+        _compare_means(sheet, category_means(tuple(known.values()), verdicts), work)
     for verdict in verdicts:
         if verdict.reason:
             model = f"{verdict.model}, " if len(names) > 1 else ""
@@ -181,10 +188,14 @@ def _answers(sheet: _Sheet, work: _Work) -> dict[str, dict[str, list[AnswerRow]]
         pair_id, side, question = row["pair_id"].strip(), row["image_variant"].strip().upper(), row["question"].strip()
         missing = [name for name in ANSWERS if not row[name].strip()]
         if missing:
-            work.name(sheet, line, f"no {', '.join(missing)}; the row is not used", pair_id, "a row of answers is incomplete")
+            work.name(
+                sheet, line, f"no {', '.join(missing)}; the row is not used", pair_id, "a row of answers is incomplete"
+            )
             continue
         if side not in ("A", "B"):
-            work.name(sheet, line, f"image_variant is {row['image_variant']!r}, not A or B; the row is not used", pair_id)
+            work.name(
+                sheet, line, f"image_variant is {row['image_variant']!r}, not A or B; the row is not used", pair_id
+            )
             continue
         work.labels.setdefault(pair_id, {name: row[name] for name in _LABELS if name in row})
         if (pair_id, side, question) in seen:
@@ -192,6 +203,10 @@ def _answers(sheet: _Sheet, work: _Work) -> dict[str, dict[str, list[AnswerRow]]
             work.name(sheet, line, f"the question of line {first} again; both are counted", pair_id)
         seen.setdefault((pair_id, side, question), line)
         found.setdefault(pair_id, {}).setdefault(side, []).append(_answer(sheet, line, row, work))
+    wanted = {row.expected for pair in found.values() for side in pair.values() for row in side}
+    if len(wanted) == 1:
+        what = f"every expected answer is {wanted.pop()!r}: whoever always says that is never wrong"
+        work.problems.append(Problem(file=sheet.name, line=0, what=what))
     return found
 
 
@@ -205,13 +220,17 @@ def _answer(sheet: _Sheet, line: int, row: Mapping[str, str], work: _Work) -> An
     if written and is_right is None:
         work.name(sheet, line, f"is_correct is {row['is_correct']!r}, not 1 or 0", pair_id)
     if given and not answer:
-        work.name(sheet, line, "no answer to this question; the pair cannot be decided", pair_id, "a question has no answer")
+        work.name(
+            sheet, line, "no answer to this question; the pair cannot be decided", pair_id, "a question has no answer"
+        )
         return AnswerRow(question=row["question"].strip(), expected=expected, answer="", is_right=None)
     if answer and expected in ("yes", "no") and answer not in ("yes", "no"):
         what = f"the answer {answer!r} is neither yes nor no; it counts as {'right' if is_right else 'wrong'}"
         work.name(sheet, line, what, pair_id, "an answer is outside the choices")
     if answer and is_right is not None and is_right != (answer == expected):
-        what = f"is_correct is {written}, but the answer is {answer!r} where {expected!r} is expected; is_correct counts"
+        what = (
+            f"is_correct is {written}, but the answer is {answer!r} where {expected!r} is expected; is_correct counts"
+        )
         work.name(sheet, line, what, pair_id, "is_correct and the answer contradict each other")
     if is_right is None and given:
         is_right = answer == expected
@@ -237,6 +256,19 @@ def _clips(sheet: _Sheet, work: _Work, scale: str) -> dict[str, ClipRow]:
         work.labels.setdefault(pair_id, {name: row[name] for name in _LABELS if name in row})
         found[pair_id] = ClipRow(a=a, b=b, image_similarity=likeness)
     return found
+
+
+def _compare_means(sheet: _Sheet, ours: Mapping[str, Mapping[str, float]], work: _Work) -> None:
+    """Name every mean of the authors' table that does not follow from the answers."""
+    for line, row in sheet.lines:
+        mine = ours.get(row["category_id"].strip())
+        if mine is None:
+            work.name(sheet, line, f"category {row['category_id']!r} has no answered pairs")
+            continue
+        for name, value in mine.items():
+            theirs = _number(row.get(name, ""))
+            if name in row and (theirs is None or abs(theirs - value) > _ROUNDING):
+                work.name(sheet, line, f"{name} is {row[name]}, and the answers give {value:g}")
 
 
 def _number(text: str) -> float | None:

@@ -11,10 +11,19 @@ from dataclasses import dataclass
 
 from salva.core.case import Case
 from salva.core.verdict import Failure, Outcome, Verdict
+from salva.logic.notation import parse
+from salva.logic.questions import excludes
 from salva.stats.faithfulness import clip_divisor, mean, pair_scores
 from salva.stats.tally import PAIR
 
 _OBSERVERS = "imported"
+MEANS = {
+    "mean_faith_A": "faith_A",
+    "mean_faith_B": "faith_B",
+    "mean_faith": "faith_mean",
+    "mean_faith_stability": "faith_stability",
+}
+"""Columns of the project's category table and the scores they are means of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +74,8 @@ def verdict_of(
         scores |= {"n_compared_answers": float(compared), "agreement": 1 - len(differing) / compared}
         failures = [*differing, *_wrong(sides)]
     is_contrast = case.relation == "must-differ"
+    if is_contrast and not reason and not differing and not _excludes(case):
+        reason = "both pictures get the same answers, and some pictures are right for both prompts"
     is_violated = not reason and (not differing if is_contrast else bool(differing))
     if is_violated and is_contrast:
         same = Failure(error="no-difference", role="", message="every question gets the same answer in both pictures")
@@ -83,6 +94,12 @@ def verdict_of(
         scores=scores,
         reason=reason,
     )
+
+
+def _excludes(case: Case) -> bool:
+    """Whether no picture is right for both prompts."""
+    a, b = (prompt.formula for prompt in case.prompts)
+    return a is not None and b is not None and excludes(parse(a), parse(b))
 
 
 def _undecided(sides: Mapping[str, Sequence[AnswerRow]]) -> str:
@@ -132,3 +149,18 @@ def _wrong(sides: Mapping[str, Sequence[AnswerRow]]) -> list[Failure]:
         for row in rows
         if not row.is_right
     ]
+
+
+def category_means(cases: Sequence[Case], verdicts: Sequence[Verdict]) -> dict[str, dict[str, float]]:
+    """Category id to n_pairs and means, as the project's own table has them."""
+    category = {case.case_id: case.labels.get("category_id", "") for case in cases}
+    groups: dict[str, list[Verdict]] = {}
+    for verdict in verdicts:
+        if "faith_mean" in verdict.scores:
+            groups.setdefault(category[verdict.case_id], []).append(verdict)
+    means = {}
+    for name, group in groups.items():
+        means[name] = {"n_pairs": float(len(group))} | {
+            column: mean(verdict.scores[score] for verdict in group) for column, score in MEANS.items()
+        }
+    return means

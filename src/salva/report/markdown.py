@@ -25,7 +25,7 @@ def to_markdown(summary: Summary) -> str:
     for model in summary.by_model:
         if len(summary.by_model) > 1:
             blocks.append(f"## {escape(model.model)}")
-        blocks += _model(model)
+        blocks += _model(model, summary.unit)
     return "\n\n".join(blocks) + "\n"
 
 
@@ -35,7 +35,7 @@ def escape(text: str) -> str:
     return _SPECIAL.sub(r"\\\1", plain)
 
 
-def _model(model: ModelSummary) -> list[str]:
+def _model(model: ModelSummary, unit: str) -> list[str]:
     numbers = model.numbers
     decided = model.outcomes["HOLDS"] + model.outcomes["VIOLATED"]
     lines = []
@@ -43,7 +43,7 @@ def _model(model: ModelSummary) -> list[str]:
         value, note = figure_text(figure)
         lines.append(f"- **{escape(figure.title)}: {value}**" + (f" ({escape(note)})" if note else ""))
     lines += [
-        f"- **Violation rate: {percent(model.violation_rate)}** of {decided} decided pairs "
+        f"- **Violation rate: {percent(model.violation_rate)}** of {decided} decided {unit} "
         f"(95 %: {interval_text(*model.interval)})",
         f"- Macro average over {numbers.get('n_categories') or 0:g} categories: {percent(numbers.get('macro_rate'))} "
         f"({interval_text(numbers.get('macro_low'), numbers.get('macro_high'))})",

@@ -85,6 +85,8 @@ class Summary:
     asked: Mapping[str, Json] = field(default_factory=dict)
     """What the run was asked for, as run.json keeps it."""
     directory: str = ""
+    unit: str = "pairs"
+    """What is judged, for people: pairs, or cases where they have other than two prompts."""
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -142,6 +144,7 @@ def summarise(
         by_model=tuple(_summarise_model(model, suite, cases, group, asked) for model, group in by_model.items()),
         asked=asked,
         directory=directory,
+        unit="pairs" if all(len(case.prompts) == 2 for case in cases) else "cases",
     )
 
 

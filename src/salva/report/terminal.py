@@ -56,7 +56,7 @@ def _model(summary: Summary, model: ModelSummary) -> list[Text | RichTable]:
             ("violation rate ", ""),
             (percent(model.violation_rate), "bold red" if model.violation_rate else "bold green"),
             f"  95 %: {interval_text(*model.interval)}",
-            f"  ({model.outcomes['VIOLATED']} counterexamples in {decided} pairs)",
+            f"  ({model.outcomes['VIOLATED']} counterexamples in {decided} {summary.unit})",
         )
     )
     parts += [Text(line, style="dim") for line in _small_print(model)]
