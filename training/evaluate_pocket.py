@@ -85,7 +85,7 @@ def draw_truth(asked: list[Question]) -> Tensor:
         scene = Scene(groups=groups, relation=question.relation, placements=placements)
         rows = torch.tensor([[rows_of[one.thing, one.style, one.colour] for one in scene.placements]])
         places = torch.tensor([[[one.x, one.y, one.size] for one in scene.placements]])
-        pictures.append(drawer.draw(rows, places, [1] * rows.shape[1]))
+        pictures.append(drawer.draw(rows, places))
     return torch.cat(pictures)
 
 
@@ -185,7 +185,7 @@ def main() -> None:
     verbs = parser.add_subparsers(dest="verb", required=True)
     painting = verbs.add_parser("paint")
     painting.add_argument("--from", dest="source", type=Path)
-    painting.add_argument("--name", default="ema", choices=("ema", "raw", "guided", "student"))
+    painting.add_argument("--name", default="ema", choices=("ema", "raw", "student"))
     painting.add_argument("--onnx", type=Path)
     painting.add_argument("--truth", action="store_true")
     painting.add_argument("--steps", type=int, default=25)

@@ -23,7 +23,7 @@ import pocket_captions
 import pocket_priors as priors
 import torch
 from onnx import TensorProto, helper, numpy_helper
-from pocket_model import TEXT_REACH, PocketPainter, Shape, parameter_count
+from pocket_model import PocketPainter, Shape, parameter_count
 from pocket_sampling import encode_prompts, shifted_times
 from pocket_weights import load_facts, load_painter
 
@@ -113,14 +113,14 @@ def main() -> None:
     """Export, check, and write the facts."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--from", dest="source", type=Path)
-    parser.add_argument("--name", default="student", choices=("student", "guided", "ema"))
+    parser.add_argument("--name", default="student", choices=("student", "ema"))
     parser.add_argument("--random", action="store_true")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--weights", default="fp16", choices=("fp16", "int8"))
     args = parser.parse_args()
     facts: dict[str, Any] = {}
     if args.random:
-        painter = PocketPainter(Shape(n_words=len(pocket_captions.vocabulary()), text_reach=TEXT_REACH))
+        painter = PocketPainter(Shape(n_words=len(pocket_captions.vocabulary())))
         for parameter in painter.parameters():
             torch.nn.init.normal_(parameter, std=0.02)
     else:

@@ -145,10 +145,7 @@ def write_caption(rng: random.Random, scene: Scene) -> str:
 
 
 def scramble(rng: random.Random, tokens: list[int]) -> list[int]:
-    """Now and then an unknown word, so that pocket learns to paint past it, or a late start.
-
-    Late starts train the places that only the longest sentences reach.
-    """
+    """Now and then an unknown word, so that pocket learns to paint past it."""
     if rng.random() < 0.03:
         tokens = list(tokens)
         spot = rng.randint(1, len(tokens) - 1)
@@ -156,9 +153,6 @@ def scramble(rng: random.Random, tokens: list[int]) -> list[int]:
             tokens.insert(spot, UNKNOWN)
         else:
             tokens[min(spot, len(tokens) - 2)] = UNKNOWN
-        tokens = [*tokens[: MAX_TOKENS - 1], END] if len(tokens) > MAX_TOKENS else tokens
-    if rng.random() < 0.1:
-        tokens = [PAD] * rng.randint(0, MAX_TOKENS - len(tokens)) + tokens
     return tokens
 
 

@@ -1,7 +1,7 @@
 """Draws pocket scenes in batches on the GPU: drawings from a bank, pasted one layer of things at a time.
 
-Placements come in as arrays of bank rows, centres and sizes. Pictures sorted by the number of their things
-let each layer touch only those that still have one, so a batch costs what its things cost and no more.
+Placements come in as arrays of bank rows, centres and sizes; every layer touches every picture, since one compiled
+pass over all of them costs less than many small ones over those that still have a thing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import pocket_priors as priors
 import torch
 from PIL import Image
 from torch import Tensor
-from torch.nn import functional
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 from salva.generators.painter import drawing  # the tree's own package, which is not installed there
@@ -63,32 +62,76 @@ class Drawer:
     def __init__(self, side: int, device: torch.device) -> None:
         self.side = side
         self.device = device
-        levels = [_square_levels(drawing._sprite(thing, style, colour or None)) for thing, style, colour in bank_rows()]
+        rows = bank_rows()
+        levels = [_square_levels(drawing._sprite(thing, style, colour or None)) for thing, style, colour in rows]
         self.bank = torch.from_numpy(np.stack(levels)).to(device)  # rows, sharpness, 4, s, s
+        # One number for the four of a pixel: the bank is read at random, and one read costs what four would.
+        red, green, blue, opacity = self.bank.to(torch.int32).unbind(2)
+        self.packed = (red | green << 8 | blue << 16 | opacity << 24).flatten()
         self.sharp = torch.tensor(SHARP_SIDES, device=device, dtype=torch.float32)
         axis = (torch.arange(side, device=device) + 0.5) / side
         self.y, self.x = torch.meshgrid(axis, axis, indexing="ij")
+        extents = drawing_extents()
+        self.halves = torch.tensor([extents[thing, style] for thing, style, _ in rows], device=device) / 2
+        self.kinds = torch.tensor([priors.THINGS.index(thing) for thing, _, _ in rows], device=device)
+        self._paste = torch.compile(self.paste) if device.type == "cuda" else self.paste
 
-    def draw(self, rows: Tensor, places: Tensor, n_with: list[int]) -> Tensor:
-        """Pictures [b, 3, s, s] in -1 to 1.
+    def draw(self, rows: Tensor, places: Tensor) -> Tensor:
+        """Pictures [b, 3, s, s] in -1 to 1 of rows [b, k] and places [b, k, 3] (x, y, size; size 0 for no thing)."""
+        pictures: Tensor = self._paste(rows, places)
+        return pictures.contiguous()
 
-        rows [b, k] and places [b, k, 3] (x, y, size) on the device, pictures with most things first;
-        n_with[k] is how many have more than k things.
+    def paste(self, rows: Tensor, places: Tensor) -> Tensor:
+        """One layer of things after another over the backgrounds; pointwise, so that it compiles to few kernels."""
+        red, green, blue = self.backgrounds(rows.shape[0]).unbind(1)
+        for k in range(rows.shape[1]):
+            layer = self._layer(rows[:, k].long(), places[:, k])
+            clear = 1 - layer[3]
+            red, green, blue = red * clear + layer[0], green * clear + layer[1], blue * clear + layer[2]
+        return torch.stack([red, green, blue], 1).clamp(0, 1) * 2 - 1
+
+    def _layer(self, row: Tensor, place: Tensor) -> list[Tensor]:
+        """Red, green, blue (times opacity) and opacity [b, s, s] of one thing in each picture."""
+        size = place[:, 2]
+        level = (self.sharp[None] - (size * self.side)[:, None]).abs().argmin(1)
+        start = ((row * len(SHARP_SIDES) + level) * BANK_SIDE**2)[:, None, None]
+        scale = (BANK_SIDE / size.clamp_min(1e-3))[:, None, None]
+        middle = BANK_SIDE / 2 - 0.5
+        x = (self.x[None] - place[:, 0, None, None]) * scale + middle
+        y = (self.y[None] - place[:, 1, None, None]) * scale + middle
+        left, top = x.floor(), y.floor()
+        x, y = x - left, y - top
+        sums: list[Tensor] = []
+        for down, right in ((0, 0), (0, 1), (1, 0), (1, 1)):
+            column, line = left + right, top + down
+            is_inside = (column >= 0) & (column < BANK_SIDE) & (line >= 0) & (line < BANK_SIDE)
+            share = (x if right else 1 - x) * (y if down else 1 - y) / 255
+            share = torch.where(is_inside & (size > 0)[:, None, None], share, 0.0)
+            at = start + line.clamp(0, BANK_SIDE - 1).long() * BANK_SIDE + column.clamp(0, BANK_SIDE - 1).long()
+            pixel = self.packed[at]
+            parts = [share * (pixel >> shift & 255) for shift in (0, 8, 16, 24)]
+            sums = [one + two for one, two in zip(sums, parts, strict=True)] if sums else parts
+        return sums
+
+    def maps(self, rows: Tensor, places: Tensor, n_cells: int) -> tuple[Tensor, Tensor]:
+        """What stands where on a coarse grid: kinds [b, n, n], 0 for none and else 1 + the thing's number, and centres.
+
+        Where two overlap the later one counts, as it does in the picture.
         """
-        canvas = self.backgrounds(rows.shape[0])
-        for k, m in enumerate(n_with):
-            if m == 0:
-                break
-            place = places[:m, k]
-            pixels = (place[:, 2] * self.side)[:, None]
-            level = (self.sharp[None] - pixels).abs().argmin(1)
-            stamp = self.bank[rows[:m, k].long(), level].float() / 255
-            grid_x = (self.x[None] - place[:, 0, None, None]) * (2 / place[:, 2, None, None])
-            grid_y = (self.y[None] - place[:, 1, None, None]) * (2 / place[:, 2, None, None])
-            grid = torch.stack([grid_x, grid_y], 3)
-            layer = functional.grid_sample(stamp, grid, mode="bilinear", padding_mode="zeros", align_corners=False)
-            canvas[:m] = canvas[:m] * (1 - layer[:, 3:]) + layer[:, :3]
-        return canvas.clamp_(0, 1).mul_(2).sub_(1)
+        rows = rows.long()
+        has = places[:, :, 2] > 0
+        cells = (torch.arange(n_cells, device=rows.device) + 0.5) / n_cells
+        half = (self.halves[rows] * places[:, :, 2:]).clamp_min(0.5 / n_cells)
+        across = (cells - places[:, :, 0:1]).abs() <= half[:, :, 0:1]
+        along = (cells - places[:, :, 1:2]).abs() <= half[:, :, 1:2]
+        inside = across[:, :, None, :] & along[:, :, :, None] & has[:, :, None, None]
+        order = torch.arange(1, rows.shape[1] + 1, device=rows.device)[None, :, None, None]
+        front = (inside * order).amax(1)
+        kind = self.kinds[rows].gather(1, (front - 1).clamp_min(0).flatten(1)).view_as(front) + 1
+        near_x = (places[:, :, 0:1] * n_cells).floor() == torch.arange(n_cells, device=rows.device)
+        near_y = (places[:, :, 1:2] * n_cells).floor() == torch.arange(n_cells, device=rows.device)
+        centres = (near_x[:, :, None, :] & near_y[:, :, :, None] & has[:, :, None, None]).any(1)
+        return torch.where(front > 0, kind, 0), centres.float()
 
     def backgrounds(self, n: int) -> Tensor:
         """Plain pastels, soft gradients, and a sky over a ground: calm and pleasant."""

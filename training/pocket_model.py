@@ -2,7 +2,8 @@
 
 A flow-matching U-Net over 4 x 4 patches, convolutions at two scales with attention to the words at both,
 and a small text transformer trained along with it. Knows nothing of things, captions or drawing; words are
-row numbers. Time runs from 0 (the picture) to 1 (pure noise), and the velocity is noise minus picture.
+row numbers. Time runs from 0 (the picture) to 1 (pure noise), and the velocity is noise minus picture. The last
+layer says the picture and the velocity follows from it: noise, which no network can foresee, need not pass through.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from torch.nn import functional
 
 PATCH = 4
 N_FREQUENCIES = 64
-TEXT_REACH = 9
-"""Of networks made from now on; a caption's place, number or colour is seldom more than four words from its thing."""
+EARLIEST = 0.1
+"""Nearer to the picture than this time, errors no longer count for more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,19 +30,17 @@ class Shape:
     max_tokens: int = 64
     text_width: int = 192
     n_text_layers: int = 3
-    text_reach: int = 0
-    """How many words in a row each word takes in before it looks further, an odd number; 0 for no such part."""
+    text_reach: int = 9
+    """How many words in a row each word takes in before it looks further, an odd number; a caption's place, number
+    or colour is seldom more than four words from its thing."""
     fine_width: int = 128
     coarse_width: int = 224
     n_fine: int = 2
     n_coarse: int = 2
-    n_middle: int = 1
-    has_fine_self_attention: bool = False
+    n_middle: int = 2
     head_width: int = 32
-    norm: str = "pixel"
-    word_look: str = "plain"
 
-    def to_json(self) -> dict[str, int | bool | str]:
+    def to_json(self) -> dict[str, int]:
         """Plain numbers, for the file beside the weights."""
         return asdict(self)
 
@@ -66,10 +65,9 @@ class PixelNorm(nn.Module):
 class Attention(nn.Module):
     """Multi-head attention over a sequence, from itself or from another one."""
 
-    def __init__(self, width: int, source_width: int, head_width: int, *, is_plain: bool = False) -> None:
+    def __init__(self, width: int, source_width: int, head_width: int) -> None:
         super().__init__()
         self.n_heads = width // head_width
-        self.is_plain = is_plain
         # Scores stay small whatever the weights grow to, so a high learning rate cannot blow them up.
         self.sharpness = nn.Parameter(torch.ones(self.n_heads, 1, 1))
         self.query = nn.Linear(width, width, bias=False)
@@ -83,15 +81,13 @@ class Attention(nn.Module):
         b, n, width = x.shape
         query = self.query(x).view(b, n, self.n_heads, -1).transpose(1, 2)
         key, value = self.key_value(source).view(b, source.shape[1], 2, self.n_heads, -1).permute(2, 0, 3, 1, 4)
-        query, key = unit(query, -1) * self.sharpness.to(query.dtype), unit(key, -1)
+        query, key = unit(query, -1), unit(key, -1) * self.sharpness.to(key.dtype)
         if bias is None:
             seen = functional.scaled_dot_product_attention(query, key, value)
-        elif self.is_plain:
-            # Few words: the scores are small, and a fused kernel would read the bias once for every cell.
+        else:
+            # Few words, so the scores are small; a fused kernel would spread the bias over every cell first.
             scores = query @ key.transpose(2, 3) * query.shape[3] ** -0.5 + bias
             seen = scores.softmax(3).to(value.dtype) @ value
-        else:
-            seen = functional.scaled_dot_product_attention(query, key, value, attn_mask=bias)
         return self.out(seen.transpose(1, 2).reshape(b, n, width))
 
 
@@ -124,10 +120,7 @@ class TextEncoder(nn.Module):
             for i in range(shape.n_text_layers)
         )
         self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(2 * shape.n_text_layers))
-        self.looks = nn.ModuleList(
-            Attention(width, width, shape.head_width, is_plain=shape.word_look == "plain")
-            for _ in range(shape.n_text_layers)
-        )
+        self.looks = nn.ModuleList(Attention(width, width, shape.head_width) for _ in range(shape.n_text_layers))
         self.thoughts = nn.ModuleList(FeedForward(width, 4) for _ in range(shape.n_text_layers))
         self.last = nn.LayerNorm(width)
         for look, think in zip(self.looks, self.thoughts, strict=True):
@@ -149,47 +142,40 @@ class TextEncoder(nn.Module):
         return x, bias, (x * weight).sum(1)
 
 
-def make_norm(width: int, norm: str) -> nn.Module:
-    return PixelNorm(width) if norm == "pixel" else nn.GroupNorm(16, width)
-
-
 class ResidualBlock(nn.Module):
     """Two 3 x 3 convolutions; time and sentence scale and shift between them."""
 
-    def __init__(self, n_in: int, n_out: int, mood_width: int, norm: str) -> None:
+    def __init__(self, width: int, mood_width: int) -> None:
         super().__init__()
-        self.first_norm = make_norm(n_in, norm)
-        self.first = nn.Conv2d(n_in, n_out, 3, padding=1)
-        self.mood = nn.Linear(mood_width, 2 * n_out)
-        self.second_norm = make_norm(n_out, norm)
-        self.second = nn.Conv2d(n_out, n_out, 3, padding=1)
-        self.shortcut = nn.Conv2d(n_in, n_out, 1) if n_in != n_out else nn.Identity()
+        self.first_norm = PixelNorm(width)
+        self.first = nn.Conv2d(width, width, 3, padding=1)
+        self.mood = nn.Linear(mood_width, 2 * width)
+        self.second_norm = PixelNorm(width)
+        self.second = nn.Conv2d(width, width, 3, padding=1)
         nn.init.zeros_(self.mood.weight)
         nn.init.zeros_(self.mood.bias)
         nn.init.zeros_(self.second.weight)
         nn.init.zeros_(self.second.bias)
 
     def forward(self, x: Tensor, mood: Tensor) -> Tensor:
-        """x [b, c, h, w] and mood [b, m] to [b, n_out, h, w]."""
+        """x [b, c, h, w] and mood [b, m] to the same shape as x."""
         y = self.first(functional.silu(self.first_norm(x)))
         scale, shift = self.mood(mood)[:, :, None, None].chunk(2, 1)
         y = self.second(functional.silu(self.second_norm(y) * (1 + scale) + shift))
-        return self.shortcut(x) + y
+        return x + y
 
 
 class AttentionBlock(nn.Module):
-    """Cells look at each other (unless told not to), then at the words, then think."""
+    """Cells look at each other, then at the words, then think; a brief one only looks at the words."""
 
-    def __init__(self, width: int, shape: Shape, *, has_self: bool, factor: int) -> None:
+    def __init__(self, width: int, shape: Shape, *, is_brief: bool) -> None:
         super().__init__()
-        self.self_norm = nn.LayerNorm(width) if has_self else None
-        self.self_look = Attention(width, width, shape.head_width) if has_self else None
+        self.self_norm = None if is_brief else nn.LayerNorm(width)
+        self.self_look = None if is_brief else Attention(width, width, shape.head_width)
         self.word_norm = nn.LayerNorm(width)
-        self.word_look = Attention(
-            width, shape.text_width, shape.head_width, is_plain=shape.word_look == "plain"
-        )
-        self.think_norm = nn.LayerNorm(width) if factor else None
-        self.think = FeedForward(width, factor) if factor else None
+        self.word_look = Attention(width, shape.text_width, shape.head_width)
+        self.think_norm = None if is_brief else nn.LayerNorm(width)
+        self.think = None if is_brief else FeedForward(width, 3)
 
     def forward(self, x: Tensor, words: Tensor, bias: Tensor) -> Tensor:
         """x [b, c, h, w], word vectors and their score bias, to the same shape as x."""
@@ -221,23 +207,23 @@ class Canvas(nn.Module):
         self.coarse_places = nn.Parameter(torch.randn(1, coarse, cells_coarse, cells_coarse) * 0.02)
 
         def fine_look() -> AttentionBlock:
-            return AttentionBlock(fine, shape, has_self=shape.has_fine_self_attention, factor=0)
+            return AttentionBlock(fine, shape, is_brief=True)
 
         def coarse_look() -> AttentionBlock:
-            return AttentionBlock(coarse, shape, has_self=True, factor=3)
+            return AttentionBlock(coarse, shape, is_brief=False)
 
-        self.fine_down = nn.ModuleList(ResidualBlock(fine, fine, mood, shape.norm) for _ in range(shape.n_fine))
+        self.fine_down = nn.ModuleList(ResidualBlock(fine, mood) for _ in range(shape.n_fine))
         self.fine_down_look = fine_look()
         self.down = nn.Conv2d(fine, coarse, 3, stride=2, padding=1)
-        self.coarse_down = nn.ModuleList(ResidualBlock(coarse, coarse, mood, shape.norm) for _ in range(shape.n_coarse))
+        self.coarse_down = nn.ModuleList(ResidualBlock(coarse, mood) for _ in range(shape.n_coarse))
         self.coarse_down_look = nn.ModuleList(coarse_look() for _ in range(shape.n_coarse))
         self.middle = nn.ModuleList(coarse_look() for _ in range(shape.n_middle))
-        self.coarse_up = nn.ModuleList(ResidualBlock(2 * coarse, coarse, mood, shape.norm) for _ in range(shape.n_coarse))
+        self.coarse_up = nn.ModuleList(ResidualBlock(coarse, mood) for _ in range(shape.n_coarse))
         self.coarse_up_look = nn.ModuleList(coarse_look() for _ in range(shape.n_coarse))
         self.up = nn.Conv2d(coarse, 4 * fine, 1)
-        self.fine_up = nn.ModuleList(ResidualBlock(2 * fine, fine, mood, shape.norm) for _ in range(shape.n_fine))
+        self.fine_up = nn.ModuleList(ResidualBlock(fine, mood) for _ in range(shape.n_fine))
         self.fine_up_look = fine_look()
-        self.leave_norm = make_norm(fine, shape.norm)
+        self.leave_norm = PixelNorm(fine)
         self.leave = nn.Conv2d(fine, n_in, 3, padding=1)
         nn.init.zeros_(self.leave.weight)
         nn.init.zeros_(self.leave.bias)
@@ -271,13 +257,14 @@ class Canvas(nn.Module):
             y = look(y, words, bias)
         middle = y
         for block, look in zip(self.coarse_up, self.coarse_up_look, strict=True):
-            y = look(block(torch.cat([y, kept.pop()], 1), mood), words, bias)
+            y = look(block(y + kept.pop(), mood), words, bias)
         y = functional.pixel_shuffle(self.up(y), 2)
         for i, block in enumerate(self.fine_up):
-            y = block(torch.cat([y, kept.pop()], 1), mood)
+            y = block(y + kept.pop(), mood)
             if i == 0:
                 y = self.fine_up_look(y, words, bias)
-        return functional.pixel_shuffle(self.leave(functional.silu(self.leave_norm(y))), PATCH), middle
+        picture = functional.pixel_shuffle(self.leave(functional.silu(self.leave_norm(y))), PATCH)
+        return (x - picture) / t.to(x.dtype).clamp_min(EARLIEST).view(-1, 1, 1, 1), middle
 
 
 class PocketPainter(nn.Module):

@@ -2,13 +2,13 @@
 
 A matrix's averaged gradient is pushed towards the nearest orthogonal matrix before it is taken (Muon, Keller Jordan
 2024), so that rare directions, such as which place belongs to which thing, move as far as common ones. Matrices
-of one shape are treated at once: a step costs a few hundred small launches instead of thousands.
+of one shape are treated at once. Nothing here waits for the GPU or depends on numbers outside it, so that a whole
+step can be recorded and replayed.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -19,8 +19,8 @@ ROUNDS = 5
 A, B, C = 3.4445, -4.7750, 2.0315
 TWINS = ("key_value.weight", "mood.weight")
 """Two matrices stored as one."""
-PLAIN = ("words.weight", "places", "enter.weight", "leave.weight", "time.0.weight")
-"""Tables and the first and last layers, which AdamW suits better."""
+LEFT_TO_ADAM = ("words.", "places", "enter.", "leave.", "time.0.", "gain", "sharpness", "head.")
+"""Tables, scales, and the first and last layers, which AdamW suits better."""
 
 
 def orthogonal(stack: Tensor) -> Tensor:
@@ -35,57 +35,62 @@ def orthogonal(stack: Tensor) -> Tensor:
     return x.mT if is_tall else x
 
 
-def flat(weight: Tensor, parts: int) -> Tensor:
+def to_matrices(weight: Tensor, n_parts: int) -> Tensor:
     """One or two matrices [parts, m, n] of a weight, rows being outputs."""
     rows = weight.movedim(1, -1) if weight.ndim > 2 else weight
-    return rows.reshape(parts, weight.shape[0] // parts, -1)
+    return rows.reshape(n_parts, weight.shape[0] // n_parts, -1)
+
+
+def from_matrices(matrices: Tensor, shape: torch.Size) -> Tensor:
+    """What to_matrices took apart, in its old shape."""
+    if len(shape) <= 2:
+        return matrices.reshape(shape)
+    return matrices.reshape(shape[0], *shape[2:], shape[1]).movedim(-1, 1)
 
 
 class PocketOptimiser:
-    """Both optimisers behind one face."""
+    """Both optimisers behind one face; how fast they go is a tensor, 1 for their full rates."""
 
-    def __init__(self, modules: nn.Module, *, adam_rate: float, muon_rate: float, weight_decay: float) -> None:
-        self.rates = {"adam": adam_rate, "muon": muon_rate}
-        self.weight_decay = weight_decay
+    def __init__(self, module: nn.Module, *, adam_rate: float, muon_rate: float, weight_decay: float) -> None:
+        device = next(module.parameters()).device
+        self.adam_rate, self.muon_rate, self.weight_decay = adam_rate, muon_rate, weight_decay
         self.groups: dict[tuple[int, ...], list[tuple[nn.Parameter, int]]] = defaultdict(list)
         others = []
-        for name, parameter in modules.named_parameters():
-            is_depthwise = parameter.ndim == 3 and parameter.shape[1] == 1
-            if parameter.ndim < 2 or is_depthwise or "places" in name or name.endswith(PLAIN) or min(parameter.shape[:2]) == 1 or "gain" in name or "sharpness" in name or "head" in name:
+        for name, parameter in module.named_parameters():
+            is_matrix = parameter.ndim > 1 and min(parameter.shape[:2]) > 1
+            if not is_matrix or any(part in name for part in LEFT_TO_ADAM):
                 others.append(parameter)
                 continue
-            parts = 2 if name.endswith(TWINS) else 1
-            self.groups[tuple(flat(parameter, parts).shape[1:])].append((parameter, parts))
-        is_cuda = next(modules.parameters()).is_cuda
-        self.adam = torch.optim.AdamW(others, lr=adam_rate, betas=(0.9, 0.99), weight_decay=0.0, fused=is_cuda)
-        self.memory = {shape: torch.zeros(sum(k for _, k in group), *shape, device=group[0][0].device) for shape, group in self.groups.items()}
+            n_parts = 2 if name.endswith(TWINS) else 1
+            self.groups[tuple(to_matrices(parameter, n_parts).shape[1:])].append((parameter, n_parts))
+        is_cuda = device.type == "cuda"
+        self.rate = torch.tensor(adam_rate, device=device)
+        kinds = {"fused": True, "capturable": True} if is_cuda else {"foreach": False}
+        self.adam = torch.optim.AdamW(others, lr=self.rate, betas=(0.9, 0.99), weight_decay=0.0, **kinds)
+        self.memory = {
+            shape: torch.zeros(sum(n_parts for _, n_parts in group), *shape, device=device)
+            for shape, group in self.groups.items()
+        }
 
     @torch.no_grad()
-    def step(self, share: float) -> None:
-        """Move every weight by this share of its learning rate, and forget the gradients."""
-        for group in self.adam.param_groups:
-            group["lr"] = self.rates["adam"] * share
+    def step(self, speed: Tensor) -> None:
+        """Move every weight, and forget the gradients."""
+        self.rate.copy_(speed * self.adam_rate)
         self.adam.step()
         self.adam.zero_grad(set_to_none=True)
-        rate = self.rates["muon"] * share
+        rate = speed * self.muon_rate
+        keep = 1 - rate * self.weight_decay
         for shape, group in self.groups.items():
-            gradients = torch.cat([flat(parameter.grad, parts) for parameter, parts in group])
+            gradients = torch.cat([to_matrices(parameter.grad, n_parts) for parameter, n_parts in group])
             memory = self.memory[shape]
             memory.lerp_(gradients, 1 - MOMENTUM)
             # So long a step moves a number about as far as AdamW would at the same rate.
-            moves = orthogonal(gradients.lerp_(memory, MOMENTUM)) * (0.2 * max(shape) ** 0.5)
-            at = 0
-            weights, theirs = [], []
-            for parameter, parts in group:
-                move = moves[at : at + parts].reshape(parameter.shape[0], -1)
-                at += parts
-                if parameter.ndim > 2:
-                    sizes = (parameter.shape[0], *parameter.shape[2:], parameter.shape[1])
-                    move = move.view(sizes).movedim(-1, 1)
-                else:
-                    move = move.view(parameter.shape)
-                weights.append(parameter)
-                theirs.append(move.to(parameter.dtype))
-                parameter.grad = None
-            torch._foreach_mul_(weights, 1 - rate * self.weight_decay)
-            torch._foreach_add_(weights, theirs, alpha=-rate)
+            moves = orthogonal(gradients.lerp_(memory, MOMENTUM)) * (-0.2 * max(shape) ** 0.5 * rate)
+            weights = [parameter for parameter, _ in group]
+            parts = moves.split([n_parts for _, n_parts in group])
+            torch._foreach_mul_(weights, keep)
+            torch._foreach_add_(
+                weights, [from_matrices(part, weight.shape) for part, weight in zip(parts, weights, strict=True)]
+            )
+            for weight in weights:
+                weight.grad = None

@@ -1,7 +1,7 @@
 """Scenes and captions as arrays, made by many processes at once while the GPU learns.
 
-Each chunk holds bank rows, places and word numbers of a fixed number of pictures, those with most things
-first. The processes never use torch: start them before the first tensor goes to the GPU.
+Each chunk holds bank rows, places and word numbers of a fixed number of pictures. The processes never use torch:
+start them before the first tensor goes to the GPU.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from multiprocessing.queues import Queue
 
 import numpy as np
-from pocket_captions import MAX_TOKENS, encode, scramble, tokenise, vocabulary, write_caption
+from pocket_captions import encode, scramble, tokenise, vocabulary, write_caption
 from pocket_world import MAX_THINGS, Extents, Scene, sample_scene
 
 Rows = dict[tuple[str, str, str], int]
+LONGEST = 32
+"""Words of a training caption, marks of start and end included; one in two hundred is longer and told anew."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -25,30 +27,29 @@ class Chunk:
 
     rows: np.ndarray
     places: np.ndarray
+    """x, y and size; size 0 where there is no thing."""
     tokens: np.ndarray
-    n_with: list[int]
-    """How many pictures have more than k things."""
     captions: list[str] | None = None
 
 
 def make_chunk(rng: random.Random, n: int, extents: Extents, rows_of: Rows, *, keeps_captions: bool = False) -> Chunk:
     """n scenes with their captions."""
     numbers = {word: i for i, word in enumerate(vocabulary())}
-    scenes = sorted((sample_scene(rng, extents) for _ in range(n)), key=lambda scene: -len(scene.placements))
     rows = np.zeros((n, MAX_THINGS), np.int16)
     places = np.zeros((n, MAX_THINGS, 3), np.float32)
-    tokens = np.zeros((n, MAX_TOKENS), np.int16)
+    tokens = np.zeros((n, LONGEST), np.int16)
     captions = []
-    for i, scene in enumerate(scenes):
+    for i in range(n):
+        scene, row = sample_scene(rng, extents), [0] * (LONGEST + 1)
+        while len(row) > LONGEST:
+            caption = write_caption(rng, scene)
+            row = scramble(rng, encode(tokenise(caption), numbers))
         for k, one in enumerate(back_to_front(scene)):
             rows[i, k] = rows_of[one.thing, one.style, one.colour]
             places[i, k] = one.x, one.y, one.size
-        caption = write_caption(rng, scene)
-        row = scramble(rng, encode(tokenise(caption), numbers))
         tokens[i, : len(row)] = row
         captions.append(caption)
-    n_with = [sum(len(scene.placements) > k for scene in scenes) for k in range(MAX_THINGS)]
-    return Chunk(rows=rows, places=places, tokens=tokens, n_with=n_with, captions=captions if keeps_captions else None)
+    return Chunk(rows=rows, places=places, tokens=tokens, captions=captions if keeps_captions else None)
 
 
 def back_to_front(scene: Scene) -> list:  # type: ignore[type-arg]  # of placements

@@ -6,6 +6,7 @@
     ├── PluginError           a component is broken; its author or installer must act
     │   └── MissingExtraError   an optional dependency is not installed
     ├── BackendError          the outside world failed; retried when is_retryable
+    │   ├── BusyError           too many requests at once; retried, and everyone eases off
     │   ├── RefusedError        the model declined on policy; never retried by itself
     │   └── UnusableError       no request can succeed (wrong key, unknown model): the run stops
     └── StoreError            disk, schema or lock
@@ -72,6 +73,16 @@ class BackendError(SalvaError):
 
     def __str__(self) -> str:
         return self.message
+
+
+class BusyError(BackendError):
+    """An endpoint asks for fewer requests at once; whoever sends them should ease off."""
+
+    def __init__(self, message: str, retry_after_s: float | None = None) -> None:
+        super().__init__(message, is_retryable=True, retry_after_s=retry_after_s)
+
+    def __reduce__(self) -> tuple[type[BusyError], tuple[str, float | None]]:
+        return type(self), (self.message, self.retry_after_s)
 
 
 class RefusedError(BackendError):

@@ -22,19 +22,60 @@ from salva.errors import PluginError, SalvaError, UsageError, unknown_name
 ROLES = ("suite", "model", "detector", "reader", "embedder", "judge", "relation", "metric", "executor")
 
 BUILT_IN: Mapping[str, Mapping[str, str]] = {
-    "suite": {"metalogic": "salva.suites.metalogic:MetaLogic"},
-    "model": {"painter": "salva.generators.painter.component:Painter"},
-    "detector": {"pocket": "salva.perception.pocket_detector:PocketDetector"},
+    "suite": {
+        "faithfulness": "salva.suites.faithfulness:Faithfulness",
+        "metalogic": "salva.suites.metalogic:MetaLogic",
+        "semvar": "salva.suites.semvar:SemVar",
+        "tifa-lite": "salva.suites.faithfulness:Faithfulness",
+    },
+    "model": {
+        "a1111": "salva.generators.a1111:A1111",
+        "comfyui": "salva.generators.comfyui:ComfyUi",
+        "command": "salva.generators.command_line:CommandLine",
+        "diffusers": "salva.generators.diffusers_pipeline:DiffusersPipeline",
+        "folder": "salva.generators.folder:FolderImages",
+        "google": "salva.generators.google_images:GoogleImages",
+        "openai": "salva.generators.openai_images:OpenAiImages",
+        "painter": "salva.generators.painter.component:Painter",
+    },
+    "detector": {
+        "detr": "salva.perception.detr:Detr",
+        "florence2": "salva.perception.florence2:Florence2",
+        "florence2-grounding": "salva.perception.florence2:Florence2Grounding",
+        "grounding-dino": "salva.perception.grounding_dino:GroundingDino",
+        "onnx": "salva.perception.onnx_yolox:OnnxYolox",
+        "owlv2": "salva.perception.owlv2:Owlv2",
+        "pocket": "salva.perception.pocket_detector:PocketDetector",
+    },
     "reader": {"rapidocr": "salva.perception.rapid_ocr:RapidOcr"},
-    "embedder": {},
-    "judge": {},
+    "embedder": {
+        "clip": "salva.perception.clip_like:Clip",
+        "inception": "salva.perception.inception:Inception",
+        "pocket": "salva.perception.pocket_embedder:PocketEmbedder",
+        "siglip": "salva.perception.clip_like:Siglip",
+    },
+    "judge": {
+        "anthropic": "salva.perception.anthropic_judge:AnthropicJudge",
+        "blip-vqa": "salva.perception.blip_vqa:BlipVqa",
+        "google": "salva.perception.google_judge:GoogleJudge",
+        "openai": "salva.perception.chat_judge:ChatJudge",
+        "scene": "salva.perception.scene_judge:SceneJudge",
+        "transformers": "salva.perception.local_vlm_judge:LocalVlmJudge",
+    },
     "relation": {
+        "must-differ": "salva.relations.must_differ:MustDiffer",
+        "same-answers": "salva.relations.same_answers:SameAnswers",
         "same-scene": "salva.relations.same_scene:SameScene",
+        "same-similarity": "salva.relations.same_similarity:SameSimilarity",
+        "semantic-effect": "salva.relations.semantic_effect:SemanticEffect",
         "truth": "salva.relations.truth:Truth",
     },
     "metric": {
         "violation-rates": "salva.metrics.violation_rates:ViolationRates",
+        "faithfulness-tables": "salva.metrics.faithfulness_tables:FaithfulnessTables",
+        "judge-costs": "salva.metrics.judge_costs:JudgeCosts",
         "metalogic-tables": "salva.metrics.metalogic_tables:MetaLogicTables",
+        "semvar-tables": "salva.metrics.semvar_tables:SemVarTables",
     },
     "executor": {"local": "salva.run.serial_executor:LocalExecutor"},
 }
@@ -103,7 +144,7 @@ def bind(spec: ComponentSpec) -> Binding:
         if target is None:
             raise UsageError(f"the {spec.role} {spec.name!r} takes nothing after a slash, got {spec.label!r}")
         given[target] = spec.target
-    elif target is not None and target not in given:
+    elif target is not None and target not in given and not options_class.__dataclass_fields__[target].default:
         raise UsageError(f"the {spec.role} {spec.name!r} needs something after a slash: {spec.name}/<{target}>")
     options = parse_options(options_class, given, spec.role)
     pin = getattr(component, "weights", None)

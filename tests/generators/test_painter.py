@@ -46,6 +46,8 @@ BEYOND = (
     "on(cat, chair)",
     "next_to(car, bus) & left_of(bus, car)",
     "on(cup, book) & left_of(book, cat)",
+    "larger_than(cat, elephant) & smaller_than(apple, elephant)",
+    "smaller_than(house, bird) & left_of(house, bird)",
     "red car & blue umbrella",
     "2 red car & green car@left",
     "car & !red car",

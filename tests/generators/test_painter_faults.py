@@ -55,6 +55,32 @@ def test_each_fault_leaves_the_worlds_in_its_own_way(fault: str, formula: str, k
         assert {difference.kind for difference in explain(parse(formula), scene(rendered))} == kinds, seed
 
 
+@pytest.mark.parametrize(
+    ("a", "pv"),
+    [
+        ("cat@left & dog@right", "dog@left & cat@right"),
+        ("cat@top & dog@bottom", "cat@bottom & dog@top"),
+        ("left_of(cat, dog)", "left_of(dog, cat)"),
+        ("larger_than(cat, dog)", "larger_than(dog, cat)"),
+        ("red car & blue house", "blue car & red house"),
+        ("3 cat & dog", "cat & 3 dog"),
+        ("red ball@left & blue ball@right", "blue ball@left & red ball@right"),
+    ],
+)
+def test_who_ignores_word_order_paints_two_orders_of_the_same_words_alike(a: str, pv: str) -> None:
+    for seed in range(6):
+        shown = [scene(paint_one(formula, "ignores-word-order:1", seed)) for formula in (a, pv)]
+        right = [[satisfies(parse(formula), one) for one in shown] for formula in (a, pv)]
+        assert right in ([[True, True], [False, False]], [[False, False], [True, True]]), (right, shown)
+
+
+def test_who_ignores_word_order_is_right_about_as_often_as_wrong() -> None:
+    things = ("cat", "dog", "cow", "bus", "cake", "cup", "book", "boat")
+    pairs = [(one, two) for one in things for two in things if one != two]
+    planted = [bool(paint_one(f"left_of({a}, {b})", "ignores-word-order:1", 0).provenance["planted"]) for a, b in pairs]
+    assert sum(planted) == len(pairs) / 2
+
+
 def test_an_omission_is_never_also_a_misplacement() -> None:
     formula = parse("cat@right | dog@left")
     for seed in range(40):
@@ -70,6 +96,8 @@ def test_an_omission_is_never_also_a_misplacement() -> None:
         ("x-misposition", "cat@top & dog@bottom"),
         ("x-misposition", "cat@left & cat@right"),
         ("y-misposition", "cat@left & dog@right"),
+        ("ignores-word-order", "cat & dog"),
+        ("ignores-word-order", "2 cat & 2 dog"),
         ("entity-omission", "!cat"),
         ("entity-duplication", "!cat"),
     ],

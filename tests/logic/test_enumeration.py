@@ -106,6 +106,8 @@ def arrangements(things: list[WorldThing], mentioned: list[Related]) -> set[froz
 
     xs = list(lines([t.x for t in things])) if n else [()]
     ys = list(lines([t.y for t in things])) if n else [()]
+    is_sized = any(r.relation in ("larger_than", "smaller_than") for r in mentioned)
+    zs = list(product(range(n), repeat=n)) if is_sized else [(0,) * n]
     found: set[frozenset[Related]] = set()
     touching = ("apart", "beside", "on")
     for y in ys:
@@ -116,7 +118,9 @@ def arrangements(things: list[WorldThing], mentioned: list[Related]) -> set[froz
             if any(h == "beside" and how[j, i] != "beside" for (i, j), h in how.items()):
                 continue
             for x in xs if any(r.relation in ("left_of", "right_of") for r in mentioned) else xs[:1]:
-                found.add(frozenset(r for r in mentioned if any(stands(r, things, i, j, x, y, how) for i, j in pairs)))
+                for z in zs:
+                    true = (r for r in mentioned if any(stands(r, things, i, j, (x, y, z), how) for i, j in pairs))
+                    found.add(frozenset(true))
     return found
 
 
@@ -125,12 +129,12 @@ def stands(
     things: list[WorldThing],
     i: int,
     j: int,
-    x: tuple[int, ...],
-    y: tuple[int, ...],
+    at: tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]],
     how: dict[tuple[int, int], str],
 ) -> bool:
     if (things[i].entity, things[j].entity) != (r.first, r.second):
         return False
+    x, y, size = at
     return {
         "left_of": x[i] < x[j],
         "right_of": x[i] > x[j],
@@ -138,6 +142,8 @@ def stands(
         "below": y[i] > y[j],
         "next_to": how[i, j] == "beside",
         "on": how[i, j] == "on",
+        "larger_than": size[i] > size[j],
+        "smaller_than": size[i] < size[j],
     }[r.relation]
 
 

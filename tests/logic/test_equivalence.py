@@ -27,6 +27,11 @@ NAMES = ("cat", "dog", "cow", "apple", "banana", "horse", "sheep", "bird", "car"
         ("left_of(cat, dog) & left_of(dog, cow)", "left_of(cat, dog) & left_of(dog, cow) & left_of(cat, cow)"),
         ("right_of(cat, dog)", "left_of(dog, cat)"),
         ("next_to(cat, dog)", "next_to(dog, cat)"),
+        ("smaller_than(cat, dog)", "larger_than(dog, cat)"),
+        (
+            "larger_than(cat, dog) & larger_than(dog, cow)",
+            "larger_than(cat, dog) & larger_than(dog, cow) & smaller_than(cow, cat)",
+        ),
         ("on(cat, dog)", "on(cat, dog) & above(cat, dog)"),
         ("cat@left & dog@right", "cat@left & dog@right & left_of(cat, dog)"),
         ("cat & left_of(cat, dog)", "left_of(cat, dog)"),

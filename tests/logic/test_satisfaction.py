@@ -147,6 +147,14 @@ def test_what_is_wrong(notation: str, things: list[tuple[str, float]], wanted: l
     assert satisfies(parse(notation), scene(*(thing_at(label, x) for label, x in things))) == (not wanted)
 
 
+def test_the_longer_side_of_its_box_is_how_large_a_thing_is() -> None:
+    tall, flat = Thing(label="cat", box=(0.0, 0.0, 0.1, 0.5)), Thing(label="dog", box=(0.2, 0.0, 0.6, 0.4))
+    assert kinds("larger_than(cat, dog)", tall, flat) == []
+    assert kinds("smaller_than(cat, dog)", tall, flat) == [("unrelated", "cat")]
+    same = Thing(label="dog", box=(0.1, 0.5, 0.2 + 0.1, 1.0))
+    assert kinds("cat & dog & !larger_than(cat, dog) & !larger_than(dog, cat)", tall, same) == []
+
+
 def test_the_vertical_axis_counts_from_the_top() -> None:
     assert kinds("cat@top & dog@bottom", thing_at("cat", 0.9, 0.2), thing_at("dog", 0.1, 0.3)) == []
     assert kinds("cat@top & dog@bottom", thing_at("cat", 0.5, 0.4), thing_at("dog", 0.5, 0.3)) == [

@@ -63,6 +63,12 @@ def test_what_the_formula_does_not_mention_is_not_in_its_worlds() -> None:
         ("cat@left & dog@right & !left_of(cat, dog)", 0),
         ("on(cat, dog) & below(cat, dog)", 0),
         ("on(cat, dog) & next_to(cat, dog)", 0),
+        ("larger_than(cat, dog) & larger_than(dog, cat)", 0),
+        ("larger_than(cat, dog) & larger_than(dog, cow) & smaller_than(cat, cow)", 0),
+        # Size has nothing to do with place.
+        ("cat@left & dog@right & larger_than(dog, cat)", 1),
+        # One of two cats can be larger than the dog and the other smaller.
+        ("2 cat & larger_than(cat, dog) & smaller_than(cat, dog)", 1),
         # Two cats can stand on both sides of one dog.
         ("2 cat & left_of(cat, dog) & right_of(cat, dog)", 1),
         # Neither is left of the other when both stand at the same x.

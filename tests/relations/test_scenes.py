@@ -9,12 +9,13 @@ from relations.planted import box_at, pair, text
 
 from salva.core.observation import Detection, Detections
 from salva.core.options import keyed_options
+from salva.core.seeing import scene_of
 from salva.core.spec import ComponentSpec
 from salva.core.verdict import ENTITY_OMISSION, OPTICAL_CHARACTER, X_MISPOSITION, Failure
 from salva.errors import UsageError
 from salva.registry import bind
 from salva.relations.same_scene import SameScene
-from salva.relations.scenes import errors_of, mentioned, scene_of, unrequested_text
+from salva.relations.scenes import errors_of, mentioned, unrequested_text
 from salva.relations.truth import Truth
 
 
@@ -108,3 +109,10 @@ def test_the_registry_binds_both_and_they_survive_pickle(name: str) -> None:
 def test_odd_options_are_refused(name: str, given: dict[str, str], problem: str) -> None:
     with pytest.raises(UsageError, match=problem):
         bind(ComponentSpec(role="relation", name=name, options=given))
+
+
+def test_a_detectors_own_name_counts_where_just_that_was_asked_for() -> None:
+    boxes = (Detection(label="person", raw="man", score=0.9, box=(0.1, 0.1, 0.3, 0.3)),)
+    assert [thing.label for thing in scene_of(Detections(boxes=boxes), 0.5, ("man",)).things] == ["man"]
+    assert [thing.label for thing in scene_of(Detections(boxes=boxes), 0.5, ("person",)).things] == ["person"]
+    assert [thing.label for thing in scene_of(Detections(boxes=boxes), 0.5, ("man", "person")).things] == ["person"]

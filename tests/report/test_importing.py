@@ -7,7 +7,9 @@ import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from salva.cli.main import salva
 from salva.core.verdict import Outcome, Verdict
 from salva.errors import UsageError
 from salva.report.html import write_html
@@ -248,3 +250,17 @@ def test_an_unknown_format_and_an_unreadable_file_are_refused(tmp_path: Path) ->
     with pytest.raises(UsageError, match="cannot be read"):
         import_files([tmp_path / "nowhere.csv"], "tifa-lite", tmp_path / "run", ImportSettings())
     assert not (tmp_path / "run").exists()
+
+
+def test_the_command_says_what_it_read_and_names_the_problems(tmp_path: Path) -> None:
+    lines = (*GOOD, *(_row("p1", "A", f"Is it {i}?", "yes", "small") for i in range(25)))
+    answers = _write(tmp_path, "vqa_raw_results_toy.csv", ANSWERS, *lines)
+    command = ["import", str(_prompts(tmp_path)), str(answers), "--as", "tifa-lite", "--out", str(tmp_path / "run")]
+    done = CliRunner().invoke(salva, command, catch_exceptions=False)
+    assert done.exit_code == 0
+    assert done.output.startswith("2 pairs, 31 answers of toy in ")
+    assert "25 problems, all of them in" in done.output
+    assert "vqa_raw_results_toy.csv line 8: the answer 'small' is neither yes nor no" in done.output
+    assert "and 5 more" in done.output
+    with (tmp_path / "run" / PROBLEMS_FILE).open(newline="") as file:
+        assert len(list(csv.DictReader(file))) == 25

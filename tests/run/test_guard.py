@@ -12,9 +12,10 @@ import pytest
 
 from salva.core.case import Prompt
 from salva.core.protocols import Rendered, RenderRequest
-from salva.errors import BackendError, PluginError, RefusedError, SalvaError, UnusableError, UsageError
+from salva.errors import BackendError, BusyError, PluginError, RefusedError, SalvaError, UnusableError, UsageError
 from salva.run import guard as guarding
 from salva.run.guard import Guard, build, redact
+from salva.run.limiter import Limiter
 from salva.testing.fakes import FakeGenerator, painted
 from salva.testing.specs import bound
 
@@ -143,6 +144,43 @@ def test_a_component_that_never_answers_is_given_up() -> None:
             guard(requests(1))
     finally:
         release.set()
+
+
+def test_a_busy_endpoint_is_asked_more_often_than_a_broken_one_but_not_for_ever() -> None:
+    calls = itertools.count()
+    guard = guarded(lambda _: [BusyError(f"429, call {next(calls)}")], limiter=Limiter(8))
+    (outcome,) = guard(requests(1))
+    assert isinstance(outcome, BusyError)
+    assert next(calls) == 1 + guarding.N_BUSY_RETRIES
+
+
+def test_an_endpoint_that_is_down_stops_the_run_and_says_what_it_said() -> None:
+    guard = guarded(lambda _: [BackendError("connection refused")], limiter=Limiter(8))
+    for _ in range(guarding.N_HANGS - 1):
+        guard(requests(1))
+    with pytest.raises(UnusableError, match=r"failed 8 times in a row, the last time: connection refused"):
+        guard(requests(1))
+
+
+def test_bad_answers_stop_the_run_later_and_refusals_or_pictures_in_between_never() -> None:
+    answers: list[object] = [BackendError("a web page", is_retryable=False)] * (guarding.N_FAILURES - 1)
+    flow = iter([*answers, RefusedError("no"), *answers, GOOD, *answers, BackendError("a web page", False)])
+    guard = guarded(lambda _: [next(flow)], limiter=Limiter(8))
+    for _ in range(3 * len(answers) + 2):
+        guard(requests(1))
+    with pytest.raises(UnusableError, match="failed 32 times in a row, the last time: a web page"):
+        guard(requests(1))
+
+
+def test_components_that_are_no_endpoints_may_fail_for_every_case() -> None:
+    guard = guarded(lambda _: [BackendError("no such file", is_retryable=False)])
+    assert all(isinstance(guard(requests(1))[0], BackendError) for _ in range(2 * guarding.N_FAILURES))
+
+
+def test_an_endpoint_that_wants_to_be_left_alone_for_an_hour_stops_the_run() -> None:
+    guard = guarded(lambda _: [BusyError("429: daily limit", retry_after_s=3600)], limiter=Limiter(8))
+    with pytest.raises(UnusableError, match=r"daily limit; it asks to come back in 3,600 s"):
+        guard(requests(1))
 
 
 def test_no_error_keeps_the_value_of_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:

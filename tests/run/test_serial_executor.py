@@ -63,6 +63,47 @@ def test_a_future_holds_errors_of_elements_and_raises_those_of_the_component() -
         executor.close()
 
 
+class Tidy(FakeGenerator):
+    """A generator that says when it is closed, and breaks while at it."""
+
+    closed: ClassVar[list[str]] = []
+
+    def close(self) -> None:
+        self.closed.append("closed")
+        raise OSError("already gone")
+
+
+class Endpoint(FakeGenerator):
+    """A generator that waits for an endpoint."""
+
+    is_remote: ClassVar[bool] = True
+    max_at_once: ClassVar[int] = 12
+
+
+def test_components_are_closed_with_the_lane_and_cannot_spoil_it() -> None:
+    Tidy.closed.clear()
+    executor = LocalExecutor()
+    executor.open(bound("model", Tidy))
+    executor.open(bound("model", Tidy))
+    executor.close()
+    assert Tidy.closed == ["closed", "closed"]
+
+
+def test_the_depth_of_an_endpoints_lane_grows_to_its_ceiling_one_request_a_call() -> None:
+    executor = LocalExecutor()
+    try:
+        lane = executor.open(bound("model", Endpoint, batch=8))
+        assert lane.batch_size == 1
+        depths = [lane.depth]
+        for _ in range(4):
+            futures = [lane.submit([REQUEST]) for _ in range(lane.depth)]
+            assert all(isinstance(future.result(10)[0], Rendered) for future in futures)
+            depths.append(lane.depth)
+        assert depths[0] < depths[-1] == 24, "as many at the door as under way"
+    finally:
+        executor.close()
+
+
 def test_closing_waits_for_nobody_who_hangs() -> None:
     release = threading.Event()
     workers = Workers(1)

@@ -46,6 +46,11 @@ def asset_digest(relative: str) -> str:
     return table[relative]
 
 
+def asset_names() -> list[str]:
+    """Every asset with a checksum."""
+    return sorted(_checksums())
+
+
 def folder_digest(relative: str) -> str:
     """One hash for all assets below a folder."""
     below = {name: digest for name, digest in _checksums().items() if name.startswith(f"{relative}/")}

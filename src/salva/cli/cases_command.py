@@ -26,7 +26,7 @@ from salva.run.ask import Ask, make_spec, split_settings
 @flags.flag(
     "--format",
     "form",
-    type=click.Choice(["table", "jsonl", "csv"]),
+    type=click.Choice(["table", "jsonl", "csv", "tifa-lite"]),
     default="table",
     show_default=True,
     help="How to print them.",
@@ -37,7 +37,7 @@ def command(suite: str, size: str, seed: int, only: tuple[str, ...], settings: t
 
     spec = make_spec(Ask(suite=suite, size=size, seed=seed, only=only, settings=split_settings(settings)))
     cases = planned_cases(spec)
-    {"table": _print_table, "jsonl": _print_jsonl, "csv": _print_csv}[form](cases)
+    {"table": _print_table, "jsonl": _print_jsonl, "csv": _print_csv, "tifa-lite": _print_pairs}[form](cases)
 
 
 def _as_object(case: Case) -> dict[str, Json]:
@@ -86,6 +86,14 @@ def _print_csv(cases: Iterable[Case]) -> None:
         cells += [texts[role].text if role in texts else "" for role in roles]
         cells += [(texts[role].formula or "") if role in texts else "" for role in roles]
         writer.writerow([safe_cell(cell) for cell in cells])
+
+
+def _print_pairs(cases: Iterable[Case]) -> None:
+    """The pairs of the faithfulness suite in the columns of the TIFA-lite project."""
+    from salva.report.export import safe_cell
+    from salva.report.export_tifa import prompt_rows
+
+    csv.writer(sys.stdout).writerows([safe_cell(cell) for cell in row] for row in prompt_rows(cases))
 
 
 def _print_table(cases: Iterable[Case]) -> None:

@@ -15,6 +15,7 @@ _FORMS = {
     "sft": "a folder: right pictures with their captions, for supervised tuning",
     "dpo": "a Parquet file: right pictures against wrong ones under one caption, for preference tuning",
     "ratings": "a folder: pictures and an empty sheet for people to rate them, for salva agree",
+    "tifa-lite": "a folder: prompts, pictures, answers and scores in the layout of the TIFA-lite project",
 }
 
 
@@ -56,13 +57,14 @@ def command(
             print_table(choices)
         click.echo(f"{n_rows} {'captioned pictures' if form == 'sft' else 'preferences'} in {output}")
         return
-    from salva.report import export, rating_sheets
+    from salva.report import export, export_tifa, rating_sheets
 
     write, what = {
         "csv": (export.write_csv, "verdicts"),
         "parquet": (export.write_parquet, "verdicts"),
         "counterexamples": (export.write_counterexamples, "counterexamples"),
         "ratings": (rating_sheets.write_rating_sheet, "pictures to rate"),
+        "tifa-lite": (export_tifa.write_tifa, "pairs"),
     }[form]
     click.echo(f"{write(run, output)} {what} in {output}")
 

@@ -28,6 +28,7 @@ COMMANDS = {
     "write": "New test sentences from templates, reviewed by people.",
     "selftest": "Planted faults in, precision and recall of the oracle out.",
     "verify": "Check every stored image and row of a run.",
+    "doctor": "Versions, devices, extras and keys (yes or no); with a suite, whether its run fits on the disk.",
 }
 EXIT_GATE, EXIT_USAGE, EXIT_INCOMPLETE, EXIT_INTERRUPTED = 1, 2, 3, 130
 

@@ -44,6 +44,8 @@ def _default(role: str) -> str:
     show_default=True,
     help="Which end of the interval the gate looks at.",
 )
+@flags.flag("--max-images", type=click.IntRange(min=1), help="Stop after so many new images; exit 3, resumable.")
+@flags.flag("--max-cost", type=click.FloatRange(min=0), help="Stop before endpoints cost more than this, in USD.")
 @flags.flag("--retry-refused", is_flag=True, help="Ask again for pictures the model refused.")
 @flags.progress_flag
 def command(
@@ -52,6 +54,8 @@ def command(
     executor: str,
     max_violation_rate: float | None,
     gate_on: str,
+    max_images: int | None,
+    max_cost: float | None,
     retry_refused: bool,
     no_progress: bool,
     settings: tuple[str, ...],
@@ -63,6 +67,7 @@ def command(
     """
     from salva.report.summary import summarise_run
     from salva.report.terminal import print_summary
+    from salva.run.budget import Limits
     from salva.run.pipeline import execute
     from salva.run.progress import make_progress
 
@@ -71,7 +76,12 @@ def command(
     click.echo(f"{suite} on {', '.join(b.label for b in spec.models)}: {directory}", err=True)
     try:
         summary = execute(
-            spec, directory, make_progress(quiet=no_progress), executor=executor, retry_refused=retry_refused
+            spec,
+            directory,
+            make_progress(quiet=no_progress),
+            executor=executor,
+            retry_refused=retry_refused,
+            limits=Limits(max_images=max_images, max_cost_usd=max_cost),
         )
     except KeyboardInterrupt:
         click.echo(f"\ninterrupted; everything finished so far is in {directory}. The same command goes on.", err=True)
@@ -79,8 +89,17 @@ def command(
     figures = summarise_run(directory)
     print_summary(figures)
     click.echo(f"\nrun directory: {directory}\nreport:        salva report {directory}")
+    if summary.cost_usd:
+        click.echo(f"cost:          {summary.cost_usd:.4f} USD, as the components count it")
+    if summary.limit_reached:
+        click.echo(
+            f"salva: stopped at {summary.limit_reached}; {summary.n_unpainted} cases have no verdict yet. "
+            "The same command goes on from there",
+            err=True,
+        )
     if not summary.is_complete:
-        click.echo(f"salva: {summary.n_failed} pieces of work failed; the same command tries them again", err=True)
+        if summary.n_failed:
+            click.echo(f"salva: {summary.n_failed} pieces of work failed; the same command tries them again", err=True)
         sys.exit(EXIT_INCOMPLETE)
     if max_violation_rate is not None and not _passes(figures, max_violation_rate, gate_on):
         sys.exit(EXIT_GATE)

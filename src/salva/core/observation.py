@@ -5,7 +5,7 @@ Each kind turns into JSON and back without loss, because that is how the store k
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias, cast
 
@@ -20,6 +20,13 @@ class Detection:
     label: str
     score: float
     box: Box
+    raw: str = ""
+    """What the detector itself called it, where another name was put in its place."""
+
+    def name_for(self, wanted: Collection[str]) -> str:
+        """The detector's own name where just that was asked for, else the everyday one: a man is a person unless
+        somebody asks for a man."""
+        return self.raw if self.raw in wanted and self.label not in wanted else self.label
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +86,10 @@ def observation_to_json(observation: Observation) -> dict[str, Json]:
         case Detections(boxes=boxes):
             return {
                 "kind": "detections",
-                "boxes": [{"label": b.label, "score": b.score, "box": [*b.box]} for b in boxes],
+                "boxes": [
+                    {"label": b.label, "score": b.score, "box": [*b.box], **({"raw": b.raw} if b.raw else {})}
+                    for b in boxes
+                ],
             }
         case Reading(spans=spans):
             return {"kind": "reading", "spans": [{"text": s.text, "score": s.score, "box": [*s.box]} for s in spans]}

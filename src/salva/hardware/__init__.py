@@ -1,1 +1,0 @@
-"""The machine a model runs on: which device, which precision, how many at once."""

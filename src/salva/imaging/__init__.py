@@ -1,1 +1,0 @@
-"""Pixels and image files: strange bytes to pictures, pictures to bytes others can read."""

@@ -34,7 +34,9 @@ def decode_picture(data: bytes, formats: tuple[str, ...] = FORMATS, max_pixels: 
                 turned = Image.alpha_composite(Image.new("RGBA", clear.size, "white"), clear)
             rgb = turned.convert("RGB")
             return Picture(rgb=rgb.tobytes(), width=rgb.width, height=rgb.height)
-    except (OSError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise ValueError(f"a picture of too many pixels; at most {max_pixels:,} are read: {error}") from error
+    except (OSError, SyntaxError, EOFError) as error:
         raise ValueError(_described(data, formats, error)) from error
 
 

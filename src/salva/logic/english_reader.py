@@ -44,6 +44,7 @@ _RELATIONS = {words: relation for relation, words in RELATION_WORDS.items()} | {
     "left of": "left_of",
     "right of": "right_of",
     "on top of": "on",
+    "bigger than": "larger_than",
 }
 # The longest first: "on top of a dog" is neither "on top" nor "on".
 _ENDINGS = sorted((*_PLACES, *_RELATIONS), key=lambda words: -len(words.split()))

@@ -1,8 +1,8 @@
 """Which relations between things can hold together.
 
 Takes how many things of each entity stand where, and relations said to hold or not; answers whether
-some arrangement on the two axes has exactly those. Things may share a coordinate, so neither of two
-things need be left of the other. Knows nothing of formulas.
+some arrangement on the two axes and in size has exactly those. Things may share a coordinate or a size, so
+neither of two things need be left of the other, or larger. Knows nothing of formulas.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from salva.logic.formula import Related
 RANK = {"left": 0, "x-middle": 1, "middle": 1, "right": 2, "top": 0, "y-middle": 1, "bottom": 2}
 """The order of places on their axis."""
 
-_SWAPPED = {"right_of": "left_of", "below": "above"}
+_SWAPPED = {"right_of": "left_of", "below": "above", "smaller_than": "larger_than"}
 
 
 class Profile(NamedTuple):
@@ -46,8 +46,12 @@ def is_consistent(profiles: Mapping[str, Profile], said: Sequence[tuple[Related,
         return False
     left_of = [(r, holds) for r, holds in said if r.relation == "left_of"]
     above = [(r, holds) for r, holds in said if r.relation == "above" or (r.relation == "on" and holds)]
-    return (not left_of or _can_be_lined_up({e: p.x for e, p in profiles.items()}, left_of)) and (
-        not above or _can_be_lined_up({e: p.y for e, p in profiles.items()}, above)
+    larger = [(r, holds) for r, holds in said if r.relation == "larger_than"]
+    sizes = {e: ((None, p.total),) if p.total else () for e, p in profiles.items()}
+    return (
+        (not left_of or _can_be_lined_up({e: p.x for e, p in profiles.items()}, left_of))
+        and (not above or _can_be_lined_up({e: p.y for e, p in profiles.items()}, above))
+        and (not larger or _can_be_lined_up(sizes, larger))
     )
 
 

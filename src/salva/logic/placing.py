@@ -123,8 +123,15 @@ def is_related(relation: str, first: Thing, second: Thing) -> bool:
         return first.y < second.y
     if relation == "on":
         return _is_on(first, second)
+    if relation == "larger_than":
+        return size_of(first) > size_of(second) + _ROUNDING
     assert relation == "next_to"
     return _gap(first, second) <= NEXT_TO_GAP + _ROUNDING and not _is_on(first, second) and not _is_on(second, first)
+
+
+def size_of(thing: Thing) -> float:
+    """The longer side of its box: how large a thing looks, whatever its shape."""
+    return max(thing.box[2] - thing.box[0], thing.box[3] - thing.box[1])
 
 
 def _is_on(upper: Thing, lower: Thing) -> bool:

@@ -21,6 +21,7 @@ GRAMMAR_WORDS = frozenset(
         *("a", "an", "the", "no", "not", "and", "or", "nor", "either", "neither", "both", "otherwise", "but", "with"),
         *("there", "is", "are", "it", "case", "that", "on", "in", "to", "of", "at", "least", "exactly", "only", "next"),
         *("left", "right", "top", "bottom", "middle", "above", "below", *NUMBER_WORDS),
+        *("larger", "bigger", "smaller", "than"),
     )
 )
 """Words no entity may contain: a sentence that names such an entity could be read in two ways."""
@@ -32,6 +33,8 @@ RELATION_WORDS = {
     "below": "below",
     "next_to": "next to",
     "on": "on",
+    "larger_than": "larger than",
+    "smaller_than": "smaller than",
 }
 
 _UNCHANGED = frozenset(

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from salva.core.case import Case
-from salva.core.observation import Detection, Detections, Reading
+from salva.core.observation import Detections, Reading
 from salva.core.options import option
 from salva.core.protocols import Look, Query, Sight
-from salva.core.scene import Box, Scene, Thing
+from salva.core.scene import Scene
+from salva.core.seeing import scene_of
 from salva.core.verdict import (
     ENTITY_DUPLICATION,
     ENTITY_OMISSION,
@@ -151,40 +152,8 @@ def see(case: Case, sights: Mapping[str, Sight], *, merge_iou: float, min_text_s
             return f"no detections of the image of prompt {prompt.role!r}"
         reading = sight.seen.get(READER)
         text = unrequested_text(reading, prompt.text, min_text_score) if isinstance(reading, Reading) else ()
-        seen.append(Seen(role=prompt.role, scene=scene_of(boxes, merge_iou), text=text))
+        seen.append(Seen(role=prompt.role, scene=scene_of(boxes, merge_iou, query.labels), text=text))
     return tuple(seen)
-
-
-def scene_of(detections: Detections, merge_iou: float) -> Scene:
-    """The scene a detector saw.
-
-    Of two boxes with one label that overlap by more than merge_iou (intersection over union) the
-    one with the higher score is kept: a detector that says "cat" twice about one cat saw one cat.
-    """
-    by_label: dict[str, list[Detection]] = {}
-    for box in detections.boxes:
-        by_label.setdefault(box.label, []).append(box)
-    kept: list[Detection] = []
-    for same in by_label.values():
-        if len(same) == 1:
-            kept += same
-            continue
-        of_label: list[Detection] = []
-        for box in sorted(same, key=lambda one: (-one.score, one.box)):
-            if all(_overlap(box.box, other.box) <= merge_iou for other in of_label):
-                of_label.append(box)
-        kept += of_label
-    return Scene(things=tuple(Thing(label=box.label, box=box.box) for box in kept))
-
-
-def _overlap(one: Box, other: Box) -> float:
-    width = min(one[2], other[2]) - max(one[0], other[0])
-    height = min(one[3], other[3]) - max(one[1], other[1])
-    if width <= 0 or height <= 0:
-        return 0.0
-    shared = width * height
-    union = (one[2] - one[0]) * (one[3] - one[1]) + (other[2] - other[0]) * (other[3] - other[1]) - shared
-    return shared / union
 
 
 def unrequested_text(reading: Reading, prompt: str, min_score: float) -> tuple[str, ...]:

@@ -47,7 +47,7 @@ class Truth:
     errors: ClassVar[Mapping[str, str]] = {
         X_MISPOSITION: "Something stands at the wrong place from left to right.",
         Y_MISPOSITION: "Something stands at the wrong place from top to bottom.",
-        WRONG_RELATION: "Two things are not next to or on each other as the prompt says.",
+        WRONG_RELATION: "Two things are not next to or on each other, or not larger or smaller, as the prompt says.",
         WRONG_COLOUR: "Something has another colour than the prompt says.",
         ENTITY_DUPLICATION: "There is more of something than the prompt asks for.",
         ENTITY_OMISSION: "There is less of something than the prompt asks for.",

@@ -8,10 +8,19 @@ from __future__ import annotations
 import email.utils
 import time
 
-from salva.errors import BackendError, RefusedError, SalvaError, UnusableError
+from salva.errors import BackendError, BusyError, RefusedError, SalvaError, UnusableError
 
 _N_SHOWN = 300
-_QUOTA = ("insufficient_quota", "billing", "exceeded your current quota", "credit balance", "payment required")
+# "billing" alone would not do: being told to slow down often comes with a link to the page where one can pay for more.
+_QUOTA = (
+    "insufficient_quota",
+    "billing_hard_limit",
+    "billing hard limit",
+    "exceeded your current quota",
+    "credit balance",
+    "payment required",
+)
+_WRONG_KEY = ("api_key_invalid", "api key not valid", "invalid_api_key")
 _POLICY = ("content_policy", "content policy", "moderation", "safety", "responsible ai", "prohibited", "image_policy")
 
 
@@ -21,14 +30,15 @@ def http_error(name: str, status: int, message: str, retry_after: str | None = N
     name: how the component is called, such as "openai/gpt-image-1". retry_after: that header's value.
     """
     words, said = message.lower(), f"{name} answered {status}: {message.strip()[:_N_SHOWN] or 'nothing'}"
-    if status in (401, 403) and not any(word in words for word in _POLICY):
+    is_key_wrong = status == 400 and any(word in words for word in _WRONG_KEY)
+    if is_key_wrong or (status in (401, 403) and not any(word in words for word in _POLICY)):
         return UnusableError(f"{said}; check the key")
     if status == 402 or any(word in words for word in _QUOTA):
         return UnusableError(f"{said}; the account has no credit left")
     if status == 404:
         return UnusableError(f"{said}; check the model's name and the base URL")
-    if status == 429:
-        return BackendError(said, is_retryable=True, retry_after_s=seconds_to_wait(retry_after))
+    if status in (429, 503, 529):
+        return BusyError(said, retry_after_s=seconds_to_wait(retry_after))
     if 400 <= status < 500 and any(word in words for word in _POLICY):
         return RefusedError(said)
     if status in (408, 409, 425) or status >= 500:

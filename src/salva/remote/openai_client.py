@@ -39,7 +39,9 @@ def translate(name: str, error: Exception) -> SalvaError:
     import openai
 
     if isinstance(error, openai.APIStatusError):
-        return http_error(name, error.status_code, error.message, error.response.headers.get("retry-after"))
+        # The code often says more than the message: "moderation_blocked", "insufficient_quota".
+        message = f"{error.message} ({error.code})" if error.code else error.message
+        return http_error(name, error.status_code, message, error.response.headers.get("retry-after"))
     if isinstance(error, openai.APIConnectionError):
         cause = error.__cause__
         return unreachable(name, str(error.request.url), cause if isinstance(cause, Exception) else error)

@@ -20,6 +20,7 @@ from typing import IO
 
 from salva.core.case import Case
 from salva.core.fingerprint import Json, derive_seed
+from salva.core.observation import Detection
 from salva.core.table import Cell
 from salva.core.verdict import Outcome, Verdict
 from salva.errors import MissingExtraError, StoreError
@@ -143,6 +144,11 @@ def safe_name(text: str) -> str:
     return f"{plain}-{digest}" if plain else digest
 
 
+def _box_json(box: Detection) -> Json:
+    named: dict[str, Json] = {"label": box.label, "score": box.score, "box": list(box.box)}
+    return {**named, "raw": box.raw} if box.raw else named
+
+
 def _write_pair(one: Judged, records: RunRecords, images: ImageSource, out: Path) -> dict[str, Json]:
     case, verdict = one
     folder = Path(safe_name(verdict.model)) / f"{safe_name(case.case_id)}-r{verdict.repeat}"
@@ -156,7 +162,7 @@ def _write_pair(one: Judged, records: RunRecords, images: ImageSource, out: Path
             file = (folder / f"{safe_name(prompt.role)}.png").as_posix()
             _save_png(images.file_bytes(image_id), out / file, image_id)
             found = images.seen(image_id, verdict.observers)
-            boxes: list[Json] = [{"label": b.label, "score": b.score, "box": list(b.box)} for b in found.boxes]
+            boxes = [_box_json(box) for box in found.boxes]
             texts: list[Json] = [{"text": t.text, "score": t.score, "box": list(t.box)} for t in found.texts]
             seen = {"boxes": boxes, "texts": texts}
         shots[prompt.role] = {

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from salva.core.case import Case, Prompt
 from salva.core.fingerprint import Json, derive_seed
+from salva.core.observation import Detection
 from salva.core.scene import Box
 from salva.core.verdict import OPTICAL_CHARACTER, Failure, Outcome, Verdict
 from salva.errors import StoreError
@@ -212,12 +213,15 @@ def make_thumbnail(data: bytes) -> Thumbnail:
 def _overlays(seen: Seen, failures: Sequence[Failure], picture: Thumbnail) -> tuple[Overlay, ...]:
     blamed = {failure.entity for failure in failures if failure.entity}
     is_text_blamed = any(failure.error == OPTICAL_CHARACTER for failure in failures)
-    things = [
-        _overlay(box.box, picture, f"{box.label} {box.score * 100:.0f}", False, box.label in blamed)
-        for box in seen.boxes
-    ]
+    things = [_overlay(box.box, picture, _shown(box), False, bool({box.label, box.raw} & blamed)) for box in seen.boxes]
     texts = [_overlay(span.box, picture, f"“{span.text}”", True, is_text_blamed) for span in seen.texts]
     return (*things, *texts)
+
+
+def _shown(box: Detection) -> str:
+    """Name and score; where the detector used another name, that one too."""
+    own = f" ({box.raw})" if box.raw and box.raw != box.label else ""
+    return f"{box.label}{own} {box.score * 100:.0f}"
 
 
 def _overlay(box: Box, picture: Thumbnail, label: str, is_text: bool, is_blamed: bool) -> Overlay:

@@ -22,6 +22,7 @@ from salva.core.table import Cell, KeyFigure, Table
 from salva.core.verdict import Outcome, Verdict
 from salva.stats.tally import PAIR, Judged, headline, join
 
+_RATES = "violation-rates"
 Ends = tuple[float | None, float | None]
 
 
@@ -218,12 +219,13 @@ def _summarise_model(
 
 
 def _metrics(suite: str, asked: Mapping[str, Json]) -> list[Any]:
-    """The general metrics, then those made for this suite."""
-    classes = [registry.load("metric", entry.name) for entry in registry.entries("metric")]
-    fitting = [one for one in classes if not one.suites or suite in one.suites]
+    """The metrics that have something to say about this suite."""
+    classes = {entry.name: registry.load("metric", entry.name) for entry in registry.entries("metric")}
+    fitting = {name: one for name, one in classes.items() if not one.suites or suite in one.suites}
     context = _context(asked)
     metrics = []
-    for metric_class in sorted(fitting, key=lambda one: bool(one.suites)):
+    # The rates first, then what the suite is known by, then what every suite may have.
+    for _, metric_class in sorted(fitting.items(), key=lambda one: (one[0] != _RATES, not one[1].suites)):
         options_class = getattr(metric_class, "Options", NoOptions)
         known = {option.name for option in dataclasses.fields(options_class)}
         given = {name: value for name, value in context.items() if name in known}

@@ -72,7 +72,7 @@ def make_spec(ask: Ask) -> RunSpec:
         named = tuple(text for text in texts or (chosen[role],) if text != NOBODY)
         if not named and by_role[role]:
             raise UsageError(f"{role}.{next(iter(by_role[role]))} is set, but this run has no {role}")
-        return tuple(bind(component_spec(role, text, by_role[role])) for text in named)
+        return bind_each(role, named, by_role[role])
 
     def one(role: str, text: str) -> Binding | None:
         return next(iter(some(role, (text,) if text else ())), None)
@@ -99,6 +99,23 @@ def make_spec(ask: Ask) -> RunSpec:
         seed=ask.seed,
         control=ask.control,
         only=tuple((key, value) for key, value in split_settings(ask.only).items()),
+    )
+
+
+def bind_each(role: str, texts: Sequence[str], options: Mapping[str, str]) -> tuple[Binding, ...]:
+    """Every named component of a role; where there are several, each gets the options it knows."""
+    if len(texts) < 2:
+        return tuple(bind(component_spec(role, text, options)) for text in texts)
+    known: dict[str, set[str]] = {}
+    for text in texts:
+        component = load(role, text.partition("/")[0])
+        known[text] = {field.name for field in dataclasses.fields(getattr(component, "Options", NoOptions))}
+    for name in options:
+        if not any(name in names for names in known.values()):
+            raise unknown_name(f"option of {' or '.join(texts)}", name, set().union(*known.values()))
+    return tuple(
+        bind(component_spec(role, text, {name: value for name, value in options.items() if name in known[text]}))
+        for text in texts
     )
 
 

@@ -15,14 +15,16 @@ from queue import Empty, SimpleQueue
 from typing import Any, cast
 
 from salva.core.image import ImageRef, Picture
-from salva.core.observation import Observation
+from salva.core.observation import Answer, Observation
 from salva.core.protocols import Executor, LookRequest, Query, Rendered
-from salva.errors import BackendError, RefusedError, StoreError, UnusableError
+from salva.errors import BackendError, RefusedError, StoreError
+from salva.run.budget import Budget
 from salva.run.cast import Cast, Voices
 from salva.run.lanes import Station
 from salva.run.pictures import Album
 from salva.run.plan import Actor, requests_of
 from salva.run.progress import Progress
+from salva.run.snapshots import Snapshots
 from salva.run.units import Broken, Inquiry, LookJob, RenderJob, Unit
 from salva.run.verdicts import PAIR, verdicts_of
 from salva.run.workers import Workers
@@ -32,6 +34,7 @@ from salva.store.sqlite import RunStore
 _N_WRITERS = 4
 _N_PER_WRITE = 8
 _FEWEST_PICTURES = 32
+_MOST_BESIDES = 128
 _WAIT_S = 0.1
 
 
@@ -55,12 +58,13 @@ class Flow:
         *,
         may_paint: bool = True,
         retry_refused: bool = False,
+        budget: Budget | None = None,
     ) -> None:
         self.outcomes: Counter[str] = Counter()
         self.counts: Counter[str] = Counter()
-        """rendered, looked, reused, failed, unpainted, unheard; retryable: FAILED verdicts worth another try."""
+        """rendered, looked, reused, failed, unpainted, unheard, put_off; retryable: FAILED and worth another try."""
         self._store, self._cast, self._executor, self._progress = store, cast_, executor, progress
-        self._may_paint, self._retry_refused = may_paint, retry_refused
+        self._may_paint, self._retry_refused, self._budget = may_paint, retry_refused, budget or Budget()
         self._workers = Workers(_N_WRITERS)
         self._album = Album(store.blobs)
         self._painters: dict[str, Station[RenderJob]] = {}
@@ -73,7 +77,7 @@ class Flow:
         self._n_open = 0
         self._n_room = _FEWEST_PICTURES
         self._is_last = False
-        self._snapshots = {key: value for key, value in store.meta().items() if key.startswith("snapshot:")}
+        self._snapshots = Snapshots(store)
         self._reports: SimpleQueue[tuple[Callable[..., None], tuple[Any, ...], Future[Any]]] = SimpleQueue()
 
     def run(self, units: Iterator[Unit]) -> None:
@@ -87,7 +91,8 @@ class Flow:
             self._dispatch()
             if self._is_last and self._n_open == 0:
                 return
-            self._receive()
+            if self._is_last or self._n_open >= 2 * self._n_room:
+                self._receive()
 
     def close(self) -> None:
         """Stop the threads; safe to call twice."""
@@ -251,22 +256,27 @@ class Flow:
             for inquiry in unit.inquiries:
                 for look in inquiry.hearing.first_looks:
                     self._looker(inquiry.hearing.voices[look.query.role])
-            station = self._painters[actor.component_id] = Station(actor, self._executor)
-            self._n_room = max(self._n_room, 2 * station.n_at_once)
+            self._painters[actor.component_id] = Station(actor, self._executor).opened()
         return self._painters[actor.component_id]
 
     def _looker(self, actor: Actor) -> Station[LookJob]:
         if actor.component_id not in self._lookers:
-            station = self._lookers[actor.component_id] = Station(actor, self._executor)
-            self._n_room = max(self._n_room, 2 * station.n_at_once)
+            self._lookers[actor.component_id] = Station(actor, self._executor).opened()
         return self._lookers[actor.component_id]
 
     def _free_room(self) -> int:
         return self._n_room - self._n_painting - len(self._held) + len(self._to_load)
 
     def _dispatch(self) -> None:
+        # Anew each time, because the depth of an endpoint's lane changes.
+        stations: list[Station[LookJob] | Station[RenderJob]] = [*self._lookers.values(), *self._painters.values()]
+        for station in stations:
+            self._n_room = max(self._n_room, station.n_at_once + min(station.n_at_once, _MOST_BESIDES))
+            if self._budget.is_over(station.actor):
+                self._put_off(station)
         for looker in self._lookers.values():
-            while looks := looker.next_batch(is_last=self._n_painting == 0, n_room=self._n_room):
+            while looks := looker.next_batch(self._n_painting == 0, self._n_room, self._budget.n_allowed(looker.actor)):
+                self._budget.begin(looker.actor, len(looks))
                 looker.submit([self._look_request(job) for job in looks], self._report(self._on_looked, looker, looks))
         while self._to_load and self._free_room() > 0:
             image_id = self._to_load.popleft()
@@ -275,9 +285,26 @@ class Flow:
             future = self._workers.submit(self._album.load, image_id)
             future.add_done_callback(self._report(self._on_loaded, image_id))
         for painter in self._painters.values():
-            while jobs := painter.next_batch(self._is_last, self._free_room()):
+            while jobs := painter.next_batch(self._is_last, self._free_room(), self._budget.n_allowed(painter.actor)):
                 self._n_painting += len(jobs)
+                self._budget.begin(painter.actor, len(jobs))
                 painter.submit([job.request for job in jobs], self._report(self._on_rendered, painter, jobs))
+
+    def _put_off(self, station: Station[RenderJob] | Station[LookJob]) -> None:
+        """Leave what waits for another day: its units end without verdicts, and nothing is stored of it."""
+        while station.waiting:
+            job = station.waiting.popleft()
+            self.counts["put_off"] += 1
+            if isinstance(job, RenderJob):
+                del self._rendering[job.key]
+                for unit, _, _ in job.places:
+                    unit.is_unpainted = True
+                self._release(job.places)
+            else:
+                for asked in (job, *job.dependents):
+                    for unit in asked.units:
+                        unit.is_unpainted = True
+                self._answer(job, Broken(reason=f"not looked at; {self._budget.told()}", is_final=False))
 
     def _look_request(self, job: LookJob) -> LookRequest:
         picture = self._held[job.image_id].picture
@@ -305,8 +332,9 @@ class Flow:
         painter.n_under_way -= 1
         painted: list[tuple[RenderJob, Rendered]] = []
         for job, outcome in zip(jobs, future.result(), strict=True):
+            self._budget.end(job.actor, outcome)
             if isinstance(outcome, Rendered):
-                self._check_snapshot(job.actor, outcome)
+                self._snapshots.check(job.actor, outcome.provenance.get("snapshot"))
                 painted.append((job, outcome))
             else:
                 self._render_failed(job, cast(BackendError, outcome))
@@ -371,7 +399,9 @@ class Flow:
     def _on_looked(self, looker: Station[LookJob], jobs: list[LookJob], future: Future[Sequence[object]]) -> None:
         looker.n_under_way -= 1
         for job, outcome in zip(jobs, future.result(), strict=True):
+            self._budget.end(job.actor, outcome)
             if not isinstance(outcome, BackendError):
+                self._snapshots.check(job.actor, outcome.snapshot if isinstance(outcome, Answer) else None)
                 seen = cast(Observation, outcome)
                 try:
                     self._store.put_look(job.row(Status.DONE, observation=seen))
@@ -386,17 +416,3 @@ class Flow:
             self._store.put_look(job.row(status, error=str(outcome)))
             self.counts["failed"] += 1
             self._answer(job, Broken(reason=str(outcome), is_final=is_refused))
-
-    def _check_snapshot(self, actor: Actor, rendered: Rendered) -> None:
-        snapshot = rendered.provenance.get("snapshot")
-        if snapshot is None:
-            return
-        key = f"snapshot:{actor.component_id}"
-        if key not in self._snapshots:
-            self._snapshots[key] = snapshot
-            self._store.set_meta(key, snapshot)
-        elif self._snapshots[key] != snapshot:
-            raise UnusableError(
-                f"the model {actor.label!r} now answers as {snapshot!r}; this run began with {self._snapshots[key]!r}. "
-                "Pictures of two models must not mix: start anew with another --out"
-            )

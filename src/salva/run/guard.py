@@ -2,7 +2,8 @@
 
 A batch goes in, one outcome per element comes out: what was asked for, or a BackendError. What
 can be tried again is tried again, within bounds. What no element can survive (a component that
-is broken, unusable or misused) is raised and stops the run. No message keeps a secret's value.
+is broken, unusable or misused, an endpoint that is down) is raised and stops the run. No message
+keeps a secret's value.
 """
 
 from __future__ import annotations
@@ -16,13 +17,19 @@ from collections.abc import Callable, Sequence
 from salva.core.observation import Answer, Detections, Reading, Vector
 from salva.core.protocols import LookRequest, Rendered, RenderRequest
 from salva.core.spec import Binding
-from salva.errors import BackendError, PluginError, SalvaError, UnusableError, UsageError
+from salva.errors import BackendError, PluginError, RefusedError, SalvaError, UnusableError, UsageError
+from salva.run.limiter import Limiter, Turn, is_busy
 
 N_RETRIES = 4
+N_BUSY_RETRIES = 12
+"""More than for other failures: a busy endpoint is healthy, and its lane eases off meanwhile."""
 TOTAL_RETRY_S = 120.0
 FIRST_DELAY_S = 0.5
+LONGEST_DELAY_S = 15.0
 N_HANGS = 8
 """So many calls in a row without an answer, and the component counts as dead."""
+N_FAILURES = 32
+"""So many calls in a row that an endpoint answered with errors, and the rest is not worth its price."""
 
 _SECRET_NAMES = ("KEY", "TOKEN", "SECRET", "PASSWORD")
 _SHORTEST_SECRET = 6
@@ -64,29 +71,78 @@ class Guard:
         *,
         timeout_s: float | None = None,
         stopping: threading.Event | None = None,
+        limiter: Limiter | None = None,
     ) -> None:
         self._name = f"the {binding.role} {binding.label!r}"
         self._wanted = (Rendered,) if binding.role == "model" else (Detections, Reading, Answer, Vector)
         self._call = call
         self._timeout_s = timeout_s
         self._stopping = stopping or threading.Event()
-        self._n_hangs = 0
+        self._limiter = limiter
+        self._n_hangs = self._n_lost = self._n_failed = 0
 
     def __call__(self, requests: Requests) -> Sequence[object]:
         """One outcome per request: the thing itself, or a BackendError."""
         outcomes: list[object] = [None] * len(requests)
         todo = list(range(len(requests)))
         began = time.monotonic()
-        for attempt in range(N_RETRIES + 1):
-            for index, outcome in zip(todo, self._attempt([requests[i] for i in todo]), strict=True):
+        attempt = 0
+        while True:
+            arrived = time.monotonic()
+            turn = self._limiter.begin(is_again=attempt > 0) if self._limiter else None
+            # Waiting for a place is no trouble with this request and does not count against it.
+            began += time.monotonic() - arrived
+            for index, outcome in zip(todo, self._in_turn([requests[i] for i in todo], turn), strict=True):
                 outcomes[index] = outcome
             todo = [i for i in todo if isinstance(error := outcomes[i], BackendError) and error.is_retryable]
-            delay = _delay(attempt, [outcomes[i] for i in todo])
-            if not todo or attempt == N_RETRIES or time.monotonic() - began + delay > TOTAL_RETRY_S:
+            if not todo or self._stopping.is_set():
                 break
-            if self._stopping.wait(delay):
+            failed = [outcomes[i] for i in todo]
+            pause_s, asked_s = _pause(attempt), _asked(failed)
+            is_patient = self._limiter is not None and all(is_busy(outcome) for outcome in failed)
+            is_late = time.monotonic() - began + max(pause_s, asked_s) > TOTAL_RETRY_S
+            if is_late or attempt == (N_BUSY_RETRIES if is_patient else N_RETRIES):
                 break
+            # What an endpoint asks for, the limiter makes everyone wait.
+            stop = self._limiter.rest(pause_s) if self._limiter else self._stopping.wait(max(pause_s, asked_s))
+            if stop:
+                break
+            attempt += 1
+        if self._limiter is not None and not self._stopping.is_set():
+            self._check_alive(outcomes)
         return outcomes
+
+    def _in_turn(self, requests: list[RenderRequest | LookRequest], turn: Turn | None) -> Sequence[object]:
+        """One attempt; at an endpoint, on the place it was given."""
+        if self._limiter is None:
+            return self._attempt(requests)
+        if turn is None:
+            return [BackendError(f"{self._name} was not asked: the run stopped", is_retryable=True)] * len(requests)
+        outcomes: Sequence[object] = ()
+        try:
+            outcomes = self._attempt(requests)
+        finally:
+            self._limiter.end(turn, outcomes)
+        asked_s = _asked(outcomes)
+        if asked_s > TOTAL_RETRY_S:
+            error = next(o for o in outcomes if isinstance(o, BackendError) and o.retry_after_s == asked_s)
+            raise UnusableError(f"{error}; it asks to come back in {asked_s:,.0f} s: run the same command again then")
+        return outcomes
+
+    def _check_alive(self, outcomes: Sequence[object]) -> None:
+        """Stop when nothing comes back from an endpoint any more, instead of failing case by case."""
+        for outcome in outcomes:
+            if not isinstance(outcome, BackendError) or isinstance(outcome, RefusedError):
+                self._n_lost = self._n_failed = 0
+                continue
+            self._n_failed += 1
+            # What can be retried and still failed says that the endpoint is down, not that the request is bad.
+            self._n_lost = self._n_lost + 1 if outcome.is_retryable else 0
+            if self._n_lost >= N_HANGS or self._n_failed >= N_FAILURES:
+                raise UnusableError(
+                    f"{self._name} failed {max(self._n_lost, self._n_failed)} times in a row, the last time: "
+                    f"{outcome}; see that it works, then run the same command again"
+                )
 
     def _attempt(self, requests: list[RenderRequest | LookRequest]) -> Sequence[object]:
         try:
@@ -162,10 +218,14 @@ class _Hang(Exception):
     """A call ran past its time limit."""
 
 
-def _delay(attempt: int, outcomes: Sequence[object]) -> float:
+def _pause(attempt: int) -> float:
+    return min(LONGEST_DELAY_S, FIRST_DELAY_S * 2.0**attempt) * random.uniform(0.5, 1.0)
+
+
+def _asked(outcomes: Sequence[object]) -> float:
+    """How long the endpoint asks to wait."""
     asked = [e.retry_after_s for e in outcomes if isinstance(e, BackendError) and e.retry_after_s is not None]
-    jittered = FIRST_DELAY_S * 2.0**attempt * random.uniform(0.5, 1.0)
-    return max(jittered, *asked, 0.0)
+    return max(asked, default=0.0)
 
 
 def _clean(error: SalvaError) -> SalvaError:

@@ -50,6 +50,10 @@ def judge_again(
     content = read_run_file(directory)
     if content is None:
         raise UsageError(f"{str(directory)!r} is no run: it has no run.json; give the directory `salva run` printed")
+    if "imported" in content:
+        raise UsageError(
+            f"{str(directory)!r} was imported: it has verdicts and no pictures, so nothing can be judged again"
+        )
     asked = cast("dict[str, Json]", content["asked"])
     spec = changes if isinstance(changes, RunSpec) else changed_spec(asked, changes)
     labels = _told_apart(spec, asked)

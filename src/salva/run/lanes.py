@@ -31,19 +31,24 @@ class Station(Generic[_Job]):
             self._lane = self._executor.open(self.actor.binding)
         return self._lane
 
+    def opened(self) -> Station[_Job]:
+        """Itself, with its component at work: one that cannot start says so before anything else is paid for."""
+        assert self.lane is not None
+        return self
+
     @property
     def n_at_once(self) -> int:
         """How many jobs the component can have under way."""
         return self.lane.batch_size * self.lane.depth
 
-    def next_batch(self, is_last: bool, n_room: int) -> list[_Job]:
+    def next_batch(self, is_last: bool, n_room: int, n_allowed: int) -> list[_Job]:
         """The jobs to submit now, if any.
 
         A batch that is not full waits for company while another is under way, unless no more will come.
         """
-        if not self.waiting or self.n_under_way >= self.lane.depth:
+        if not self.waiting or n_allowed < 1 or self.n_under_way >= self.lane.depth:
             return []
-        size = min(self.lane.batch_size, len(self.waiting))
+        size = min(self.lane.batch_size, len(self.waiting), n_allowed)
         if size < self.lane.batch_size and self.n_under_way and not is_last:
             return []
         if size > n_room:

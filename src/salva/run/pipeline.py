@@ -20,6 +20,7 @@ from salva.core.spec import ComponentSpec, RunSpec
 from salva.errors import UsageError
 from salva.registry import bind
 from salva.run import environment as surroundings
+from salva.run.budget import Budget, Limits, check_prices
 from salva.run.cast import Cast
 from salva.run.flow import Flow
 from salva.run.guard import build
@@ -41,8 +42,11 @@ def execute(
     executor: str | Executor = "local",
     retry_refused: bool = False,
     environment: Mapping[str, Json] | None = None,
+    limits: Limits | None = None,
 ) -> RunSummary:
     """Make or finish the run in a directory; KeyboardInterrupt leaves after all that is done is safe."""
+    budget = Budget(limits)
+    check_prices((*spec.models, *spec.observers()), limits or Limits())
     if spec.control and spec.repeats < 2:
         raise UsageError(f"--control needs at least 2 repeats to compare seeds, got {spec.repeats}; add --repeats 2")
     check_directory(directory, spec)
@@ -55,8 +59,8 @@ def execute(
         check_directory(directory, spec)
         open_ledger(store, spec, cast_, environment or surroundings.environment())
         counted = keep_cases(store, spec, planned_cases(spec))
-        summary = flow_through(store, cast_, workplace, progress, counted, retry_refused=retry_refused)
-        if summary.n_retryable == 0:
+        summary = flow_through(store, cast_, workplace, progress, counted, retry_refused=retry_refused, budget=budget)
+        if summary.n_retryable == 0 and summary.n_unpainted == 0:
             stamp_finished(store, spec, summary)
     return summary
 
@@ -70,6 +74,7 @@ def flow_through(
     *,
     may_paint: bool = True,
     retry_refused: bool = False,
+    budget: Budget | None = None,
 ) -> RunSummary:
     """Take every stored case to its verdicts."""
     n_units = counted.n_cases * len(cast_.models)
@@ -78,7 +83,8 @@ def flow_through(
     # Later waves are not known yet, and other cases may ask for more: the middle total is an estimate.
     for stage, total in zip(STAGES, (n_images, n_looks * n_units, n_units), strict=True):
         progress.start(stage, total)
-    flow = Flow(store, cast_, workplace, progress, may_paint=may_paint, retry_refused=retry_refused)
+    purse = budget or Budget()
+    flow = Flow(store, cast_, workplace, progress, may_paint=may_paint, retry_refused=retry_refused, budget=purse)
     with ExitStack() as stack:
         for stage in reversed(STAGES):
             stack.callback(progress.finish, stage)
@@ -88,7 +94,7 @@ def flow_through(
         flow.run(_units(store, cast_))
     if flow.counts["unheard"]:
         progress.note(f"{flow.counts['unheard']} cases have no relation that applies to them and were left out")
-    return _summary(flow.outcomes, flow.counts)
+    return _summary(flow.outcomes, flow.counts, purse)
 
 
 def open_executor(executor: str | Executor) -> Executor:
@@ -115,7 +121,7 @@ def _n_first_looks(cast_: Cast, case: Case) -> int:
     return len(asked) * cast_.repeats
 
 
-def _summary(outcomes: Counter[str], counts: Counter[str]) -> RunSummary:
+def _summary(outcomes: Counter[str], counts: Counter[str], budget: Budget) -> RunSummary:
     return RunSummary(
         outcomes=dict(outcomes),
         n_rendered=counts["rendered"],
@@ -124,4 +130,6 @@ def _summary(outcomes: Counter[str], counts: Counter[str]) -> RunSummary:
         n_failed=counts["failed"],
         n_unpainted=counts["unpainted"],
         n_retryable=counts["retryable"],
+        cost_usd=budget.spent_usd,
+        limit_reached=budget.told() if counts["put_off"] else "",
     )

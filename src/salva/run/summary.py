@@ -23,10 +23,13 @@ class RunSummary:
     n_failed: int = 0
     """Pieces of work (renders and looks) that failed now."""
     n_unpainted: int = 0
-    """Cases left out because their images were never painted; only when judging again."""
-
+    """Cases without a verdict because a limit was reached first or, when judging again, for want of their images."""
     n_retryable: int = 0
     """FAILED verdicts that may come out otherwise when the same command runs again; refusals are not among them."""
+    cost_usd: float = 0.0
+    """What the components say their work cost now."""
+    limit_reached: str = ""
+    """The limit that ended the run early, in words; empty when none did."""
 
     @property
     def is_complete(self) -> bool:

@@ -14,19 +14,25 @@ _PATIENCE_S = 2.0
 
 
 class Workers:
-    """Threads with one queue; nothing is ever dropped but by close."""
+    """Threads with one queue, started as they are needed; nothing is ever dropped but by close."""
 
     def __init__(self, n_threads: int) -> None:
         self.stopping = threading.Event()
         self._waiting: SimpleQueue[tuple[Callable[..., Any], tuple[Any, ...], Future[Any]] | None] = SimpleQueue()
-        # Daemons: a call that never returns must not keep the process from ending.
-        self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(n_threads)]
-        for thread in self._threads:
-            thread.start()
+        self._n_threads = n_threads
+        self._threads: list[threading.Thread] = []
+        self._n_unfinished = 0
+        self._lock = threading.Lock()
 
     def submit(self, call: Callable[..., _R], *args: Any) -> Future[_R]:
         """Have a call made."""
         future: Future[_R] = Future()
+        with self._lock:
+            self._n_unfinished += 1
+            if len(self._threads) < min(self._n_threads, self._n_unfinished):
+                # A daemon: a call that never returns must not keep the process from ending.
+                self._threads.append(threading.Thread(target=self._work, daemon=True))
+                self._threads[-1].start()
         self._waiting.put((call, args, future))
         return future
 
@@ -49,9 +55,15 @@ class Workers:
                 try:
                     outcome = call(*args)
                 except BaseException as error:
+                    self._finished()
                     future.set_exception(error)
                 else:
+                    self._finished()
                     future.set_result(outcome)
                     del outcome
             # A thread that waits for its next call must not keep the pictures of the last one alive.
             del job, call, args, future
+
+    def _finished(self) -> None:
+        with self._lock:
+            self._n_unfinished -= 1

@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
-from math import sqrt
+from math import fsum
 from typing import TypeVar
 
 PAIRS = (("a", "a"), ("pv", "pv"), ("pi", "pi"), ("a", "pv"), ("pv", "a"), ("a", "pi"), ("pi", "a"))
@@ -31,6 +31,21 @@ gamma. The paper's appendix A names the second and the third the other way round
 
 BANDS = ("above 0.5", "0 to 0.5", "at most 0")
 """What kappa says: follows the meaning; changes without regard to it; changes at random."""
+
+ASPECTS: Mapping[str, tuple[str, ...]] = {
+    "relation": (*("absolute_location", "relative_location", "action", "interaction", "direction", "spatio_temporal"),),
+    "attribute-comparison": ("size", "height", "weight", "vague_amount"),
+    "attribute-value": (
+        *("color", "material", "appearance", "age", "shape", "temperature", "texture", "sentiment", "manner"),
+        "counting",
+    ),
+}
+"""The three aspects and their twenty categories, by the names of the published files."""
+OTHER_ASPECT = "other"
+UNLABELLED = "unlabelled"
+"""Category and aspect of a triple that comes without any."""
+
+_ASPECT_OF = {category: aspect for aspect, categories in ASPECTS.items() for category in categories}
 
 Group = TypeVar("Group", bound=Hashable)
 
@@ -62,14 +77,19 @@ def effect(scores: Mapping[tuple[str, str], float]) -> Effect:
         alignment=(scores["a", "a"] + scores["pv", "pv"] + scores["pi", "pi"]) / 3,
         gamma_w=gamma_w,
         gamma_wo=gamma_wo,
-        kappa=gamma_w - gamma_wo,
+        kappa=_exact(gamma_w - gamma_wo),
     )
 
 
 def variation(scores: Mapping[tuple[str, str], float], permuted: str) -> float:
     """Gamma of equation 1: how far the step from the anchor's picture to this one moves both texts' scores."""
     seen_by_anchor = abs(scores["a", permuted] - scores["a", "a"])
-    return seen_by_anchor + abs(scores[permuted, permuted] - scores[permuted, "a"])
+    return _exact(seen_by_anchor + abs(scores[permuted, permuted] - scores[permuted, "a"]))
+
+
+def _exact(value: float) -> float:
+    """Without the last digits, which are rounding: a kappa of 0 or 0.5 must not fall on the wrong side of its band."""
+    return round(value, 12)
 
 
 def quadrants(gamma_w: float, gamma_wo: float, changed_at: float = CHANGED_AT) -> tuple[int, int]:
@@ -84,23 +104,27 @@ def band(kappa: float) -> str:
     return BANDS[1] if kappa > 0 else BANDS[2]
 
 
-def seed_variation(scores: Sequence[Mapping[tuple[str, str], float]], permuted: str) -> float | None:
+def seed_variation(scores: Sequence[Mapping[tuple[str, str], float]], permuted: str) -> float:
     """Gamma between pictures of the same prompt under different seeds, over all pairs of repeats.
 
     The anchor is painted again instead of its permutation, and seen through the same two texts, so this is
-    what gamma would be if the permutation did nothing. None with fewer than two repeats.
+    what gamma would be if the permutation did nothing. At least two repeats are needed.
     """
-    steps = [
+    return mean(
         abs(one["a", "a"] - other["a", "a"]) + abs(one[permuted, "a"] - other[permuted, "a"])
         for one, other in combinations(scores, 2)
-    ]
-    return mean(steps) if steps else None
+    )
+
+
+def aspect_of(category: str) -> str:
+    """The aspect a category belongs to; `other` for one the paper does not have."""
+    return UNLABELLED if category == UNLABELLED else _ASPECT_OF.get(category, OTHER_ASPECT)
 
 
 def mean(values: Iterable[float]) -> float:
     """The arithmetic mean of at least one number."""
     known = list(values)
-    return sum(known) / len(known)
+    return fsum(known) / len(known)
 
 
 def group_mean(values: Sequence[float], groups: Sequence[Sequence[Group]]) -> float:
@@ -140,22 +164,3 @@ def edit_distance(one: str, other: str) -> int:
         rises, falls = rises << 1 | 1, falls << 1
         up, down = (falls | ~(still | rises)) & every, rises & still & every
     return distance
-
-
-def cosine_distance(one: Sequence[float], other: Sequence[float]) -> float:
-    """1 - cosine of two vectors; a vector of nothing but zeros has no direction and raises ValueError."""
-    if len(one) != len(other):
-        raise ValueError(f"two vectors of one embedder have the same length, got {len(one)} and {len(other)}")
-    lengths = sqrt(sum(x * x for x in one)) * sqrt(sum(x * x for x in other))
-    if not lengths:
-        raise ValueError("a vector of zeros has no direction, so no cosine with it exists")
-    return 1 - sum(x * y for x, y in zip(one, other, strict=True)) / lengths
-
-
-def pearson(xs: Sequence[float], ys: Sequence[float]) -> float | None:
-    """The linear correlation of two columns; None where one of them does not vary."""
-    if min(len(set(xs)), len(set(ys))) < 2:
-        return None
-    mean_x, mean_y = mean(xs), mean(ys)
-    spread = sqrt(sum((x - mean_x) ** 2 for x in xs)) * sqrt(sum((y - mean_y) ** 2 for y in ys))
-    return sum((x - mean_x) * (y - mean_y) for x, y in zip(xs, ys, strict=True)) / spread if spread else None

@@ -1,1 +1,0 @@
-"""New test sentences: from templates and rules, checked by code and by text models, reviewed by people."""

@@ -1,8 +1,8 @@
 """Faults on purpose: which are planted in an image, and what they do to the world it shows.
 
 A fault is drawn from the prompt's words, the seed and its own name, so two wordings of one
-meaning get different faults. Knows worlds, not pixels; what was planted is told to nobody but
-the provenance.
+meaning get different faults; at a rate of 1 all get it. Knows worlds, not pixels; what was planted
+is told to nobody but the provenance.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from salva.core.fingerprint import fingerprint
+from salva.core.fingerprint import Json, fingerprint
 from salva.errors import UsageError
 from salva.logic.formula import Related
+from salva.logic.order import canonical
 from salva.logic.worlds import World, WorldThing
 
 FAULTS: Mapping[str, str] = {
@@ -22,6 +23,7 @@ FAULTS: Mapping[str, str] = {
     "entity-duplication": "One thing of the scene is painted once more.",
     "x-misposition": "Things placed on the horizontal axis change sides.",
     "y-misposition": "Things placed on the vertical axis change sides.",
+    "ignores-word-order": "What is said of several things is dealt out among them by habit, whoever it was said of.",
     "optical-character": "Words of the prompt are painted into the picture.",
 }
 """Every fault that can be planted, in the order in which they are applied."""
@@ -69,7 +71,7 @@ def apply_fault(name: str, world: World, rng: random.Random) -> World:
     if name == "y-misposition":
         moved = replace(world, relations=tuple(_turned(r, _Y_RELATIONS) for r in world.relations))
         return _with_things(moved, _mirrored(things, "y", ("top", "bottom"), rng))
-    return world
+    return _dealt_anew(world) if name == "ignores-word-order" else world
 
 
 def is_same_world(first: World, second: World) -> bool:
@@ -91,6 +93,36 @@ def words_to_paint(text: str, rng: random.Random, longest: int = 22) -> str:
     while len("".join(words[start:stop])) < 5 and stop - start < len(words):
         start, stop = (start, stop + 1) if stop < len(words) else (start - 1, stop)
     return " ".join(words[start:stop])[:longest].strip()
+
+
+def _dealt_anew(world: World) -> World:
+    """The world as somebody paints it who knows the words of a prompt and not their order.
+
+    Numbers, colours and places go to the things, and things to the two sides of a relation, by the
+    words alone: every order of the same words gives the same world.
+    """
+    alike: dict[WorldThing, int] = {}
+    for thing in world.things:
+        alike[thing] = alike.get(thing, 0) + 1
+    groups = sorted(alike, key=lambda thing: (thing.entity, repr(thing)))
+    relations = [canonical(relation) for relation in world.relations]
+    named = sorted((r.relation, *sorted((r.first, r.second))) for r in relations)
+    numbers = sorted(alike.values())
+    said = [sorted(filter(None, of_kind)) for of_kind in zip(*((t.colour, t.x, t.y) for t in groups), strict=True)]
+    words: list[Json] = [[thing.entity for thing in groups], [*numbers]]
+    words += [[*values] for values in (*said, *named)]
+    habit = random.Random(fingerprint(words))
+    counts, dealt = habit.sample(numbers, len(numbers)), [habit.sample(values, len(values)) for values in said]
+    things: list[WorldThing] = []
+    for thing, count in zip(groups, counts, strict=True):
+        old = (thing.colour, thing.x, thing.y)
+        colour, x, y = (values.pop() if was else None for was, values in zip(old, dealt, strict=True))
+        things += [replace(thing, colour=colour, x=x, y=y)] * count
+    # One order of the things for all relations, so that no two of them can contradict each other.
+    names = sorted({thing.entity for thing in groups})
+    rank = dict(zip(habit.sample(names, len(names)), range(len(names)), strict=True))
+    sided = (Related(name, *sorted(pair, key=rank.__getitem__)) for name, *pair in named)
+    return replace(_with_things(world, things), relations=tuple(sided))
 
 
 def _chance(name: str, text: str, seed: int) -> float:

@@ -23,6 +23,10 @@ _EDGE = 0.01
 _SMALLEST_PX = 34
 _SMALLEST_SHARE = 0.13
 _LARGEST_SHARE = 0.45
+_SIZE_RATIOS = (1.45, 1.8)
+"""How many times as long the larger of two things is, so that nobody has to measure."""
+_SIZES = ("larger_than", "smaller_than")
+_ORDERS = ("left_of", "right_of", "above", "below", "on")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +72,9 @@ def arrange(
     kept_free: Sequence[Box] = (),
 ) -> tuple[Placed, ...] | None:
     """Boxes for all wishes, or None when this attempt found no room; a smaller scale finds more."""
-    sizes = _sizes(wishes, side, rng, scale)
+    sizes = _in_order_of_size(_sizes(wishes, side, rng, scale), wishes, relations, side, rng)
+    if sizes is None:
+        return None
     gap = rng.choice((-1, 0, 2, 4, 6)) * side / 256
     taken = [_to_pixels(box, side) for box in kept_free]
     boxes: dict[int, tuple[int, int, int, int]] = {}
@@ -111,6 +117,35 @@ def _sizes(wishes: Sequence[Wish], side: int, rng: random.Random, scale: float) 
         width, height = (longest, longest / ratio) if ratio > 1 else (longest * ratio, longest)
         sizes.append((max(1, round(width)), max(1, round(height))))
     return sizes
+
+
+def _in_order_of_size(
+    sizes: list[tuple[int, int]], wishes: Sequence[Wish], relations: Sequence[Related], side: int, rng: random.Random
+) -> list[tuple[int, int]] | None:
+    """The sizes, with things that are compared made plainly larger or smaller; None when one would be too small."""
+    smaller_than: dict[str, set[str]] = {}
+    for relation in relations:
+        if relation.relation in _SIZES:
+            is_larger = relation.relation == "larger_than"
+            large, small = (relation.first, relation.second) if is_larger else (relation.second, relation.first)
+            smaller_than.setdefault(small, set()).add(large)
+            smaller_than.setdefault(large, set())
+    longest: dict[str, float] = {}
+    while len(longest) < len(smaller_than):
+        ready = [name for name in sorted(smaller_than) if name not in longest and smaller_than[name] <= longest.keys()]
+        if not ready:
+            return None
+        for name in ready:
+            larger = [longest[other] for other in smaller_than[name]]
+            top = rng.uniform(0.9, 1) * _LARGEST_SHARE * side
+            longest[name] = min(larger) / rng.uniform(*_SIZE_RATIOS) if larger else top
+    if any(length < max(_SMALLEST_PX, _SMALLEST_SHARE * side) for length in longest.values()):
+        return None
+    fitted = []
+    for wish, (width, height) in zip(wishes, sizes, strict=True):
+        factor = longest[wish.entity] / max(width, height) if wish.entity in longest else 1.0
+        fitted.append((max(1, round(width * factor)), max(1, round(height * factor))))
+    return fitted
 
 
 def _spans(wish: Wish, wishes: Sequence[Wish]) -> tuple[Span, Span]:
@@ -211,7 +246,7 @@ def _is_ordered(
     """Whether the new box keeps every order relation with the boxes already there."""
     entity = wishes[index].entity
     for relation in relations:
-        if relation.relation == "next_to" or entity not in (relation.first, relation.second):
+        if relation.relation not in _ORDERS or entity not in (relation.first, relation.second):
             continue
         is_first = entity == relation.first
         partner = relation.second if is_first else relation.first

@@ -1,0 +1,128 @@
+"""Generator: a Stable Diffusion web UI (AUTOMATIC1111, Forge and their kin) started with --api.
+
+The checkpoint is chosen with every request, so the server may be shared; what it says it painted with is
+kept, and a run stops when that changes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from salva.core.fingerprint import Json
+from salva.core.options import option
+from salva.core.protocols import Rendered, RenderRequest
+from salva.errors import BackendError, SalvaError, UnusableError
+from salva.remote.answers import picture_from_base64
+from salva.remote.endpoint import Endpoint
+
+KEY_VARIABLE = "A1111_API_KEY"
+"""user:password, as the server's --api-auth has it."""
+_N_SHOWN = 10
+
+
+class A1111:
+    """A checkpoint on a Stable Diffusion web UI."""
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Options:
+        """Which checkpoint, where, and the usual settings."""
+
+        checkpoint: str = option("", "A checkpoint as the server lists it: title, name or hash.", target=True)
+        host: str = option("http://127.0.0.1:7860", "The server.", keyed=False)
+        negative: str = option("", "The negative prompt.")
+        steps: int = option(30, "Steps.")
+        guidance: float = option(7.5, "Guidance scale.")
+        width: int = option(512, "Width in pixels.")
+        height: int = option(512, "Height in pixels.")
+        sampler: str = option("DPM++ 2M", "The sampler, as the server spells it.")
+        price_usd: float = option(0.0, "What a picture costs.", keyed=False)
+        max_at_once: int = option(2, "At most so many requests at once; the server paints one by one.", keyed=False)
+        timeout_s: float = option(600.0, "When to give a request up.", keyed=False)
+
+    version: ClassVar[str] = "1"
+    sees_formula: ClassVar[bool] = False
+    is_remote: ClassVar[bool] = True
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.max_at_once, self.timeout_s = options.max_at_once, options.timeout_s
+        self._name = f"a1111/{options.checkpoint}"
+        user, colon, password = os.environ.get(KEY_VARIABLE, "").partition(":")
+        # The executor gives a call up at timeout_s; the client's own limit only ends the thread it leaves behind.
+        self._endpoint = Endpoint(
+            self._name, options.host, options.timeout_s + 5, auth=(user, password) if colon else None
+        )
+        self._is_known = False
+
+    def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
+        """One picture or error per request."""
+        outcomes: list[Rendered | SalvaError] = []
+        for request in requests:
+            try:
+                self._check_checkpoint()
+                outcomes.append(self._render(request))
+            except SalvaError as error:
+                outcomes.append(error)
+        return outcomes
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._endpoint.close()
+
+    def _check_checkpoint(self) -> None:
+        """Some versions paint with whatever is loaded when they do not know the name they are given."""
+        if self._is_known:
+            return
+        listed: Any = self._endpoint.get_json("/sdapi/v1/sd-models")
+        models = [model for model in listed if isinstance(model, dict)] if isinstance(listed, list) else []
+        names = {str(model.get(part)) for model in models for part in ("title", "model_name", "hash", "sha256")}
+        if self.options.checkpoint not in names:
+            titles = sorted(str(model.get("model_name")) for model in models)
+            more = f" and {len(titles) - _N_SHOWN} more" if len(titles) > _N_SHOWN else ""
+            raise UnusableError(
+                f"{self._name}: the server has no checkpoint {self.options.checkpoint!r}; "
+                f"it has {', '.join(titles[:_N_SHOWN]) or 'none'}{more}"
+            )
+        self._is_known = True
+
+    def _render(self, request: RenderRequest) -> Rendered:
+        options = self.options
+        body: Json = {
+            "prompt": request.prompt.text,
+            "negative_prompt": options.negative,
+            "seed": request.seed,
+            "steps": options.steps,
+            "cfg_scale": options.guidance,
+            "width": options.width,
+            "height": options.height,
+            "sampler_name": options.sampler,
+            "batch_size": 1,
+            "n_iter": 1,
+            "override_settings": {"sd_model_checkpoint": options.checkpoint},
+            "override_settings_restore_afterwards": False,
+            "send_images": True,
+            "save_images": False,
+        }
+        answer: Any = self._endpoint.post_json("/sdapi/v1/txt2img", body)
+        images = answer.get("images") if isinstance(answer, dict) else None
+        if not isinstance(images, list) or not images:
+            raise BackendError(f"{self._name} answered without a picture: {str(answer)[:200]!r}", is_retryable=False)
+        picture = picture_from_base64(self._name, str(images[0]))
+        provenance: dict[str, Json] = {"cost_usd": options.price_usd}
+        snapshot = _snapshot(answer.get("info"))
+        if snapshot:
+            provenance["snapshot"] = snapshot
+        return Rendered(picture=picture, provenance=provenance)
+
+
+def _snapshot(info: object) -> str:
+    """The checkpoint's hash, from the JSON text the server describes its picture with."""
+    try:
+        told: Any = json.loads(info) if isinstance(info, str) else info
+    except ValueError:
+        return ""
+    return str(told.get("sd_model_hash") or "") if isinstance(told, dict) else ""

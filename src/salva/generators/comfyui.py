@@ -1,0 +1,156 @@
+"""Generator: a ComfyUI server and a workflow of yours.
+
+The workflow is queued once per picture with prompt and seed filled in, its history is watched until it is
+done, and the one picture it saved is fetched. The file's content is part of the key, the server's address is
+not: a workflow means the same on every machine that has its models.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from salva.core.fingerprint import Json
+from salva.core.options import option
+from salva.core.protocols import Rendered, RenderRequest
+from salva.errors import BackendError, SalvaError, UnusableError
+from salva.generators.comfyui_workflow import make_form, read_workflow
+from salva.remote.answers import picture_from_bytes
+from salva.remote.endpoint import Endpoint
+
+_POLL_S = 0.2
+
+
+class ComfyUi:
+    """A workflow on a ComfyUI server."""
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Options:
+        """Which workflow, where, and what is filled in."""
+
+        workflow: str = option("", "The workflow's file, saved in API format.", target=True)
+        host: str = option("http://127.0.0.1:8188", "The server.", keyed=False)
+        negative: str | None = option(None, "The negative prompt; not set: as the workflow has it.")
+        width: int | None = option(None, "Width in pixels; not set: as the workflow has it.")
+        height: int | None = option(None, "Height in pixels; not set: as the workflow has it.")
+        node: str = option("", "The node whose picture counts, where several save one.")
+        price_usd: float = option(0.0, "What a picture costs.", keyed=False)
+        max_at_once: int = option(4, "At most so many workflows in the server's queue.", keyed=False)
+        timeout_s: float = option(600.0, "When to give a picture up, its time in the queue included.", keyed=False)
+
+    version: ClassVar[str] = "1"
+    sees_formula: ClassVar[bool] = False
+    is_remote: ClassVar[bool] = True
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.max_at_once, self.timeout_s = options.max_at_once, options.timeout_s
+        self._name = f"comfyui/{options.workflow}"
+        self._form = make_form(read_workflow(Path(options.workflow)), self._name)
+        self._endpoint = Endpoint(self._name, options.host, min(60.0, options.timeout_s))
+        self._client_id = uuid.uuid4().hex
+
+    @staticmethod
+    def weights(options: Options) -> str:
+        """The workflow's content: an edited workflow is another model."""
+        try:
+            return hashlib.sha256(Path(options.workflow).read_bytes()).hexdigest()
+        except OSError:
+            return ""  # Building the component says what is wrong with the file.
+
+    def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
+        """One picture or error per request."""
+        outcomes: list[Rendered | SalvaError] = []
+        for request in requests:
+            try:
+                outcomes.append(self._render(request))
+            except SalvaError as error:
+                outcomes.append(error)
+        return outcomes
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._endpoint.close()
+
+    def _render(self, request: RenderRequest) -> Rendered:
+        prompt_id = self._queue(request)
+        deadline = time.monotonic() + self.options.timeout_s
+        while True:
+            entry = self._history(prompt_id)
+            if entry is not None:
+                break
+            if time.monotonic() > deadline:
+                raise BackendError(f"{self._name} was not done within {self.options.timeout_s:g} s", False)
+            time.sleep(_POLL_S)
+        image = self._saved(entry)
+        query = {part: str(image.get(part, "")) for part in ("filename", "subfolder", "type")}
+        content = self._endpoint.get_bytes("/view", query)
+        provenance: dict[str, Json] = {"prompt_id": prompt_id, "cost_usd": self.options.price_usd}
+        return Rendered(picture=picture_from_bytes(self._name, content), provenance=provenance)
+
+    def _queue(self, request: RenderRequest) -> str:
+        options = self.options
+        values: dict[str, str | int | None] = {
+            "prompt": request.prompt.text,
+            "seed": request.seed,
+            "negative": options.negative,
+            "width": options.width,
+            "height": options.height,
+        }
+        workflow = self._form.filled({name: value for name, value in values.items() if value is not None})
+        body: Any = {"prompt": workflow, "client_id": self._client_id}
+        try:
+            answer: Any = self._endpoint.post_json("/prompt", body)
+        except BackendError as error:
+            if "answered 400" in str(error):
+                # The server checks a workflow before it queues it; what it refuses once it refuses always.
+                raise UnusableError(f"{error}; the server cannot run this workflow") from error
+            raise
+        prompt_id = answer.get("prompt_id") if isinstance(answer, dict) else None
+        if not isinstance(prompt_id, str):
+            raise BackendError(f"{self._name} queued nothing: {str(answer)[:200]!r}", is_retryable=False)
+        return prompt_id
+
+    def _history(self, prompt_id: str) -> dict[str, Any] | None:
+        """What became of a queued workflow; None while it waits or runs."""
+        answer: Any = self._endpoint.get_json(f"/history/{prompt_id}")
+        entry = answer.get(prompt_id) if isinstance(answer, dict) else None
+        if not isinstance(entry, dict):
+            return None
+        status = entry.get("status") or {}
+        if status.get("status_str") == "error":
+            raise BackendError(f"{self._name} broke: {_what_broke(status)}", is_retryable=False)
+        return entry if entry.get("outputs") or status.get("completed") else None
+
+    def _saved(self, entry: dict[str, Any]) -> dict[str, Any]:
+        """The picture that counts."""
+        by_node = {
+            node_id: [image for image in output.get("images", []) if isinstance(image, dict)]
+            for node_id, output in entry.get("outputs", {}).items()
+            if isinstance(output, dict)
+        }
+        if self.options.node:
+            images = by_node.get(self.options.node, [])
+        else:
+            every = [image for images in by_node.values() for image in images]
+            # Previews are kept as "temp"; what a workflow saves is its output.
+            images = [image for image in every if image.get("type") == "output"] or every
+        if len(images) != 1:
+            raise UnusableError(
+                f"{self._name} gave {len(images)} pictures for one prompt (nodes {sorted(by_node) or 'none'}); "
+                "let it save one (batch size 1), or name the node that counts with --set model.node=ID"
+            )
+        return images[0]
+
+
+def _what_broke(status: dict[str, Any]) -> str:
+    for message in status.get("messages", []):
+        if isinstance(message, list) and len(message) == 2 and message[0] == "execution_error":
+            told = message[1]
+            return f"{told.get('node_type')} (node {told.get('node_id')}): {told.get('exception_message')}"[:300]
+    return "it does not say why"

@@ -1,0 +1,158 @@
+"""A ComfyUI workflow as a form to fill in: where prompt, seed, negative prompt and size belong.
+
+Works on the API format (`Save (API Format)` in ComfyUI): node id to class and inputs. Places are those the
+user marked with {prompt}, {seed}, {negative}, {width} and {height}; what is not marked is found by following
+the wires that lead into the samplers. Knows no HTTP.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast
+
+from salva.core.fingerprint import Json
+from salva.errors import UsageError
+
+Workflow = dict[str, dict[str, Json]]
+Place = tuple[str, str]
+"""Node id and input name."""
+
+_TEXT_INPUTS = ("text", "text_g", "text_l", "clip_l", "clip_g", "t5xxl", "prompt")
+_SEED_INPUTS = ("seed", "noise_seed")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """A workflow and the places in it that change from picture to picture."""
+
+    workflow: Workflow
+    marked: Mapping[str, tuple[Place, ...]] = field(default_factory=dict)
+    """By what goes there: texts that hold its mark in braces."""
+    found: Mapping[str, tuple[Place, ...]] = field(default_factory=dict)
+    """The same for places without marks."""
+
+    def filled(self, values: Mapping[str, str | int]) -> Workflow:
+        """The workflow for one picture; values by name: prompt, seed and, where wanted, negative, width, height."""
+        filled = copy.deepcopy(self.workflow)
+        for name, value in values.items():
+            mark = f"{{{name}}}"
+            for node_id, input_name in self.marked.get(name, ()):
+                inputs = cast(dict[str, Json], filled[node_id]["inputs"])
+                held = str(inputs[input_name])
+                inputs[input_name] = value if held == mark else held.replace(mark, str(value))
+            for node_id, input_name in self.found.get(name, ()):
+                cast(dict[str, Json], filled[node_id]["inputs"])[input_name] = value
+        return filled
+
+
+def read_workflow(path: Path) -> Workflow:
+    """The workflow in a file; anything but the API format is a UsageError."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"the workflow {str(path)!r} cannot be read: {error.strerror or error}") from error
+    except ValueError as error:
+        raise UsageError(f"the workflow {str(path)!r} is no JSON: {error}") from error
+    if isinstance(content, dict) and "nodes" in content and "links" in content:
+        raise UsageError(
+            f"the workflow {str(path)!r} is in the editor's format; save it again with `Save (API Format)` in ComfyUI"
+        )
+    is_workflow = isinstance(content, dict) and all(
+        isinstance(node, dict) and "class_type" in node and isinstance(node.get("inputs"), dict)
+        for node in content.values()
+    )
+    if not is_workflow or not content:
+        raise UsageError(
+            f"{str(path)!r} is no ComfyUI workflow in API format: a table of nodes with class_type, inputs"
+        )
+    return cast(Workflow, content)
+
+
+def make_form(workflow: Workflow, name: str) -> Form:
+    """The places of a workflow; one without a place for the prompt or the seed is a UsageError."""
+    marked = {what: tuple(_marked(workflow, what)) for what in ("prompt", "seed", "negative", "width", "height")}
+    found: dict[str, tuple[Place, ...]] = {}
+    positive, negative = _texts(workflow, "positive"), _texts(workflow, "negative")
+    if not marked["prompt"]:
+        both = [place for place in positive if place in negative]
+        if not positive or both:
+            raise UsageError(
+                f"{name}: it is not clear where the prompt goes (nodes {sorted({p[0] for p in both}) or 'none'}); "
+                "write {prompt} into the text input that should hold it"
+            )
+        found["prompt"] = tuple(positive)
+    if not marked["negative"]:
+        taken = {*found.get("prompt", ()), *marked["prompt"]}
+        found["negative"] = tuple(place for place in negative if place not in taken)
+    if not marked["seed"]:
+        found["seed"] = tuple(_numbers(workflow, _SEED_INPUTS))
+        if not found["seed"]:
+            raise UsageError(f'{name}: no node has a seed; write "{{seed}}" where it goes')
+    for side in ("width", "height"):
+        if not marked[side]:
+            found[side] = tuple(p for p in _numbers(workflow, (side,)) if _is_canvas(workflow, p[0]))
+    return Form(workflow=workflow, marked=marked, found=found)
+
+
+def _inputs(workflow: Workflow) -> Iterator[tuple[str, str, Json]]:
+    for node_id, node in workflow.items():
+        for name, value in cast(dict[str, Json], node["inputs"]).items():
+            yield node_id, name, value
+
+
+def _marked(workflow: Workflow, what: str) -> Iterator[Place]:
+    return (
+        (node_id, name)
+        for node_id, name, value in _inputs(workflow)
+        if isinstance(value, str) and f"{{{what}}}" in value
+    )
+
+
+def _numbers(workflow: Workflow, names: tuple[str, ...]) -> Iterator[Place]:
+    return (
+        (node_id, name)
+        for node_id, name, value in _inputs(workflow)
+        if name in names and isinstance(value, int) and not isinstance(value, bool)
+    )
+
+
+def _is_canvas(workflow: Workflow, node_id: str) -> bool:
+    return "latent" in str(workflow[node_id]["class_type"]).lower()
+
+
+def _texts(workflow: Workflow, wire: str) -> list[Place]:
+    """The text inputs upstream of every input of this name; guiders call the positive one `conditioning`."""
+    wires = (wire, "conditioning") if wire == "positive" else (wire,)
+    starts = [
+        str(value[0])
+        for node_id, name, value in _inputs(workflow)
+        if name in wires and isinstance(value, list) and value and (name == wire or _is_guider(workflow, node_id))
+    ]
+    places: list[Place] = []
+    seen: set[str] = set()
+    while starts:
+        node_id = starts.pop()
+        if node_id in seen or node_id not in workflow:
+            continue
+        seen.add(node_id)
+        inputs = cast(dict[str, Json], workflow[node_id]["inputs"])
+        here = [(node_id, name) for name in _TEXT_INPUTS if isinstance(inputs.get(name), str)]
+        places += here
+        if not here:
+            # Not a text itself: whatever it combines or changes comes from further up, by the same kind of wire.
+            starts += [
+                str(value[0])
+                for name, value in inputs.items()
+                if isinstance(value, list)
+                and value
+                and (name == wire or name.startswith("conditioning") or name in _TEXT_INPUTS)
+            ]
+    return sorted(places)
+
+
+def _is_guider(workflow: Workflow, node_id: str) -> bool:
+    return "guider" in str(workflow[node_id]["class_type"]).lower()

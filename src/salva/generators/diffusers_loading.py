@@ -1,0 +1,291 @@
+"""From a checkpoint to a diffusers pipeline that is ready to paint, or to the reason why it never will be.
+
+Everything that can be wrong with a checkpoint is found here, before anything is painted: weights that are pickled,
+cut off or not all there, code of its own, pipelines that make no pictures from text. Knows no requests.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import warnings
+from collections.abc import Iterator, Mapping
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import Any
+
+from salva.errors import MissingExtraError, SalvaError, UsageError
+from salva.generators.diffusers_presets import SAMPLERS
+from salva.hardware.checkpoints import Checkpoint, check_weights, digest_of_files, hub_error, locate, pickle_error
+
+INDEX = "model_index.json"
+LORA_FILE = "pytorch_lora_weights.safetensors"
+_WITHOUT_WEIGHTS = ("Tokenizer", "Scheduler", "Processor", "FeatureExtractor")
+_NOT_FROM_TEXT = ("num_frames", "video", "audio_length_in_s", "audio_end_in_s", "image", "frames")
+_MORE_WORDS = Parameter.VAR_KEYWORD
+
+Pipeline = Any
+"""A diffusers pipeline; the library has no types."""
+
+
+def import_diffusers(name: str) -> Any:
+    """The library, or the line that installs it."""
+    try:
+        import accelerate  # noqa: F401  # diffusers runs without, slowly and with warnings
+        import diffusers
+        import transformers  # noqa: F401  # as above: nearly every pipeline needs it
+    except ImportError as error:
+        raise MissingExtraError(name, "torch") from error
+    return diffusers
+
+
+def pin(name: str, checkpoint: Checkpoint) -> str:
+    """What tells these weights from all others: the hub's commit, or the digest of the folder's files."""
+    if checkpoint.folder is None:
+        return str(checkpoint.commit)
+    parts = [checkpoint.folder / part for part in _parts(read_index(name, checkpoint.folder))]
+    kinds = (".json", ".txt", ".model", ".safetensors")
+    files = [path for part in parts if part.is_dir() for path in part.iterdir() if path.suffix in kinds]
+    return digest_of_files([checkpoint.folder / INDEX, *files], checkpoint.folder)
+
+
+def fetch(name: str, checkpoint: Checkpoint, variant: str, without: tuple[str, ...]) -> Path:
+    """The folder of the checkpoint; one on the hub is downloaded first, without the parts that are left out."""
+    if checkpoint.folder is not None:
+        return checkpoint.folder
+    diffusers = import_diffusers(name)
+    repo, commit = checkpoint.source, str(checkpoint.commit)
+    try:
+        found = diffusers.DiffusionPipeline.download(
+            repo,
+            revision=commit,
+            use_safetensors=True,
+            variant=variant or None,
+            trust_remote_code=False,
+            **dict.fromkeys(without),
+        )
+    except Exception as error:  # the hub's, the network's and diffusers' own errors share no base class
+        if "safetensors" in str(error) and isinstance(error, OSError):
+            raise pickle_error(name, repo) from error
+        if isinstance(error, ValueError):
+            raise UsageError(f"{name}: {_one_line(error)}") from error
+        raise hub_error(name, repo, commit, error) from error
+    return Path(found)
+
+
+def read_index(name: str, folder: Path) -> dict[str, Any]:
+    """model_index.json: which pipeline, and which class each of its parts is."""
+    try:
+        index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
+        if not isinstance(index, dict) or "_class_name" not in index:
+            raise ValueError("it names no pipeline class")
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{name}: {str(folder / INDEX)!r} is no index of a pipeline: {error}") from error
+    return index
+
+
+def load_pipeline(name: str, folder: Path, *, dtype: str, variant: str, without: tuple[str, ...]) -> Pipeline:
+    """The pipeline of a checked checkpoint, on the processor.
+
+    without: parts to leave out, where the checkpoint has them.
+    """
+    diffusers = import_diffusers(name)
+    import torch
+
+    index = read_index(name, folder)
+    left_out = {part: None for part in without if part in index}
+    check_folder(name, folder, index, variant, left_out)
+    # `torch_dtype` became `dtype`; a version that does not know the word would ignore it and load float32.
+    word = "dtype" if hasattr(diffusers.utils.deprecation_utils, "_resolve_dtype") else "torch_dtype"
+    given: dict[str, Any] = {word: getattr(torch, dtype), "use_safetensors": True, **left_out}
+    if "safety_checker" in left_out and "requires_safety_checker" in index:
+        given["requires_safety_checker"] = False
+    if str(index["_class_name"]).startswith("StableDiffusionXL"):
+        # It would mark its pictures where a certain package is installed, and paint other pixels than elsewhere.
+        given["add_watermarker"] = False
+    try:
+        with _quiet(diffusers):
+            kind = _pipeline_class(name, diffusers, index["_class_name"])
+            pipeline = kind.from_pretrained(str(folder), variant=variant or None, trust_remote_code=False, **given)
+    except SalvaError:
+        raise
+    except Exception as error:  # diffusers, transformers and safetensors raise whatever they like
+        if "can't find a pipeline linked to" in str(error):
+            raise UsageError(
+                f"{name}: a {index['_class_name']} makes no pictures from text alone; give a text-to-image checkpoint"
+            ) from error
+        raise UsageError(f"{name}: diffusers {diffusers.__version__} cannot load it: {_one_line(error)}") from error
+    _check_inputs(name, pipeline)
+    pipeline.set_progress_bar_config(disable=True)
+    return pipeline
+
+
+def check_folder(name: str, folder: Path, index: Mapping[str, Any], variant: str, left_out: Mapping[str, None]) -> None:
+    """Refuse a checkpoint with parts that are missing, pickled, cut off or made of code."""
+    if not isinstance(index["_class_name"], str):
+        raise _own_code(name, index["_class_name"])
+    for part, (library, kind) in _parts(index).items():
+        if library is None or part in left_out:
+            continue
+        place = folder / part
+        if not place.is_dir():
+            raise UsageError(f"{name}: {str(folder)!r} is only half there: no folder {part!r}; download it again")
+        if (place / f"{library}.py").exists():
+            raise _own_code(name, f"{part}/{library}.py")
+        if not any(word in str(kind) for word in _WITHOUT_WEIGHTS):
+            check_weights(name, place, variant)
+
+
+def set_sampler(name: str, pipeline: Pipeline, sampler: str, is_karras: bool) -> None:
+    """Put another scheduler in the place of the checkpoint's own; `own` keeps it."""
+    import diffusers
+
+    own = pipeline.scheduler
+    if sampler == "own":
+        if is_karras:
+            raise UsageError(f"{name}: karras needs a sampler that takes it: {', '.join(_karras_samplers())}")
+        return
+    chosen = SAMPLERS[sampler]
+    if chosen.is_flow != type(own).__name__.startswith("FlowMatch"):
+        kind = "a diffusion" if chosen.is_flow else "a flow-matching"
+        raise UsageError(f"{name}: the sampler {sampler!r} cannot sample {kind} model; leave it at auto")
+    if is_karras and not chosen.takes_karras:
+        raise UsageError(f"{name}: the sampler {sampler!r} takes no karras; {', '.join(_karras_samplers())} do")
+    settings = {**chosen.settings, **({"use_karras_sigmas": True} if is_karras else {})}
+    with _quiet(diffusers):
+        pipeline.scheduler = getattr(diffusers, chosen.scheduler).from_config(own.config, **settings)
+
+
+def locate_lora(name: str, lora: str) -> tuple[Checkpoint | None, Path | None, str]:
+    """Where a LoRA is: on the hub, or a file of one's own; and the name of its file on the hub."""
+    path = Path(lora).expanduser()
+    if path.is_dir():
+        path = path / LORA_FILE
+    if path.is_file():
+        if path.suffix != ".safetensors":
+            raise pickle_error(name, lora)
+        return None, path, ""
+    repo, _, file = lora.partition(":")
+    return locate(name, repo, marker=file or LORA_FILE), None, file or LORA_FILE
+
+
+def apply_lora(name: str, pipeline: Pipeline, lora: str, scale: float) -> None:
+    """Merge a LoRA into the weights, so that it costs nothing per step."""
+    try:
+        import peft  # noqa: F401  # diffusers loads LoRAs through it
+    except ImportError as error:
+        raise MissingExtraError(f"{name} with a LoRA", "torch") from error
+    if not hasattr(pipeline, "load_lora_weights"):
+        raise UsageError(f"{name}: a {type(pipeline).__name__} takes no LoRA")
+    checkpoint, path, file = locate_lora(name, lora)
+    try:
+        if path is not None:
+            pipeline.load_lora_weights(str(path.parent), weight_name=path.name, use_safetensors=True)
+        else:
+            assert checkpoint is not None
+            pipeline.load_lora_weights(
+                checkpoint.source, weight_name=file, revision=checkpoint.commit, use_safetensors=True
+            )
+        n_adapters = sum(len(names) for names in pipeline.get_list_adapters().values())
+        if n_adapters:
+            pipeline.fuse_lora(lora_scale=scale)
+            pipeline.unload_lora_weights()
+    except Exception as error:  # as in load_pipeline
+        raise UsageError(f"{name}: the LoRA {lora!r} cannot be loaded: {_one_line(error)}") from error
+    if not n_adapters:
+        raise UsageError(f"{name}: the LoRA {lora!r} holds nothing for a {type(pipeline).__name__}")
+
+
+def pin_lora(name: str, lora: str) -> str:
+    """What tells a LoRA's weights from all others."""
+    checkpoint, path, file = locate_lora(name, lora)
+    if path is not None:
+        return digest_of_files([path], path.parent)
+    assert checkpoint is not None
+    return f"{checkpoint.commit}:{file}"
+
+
+def denoiser_of(pipeline: Pipeline) -> Any:
+    """The part that does nearly all the work: a unet or a transformer."""
+    return getattr(pipeline, "unet", None) or getattr(pipeline, "transformer", None)
+
+
+def own_size(pipeline: Pipeline) -> tuple[int, int] | None:
+    """Width and height the checkpoint was trained for, where it says so."""
+    side = getattr(pipeline, "default_sample_size", None)
+    side = side or getattr(getattr(denoiser_of(pipeline), "config", None), "sample_size", None)
+    factor = getattr(pipeline, "vae_scale_factor", None)
+    if not factor or not isinstance(side, int | list | tuple):
+        return None
+    height, width = (side, side) if isinstance(side, int) else (side[0], side[1])
+    return width * factor, height * factor
+
+
+def _pipeline_class(name: str, diffusers: Any, class_name: str) -> Any:
+    """What loads the checkpoint as a text-to-image pipeline."""
+    kind = getattr(diffusers, class_name, None)
+    if kind is None:
+        raise UsageError(
+            f"{name}: diffusers {diffusers.__version__} knows no {class_name!r}; install a newer one, "
+            "if the checkpoint is newer than that"
+        )
+    words = signature(kind.__call__).parameters
+    required = {word for word, given in words.items() if given.default is given.empty and given.kind is not _MORE_WORDS}
+    has_all = {"prompt", "width"} <= set(words)
+    if has_all and required <= {"self", "prompt"} and not set(_NOT_FROM_TEXT) & set(words):
+        return kind
+    # An image-to-image checkpoint may have a text-to-image sibling. Only asked for when needed, because it imports
+    # every pipeline there is, with all that those need.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return diffusers.AutoPipelineForText2Image
+
+
+def _check_inputs(name: str, pipeline: Pipeline) -> None:
+    """An inpainting checkpoint may call itself a text-to-image one; its first layer knows better."""
+    unet, vae = getattr(pipeline, "unet", None), getattr(pipeline, "vae", None)
+    if unet is None or vae is None:
+        return
+    n_in, n_latent = unet.config.in_channels, getattr(vae.config, "latent_channels", None)
+    if n_latent is not None and n_in != n_latent:
+        raise UsageError(
+            f"{name}: its unet takes {n_in} channels and its vae has {n_latent}, so it needs more than text (an "
+            "inpainting or image-to-image checkpoint); give a text-to-image one"
+        )
+
+
+def _parts(index: Mapping[str, Any]) -> dict[str, tuple[str | None, str | None]]:
+    return {part: (value[0], value[1]) for part, value in index.items() if isinstance(value, list) and len(value) == 2}
+
+
+def _karras_samplers() -> list[str]:
+    return [name for name, sampler in SAMPLERS.items() if sampler.takes_karras]
+
+
+def _own_code(name: str, what: object) -> UsageError:
+    return UsageError(f"{name}: it brings code of its own ({what}), which salva never runs; wrap it in a --plugin")
+
+
+@contextlib.contextmanager
+def _quiet(diffusers: Any) -> Iterator[None]:
+    """Without the libraries' progress bars, which would write over ours."""
+    import transformers
+
+    # For good: it would tell of every long prompt, which is in the provenance, and of nothing else we do not check.
+    diffusers.utils.logging.set_verbosity_error()
+    switches = (diffusers.utils.logging, transformers.utils.logging)
+    level = transformers.utils.logging.get_verbosity()
+    transformers.utils.logging.set_verbosity(logging.ERROR)
+    for switch in switches:
+        switch.disable_progress_bar()
+    try:
+        yield
+    finally:
+        transformers.utils.logging.set_verbosity(level)
+        for switch in switches:
+            switch.enable_progress_bar()
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:600]

@@ -1,0 +1,393 @@
+"""Generator: any text-to-image checkpoint that diffusers can load, on the devices of this machine.
+
+Requests come in batches; each picture starts from noise drawn on the processor from its own seed, so it does not
+depend on its neighbours or the device, but for rounding. Pixels become bytes on the device and are copied while the
+next batch is already being painted. Loading and all that can be wrong with a checkpoint is in diffusers_loading.py.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from inspect import signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from salva.core.fingerprint import Json
+from salva.core.image import Picture
+from salva.core.options import option
+from salva.core.protocols import Rendered, RenderRequest
+from salva.errors import BackendError, RefusedError, SalvaError, UnusableError, UsageError
+from salva.generators.diffusers_loading import (
+    INDEX,
+    Pipeline,
+    apply_lora,
+    denoiser_of,
+    fetch,
+    import_diffusers,
+    load_pipeline,
+    own_size,
+    pin,
+    pin_lora,
+    read_index,
+    set_sampler,
+)
+from salva.generators.diffusers_presets import AUTO, PRESETS, SAMPLERS, Preset, choose_preset
+from salva.hardware.batching import BatchSizer
+from salva.hardware.checkpoints import locate
+from salva.hardware.devices import DTYPES, choose_devices, choose_dtype, describe_device, is_out_of_memory
+
+if TYPE_CHECKING:
+    import torch
+
+_FULL_BATCH_PIXELS = 16 * 512 * 512
+"""Beyond this a large GPU is busy, and more at once only takes more memory."""
+_FIRST_BATCH = 4
+_USUAL_SIZE = (1024, 1024)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiffusersOptions:
+    """What can be set with --set model.NAME=VALUE."""
+
+    checkpoint: str = option("", "A hub id (owner/model) or the folder of a checkpoint.", target=True)
+    revision: str = option("", "Branch, tag or commit on the hub; empty for the main branch.")
+    variant: str = option("", "Weight files of another kind, such as fp16; empty for the usual ones.")
+    preset: str = option(AUTO, "Settings of a model family; auto by its class.", choices=(AUTO, *PRESETS))
+    steps: int | None = option(None, "Denoising steps; none for the preset's.")
+    guidance: float | None = option(None, "Guidance scale; none for the preset's.")
+    size: str = option(AUTO, "Width and height in pixels, 768 or 768x512; auto for what it was trained for.")
+    scheduler: str = option(AUTO, "Sampler; own for the checkpoint's.", choices=(AUTO, "own", *SAMPLERS))
+    karras: bool = option(False, "Noise levels after Karras, for samplers that take them.")
+    negative: str = option("", "Negative prompt, the same for every picture.")
+    lora: str = option("", "A LoRA: a .safetensors file, or owner/model[:file] on the hub.")
+    lora_scale: float = option(1.0, "How strongly the LoRA counts.")
+    dtype: str = option(AUTO, "Precision; auto is half on a GPU, float32 on the processor.", choices=DTYPES)
+    safety_checker: bool = option(False, "Use the checkpoint's own safety checker; what it blacks out is a refusal.")
+    vae_tiling: bool = option(False, "Decode large pictures in tiles: less memory, slightly other pixels.")
+    vae_slicing: bool = option(False, "Decode one picture at a time: less memory.", keyed=False)
+    device: str = option(AUTO, "cpu, mps, cuda, or several: cuda:0,cuda:1; auto for every GPU.", keyed=False)
+    batch_size: int | None = option(None, "Pictures at once; none to find out what fits.", keyed=False)
+    compile: bool = option(False, "Compile the model: a minute or two at the start, then faster.", keyed=False)
+    offload: str = option(
+        "none",
+        "Keep weights off the GPU while they are not needed: by part, or layer by layer (slow).",
+        choices=("none", "model", "sequential"),
+        keyed=False,
+    )
+
+    def __post_init__(self) -> None:
+        parse_size(self.size)
+        if self.steps is not None and self.steps < 1:
+            raise ValueError(f"steps is {self.steps!r}; give 1 or more")
+        if self.batch_size is not None and self.batch_size < 1:
+            raise ValueError(f"batch_size is {self.batch_size!r}; give 1 or more")
+        if self.compile and self.offload != "none":
+            raise ValueError("compile and offload do not go together; choose one")
+
+
+def parse_size(text: str) -> tuple[int, int] | None:
+    """Width and height as typed; None for auto."""
+    if text == AUTO:
+        return None
+    width, _, height = text.lower().partition("x")
+    if not width.isdecimal() or not (height or width).isdecimal() or not int(width) or not int(height or width):
+        raise ValueError(f"size is {text!r}; give pixels, such as 768 or 768x512")
+    return int(width), int(height or width)
+
+
+class DiffusersPipeline:
+    """A checkpoint at work, one copy of it on every device."""
+
+    version: ClassVar[str] = "1"
+    sees_formula: ClassVar[bool] = False
+    Options: ClassVar[type[DiffusersOptions]] = DiffusersOptions
+
+    def __init__(self, options: DiffusersOptions) -> None:
+        name = _name(options)
+        import_diffusers(name)
+        checkpoint = locate(name, options.checkpoint, options.revision, INDEX)
+        folder = fetch(name, checkpoint, options.variant, _left_out(options))
+        devices = choose_devices(options.device)
+        if options.offload != "none" and not devices[0].startswith("cuda"):
+            raise UsageError(f"{name}: offload is {options.offload!r}, which needs a GPU; there is {devices[0]}")
+        self._easels = [Easel(options, folder, device) for device in devices]
+        self._choosing = threading.Lock()
+        self.batch_size = self._easels[0].limit
+        # Two calls a GPU: while one waits for its pixels the other has the GPU.
+        self.depth = sum(2 if device.startswith("cuda") else 1 for device in devices)
+
+    @classmethod
+    def weights(cls, options: DiffusersOptions) -> str:
+        """Pins the checkpoint, and the LoRA where there is one."""
+        name = _name(options)
+        pinned = pin(name, locate(name, options.checkpoint, options.revision, INDEX))
+        return f"{pinned}+{pin_lora(name, options.lora)}" if options.lora else pinned
+
+    def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
+        """One picture or error per request."""
+        with self._choosing:
+            easel = min(self._easels, key=lambda easel: easel.n_calls)
+            easel.n_calls += 1
+        try:
+            return easel.paint(requests)
+        finally:
+            with self._choosing:
+                easel.n_calls -= 1
+
+
+class Easel:
+    """One copy of the pipeline on one device."""
+
+    def __init__(self, options: DiffusersOptions, folder: Path, device: str) -> None:
+        import torch
+
+        self.n_calls = 0
+        self._name, self._device = _name(options), device
+        self._lock = threading.Lock()
+        self._pipeline, preset, dtype = load_easel(options, folder, device)
+        self._call = call_arguments(self._name, self._pipeline, preset, options)
+        width, height = parse_size(options.size) or own_size(self._pipeline) or _USUAL_SIZE
+        self.limit = options.batch_size or _batch_limit(width * height, device)
+        asked = f", {options.batch_size} at once" if options.batch_size else ""
+        self._sizer = BatchSizer(
+            f"{options.checkpoint}, {width}x{height}, {dtype}{', compiled' if options.compile else ''}{asked}",
+            # Every size is compiled anew, so a compiled model starts with the one it should end with.
+            start=self.limit if options.compile or options.batch_size else min(_FIRST_BATCH, self.limit),
+            limit=self.limit,
+            device=device,
+            name=self._name,
+            advice="set model.size lower, model.dtype=float16, model.vae_tiling=true or model.offload=model",
+        )
+        self._provenance: dict[str, Json] = {
+            "pipeline": type(self._pipeline).__name__,
+            "scheduler": type(self._pipeline.scheduler).__name__,
+            "steps": self._call.get("num_inference_steps"),
+            "guidance": self._call.get(preset.guidance_word),
+            "dtype": dtype,
+            "device": describe_device(device),
+            "torch": str(torch.__version__),
+        }
+
+    def paint(self, requests: Sequence[RenderRequest]) -> list[Rendered | SalvaError]:
+        """One picture or error per request; the device is free for others while the last pixels are copied."""
+        with self._lock:
+            pending = self._sizer.run(self._launch, requests)
+        return [
+            outcome if isinstance(outcome, SalvaError) else self._rendered(request, *outcome)
+            for request, outcome in zip(requests, pending, strict=True)
+        ]
+
+    def _launch(self, requests: Sequence[RenderRequest]) -> Sequence[tuple[Copy, int] | SalvaError]:
+        """Start a batch; its pixels arrive later. A batch that breaks is tried one by one."""
+        try:
+            copy = self._painted(requests)
+        except ValueError as error:
+            # diffusers checks what it is asked before it begins, and no other request would pass.
+            raise UsageError(f"{self._name}: {error}") from error
+        except Exception as error:  # whatever torch, diffusers or transformers raise
+            if is_out_of_memory(error):
+                raise
+            if "CUDA error" in str(error):
+                raise self._dead(error) from error
+            if len(requests) == 1:
+                return [BackendError(f"{self._name} failed: {type(error).__name__}: {error}", is_retryable=False)]
+        else:
+            return [(copy, i) for i in range(len(requests))]
+        return [outcome for request in requests for outcome in self._launch([request])]
+
+    def _painted(self, requests: Sequence[RenderRequest]) -> Copy:
+        import torch
+
+        # A short batch is filled up with its own last picture: libraries compute other last digits for other shapes,
+        # and a compiled model would be compiled anew.
+        padded = [*requests, *[requests[-1]] * (self._sizer.size - len(requests))]
+        given = dict(self._call)
+        if "negative_prompt" in given:
+            given["negative_prompt"] = [given["negative_prompt"]] * len(padded)
+        output = self._pipeline(
+            prompt=[request.prompt.text for request in padded],
+            # On the processor: the same seed is then the same noise on every device and in every batch.
+            generator=[torch.Generator("cpu").manual_seed(request.seed) for request in padded],
+            output_type="pt",
+            **given,
+        )
+        flags = getattr(output, "nsfw_content_detected", None) or getattr(output, "nsfw_detected", None)
+        # Here, where no other call can use the tokenizers: they do not stand two threads at once.
+        n_cut = [n_tokens_cut(self._pipeline, request.prompt.text) for request in requests]
+        return Copy(output.images[: len(requests)], flags, n_cut)
+
+    def _rendered(self, request: RenderRequest, copy: Copy, i: int) -> Rendered | SalvaError:
+        if copy.flags[i]:
+            return RefusedError(
+                f"{self._name}: its safety checker blacked the picture out; set model.safety_checker=false to see it"
+            )
+        try:
+            rgb, width, height, is_sound = copy.pixels(i)
+        except RuntimeError as error:  # what went wrong on the device after the batch was started
+            return self._dead(error)
+        if not is_sound:
+            return BackendError(
+                f"{self._name} gave a picture that is black or no number at all, for {request.prompt.text!r}; half "
+                "precision is too coarse for it: set model.dtype=bfloat16 or float32",
+                is_retryable=False,
+            )
+        provenance = dict(self._provenance)
+        if copy.n_cut[i]:
+            provenance["tokens_cut"] = copy.n_cut[i]
+        return Rendered(picture=Picture(rgb=rgb, width=width, height=height), provenance=provenance)
+
+    def _dead(self, error: Exception) -> UnusableError:
+        return UnusableError(f"{self._name}: the GPU has failed; run again. {error}")
+
+
+class Copy:
+    """A batch's pixels on their way from the device to memory."""
+
+    def __init__(self, images: torch.Tensor, flags: Sequence[bool] | None, n_cut: Sequence[int]) -> None:
+        import torch
+
+        self.n_cut = n_cut
+        self.flags: Sequence[bool] = flags or [False] * len(images)
+        is_finite = images.isfinite().flatten(1).all(1)
+        pixels = images.float().mul(255).round().clamp(0, 255).to(torch.uint8).permute(0, 2, 3, 1).contiguous()
+        is_sound = is_finite & (pixels.flatten(1).amax(1) > 0)
+        self._arrived: torch.cuda.Event | None = None
+        if images.is_cuda:
+            self._pixels = torch.empty(pixels.shape, dtype=pixels.dtype, pin_memory=True)
+            self._is_sound = torch.empty(is_sound.shape, dtype=is_sound.dtype, pin_memory=True)
+            self._pixels.copy_(pixels, non_blocking=True)
+            self._is_sound.copy_(is_sound, non_blocking=True)
+            self._arrived = torch.cuda.Event(blocking=True)  # type: ignore[no-untyped-call]  # torch leaves it untyped
+            self._arrived.record(torch.cuda.current_stream(images.device))
+        else:
+            self._pixels, self._is_sound = pixels.cpu(), is_sound.cpu()
+
+    def pixels(self, i: int) -> tuple[bytes, int, int, bool]:
+        """RGB, width, height of one picture, and whether it is one; waits for it to arrive."""
+        if self._arrived is not None:
+            self._arrived.synchronize()
+            self._arrived = None
+        height, width, _ = self._pixels[i].shape
+        return self._pixels[i].numpy().tobytes(), width, height, bool(self._is_sound[i])
+
+
+def load_easel(options: DiffusersOptions, folder: Path, device: str) -> tuple[Pipeline, Preset, str]:
+    """A pipeline on its device with everything set that was asked for, its preset and its precision."""
+    import torch
+
+    name = _name(options)
+    # The family is only known for sure once the pipeline is there; the precision is asked for before.
+    half = PRESETS[_likely_preset(options, folder)].half
+    dtype = choose_dtype(options.dtype, device, half)
+    pipeline = load_pipeline(name, folder, dtype=dtype, variant=options.variant, without=_left_out(options))
+    config = getattr(denoiser_of(pipeline), "config", {})
+    preset = PRESETS[choose_preset(type(pipeline).__name__, config) if options.preset == AUTO else options.preset]
+    if options.safety_checker and getattr(pipeline, "safety_checker", None) is None:
+        raise UsageError(f"{name}: safety_checker is true, but this checkpoint has none")
+    set_sampler(name, pipeline, preset.sampler if options.scheduler == AUTO else options.scheduler, options.karras)
+    if options.lora:
+        apply_lora(name, pipeline, options.lora, options.lora_scale)
+    _save_memory(name, pipeline, options)
+    if options.offload == "model":
+        pipeline.enable_model_cpu_offload(device=device)
+    elif options.offload == "sequential":
+        pipeline.enable_sequential_cpu_offload(device=device)
+    else:
+        try:
+            pipeline.to(device)
+        except Exception as error:
+            if not is_out_of_memory(error):
+                raise
+            raise UnusableError(
+                f"{name} does not fit the memory of {describe_device(device)}; set model.offload=model"
+            ) from error
+    parts = [part for part in (denoiser_of(pipeline), getattr(pipeline, "vae", None)) if part is not None]
+    if device.startswith("cuda"):
+        for part in parts:
+            part.to(memory_format=torch.channels_last)
+    if options.compile:
+        for part in (denoiser_of(pipeline), getattr(getattr(pipeline, "vae", None), "decoder", None)):
+            if part is not None:
+                part.compile(dynamic=False)
+    return pipeline, preset, dtype
+
+
+def _likely_preset(options: DiffusersOptions, folder: Path) -> str:
+    if options.preset != AUTO:
+        return options.preset
+    return choose_preset(str(read_index(_name(options), folder)["_class_name"]), {})
+
+
+def call_arguments(name: str, pipeline: Pipeline, preset: Preset, options: DiffusersOptions) -> dict[str, Any]:
+    """What the pipeline is called with besides prompts and seeds; what it does not take is an error if asked for."""
+    words = signature(type(pipeline).__call__).parameters
+    size = parse_size(options.size)
+    wanted: list[tuple[str, Any, bool]] = [
+        ("num_inference_steps", options.steps or preset.steps, options.steps is not None),
+        (
+            preset.guidance_word,
+            preset.guidance if options.guidance is None else options.guidance,
+            options.guidance is not None,
+        ),
+        ("width", size[0] if size else None, size is not None),
+        ("height", size[1] if size else None, size is not None),
+        ("negative_prompt", options.negative or preset.negative, bool(options.negative)),
+        *((word, value, False) for word, value in preset.settings.items()),
+    ]
+    given: dict[str, Any] = {}
+    for word, value, is_asked in wanted:
+        if value is None:
+            continue
+        if word in words:
+            given[word] = value
+        elif is_asked:
+            raise UsageError(f"{name}: a {type(pipeline).__name__} takes no {word}; it was set to {value!r}")
+    # Some pipelines take a negative prompt and leave it unread.
+    is_unread = "true_cfg_scale" in words and preset.guidance_word != "true_cfg_scale"
+    if options.negative and (is_unread or given.get(preset.guidance_word, 2.0) <= 1.0):
+        raise UsageError(
+            f"{name}: negative is {options.negative!r}, which a {type(pipeline).__name__} does not read at guidance "
+            f"{given.get(preset.guidance_word)}; leave it empty"
+        )
+    return given
+
+
+def n_tokens_cut(pipeline: Pipeline, text: str) -> int:
+    """How many of a prompt's tokens no text encoder of the pipeline gets to see."""
+    cut: list[int] = []
+    for part in ("tokenizer", "tokenizer_2", "tokenizer_3"):
+        tokenizer = getattr(pipeline, part, None)
+        if tokenizer is None:
+            continue
+        if not type(tokenizer).__name__.startswith("CLIP"):
+            return 0
+        cut.append(max(0, len(tokenizer(text, verbose=False).input_ids) - tokenizer.model_max_length))
+    return min(cut, default=0)
+
+
+def _save_memory(name: str, pipeline: Pipeline, options: DiffusersOptions) -> None:
+    vae = getattr(pipeline, "vae", None)
+    for is_asked, word, method in (
+        (options.vae_slicing, "vae_slicing", "enable_slicing"),
+        (options.vae_tiling, "vae_tiling", "enable_tiling"),
+    ):
+        if is_asked:
+            if not hasattr(vae, method):
+                raise UsageError(f"{name}: its decoder ({type(vae).__name__}) cannot do {word}")
+            getattr(vae, method)()
+
+
+def _batch_limit(n_pixels: int, device: str) -> int:
+    if not device.startswith("cuda"):
+        return 1
+    return max(1, min(64, _FULL_BATCH_PIXELS // n_pixels))
+
+
+def _left_out(options: DiffusersOptions) -> tuple[str, ...]:
+    return () if options.safety_checker else ("safety_checker",)
+
+
+def _name(options: DiffusersOptions) -> str:
+    return f"diffusers/{options.checkpoint}"

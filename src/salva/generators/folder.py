@@ -1,0 +1,177 @@
+"""Generator: pictures you already have, found by prompt and seed or repeat.
+
+Nothing is painted. A picture that is not there costs its own cases only, and all that are missing are listed
+in a file that, once they are painted, serves as the folder's manifest.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from salva.core.fingerprint import fingerprint
+from salva.core.options import option
+from salva.core.protocols import Rendered, RenderRequest
+from salva.errors import BackendError, SalvaError, UsageError
+from salva.generators.folder_layouts import LAYOUTS, Found, detect, found_in, worn
+from salva.imaging.files import decode_picture
+
+MISSING = "missing.jsonl"
+_LARGE_SEED = 10_000
+_LONGEST_NAME = 200
+
+
+class FolderImages:
+    """Images you already have, by manifest, by a known layout or by their file names."""
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Options:
+        """Where the pictures are, and how they are named."""
+
+        path: str = option("", "The folder.", target=True)
+        layout: str = option("auto", "How pictures are told apart; auto looks.", choices=("auto", *LAYOUTS))
+        listing: str = option("", "The manifest or list of prompts, where it has another name or lies elsewhere.")
+        missing: str = option("", f"Where to list what is missing; empty for {MISSING} in the folder.", keyed=False)
+
+    version: ClassVar[str] = "1"
+    sees_formula: ClassVar[bool] = False
+    batch_size: ClassVar[int] = 4
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self._folder = Path(options.path).expanduser()
+        if not self._folder.is_dir():
+            raise UsageError(f"there is no folder {options.path!r}; make it, or check the path after folder/")
+        self._layout = detect(self._folder) if options.layout == "auto" else options.layout
+        found = found_in(self._folder, self._layout, Path(options.listing) if options.listing else None)
+        self._by_seed = {(_key(one), one.seed): one for one in found if one.seed is not None}
+        self._by_repeat = _by_repeat(found)
+        self._prompts = {_key(one) for one in found}
+        self._asked_as: dict[str, str] = {}
+        self._missing: dict[tuple[str, int], RenderRequest] = {}
+        self._n_given = 0
+
+    def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
+        """One picture or error per request."""
+        return [self._render(request) for request in requests]
+
+    def close(self) -> None:
+        """List what was missing, and say so; an old list is removed when nothing is any more."""
+        list_path = self._list_path()
+        rows = [
+            {"prompt": r.prompt.text, "seed": r.seed, "repeat": r.repeat, "path": path}
+            for r, path in zip(self._missing.values(), _file_names(self._missing.values()), strict=True)
+        ]
+        try:
+            if rows:
+                list_path.write_text(
+                    "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8"
+                )
+            elif self._n_given and _is_list(list_path):
+                list_path.unlink()
+        except OSError as error:
+            print(f"salva: the list of missing pictures cannot be written to {list_path}: {error}", file=sys.stderr)
+            return
+        if rows:
+            n_prompts = len({request.prompt.text for request in self._missing.values()})
+            print(
+                f"salva: {len(rows)} pictures of {n_prompts} prompts are not in {self._folder} "
+                f"(read by {self._layout}); they are listed in {list_path}",
+                file=sys.stderr,
+            )
+
+    def _list_path(self) -> Path:
+        return Path(self.options.missing) if self.options.missing else self._folder / MISSING
+
+    def _render(self, request: RenderRequest) -> Rendered | SalvaError:
+        try:
+            one = self._find(request)
+        except BackendError as error:
+            return error
+        if one is None or not one.path.is_file():
+            self._missing[request.prompt.text, request.seed] = request
+            return BackendError(self._what_is_missing(request, one), is_retryable=False)
+        try:
+            picture = decode_picture(one.path.read_bytes())
+        except (OSError, ValueError) as error:
+            return BackendError(f"the file {str(one.path)!r} is {error}", is_retryable=False)
+        self._n_given += 1
+        return Rendered(picture=picture, provenance={"file": str(one.path)})
+
+    def _find(self, request: RenderRequest) -> Found | None:
+        text = request.prompt.text.strip()
+        key = text if text in self._prompts else worn(text)
+        if key != text:
+            first = self._asked_as.setdefault(key, text)
+            if first != text and key in self._prompts:
+                raise BackendError(
+                    f"a file name cannot tell {text!r} from {first!r}; write a manifest with prompt and path",
+                    is_retryable=False,
+                )
+        return self._by_seed.get((key, request.seed)) or self._by_repeat.get((key, request.repeat))
+
+    def _what_is_missing(self, request: RenderRequest, one: Found | None) -> str:
+        what = f"no picture of {request.prompt.text!r} (seed {request.seed}, repeat {request.repeat})"
+        where = (
+            f"the file {str(one.path)!r} is not there" if one else f"in {str(self._folder)!r}, read by {self._layout}"
+        )
+        return f"{what}: {where}; what is missing is listed in {str(self._list_path())!r} when the run ends"
+
+
+def _is_list(path: Path) -> bool:
+    """Whether a file is a list that an earlier run left, and not something of the user's."""
+    if not path.is_file():
+        return False
+    with path.open(encoding="utf-8", errors="replace") as lines:
+        return lines.readline().startswith('{"prompt": ')
+
+
+def _file_names(requests: Iterable[RenderRequest]) -> Iterator[str]:
+    """A name for each picture to be painted: prompt and seed, and a hash where that is too long or taken."""
+    taken: set[str] = set()
+    for request in requests:
+        name = f"{worn(request.prompt.text)}_{request.seed}.png"
+        if name in taken or len(name.encode()) > _LONGEST_NAME:
+            name = f"{worn(request.prompt.text)[:40]}_{fingerprint(request.prompt.text)[:8]}_{request.seed}.png"
+        taken.add(name)
+        yield name
+
+
+def _key(one: Found) -> str:
+    return worn(one.prompt) if one.is_worn else one.prompt.strip()
+
+
+def _by_repeat(found: Sequence[Found]) -> dict[tuple[str, int], Found]:
+    """Pictures by prompt and repeat, where the seed itself is not the one a run asks for.
+
+    Seeds that prompts share stand for repeats in their order, the same for every prompt: a picture that is
+    missing must not move the others up, or wordings of different seeds would be compared. Where every picture
+    has a number of its own, the numbers only count, and their order within a prompt decides.
+    """
+    per_prompt: dict[str, list[Found]] = {}
+    users: dict[int, set[str]] = {}
+    for one in found:
+        per_prompt.setdefault(_key(one), []).append(one)
+        if one.seed is not None and one.repeat is None:
+            users.setdefault(one.seed, set()).add(_key(one))
+    ranks = {seed: rank for rank, seed in enumerate(sorted(users))}
+    most = max((len(ones) for ones in per_prompt.values()), default=0)
+    is_counted = len(ranks) > most and all(len(keys) == 1 for keys in users.values())
+    # Seeds like a run's own, one for every case, say nothing about repeats.
+    is_ranked = len(ranks) <= most or max(ranks, default=0) < _LARGE_SEED
+    placed: dict[tuple[str, int], Found] = {}
+    for key, ones in per_prompt.items():
+        for order, one in enumerate(sorted(ones, key=lambda one: one.seed or 0)):
+            if one.repeat is not None:
+                # One prompt may stand in two cases, with a seed each: where a run's own seeds are kept, they decide.
+                if one.seed is None or one.seed < _LARGE_SEED:
+                    placed.setdefault((key, one.repeat), one)
+            elif one.seed is None or (is_counted and is_ranked):
+                placed.setdefault((key, order), one)
+            elif is_ranked:
+                placed.setdefault((key, ranks[one.seed]), one)
+    return placed

@@ -1,0 +1,222 @@
+"""How people keep pictures they already made: which file belongs to which prompt, seed and repeat.
+
+Each layout reads a folder once and lists what it found, each picture with its prompt; a file name that had
+to lose spaces and commas gives a prompt in the same worn form. Reads names and lists, never pixels.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from salva.errors import UsageError
+
+LAYOUTS = ("manifest", "pairs", "geneval", "compbench", "ids", "names")
+MANIFESTS = ("manifest.csv", "manifest.jsonl")
+PROMPTS_JSON = "prompts.json"
+_SUFFIXES = {".png", ".jpg", ".jpeg", ".webp"}
+_NUMBERED = re.compile(r"(?P<stem>.+)_(?P<number>\d+)")
+_COMPBENCH = re.compile(r"(?P<stem>.+)_(?P<number>\d{6})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A picture and the prompt it belongs to."""
+
+    path: Path
+    prompt: str
+    is_worn: bool = False
+    """Whether the prompt was read off a file name, so that only its letters and digits can be trusted."""
+    seed: int | None = None
+    repeat: int | None = None
+    """None: told from the seeds, or from the order in which the pictures of a prompt are listed."""
+
+
+def worn(prompt: str) -> str:
+    """What is left of a prompt in a file name: its words, in lower case, joined by underscores."""
+    return re.sub(r"[\W_]+", "_", prompt.casefold()).strip("_")
+
+
+def detect(folder: Path) -> str:
+    """Which layout a folder has; one that fits none is read by file names."""
+    if any((folder / name).is_file() for name in MANIFESTS):
+        return "manifest"
+    if next(folder.glob("*/metadata.jsonl"), None) is not None:
+        return "geneval"
+    if _pairs_list(folder) is not None:
+        return "pairs"
+    if _prompts_json(folder) is not None:
+        return "ids"
+    samples = folder / "samples"
+    if any(_COMPBENCH.fullmatch(path.stem) for path in _pictures(samples if samples.is_dir() else folder)):
+        return "compbench"
+    return "names"
+
+
+def found_in(folder: Path, layout: str, listing: Path | None = None) -> list[Found]:
+    """Every picture of a folder with its prompt.
+
+    listing: the manifest or list of prompts, where it has another name or lies elsewhere.
+    """
+    readers = {
+        "manifest": lambda: _by_manifest(folder, listing),
+        "pairs": lambda: _by_pairs(folder, listing),
+        "geneval": lambda: _by_geneval(folder),
+        "compbench": lambda: _by_compbench(folder),
+        "ids": lambda: _by_ids(folder, listing),
+        "names": lambda: _by_names(folder),
+    }
+    return list(readers[layout]())
+
+
+def _pictures(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        return []
+    return sorted(path for path in folder.iterdir() if path.suffix.lower() in _SUFFIXES and path.is_file())
+
+
+def _by_manifest(folder: Path, listing: Path | None) -> Iterator[Found]:
+    path = listing or next((folder / name for name in MANIFESTS if (folder / name).is_file()), None)
+    if path is None:
+        raise UsageError(f"{str(folder)!r} has no manifest; write {' or '.join(MANIFESTS)} with prompt and path")
+    for number, row in enumerate(_rows(path), start=1):
+        if not row.get("prompt") or not row.get("path"):
+            raise UsageError(f"{str(path)!r}, row {number}: needs prompt and path, has {sorted(row)}")
+        yield Found(
+            path=folder / str(row["path"]),
+            prompt=str(row["prompt"]),
+            seed=_whole(row, "seed", path, number),
+            repeat=_whole(row, "repeat", path, number),
+        )
+
+
+def _whole(row: Mapping[str, Any], name: str, path: Path, number: int) -> int | None:
+    value = row.get(name)
+    if value is None or value == "":
+        return None
+    try:
+        return int(value)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"{str(path)!r}, row {number}: {name} is {value!r}; it must be a whole number") from error
+
+
+def _by_pairs(folder: Path, listing: Path | None) -> Iterator[Found]:
+    """Images/<law>/<category>/<dimension>/<pair>_A.png and _B.png, with a CSV of pair_id, prompt_A, prompt_B."""
+    path = listing or _pairs_list(folder)
+    if path is None:
+        raise UsageError(f"{str(folder)!r} has no CSV with pair_id, prompt_A and prompt_B; name it with model.listing")
+    prompts = {}
+    for number, row in enumerate(_rows(path), start=1):
+        missing = [name for name in ("pair_id", "prompt_A", "prompt_B") if not row.get(name)]
+        if missing:
+            raise UsageError(f"{str(path)!r}, row {number}: {', '.join(missing)} is empty or missing")
+        for side in ("A", "B"):
+            prompts[f"{row['pair_id']}_{side}"] = str(row[f"prompt_{side}"])
+    files = {path.stem: path for path in sorted(folder.rglob("*")) if path.suffix.lower() in _SUFFIXES}
+    return (Found(path=files[stem], prompt=prompt, repeat=0) for stem, prompt in prompts.items() if stem in files)
+
+
+def _pairs_list(folder: Path) -> Path | None:
+    """The CSV of the pairs layout: beside the pictures or one folder up."""
+    for path in (*sorted(folder.glob("*.csv")), *sorted(folder.parent.glob("*.csv"))):
+        try:
+            with path.open(encoding="utf-8-sig", newline="") as lines:
+                header = next(csv.reader(lines), [])
+        except (OSError, UnicodeDecodeError, csv.Error):
+            continue
+        if {"pair_id", "prompt_A", "prompt_B"} <= set(header):
+            return path
+    return None
+
+
+def _by_geneval(folder: Path) -> Iterator[Found]:
+    """00000/metadata.jsonl with the prompt, 00000/samples/0000.png and so on."""
+    for path in sorted(folder.glob("*/metadata.jsonl")):
+        prompt = next((str(row["prompt"]) for row in _rows(path) if row.get("prompt")), "")
+        if not prompt:
+            raise UsageError(f"{str(path)!r} names no prompt")
+        for picture in _pictures(path.parent / "samples"):
+            repeat = int(picture.stem) if picture.stem.isdecimal() else None
+            yield Found(path=picture, prompt=prompt, repeat=repeat)
+
+
+def _by_compbench(folder: Path) -> Iterator[Found]:
+    """samples/<prompt>_000123.png; the number counts all pictures, so their order tells the repeats of a prompt."""
+    samples = folder / "samples"
+    for path in _pictures(samples if samples.is_dir() else folder):
+        match = _COMPBENCH.fullmatch(path.stem)
+        if match:
+            yield Found(path=path, prompt=match["stem"], is_worn=True)
+
+
+def _by_ids(folder: Path, listing: Path | None) -> Iterator[Found]:
+    """<id>_<number>.png with a prompts.json of id to prompt, or to an object with text or prompt."""
+    path = listing or _prompts_json(folder)
+    if path is None:
+        raise UsageError(f"{str(folder)!r} has no {PROMPTS_JSON} from id to prompt; name it with model.listing")
+    prompts = _read_ids(path)
+    for picture in _pictures(folder):
+        match = _NUMBERED.fullmatch(picture.stem)
+        if match and match["stem"] in prompts:
+            yield Found(path=picture, prompt=prompts[match["stem"]], seed=int(match["number"]))
+
+
+def _prompts_json(folder: Path) -> Path | None:
+    return next((path for path in (folder / PROMPTS_JSON, folder.parent / PROMPTS_JSON) if path.is_file()), None)
+
+
+def _read_ids(path: Path) -> dict[str, str]:
+    content = _parsed(path, _text(path))
+    if not isinstance(content, dict):
+        raise UsageError(f"{str(path)!r} must be an object from id to prompt")
+    prompts = {}
+    for name, value in content.items():
+        text = (value.get("text") or value.get("prompt")) if isinstance(value, dict) else value
+        if not isinstance(text, str) or not text:
+            raise UsageError(f"{str(path)!r}: {name!r} has no prompt; it should be a text, or an object with text")
+        prompts[name] = text
+    return prompts
+
+
+def _by_names(folder: Path) -> Iterator[Found]:
+    """<prompt>_<seed>.png or <prompt>.png, with anything for spaces."""
+    for path in _pictures(folder):
+        match = _NUMBERED.fullmatch(path.stem)
+        if match:
+            yield Found(path=path, prompt=match["stem"], is_worn=True, seed=int(match["number"]))
+        else:
+            yield Found(path=path, prompt=path.stem, is_worn=True, repeat=0)
+
+
+def _rows(path: Path) -> Iterable[dict[str, Any]]:
+    if path.suffix.lower() == ".csv":
+        rows = list(csv.DictReader(_text(path).splitlines()))
+        return [{str(name).strip(): value for name, value in row.items()} for row in rows]
+    parsed = []
+    for number, line in enumerate(_text(path).splitlines(), start=1):
+        if line.strip():
+            row = _parsed(path, line, f", line {number}")
+            if not isinstance(row, dict):
+                raise UsageError(f"{str(path)!r}, line {number}: an object was expected, got {line[:80]!r}")
+            parsed.append(row)
+    return parsed
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{str(path)!r} cannot be read: {error}") from error
+
+
+def _parsed(path: Path, text: str, where: str = "") -> object:
+    try:
+        parsed: object = json.loads(text)
+    except ValueError as error:
+        raise UsageError(f"{str(path)!r}{where} is no JSON: {error}") from error
+    return parsed

@@ -1,0 +1,149 @@
+"""Generator: Google's image models, Gemini ones and Imagen.
+
+Gemini models paint through generateContent, by Google's kit. Imagen models have a call of their own
+(predict), which the kit no longer offers for API keys, so it is sent as plain HTTP. The key comes from
+GEMINI_API_KEY or GOOGLE_API_KEY alone.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from salva.core.fingerprint import Json
+from salva.core.options import option
+from salva.core.protocols import Rendered, RenderRequest
+from salva.errors import BackendError, RefusedError, SalvaError
+from salva.remote import google_client
+from salva.remote.answers import picture_from_base64, picture_from_bytes
+from salva.remote.endpoint import Endpoint
+
+if TYPE_CHECKING:
+    from google.genai.types import GenerateContentResponse
+
+_REFUSALS = (
+    "SAFETY",
+    "PROHIBITED_CONTENT",
+    "BLOCKLIST",
+    "SPII",
+    "RECITATION",
+    "IMAGE_SAFETY",
+    "IMAGE_PROHIBITED_CONTENT",
+    "IMAGE_RECITATION",
+)
+
+
+class GoogleImages:
+    """Gemini image models and Imagen, through Google's API."""
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Options:
+        """Which model, how it is asked, and what it costs."""
+
+        model: str = option("", "The model's name, such as gemini-2.5-flash-image.", target=True)
+        base_url: str = option("", "The endpoint; empty for GEMINI_BASE_URL, else Google's own.")
+        aspect_ratio: str = option("1:1", "Width to height; empty to leave it out.")
+        send_seed: bool = option(True, "Send the seed to Gemini models; Imagen takes none.")
+        price_usd: float | None = option(None, "What a picture costs; --max-cost needs it.", keyed=False)
+        max_at_once: int = option(128, "At most so many requests at once.", keyed=False)
+        timeout_s: float = option(180.0, "When to give a request up.", keyed=False)
+
+    version: ClassVar[str] = "1"
+    sees_formula: ClassVar[bool] = False
+    is_remote: ClassVar[bool] = True
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.max_at_once, self.timeout_s = options.max_at_once, options.timeout_s
+        self._name = f"google/{options.model}"
+        # The executor gives a call up at timeout_s; the client's own limit only ends the thread it leaves behind.
+        self._client = google_client.connect(self._name, options.base_url, options.timeout_s + 5)
+        self._paint: Callable[[RenderRequest], Rendered] = self._gemini
+        self._endpoint: Endpoint | None = None
+        if options.model.startswith("imagen"):
+            url = options.base_url or os.environ.get(google_client.BASE_URL_VARIABLE, "") or google_client.OWN_URL
+            key = next((os.environ[name] for name in google_client.KEY_VARIABLES if os.environ.get(name)), "none")
+            self._endpoint = Endpoint(self._name, url, options.timeout_s + 5, headers={"x-goog-api-key": key})
+            self._paint = self._imagen
+
+    def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
+        """One picture or error per request."""
+        outcomes: list[Rendered | SalvaError] = []
+        for request in requests:
+            try:
+                outcomes.append(self._paint(request))
+            except SalvaError as error:
+                outcomes.append(error)
+        return outcomes
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+        if self._endpoint is not None:
+            self._endpoint.close()
+
+    def _gemini(self, request: RenderRequest) -> Rendered:
+        from google.genai.types import GenerateContentConfig, ImageConfig
+
+        config = GenerateContentConfig(response_modalities=["IMAGE"])
+        if self.options.aspect_ratio:
+            config.image_config = ImageConfig(aspect_ratio=self.options.aspect_ratio)
+        if self.options.send_seed:
+            config.seed = request.seed
+        try:
+            answer = self._client.models.generate_content(
+                model=self.options.model, contents=request.prompt.text, config=config
+            )
+        except Exception as error:
+            raise google_client.translate(self._name, error) from error
+        content = self._painted(answer)
+        return Rendered(
+            picture=picture_from_bytes(self._name, content), provenance=self._provenance(answer.model_version)
+        )
+
+    def _painted(self, answer: GenerateContentResponse) -> bytes:
+        """The image file in an answer, or why there is none."""
+        feedback = answer.prompt_feedback
+        if feedback and feedback.block_reason:
+            reason = feedback.block_reason_message or feedback.block_reason.value
+            raise RefusedError(f"{self._name} blocked the prompt: {reason}")
+        said = ""
+        for candidate in answer.candidates or []:
+            for part in (candidate.content.parts if candidate.content else None) or []:
+                if part.inline_data and part.inline_data.data:
+                    return part.inline_data.data
+                said += part.text or ""
+            reason = candidate.finish_reason.value if candidate.finish_reason else ""
+            if reason in _REFUSALS:
+                raise RefusedError(f"{self._name} refused: {reason} {candidate.finish_message or said}".rstrip())
+            said = f"{reason} {said}".strip()
+        raise BackendError(f"{self._name} answered without a picture: {said[:200]!r}", is_retryable=False)
+
+    def _imagen(self, request: RenderRequest) -> Rendered:
+        assert self._endpoint is not None
+        parameters: dict[str, Json] = {"sampleCount": 1, "includeRaiReason": True}
+        if self.options.aspect_ratio:
+            parameters["aspectRatio"] = self.options.aspect_ratio
+        body: Json = {"instances": [{"prompt": request.prompt.text}], "parameters": parameters}
+        answer: Any = self._endpoint.post_json(f"/v1beta/models/{self.options.model}:predict", body)
+        found = answer.get("predictions") if isinstance(answer, dict) else None
+        for prediction in found if isinstance(found, list) else []:
+            if prediction.get("bytesBase64Encoded"):
+                picture = picture_from_base64(self._name, str(prediction["bytesBase64Encoded"]))
+                return Rendered(picture=picture, provenance=self._provenance(None))
+            if prediction.get("raiFilteredReason"):
+                raise RefusedError(f"{self._name} refused: {prediction['raiFilteredReason']}")
+        if isinstance(answer, dict) and not found:
+            # An empty answer is how Imagen declines without giving reasons.
+            raise RefusedError(f"{self._name} painted nothing and gave no reason, as it does for blocked prompts")
+        raise BackendError(f"{self._name} answered without a picture: {str(answer)[:200]!r}", is_retryable=False)
+
+    def _provenance(self, snapshot: str | None) -> dict[str, Json]:
+        provenance: dict[str, Json] = {}
+        if snapshot:
+            provenance["snapshot"] = snapshot
+        if self.options.price_usd is not None:
+            provenance["cost_usd"] = self.options.price_usd
+        return provenance

@@ -1,0 +1,200 @@
+"""Generator: pocket, a small text-to-image model of our own, in the wheel, on the CPU.
+
+A prompt's words and a seed come in, a 96-pixel picture goes out; the formula is never seen. A few steps along a flow
+from noise to picture, each one pass of the canvas network. Batches always have one size, so that a picture never
+depends on its neighbours. How the weights were made is in training/.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from salva.assets.files import asset_digest, asset_path, read_asset
+from salva.core.fingerprint import Json
+from salva.core.image import Picture
+from salva.core.options import option
+from salva.core.protocols import Rendered, RenderRequest
+from salva.errors import BackendError, SalvaError, UsageError
+from salva.generators.pocket_words import Vocabulary, read_words
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+TEXT = "pocket/painter-text.onnx"
+CANVAS = "pocket/painter-canvas.onnx"
+CARD = "pocket/painter.json"
+UNKNOWN = ("error", "ignore")
+_MOST_STEPS = 64
+_MOST_THREADS = 4
+"""Used unless more are asked for; each paints a batch of its own, which takes 12 MB a picture."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PocketOptions:
+    """What can be set with --set model.NAME=VALUE."""
+
+    steps: int = option(0, "Passes of the network for one picture; 0 for as many as it was trained for.")
+    unknown: str = option(
+        "error", "What to do with a word it does not know: fail the prompt, or paint past the word.", choices=UNKNOWN
+    )
+    threads: int = option(0, "Batches painted at once, one core each; 0 for all cores, at most 4.", keyed=False)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.steps <= _MOST_STEPS:
+            raise UsageError(f"pocket's steps is {self.steps!r}; it can be 1 to {_MOST_STEPS}, or 0 for its own")
+        if self.unknown not in UNKNOWN:
+            raise UsageError(f"pocket's unknown is {self.unknown!r}; it can be {' or '.join(UNKNOWN)}")
+        if self.threads < 0:
+            raise UsageError(f"pocket's threads is {self.threads!r}; give 1 or more, or 0 for all cores")
+
+
+class Pocket:
+    """A small text-to-image model of our own, with honest failures."""
+
+    version: ClassVar[str] = "1"
+    sees_formula: ClassVar[bool] = False
+    batch_size: ClassVar[int] = 8
+    Options: ClassVar[type[PocketOptions]] = PocketOptions
+
+    def __init__(self, options: PocketOptions) -> None:
+        card = _card()
+        self._text, self._canvas = _session(TEXT), _session(CANVAS)
+        self._vocabulary = _vocabulary(card)
+        self._batch, self._side = int(card["batch"]), int(card["side"])
+        self._times = _times(card["times"], options.steps)
+        self._ignores_unknown = options.unknown == "ignore"
+        self.depth = options.threads or min(_MOST_THREADS, _n_cores())
+
+    @classmethod
+    def weights(cls, options: PocketOptions) -> str:  # noqa: ARG003  # no option chooses other weights
+        """The pin of the trained files."""
+        digests = "".join(asset_digest(name) for name in (TEXT, CANVAS, CARD))
+        return hashlib.sha256(digests.encode()).hexdigest()[:16]
+
+    @classmethod
+    def things(cls) -> tuple[str, ...]:
+        """Everything it was taught to paint."""
+        return tuple(_card()["things"])
+
+    def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
+        """One picture or error per request."""
+        outcomes: dict[int, Rendered | SalvaError] = {}
+        rows: dict[int, list[int]] = {}
+        notes: dict[int, dict[str, Json]] = {}
+        for i, request in enumerate(requests):
+            try:
+                rows[i], strangers = self._read(request.prompt.text)
+            except SalvaError as error:
+                outcomes[i] = error
+                continue
+            notes[i] = {"steps": len(self._times) - 1} | ({"unknown_words": [*strangers]} if strangers else {})
+        readable = list(rows)
+        for first in range(0, len(readable), self._batch):
+            some = readable[first : first + self._batch]
+            try:
+                pictures = self._paint([rows[i] for i in some], [requests[i].seed for i in some])
+            except Exception as error:  # onnxruntime's own exceptions share no base class
+                failure = BackendError(f"pocket failed on a batch of {len(some)} prompts: {error}")
+                outcomes |= dict.fromkeys(some, failure)
+                continue
+            for i, picture in zip(some, pictures, strict=True):
+                outcomes[i] = Rendered(picture=picture, provenance=notes[i])
+        return [outcomes[i] for i in range(len(requests))]
+
+    def _read(self, text: str) -> tuple[list[int], tuple[str, ...]]:
+        """The prompt's word numbers, and the words that were painted past."""
+        words = read_words(text)
+        most = self._vocabulary.most_words
+        if len(words) > most:
+            raise BackendError(
+                f"the prompt has {len(words):,} words and marks ({text[:40]!r} ...); pocket reads at most {most}; "
+                "shorten it",
+                is_retryable=False,
+            )
+        strangers = self._vocabulary.strangers(words)
+        if strangers and not self._ignores_unknown:
+            raise BackendError(self._vocabulary.explain(strangers), is_retryable=False)
+        return self._vocabulary.encode(words), strangers
+
+    def _paint(self, rows: Sequence[Sequence[int]], seeds: Sequence[int]) -> list[Picture]:
+        """Pictures of one batch; places that nobody needs are filled with the empty sentence."""
+        import numpy as np
+
+        empty = self._vocabulary.encode([])
+        tokens = np.zeros((self._batch, self._vocabulary.max_tokens), np.int64)
+        x = np.zeros((self._batch, 3, self._side, self._side), np.float32)
+        for i in range(self._batch):
+            row = rows[i] if i < len(rows) else empty
+            tokens[i, : len(row)] = row
+        for i, seed in enumerate(seeds):
+            x[i] = starting_noise(seed, self._side)
+        words, bias, sentence = self._text.run(None, {"tokens": tokens})
+        for t, t_next in itertools.pairwise(self._times):
+            now = np.full(self._batch, t, np.float32)
+            fed = {"x": x, "t": now, "words": words, "bias": bias, "sentence": sentence}
+            x = x + np.float32(t_next - t) * self._canvas.run(None, fed)[0]
+        pixels = ((x[: len(rows)].clip(-1, 1) + 1) * 127.5).round().astype(np.uint8).transpose(0, 2, 3, 1)
+        return [Picture(rgb=one.tobytes(), width=self._side, height=self._side) for one in pixels]
+
+
+def starting_noise(seed: int, side: int) -> NDArray[np.float32]:
+    """What a picture begins as; the seed's alone, so that all wordings of a case begin alike."""
+    import numpy as np
+
+    generator = np.random.Generator(np.random.Philox(seed % 2**64))
+    return generator.standard_normal((3, side, side), np.float32)
+
+
+def _session(name: str) -> Any:
+    import onnxruntime
+
+    settings = onnxruntime.SessionOptions()
+    # One core a batch: two cores paint two batches faster than one together, and the sums never depend on the cores.
+    settings.intra_op_num_threads = 1
+    settings.inter_op_num_threads = 1
+    # Planned memory is as fast and takes 90 MB more.
+    settings.enable_mem_pattern = False
+    # Checked, then opened by name: handed over as bytes, the file would stay in memory twice.
+    read_asset(name)
+    return onnxruntime.InferenceSession(str(asset_path(name)), settings, providers=["CPUExecutionProvider"])
+
+
+def _times(own: Sequence[float], n_steps: int) -> list[float]:
+    """The times of the steps, from 1 (noise) to 0 (picture); another number than its own lies on the same curve."""
+    import numpy as np
+
+    if n_steps in (0, len(own) - 1):
+        return [float(t) for t in own]
+    wanted = np.linspace(0, len(own) - 1, n_steps + 1)
+    return [float(t) for t in np.interp(wanted, np.arange(len(own)), own)]
+
+
+def _n_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _vocabulary(card: dict[str, Any]) -> Vocabulary:
+    special = {card[name] for name in ("pad", "start", "end", "unknown")}
+    return Vocabulary(
+        numbers={word: i for i, word in enumerate(card["words"]) if i not in special},
+        things=tuple(card["things"]),
+        colours=tuple(card["colours"]),
+        max_tokens=int(card["max_tokens"]),
+        start=int(card["start"]),
+        end=int(card["end"]),
+        unknown=int(card["unknown"]),
+    )
+
+
+@cache
+def _card() -> dict[str, Any]:
+    card: dict[str, Any] = json.loads(read_asset(CARD))
+    return card

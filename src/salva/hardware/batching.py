@@ -1,0 +1,104 @@
+"""How many elements a model takes at once: found by trying, remembered for the next run.
+
+Grows by doubling while the device's memory allows, halves when it runs out and goes on with the same elements.
+Knows no model: it is handed a call and the elements.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
+
+from salva.errors import UnusableError
+from salva.hardware.cache import recall, remember
+from salva.hardware.devices import MemoryGauge, describe_device, free_memory, is_out_of_memory
+
+TOPIC = "batch-sizes"
+
+_Element = TypeVar("_Element")
+_Outcome = TypeVar("_Outcome")
+
+
+class Gauge(Protocol):
+    """What tells whether there is room for more."""
+
+    def begin(self) -> None:
+        """Called before a batch."""
+
+    def allows(self, factor: float) -> bool:
+        """Whether a batch so many times as large would fit."""
+
+
+class BatchSizer:
+    """Cuts work into batches that fit one device; every thread that uses the device shares one.
+
+    key: what decides the size besides the device: model, picture size, precision. start: the first size tried when
+    nothing is remembered. limit: never more than this. name and advice: for the message when even one does not fit.
+    """
+
+    def __init__(
+        self,
+        key: str,
+        *,
+        start: int,
+        limit: int,
+        device: str,
+        name: str = "the model",
+        advice: str = "use a device with more memory",
+        gauge: Gauge | None = None,
+    ) -> None:
+        self._key = f"{key} on {describe_device(device)}"
+        self._limit = max(1, limit)
+        self._device, self._name, self._advice = device, name, advice
+        self._gauge = gauge or MemoryGauge(device)
+        self._lock = threading.Lock()
+        self._too_large = self._limit + 1
+        known = recall(TOPIC, self._key)
+        self._known = known if isinstance(known, int) and known >= 1 else None
+        self.size = max(1, min(self._known or start, self._limit))
+        """How many the next batch holds at most."""
+
+    def run(
+        self, call: Callable[[Sequence[_Element]], Sequence[_Outcome]], elements: Sequence[_Element]
+    ) -> list[_Outcome]:
+        """The outcomes of all elements, in order; call gets batches that fit and must be safe to repeat."""
+        outcomes: list[_Outcome] = []
+        while len(outcomes) < len(elements):
+            part = elements[len(outcomes) : len(outcomes) + self.size]
+            self._gauge.begin()
+            problem = ""
+            try:
+                outcomes.extend(call(part))
+            except Exception as error:
+                if not is_out_of_memory(error):
+                    raise
+                problem = str(error)
+            # Outside of the except: the traceback would keep alive what must be freed now.
+            if problem:
+                free_memory(self._device)
+                self._shrink(len(part), problem)
+            else:
+                self._worked(len(part))
+        return outcomes
+
+    def _shrink(self, n: int, problem: str) -> None:
+        if n == 1:
+            raise UnusableError(
+                f"{self._name} does not fit the memory of {describe_device(self._device)}, not even one at a time; "
+                f"{self._advice}. {problem.splitlines()[0][:300]}"
+            )
+        with self._lock:
+            self._too_large = min(self._too_large, n)
+            self.size = min(self.size, max(1, n // 2))
+
+    def _worked(self, n: int) -> None:
+        with self._lock:
+            if n < self.size:
+                return
+            if n != self._known:
+                self._known = n
+                remember(TOPIC, self._key, n)
+            larger = min(2 * n, self._limit)
+            if n < larger < self._too_large and self._gauge.allows(larger / n):
+                self.size = larger

@@ -1,0 +1,201 @@
+"""A checkpoint in a folder or on the hub: which one exactly, and whether it is whole and safe to load.
+
+Weights are read from safetensors only, because a pickle runs whatever code its author put in it. A hub id is pinned
+to its commit, a folder to the digests of its files. Knows no model class.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from salva.core.fingerprint import fingerprint
+from salva.errors import MissingExtraError, SalvaError, UnusableError, UsageError
+from salva.hardware.cache import recall, remember
+
+TOPIC = "digests"
+COMMITS = "commits"
+PICKLES = (".bin", ".ckpt", ".pt", ".pth", ".pkl")
+_REPO = re.compile(r"[\w.-]+(/[\w.-]+)?")
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_LOGIN = "log in with `hf auth login` or set HF_TOKEN"
+_PATIENCE_S = 20.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpoint:
+    """Where the weights are: a folder of one's own, or a hub id at one commit."""
+
+    source: str
+    """What from_pretrained takes first: the folder, or the hub id."""
+    folder: Path | None = None
+    """The folder; None for the hub."""
+    commit: str | None = None
+    """What from_pretrained takes as revision; None for a folder."""
+
+
+def locate(name: str, target: str, revision: str = "", marker: str = "config.json") -> Checkpoint:
+    """The checkpoint a user named: a folder that exists, else a hub id, with its revision resolved to a commit.
+
+    name: the component, for messages. marker: a file every such checkpoint has; found in the hub's cache when offline.
+    """
+    folder = Path(target).expanduser()
+    if folder.exists():
+        if folder.is_file():
+            raise UsageError(f"{name}: {target!r} is a file; give the folder that holds {marker}")
+        if revision:
+            raise UsageError(
+                f"{name}: revision is {revision!r}, but {target!r} is a folder; only hub ids have revisions"
+            )
+        if not (folder / marker).is_file():
+            raise UsageError(f"{name}: the folder {target!r} has no {marker}; give the folder save_pretrained wrote")
+        return Checkpoint(source=str(folder), folder=folder)
+    if not _REPO.fullmatch(target) or target.startswith("."):
+        raise UsageError(f"{name}: there is no folder {target!r}, and a hub id looks like 'owner/model'")
+    return Checkpoint(source=target, commit=_hub_commit(name, target, revision or "main", marker))
+
+
+@functools.cache  # so that what was pinned and what is loaded are the same, even if the hub moves on in between
+def _hub_commit(name: str, repo: str, revision: str, marker: str) -> str:
+    if _COMMIT.fullmatch(revision):
+        return revision
+    try:
+        import huggingface_hub
+    except ImportError as error:
+        raise MissingExtraError(name, "torch") from error
+    try:
+        commit = huggingface_hub.HfApi().model_info(repo, revision=revision, timeout=_PATIENCE_S).sha
+    except Exception as error:  # httpx, requests and the hub's own errors share no base class
+        if _is_network(error) and (known := _cached_commit(repo, revision, marker)):
+            return known
+        raise hub_error(name, repo, revision, error) from error
+    assert commit, "the hub names a commit for every revision"
+    # What is downloaded by commit leaves no trace of its branch in the hub's cache; offline it is still asked for.
+    remember(COMMITS, f"{repo}@{revision}", commit)
+    return commit
+
+
+def _cached_commit(repo: str, revision: str, marker: str) -> str | None:
+    """The commit a revision was at when it was downloaded, if it was."""
+    from huggingface_hub import try_to_load_from_cache
+
+    known = recall(COMMITS, f"{repo}@{revision}")
+    for asked in (known, revision):
+        cached = try_to_load_from_cache(repo, marker, revision=asked) if isinstance(asked, str) else None
+        if isinstance(cached, str):
+            # .../snapshots/<commit>/<marker>
+            return Path(cached).parts[-1 - len(Path(marker).parts)]
+    return None
+
+
+def hub_error(name: str, repo: str, revision: str, error: Exception) -> SalvaError:
+    """What the hub's refusal means, in our words."""
+    from huggingface_hub import errors
+
+    if isinstance(error, errors.GatedRepoError):
+        return UsageError(
+            f"{name}: {repo!r} is gated; accept its terms on its page https://huggingface.co/{repo}, then {_LOGIN}"
+        )
+    if isinstance(error, errors.RevisionNotFoundError):
+        return UsageError(f"{name}: {repo!r} has no revision {revision!r}; give a branch, a tag or a commit")
+    if isinstance(error, errors.RepositoryNotFoundError):
+        return UsageError(
+            f"{name}: there is no folder {repo!r} and no model of that name on the hub; check the spelling, "
+            f"or, where it is private, {_LOGIN}"
+        )
+    if isinstance(error, errors.EntryNotFoundError) and not isinstance(error, errors.LocalEntryNotFoundError):
+        return UsageError(f"{name}: {repo!r} at {revision!r} lacks a file that is needed: {_first_line(error)}")
+    status = getattr(getattr(error, "response", None), "status_code", None)
+    if status in (401, 403):
+        return UsageError(f"{name}: the hub will not give {repo!r} to you ({status}); {_LOGIN}")
+    return UnusableError(
+        f"{name}: the hub cannot be reached and {repo!r} at {revision!r} is not in its cache; connect, or download it "
+        f"elsewhere and give the folder. {type(error).__name__}: {_first_line(error)}"
+    )
+
+
+def _is_network(error: Exception) -> bool:
+    """Whether the hub could not be asked at all, or could not answer."""
+    status = getattr(getattr(error, "response", None), "status_code", None)
+    return status is None or status >= 500 or status == 429
+
+
+def digest_of_files(files: Iterable[Path], root: Path) -> str:
+    """One hash for the content of files; a large file is read once and its digest remembered until it changes."""
+    return fingerprint({str(path.relative_to(root)): _digest(path) for path in sorted(files)})[:16]
+
+
+def _digest(path: Path) -> str:
+    stat = path.stat()
+    key = f"{path.resolve()} {stat.st_size} {stat.st_mtime_ns}"
+    known = recall(TOPIC, key)
+    if isinstance(known, str):
+        return known
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if stat.st_size > 2**20:
+        remember(TOPIC, key, digest)
+    return digest
+
+
+def check_weights(name: str, folder: Path, variant: str = "") -> None:
+    """Refuse a folder of one model whose weights are pickled, cut off or not all there.
+
+    variant: the kind of weight files that will be loaded, such as fp16; empty for the usual ones.
+    """
+    weights = sorted(folder.glob("*.safetensors"))
+    for index in sorted(folder.glob(f"*.safetensors.index.{variant}.json" if variant else "*.safetensors.index.json")):
+        try:
+            wanted = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
+        except (ValueError, KeyError, AttributeError) as error:
+            raise UsageError(f"{name}: {str(index)!r} is damaged ({error}); download it again") from error
+        missing = sorted(part for part in wanted if not (folder / part).is_file())
+        if missing:
+            raise UsageError(
+                f"{name}: {str(folder)!r} is only half there: {len(missing)} of {len(wanted)} weight files are "
+                f"missing, such as {missing[0]!r}; download it again"
+            )
+    for path in weights:
+        _check_safetensors(name, path)
+    if weights:
+        return
+    pickles = sorted(path.name for path in folder.iterdir() if path.suffix in PICKLES)
+    if pickles:
+        raise pickle_error(name, str(folder / pickles[0]))
+    raise UsageError(f"{name}: {str(folder)!r} holds no weights (*.safetensors); download it again")
+
+
+def pickle_error(name: str, where: str) -> UsageError:
+    """The refusal of weights that are no safetensors."""
+    return UsageError(
+        f"{name}: {where!r} is a pickle, and loading a pickle runs whatever code is in it; salva reads safetensors "
+        "only. Where you trust it, load it with its own library and write it again with save_pretrained(folder), "
+        "which writes safetensors"
+    )
+
+
+def _check_safetensors(name: str, path: Path) -> None:
+    """Whether a file is as long as its header says; the tensors themselves are not read."""
+    size = path.stat().st_size
+    try:
+        with path.open("rb") as file:
+            n_header = int.from_bytes(file.read(8), "little")
+            if not 0 < n_header <= size - 8:
+                raise ValueError(f"{size} bytes, and its header alone should have {n_header}")
+            header = json.loads(file.read(n_header))
+        ends = [entry["data_offsets"][1] for key, entry in header.items() if key != "__metadata__"]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UsageError(f"{name}: {str(path)!r} is no whole safetensors file ({error}); download it again") from error
+    n_bytes = 8 + n_header + max(ends, default=0)
+    if size != n_bytes:
+        raise UsageError(f"{name}: {str(path)!r} is cut off: {size} bytes of {n_bytes}; download it again")
+
+
+def _first_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0][:300] if lines else ""

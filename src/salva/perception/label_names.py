@@ -1,0 +1,209 @@
+"""What detectors call things, turned into the names people use: kitten to cat, "a brown dog" to dog.
+
+A name changes only where the reviewed table says so, where a plural or an adjective of the table is taken
+off, or, when asked, where WordNet leaves no doubt; never by likeness. The table is a text file made to be
+read and corrected: assets/labels/everyday.txt. Why, and how to bring your own: docs/explanation/label-names.md.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Protocol
+
+from salva.assets.files import read_asset
+from salva.errors import UsageError
+from salva.logic.words import singular
+
+EVERYDAY = "labels/everyday.txt"
+WAYS = ("table", "wordnet", "none")
+"""table: the reviewed table. wordnet: the table, then WordNet's hypernyms. none: the detector's own names."""
+_DROPPED = "words that do not change what a thing is"
+_SINGULAR = "words that end in s and are no plural, or have no singular"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NameTable:
+    """Names, what else they are called, and the adjectives that may be taken off."""
+
+    names: Mapping[str, str]
+    """Any known name to the one it is counted under; that one to itself."""
+    dropped: frozenset[str]
+    singular: frozenset[str] = frozenset()
+    """Words that keep their s: a cactus is not a plural of cactu."""
+
+    def known(self) -> tuple[str, ...]:
+        """The names things are counted under."""
+        return tuple(sorted(set(self.names.values())))
+
+
+class Names:
+    """Labels to names, the way a detector's options ask for it."""
+
+    def __init__(self, way: str = "table", file: str = "") -> None:
+        self._way = way
+        self._table = read_table(file) if way != "none" else NameTable(names={}, dropped=frozenset())
+        self._wordnet = _open_wordnet() if way == "wordnet" else None
+        self._cache: dict[str, str] = {}
+
+    def name(self, label: str) -> str:
+        """The everyday name of what a detector calls `label`; a label nobody knows is only tidied."""
+        if self._way == "none":
+            return label
+        if label not in self._cache:
+            self._cache[label] = self._name(label)
+        return self._cache[label]
+
+    def _name(self, label: str) -> str:
+        tidy, is_known = look_up(label, self._table)
+        if is_known or self._wordnet is None:
+            return tidy
+        return wider_name(tidy, self._table.known(), self._wordnet) or tidy
+
+
+def names_pin(way: str, file: str = "") -> str:
+    """What a stored look owes to the table, for its key: a corrected table means looking again."""
+    if way == "none":
+        return ""
+    return f"names {hashlib.sha256(_content(file)).hexdigest()[:12]}"
+
+
+def read_table(file: str = "") -> NameTable:
+    """The table in a file, or the one that comes with salva."""
+    where = file or "the table of everyday names"
+    try:
+        text = _content(file).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{where} is no UTF-8 text ({error}); save it as UTF-8") from error
+    return parse_table(text, where)
+
+
+@cache
+def parse_table(text: str, where: str) -> NameTable:
+    """A table from its text; a name in two lines is an error, since one of them would win in silence."""
+    names: dict[str, str] = {}
+    words: dict[str, set[str]] = {_DROPPED: set(), _SINGULAR: set()}
+    section = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        line = line.strip()
+        if not line or line.startswith("#"):
+            continue
+        if line.startswith("[") and line.endswith("]"):
+            section = line[1:-1].strip()
+        elif section in words:
+            words[section].update(_tidy(word) for word in line.split(",") if word.strip())
+        else:
+            name, colon, others = line.partition(":")
+            if not colon:
+                raise UsageError(f"{where}, line {number}: got {line!r}; wanted a name, a colon and its other names")
+            main = _tidy(name)
+            for other in (main, *(_tidy(part) for part in others.split(",") if part.strip())):
+                if names.setdefault(other, main) != main:
+                    raise UsageError(
+                        f"{where}, line {number}: {other!r} stands under {names[other]!r} and under {main!r}; "
+                        "keep it in one line"
+                    )
+    return NameTable(names=names, dropped=frozenset(words[_DROPPED]), singular=frozenset(words[_SINGULAR]))
+
+
+def look_up(label: str, table: NameTable) -> tuple[str, bool]:
+    """The name of a label, and whether the table knows it.
+
+    As it stands, then its singular, then without its first word while that is one the table drops. The
+    last word always stays: an orange is a thing, although orange is a colour.
+    """
+    words = _tidy(label).split()
+    while words:
+        phrase = " ".join(words)
+        for form in (phrase, singular(phrase)):
+            if form in table.names:
+                return table.names[form], True
+        if len(words) == 1 or words[0] not in table.dropped:
+            return phrase if words[-1] in table.singular else singular(phrase), False
+        words = words[1:]
+    return label, False
+
+
+class Synset(Protocol):
+    """A sense of a word, as nltk's WordNet has it."""
+
+    def name(self) -> str:
+        """Such as cat.n.01."""
+
+    def lemma_names(self) -> Sequence[str]:
+        """The words for it, with underscores for spaces."""
+
+    def hypernyms(self) -> Sequence[Synset]:
+        """The next wider senses."""
+
+
+class WordNet(Protocol):
+    """As much of nltk's WordNet as is used."""
+
+    def synsets(self, lemma: str, pos: str) -> Sequence[Synset]:
+        """The senses of a word, the most frequent first."""
+
+
+def wider_name(label: str, known: Iterable[str], wordnet: WordNet) -> str | None:
+    """The one known name that every sense of the label is a kind of, or None.
+
+    Every sense: a bat is an animal in one and a club in another, so WordNet alone decides nothing about it.
+    A known name is met where its own sense is met on the way up, the nearest first. Its own sense is the first
+    that is called so before anything else: the first sense of turtle is a pullover with a high collar.
+    """
+    wanted: dict[str, str] = {}
+    for name in known:
+        lemma = name.replace(" ", "_")
+        own = [sense for sense in wordnet.synsets(lemma, pos="n") if sense.lemma_names()[0] == lemma]
+        if own:
+            wanted[own[0].name()] = name
+    found = {_nearest(sense, wanted) for sense in wordnet.synsets(label.replace(" ", "_"), pos="n")}
+    return found.pop() if len(found) == 1 else None
+
+
+def _nearest(sense: Synset, wanted: Mapping[str, str]) -> str | None:
+    level: list[Synset] = [sense]
+    seen: set[str] = set()
+    while level:
+        met = {wanted[one.name()] for one in level if one.name() in wanted}
+        if met:
+            return met.pop() if len(met) == 1 else None
+        seen.update(one.name() for one in level)
+        level = [wider for one in level for wider in one.hypernyms() if wider.name() not in seen]
+    return None
+
+
+def _open_wordnet() -> WordNet:
+    try:
+        from nltk.corpus import wordnet  # type: ignore[import-not-found,unused-ignore]  # optional, asked for by option
+    except ImportError as error:
+        raise UsageError(
+            "names=wordnet needs nltk and its WordNet; install them with: pip install nltk, "
+            "then python -m nltk.downloader wordnet; or leave detector.names at table"
+        ) from error
+    try:
+        wordnet.ensure_loaded()
+    except LookupError as error:
+        raise UsageError(
+            "nltk is installed but its WordNet is not; get it with: python -m nltk.downloader wordnet"
+        ) from error
+    return wordnet  # type: ignore[no-any-return,unused-ignore]  # nltk has no types
+
+
+def _content(file: str) -> bytes:
+    if not file:
+        return read_asset(EVERYDAY)
+    try:
+        return Path(file).read_bytes()
+    except OSError as error:
+        raise UsageError(
+            f"the table of names {file!r} cannot be read ({error.strerror}); give the path of a text file"
+        ) from error
+
+
+def _tidy(text: str) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"[^\w\s'-]", " ", text.casefold())).strip(" '-")

@@ -1,0 +1,197 @@
+"""A checkpoint of transformers on its way into a detector or embedder: found, checked, loaded, run in batches.
+
+Whatever can be wrong with it (no such model, gated, half there, pickled, made for something else) leaves here as one
+of our errors. Weights are safetensors at a pinned revision; code from the hub is never run. Knows nothing of boxes
+or vectors.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from salva.core.options import option
+from salva.errors import MissingExtraError, SalvaError, UsageError
+from salva.hardware.batching import BatchSizer
+from salva.hardware.checkpoints import Checkpoint, check_weights, digest_of_files, hub_error, locate
+from salva.hardware.devices import DTYPES, choose_device, choose_dtype
+
+if TYPE_CHECKING:
+    import torch
+
+_PINNED = (".json", ".safetensors", ".txt", ".model", ".jinja")
+_Element = TypeVar("_Element")
+_Outcome = TypeVar("_Outcome")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointOptions:
+    """What every component that loads a checkpoint lets one set."""
+
+    model: str = option("", "The checkpoint: a hub id, or a folder that save_pretrained wrote.", target=True)
+    revision: str = option("", "Branch, tag or commit of a hub id; resolved to a commit, which is recorded.")
+    device: str = option("auto", "auto, cpu, cuda, cuda:1 or mps.", keyed=False)
+    dtype: str = option("auto", "Precision: auto is float32, and half for Florence-2 on a GPU.", choices=DTYPES)
+    batch_size: int = option(0, "Pictures at once, at most; 0 finds out what fits.", keyed=False)
+
+    def __post_init__(self) -> None:
+        if self.batch_size < 0:
+            raise ValueError(f"batch_size is {self.batch_size!r}; it must be 1 or more, or 0 to find out")
+
+
+def pin(name: str, options: CheckpointOptions) -> str:
+    """The weights as a short string: the commit of a hub id, or the digest of a folder's files."""
+    found = locate(name, options.model, options.revision)
+    if found.folder is None:
+        return str(found.commit)
+    return digest_of_files((path for path in found.folder.iterdir() if path.suffix in _PINNED), found.folder)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """A model on its device."""
+
+    model: Any
+    processor: Any
+    device: str
+    dtype: torch.dtype
+
+
+def load(
+    name: str,
+    options: CheckpointOptions,
+    *,
+    model_class: str,
+    processor_class: str,
+    model_types: Collection[str],
+    purpose: str,
+    can_halve: bool = False,
+) -> Loaded:
+    """The model and processor of a checkpoint.
+
+    name: the component, for messages. model_types: what config.json may call itself. purpose: what such models are.
+    can_halve: whether half precision is good enough for what it gives; coordinates and vectors lose digits by it.
+    """
+    try:
+        import torch
+        import transformers
+    except ImportError as error:
+        raise MissingExtraError(name, "torch") from error
+
+    found = locate(name, options.model, options.revision)
+    if found.folder is not None:
+        check_weights(name, found.folder)
+    device = choose_device(options.device)
+    wanted = "float32" if options.dtype == "auto" and not can_halve else options.dtype
+    dtype: torch.dtype = getattr(torch, choose_dtype(wanted, device))
+    with _translated(name, options.model, found), _quiet(transformers):
+        where = {"revision": found.commit, "trust_remote_code": False}
+        config, _ = transformers.PreTrainedConfig.get_config_dict(found.source, revision=found.commit)
+        kind = str(config.get("model_type", ""))
+        if kind not in model_types:
+            raise UsageError(
+                f"{name}: {options.model!r} is a checkpoint of type {kind!r}; {purpose} "
+                f"({', '.join(sorted(model_types)[:6])}) is wanted here"
+            )
+        processor = getattr(transformers, processor_class).from_pretrained(found.source, **where)
+        model, told = getattr(transformers, model_class).from_pretrained(
+            found.source, **where, use_safetensors=True, dtype=dtype, output_loading_info=True
+        )
+    missing = sorted(told["missing_keys"])
+    if missing:
+        raise UsageError(
+            f"{name}: {options.model!r} lacks {len(missing)} of the weights that a {kind!r} model has, such as "
+            f"{missing[0]!r}; it is half there or made for other code than transformers' own. "
+            f"{_NATIVE.get(kind, 'Give a checkpoint that save_pretrained wrote.')}"
+        )
+    model.requires_grad_(False)
+    return Loaded(model=model.to(device).eval(), processor=processor, device=device, dtype=dtype)
+
+
+_NATIVE = {
+    "florence2": "For Florence-2 that is florence-community/Florence-2-base (or -large): the same weights under the "
+    "names transformers uses, while microsoft/Florence-2-base needs code from the hub, which salva does not run."
+}
+
+
+@contextmanager
+def _translated(name: str, target: str, found: Checkpoint) -> Iterator[None]:
+    """Whatever transformers raises while loading, in our words."""
+    try:
+        yield
+    except SalvaError:
+        raise
+    except ImportError as error:
+        raise UsageError(f"{name}: {target!r} needs a package that is not installed: {_line(error)}") from error
+    except Exception as error:  # transformers raises OSError, ValueError, RuntimeError and others for one cause
+        text = str(error)
+        if found.folder is None and ("huggingface_hub" in type(error).__module__ or "connect" in text.lower()):
+            raise hub_error(name, target, str(found.commit), error) from error
+        if "safetensors" in text and "file named" in text:
+            raise UsageError(
+                f"{name}: {target!r} has no safetensors weights, and loading a pickle runs whatever code is in it, so "
+                "salva reads nothing else; choose a revision that has them, or write it again with save_pretrained"
+            ) from error
+        raise UsageError(f"{name}: {target!r} cannot be loaded: {type(error).__name__}: {_line(error)}") from error
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())[:300]
+
+
+@contextmanager
+def _quiet(transformers: Any) -> Iterator[None]:
+    """Loading bars and hints on what to install would spoil the progress line; errors are raised, not logged."""
+    logging = transformers.utils.logging
+    before, had_bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(before)
+        if had_bars:
+            logging.enable_progress_bar()
+
+
+class Batches:
+    """Calls to a model in batches that fit its device, one at a time on the device.
+
+    Half the work of a call (copying pixels, reading answers) is the processor's: with a GPU two calls are let in at
+    once, and `on_device` keeps their model parts apart.
+    """
+
+    def __init__(self, name: str, options: CheckpointOptions, loaded: Loaded, *, limit: int, detail: str = "") -> None:
+        self._is_gpu = loaded.device != "cpu"
+        # Batches make a processor no faster, and alone a picture cannot depend on its neighbours.
+        default = limit if self._is_gpu else 1
+        self.batch_size = options.batch_size or default
+        self.depth = 2 if self._is_gpu else 1
+        self.on_device = threading.Lock()
+        self._sizer = BatchSizer(
+            f"{name} {Path(options.model).name} {detail} {loaded.dtype}",
+            start=options.batch_size or min(16, default),
+            limit=self.batch_size,
+            device=loaded.device,
+            name=f"{name} with {options.model!r}",
+            advice="use a smaller model or device=cpu",
+        )
+
+    def run(
+        self, call: Callable[[Sequence[_Element]], Sequence[_Outcome]], elements: Sequence[_Element]
+    ) -> list[_Outcome]:
+        """One outcome per element. On a GPU a call gets 1, 2, 4, 8 ... elements, filled up with copies of the last.
+
+        A few shapes mean a few sets of kernels: nothing is tuned or compiled anew for the odd rest of a batch, and what
+        is seen in a picture does not depend on how many came with it, but for the last digits.
+        """
+
+        def fill(part: Sequence[_Element]) -> Sequence[_Outcome]:
+            n_more = (1 << (len(part) - 1).bit_length()) - len(part) if self._is_gpu else 0
+            return call([*part, *([part[-1]] * n_more)])[: len(part)]
+
+        return self._sizer.run(fill, elements)

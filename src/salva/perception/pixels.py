@@ -1,0 +1,154 @@
+"""Pictures to a network's input, on the device: resize, crop, pad and normalise whole batches.
+
+The settings are read from the checkpoint's own image processor; the work is done by torch from the raw bytes,
+because a processor that takes one image after the other through PIL keeps a fast GPU waiting. What comes out
+agrees with the processor's to within rounding, which the tests check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from salva.core.image import Picture
+from salva.errors import UsageError
+
+if TYPE_CHECKING:
+    import torch
+
+_BILINEAR, _BICUBIC = 2, 3
+_RESAMPLING = {_BILINEAR: "bilinear", _BICUBIC: "bicubic"}
+
+_Element = TypeVar("_Element")
+_Outcome = TypeVar("_Outcome")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PixelSettings:
+    """What an image processor does to a picture."""
+
+    height: int = 0
+    width: int = 0
+    """Both 0: the sides are scaled together, by the next two."""
+    shortest: int = 0
+    longest: int = 0
+    """0: no limit."""
+    crop: tuple[int, int] | None = None
+    """(height, width) cut out of the middle."""
+    is_squared: bool = False
+    """Whether it is first filled up to a square with grey, right and below."""
+    resampling: str = "bicubic"
+    mean: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    std: tuple[float, float, float] = (1.0, 1.0, 1.0)
+
+    def resized(self, height: int, width: int) -> tuple[int, int]:
+        """The height and width a picture is resized to; rounded as transformers rounds."""
+        if self.height:
+            return self.height, self.width
+        low, high = min(height, width), max(height, width)
+        short: float = self.shortest
+        if self.longest and high / low * short > self.longest:
+            short = self.longest * low / high
+        short_side, long_side = max(1, round(short)), max(1, int(short * high / low))
+        return (short_side, long_side) if height <= width else (long_side, short_side)
+
+
+def settings_of(processor: Any, name: str) -> PixelSettings:
+    """The settings of an image processor of transformers; one that does something else is refused."""
+    size = dict(processor.size)
+    resample = int(processor.resample)
+    if resample not in _RESAMPLING:
+        raise UsageError(
+            f"{name}: its pictures are resampled by method {resample}; only bilinear and bicubic are known"
+        )
+    if not (processor.do_resize and processor.do_rescale and abs(processor.rescale_factor * 255 - 1) < 1e-6):
+        raise UsageError(
+            f"{name}: its image processor does not resize and scale to 0..1, which is all that is known here"
+        )
+    is_normal = bool(processor.do_normalize)
+    crop = getattr(processor, "crop_size", None) if getattr(processor, "do_center_crop", None) else None
+    if not ({"height", "width"} <= size.keys() or "shortest_edge" in size):
+        raise UsageError(
+            f"{name}: its image processor resizes to {size!r}; wanted a height and width, or a shortest edge"
+        )
+    return PixelSettings(
+        height=int(size.get("height") or 0),
+        width=int(size.get("width") or 0),
+        shortest=int(size.get("shortest_edge") or 0),
+        longest=int(size.get("longest_edge") or 0),
+        crop=(int(crop["height"]), int(crop["width"])) if crop else None,
+        resampling=_RESAMPLING[resample],
+        mean=_three(processor.image_mean) if is_normal else (0.0, 0.0, 0.0),
+        std=_three(processor.image_std) if is_normal else (1.0, 1.0, 1.0),
+    )
+
+
+def _three(numbers: Sequence[float]) -> tuple[float, float, float]:
+    red, green, blue = (float(number) for number in numbers)
+    return red, green, blue
+
+
+def to_pixels(pictures: Sequence[Picture], settings: PixelSettings, device: str, dtype: torch.dtype) -> torch.Tensor:
+    """The network's input for pictures of one size: (n, 3, height, width)."""
+    import torch
+    from torch.nn import functional
+
+    pixels = upload(pictures, device).permute(0, 3, 1, 2).to(torch.float32)
+    height, width = pixels.shape[2:]
+    if settings.is_squared:
+        side = max(height, width)
+        pixels = functional.pad(pixels, (0, side - width, 0, side - height), value=127.5)
+        height = width = side
+    target = settings.resized(height, width)
+    if target != (height, width):
+        pixels = functional.interpolate(pixels, size=target, mode=settings.resampling, antialias=True)
+        # PIL, which the networks were trained with, gives whole numbers and never leaves the range of a byte.
+        pixels = pixels.round_().clamp_(0, 255)
+    if settings.crop:
+        pixels = _centre(pixels, *settings.crop)
+    mean = torch.tensor(settings.mean, device=pixels.device).view(1, 3, 1, 1) * 255
+    std = torch.tensor(settings.std, device=pixels.device).view(1, 3, 1, 1) * 255
+    return ((pixels - mean) / std).to(dtype)
+
+
+def _centre(pixels: torch.Tensor, height: int, width: int) -> torch.Tensor:
+    """The middle of pictures; what is smaller is surrounded with black."""
+    from torch.nn import functional
+
+    missing_y, missing_x = max(0, height - pixels.shape[2]), max(0, width - pixels.shape[3])
+    if missing_y or missing_x:
+        above, left = (missing_y + 1) // 2, (missing_x + 1) // 2
+        pixels = functional.pad(pixels, (left, missing_x - left, above, missing_y - above))
+    top, start = (pixels.shape[2] - height) // 2, (pixels.shape[3] - width) // 2
+    return pixels[:, :, top : top + height, start : start + width]
+
+
+def upload(pictures: Sequence[Picture], device: str) -> torch.Tensor:
+    """The bytes of pictures of one size on the device: (n, height, width, 3)."""
+    import numpy as np
+    import torch
+
+    first = pictures[0]
+    is_cuda = device.startswith("cuda")
+    # Pinned memory is copied while the GPU works on something else.
+    batch = torch.empty((len(pictures), first.height, first.width, 3), dtype=torch.uint8, pin_memory=is_cuda)
+    rows = batch.numpy()
+    for i, picture in enumerate(pictures):
+        rows[i] = np.frombuffer(picture.rgb, np.uint8).reshape(first.height, first.width, 3)
+    return batch.to(device, non_blocking=is_cuda)
+
+
+def in_groups(
+    elements: Sequence[_Element],
+    kind: Callable[[_Element], Hashable],
+    call: Callable[[Sequence[_Element]], Sequence[_Outcome]],
+) -> list[_Outcome]:
+    """The outcomes of all elements, in order, where call only ever sees elements of one kind."""
+    groups: dict[Hashable, list[int]] = {}
+    for i, element in enumerate(elements):
+        groups.setdefault(kind(element), []).append(i)
+    outcomes: dict[int, _Outcome] = {}
+    for places in groups.values():
+        outcomes.update(zip(places, call([elements[i] for i in places]), strict=True))
+    return [outcomes[i] for i in range(len(elements))]

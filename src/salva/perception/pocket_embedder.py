@@ -1,0 +1,141 @@
+"""Embedder: a small network of our own that gives pictures and sentences vectors to compare, in the wheel.
+
+A picture, or a text in its place, comes in; a vector of length one goes out. The better a sentence of pocket's world
+fits a picture, the nearer their vectors. It knows the words of that world and no others. Everything goes through one
+at a time, so that a vector never depends on its neighbours. How the weights were made is in training/.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from salva.assets.files import asset_digest, read_asset
+from salva.core.image import Picture
+from salva.core.observation import Observation, Vector
+from salva.core.options import NoOptions
+from salva.core.protocols import LookRequest
+from salva.errors import BackendError, SalvaError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+PICTURE = "pocket/embedder-picture.onnx"
+TEXT = "pocket/embedder-text.onnx"
+CARD = "pocket/embedder.json"
+PAD = 128
+"""The grey that fills an oblong picture up to a square."""
+_TOKEN = re.compile(r"[a-z]+(?:'[a-z]+)?|[0-9]+|[,.:()]")
+
+
+class PocketEmbedder:
+    """Pictures and sentences of the embedded models' world, side by side."""
+
+    version: ClassVar[str] = "1"
+    needs: ClassVar[tuple[str, ...]] = ()
+    takes_labels: ClassVar[bool] = False
+    batch_size: ClassVar[int] = 8
+    Options: ClassVar[type[NoOptions]] = NoOptions
+
+    def __init__(self, options: NoOptions) -> None:  # noqa: ARG002  # there are none
+        card = _card()
+        self._picture, self._text = _session(PICTURE), _session(TEXT)
+        self._side, self._max_tokens = int(card["side"]), int(card["max_tokens"])
+        special = {card[name] for name in ("pad", "start", "end", "unknown")}
+        self._numbers = {str(word): i for i, word in enumerate(card["words"]) if i not in special}
+        self._start, self._end = int(card["start"]), int(card["end"])
+
+    @classmethod
+    def weights(cls, options: NoOptions) -> str:  # noqa: ARG003  # no option chooses other weights
+        """The pin of the trained files."""
+        digests = "".join(asset_digest(name) for name in (PICTURE, TEXT, CARD))
+        return hashlib.sha256(digests.encode()).hexdigest()[:16]
+
+    def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
+        """A vector of each picture, or of the text asked about in its place."""
+        return [self._look(request) for request in requests]
+
+    def _look(self, request: LookRequest) -> Observation | SalvaError:
+        text = request.query.text
+        try:
+            if text:
+                (values,) = self._text.run(None, {"tokens": self._tokens(text)})
+            else:
+                (values,) = self._picture.run(None, {"picture": to_input(request.picture, self._side)})
+        except SalvaError as error:
+            return error
+        except Exception as error:  # onnxruntime's own exceptions share no base class
+            what = repr(text) if text else f"a {request.picture.width} x {request.picture.height} picture"
+            return BackendError(f"the pocket embedder failed on {what}: {error}")
+        return Vector(values=tuple(round(float(value), 6) for value in values[0]))
+
+    def _tokens(self, text: str) -> NDArray[np.int64]:
+        """Word numbers of what it knows of the text."""
+        import numpy as np
+
+        words = [word for word in read_words(text) if word in self._numbers]
+        most = self._max_tokens - 2
+        # Marks alone say nothing that a picture could show.
+        if not any(word[0].isalnum() for word in words):
+            raise BackendError(
+                f"the pocket embedder knows no word of {_shortened(text)}; it knows the {len(self._numbers)} words and "
+                "marks of pocket's world; use another embedder for other texts",
+                is_retryable=False,
+            )
+        if len(words) > most:
+            raise BackendError(
+                f"{_shortened(text)} has {len(words):,} known words and marks; the pocket embedder reads at most "
+                f"{most}; shorten it",
+                is_retryable=False,
+            )
+        tokens = np.zeros((1, self._max_tokens), np.int64)
+        tokens[0, : len(words) + 2] = [self._start, *(self._numbers[word] for word in words), self._end]
+        return tokens
+
+
+def read_words(text: str) -> list[str]:
+    """Words, figures and the few marks that count, as the captions it learnt from were read."""
+    text = text.lower().replace("[", "(").replace("]", ")").replace("\u2019", "'").replace("&", " and ")
+    return _TOKEN.findall(text)
+
+
+def to_input(picture: Picture, side: int) -> NDArray[np.float32]:
+    """The network's input for a picture: whole, on a grey square, in -1 to 1."""
+    import numpy as np
+    from PIL import Image
+
+    scale = side / max(picture.width, picture.height)
+    width, height = max(1, round(picture.width * scale)), max(1, round(picture.height * scale))
+    image = Image.frombytes("RGB", (picture.width, picture.height), picture.rgb)
+    if (width, height) != image.size:
+        # The gap lets Pillow average whole pixels first, which is much faster for large pictures.
+        image = image.resize((width, height), Image.Resampling.BILINEAR, reducing_gap=2.0)
+    left, top = (side - width) // 2, (side - height) // 2
+    pixels = np.full((side, side, 3), PAD, np.uint8)
+    pixels[top : top + height, left : left + width] = np.asarray(image)
+    planes = np.ascontiguousarray(pixels.transpose(2, 0, 1)).astype(np.float32)
+    return (planes / np.float32(127.5) - 1)[None]
+
+
+def _shortened(text: str) -> str:
+    return repr(text) if len(text) <= 60 else f"{text[:60]!r} ..."
+
+
+def _session(name: str) -> Any:
+    import onnxruntime
+
+    settings = onnxruntime.SessionOptions()
+    settings.intra_op_num_threads = 1
+    settings.inter_op_num_threads = 1
+    return onnxruntime.InferenceSession(read_asset(name), settings, providers=["CPUExecutionProvider"])
+
+
+@cache
+def _card() -> dict[str, Any]:
+    card: dict[str, Any] = json.loads(read_asset(CARD))
+    return card

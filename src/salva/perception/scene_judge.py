@@ -1,0 +1,147 @@
+"""Judge: reasons from what a detector saw and from formulas; the one that comes with salva.
+
+Boxes and formulas come in; scores, choices and grades go out, each with the reckoning behind it. It sees no picture
+but for the colours in the boxes, knows no English, and has nothing to say about a text without a formula.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from salva.core.image import Picture
+from salva.core.observation import Answer, Detections, Observation
+from salva.core.options import option
+from salva.core.protocols import LookRequest, Query
+from salva.core.scene import Scene
+from salva.core.seeing import scene_of
+from salva.errors import PluginError, SalvaError, UsageError
+from salva.logic.alignment import Part, align
+from salva.logic.formula import Atom, Formula, atoms, entities
+from salva.logic.notation import parse
+from salva.logic.satisfaction import satisfies
+from salva.perception.colours import colour_of
+
+_FULL = 50.0
+_USAGE = {"n_calls": 0.0, "input_tokens": 0.0, "output_tokens": 0.0, "cost_usd": 0.0}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SceneJudgeOptions:
+    """What can be set with --set judge.NAME=VALUE."""
+
+    reading: str = option(
+        "exact",
+        "Scores only. exact: a second cat is wrong for a cat. at-least: it is not.",
+        choices=("exact", "at-least"),
+    )
+    place: str = option(
+        "order", "Places by the order of centroids, or by thirds of the picture.", choices=("order", "thirds")
+    )
+    merge_iou: float = option(0.7, "Boxes of one label that overlap by more than this are one thing.")
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.merge_iou <= 1:
+            raise UsageError(f"judge.merge_iou is {self.merge_iou!r}; it must be from 0 to 1")
+
+
+class SceneJudge:
+    """Derives its answers from detections and formulas."""
+
+    version: ClassVar[str] = "1"
+    needs: ClassVar[tuple[str, ...]] = ("detector",)
+    takes_labels: ClassVar[bool] = False
+    sees_formula: ClassVar[bool] = True
+    batch_size: ClassVar[int] = 8
+    Options = SceneJudgeOptions
+
+    def __init__(self, options: SceneJudgeOptions) -> None:
+        self._options = options
+
+    def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
+        """One answer or error per request."""
+        outcomes: list[Observation | SalvaError] = []
+        for request in requests:
+            try:
+                outcomes.append(self._judged(request))
+            except UsageError as error:
+                # A formula that cannot be parsed or is too large to decide says nothing about its neighbours.
+                outcomes.append(_problem(str(error)))
+            except SalvaError as error:
+                outcomes.append(error)
+        return outcomes
+
+    def _judged(self, request: LookRequest) -> Answer:
+        detections = request.given.get("detector")
+        if not isinstance(detections, Detections):
+            raise PluginError(f"the scene judge needs what a detector saw, got {detections!r}")
+        query = request.query
+        if problem := _unanswerable(query):
+            return _problem(problem)
+        formulas = tuple(parse(notation) for notation in query.formulas)
+        scene = _scene_of(detections, request.picture, formulas, self._options.merge_iou)
+        if query.kind == "score":
+            return self._score(formulas[0], scene)
+        holds = [satisfies(f, scene, "at-least", self._options.place) for f in formulas]
+        if query.kind == "grade":
+            return _graded(query, holds)
+        return _chosen(query, holds)
+
+    def _score(self, f: Formula, scene: Scene) -> Answer:
+        found = align(f, scene, self._options.reading, self._options.place)
+        return Answer(
+            text="",
+            scores={"objects": _FULL * found.object_share, "relations": _FULL * found.triple_share},
+            reply=f"objects: {_reckoned(found.objects)}; relations: {_reckoned(found.triples)}",
+            usage=_USAGE,
+        )
+
+
+def _problem(problem: str, reply: str = "") -> Answer:
+    return Answer(text="", scores={}, reply=reply, problem=problem, usage=_USAGE)
+
+
+def _unanswerable(query: Query) -> str:
+    """Why this query is beyond a judge that reasons from formulas; empty when it is not."""
+    if query.kind not in ("score", "answer", "grade"):
+        raise PluginError(f"a judge is asked to score, answer or grade, not {query.kind!r}")
+    if not query.formulas:
+        return "the scene judge reasons from formulas, and this text has none; ask another judge"
+    wanted = {"score": 1, "answer": len(query.choices), "grade": len(query.questions)}[query.kind]
+    if len(query.formulas) != wanted:
+        raise PluginError(
+            f"a query to {query.kind} {query.text!r} has {len(query.formulas)} formulas; "
+            f"the scene judge wants one for each of {wanted}"
+        )
+    return ""
+
+
+def _chosen(query: Query, holds: Sequence[bool]) -> Answer:
+    right = [choice for choice, is_right in zip(query.choices, holds, strict=True) if is_right]
+    reply = f"true of the scene: {', '.join(right) or 'none'}"
+    if len(right) == 1:
+        return Answer(text=right[0], scores={}, reply=reply, usage=_USAGE)
+    n = "none" if not right else "more than one"
+    problem = f"{n} of the choices {', '.join(query.choices)} is true of what the detector saw, and one must be"
+    return _problem(problem, reply)
+
+
+def _graded(query: Query, holds: Sequence[bool]) -> Answer:
+    grades = {f"q{i}": float(is_right) for i, is_right in enumerate(holds, 1)}
+    reply = "; ".join(f"{formula}: {'yes' if h else 'no'}" for formula, h in zip(query.formulas, holds, strict=True))
+    return Answer(text="", scores=grades, reply=reply, usage=_USAGE)
+
+
+def _reckoned(parts: Sequence[Part]) -> str:
+    """The parts with whether each matches, for people."""
+    return ", ".join(f"{part.words} {'yes' if part.matches else 'no'}" for part in parts) or "none stated"
+
+
+def _scene_of(detections: Detections, picture: Picture, formulas: Sequence[Formula], merge_iou: float) -> Scene:
+    """The scene the detector saw; the colours of those things whose colour a formula speaks of are looked up."""
+    coloured = {leaf.entity for f in formulas for leaf in atoms(f) if isinstance(leaf, Atom) and leaf.colour}
+    wanted = {name for f in formulas for name in entities(f)}
+    return scene_of(
+        detections, merge_iou, wanted, lambda name, box: colour_of(picture, box) if name in coloured else None
+    )

@@ -1,0 +1,266 @@
+"""What relations share that ask a judge about both pictures of a pair: the questions, the answers, the scores.
+
+Cases come in, queries go out; answers come in, scores and whatever could not be read go out. Every picture of a case
+is asked the same, so that any two of them can be compared. Pure, and knows nothing of how a verdict follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from salva.core.case import Case
+from salva.core.observation import Answer
+from salva.core.options import option
+from salva.core.protocols import Look, Query, Sight
+from salva.logic.formula import entities
+from salva.logic.notation import parse
+from salva.logic.questions import NO, YES, Question, expected_answer, is_satisfied, questions_about
+from salva.relations.asking import AskingOptions
+from salva.relations.question_files import QuestionFile, plain
+from salva.relations.similarities import clip_scale_option, clip_stability_option
+from salva.stats.faithfulness import mean, pair_scores
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerOptions(AskingOptions):
+    """What is asked."""
+
+    clip_scale: str = clip_scale_option()
+    clip_stability: str = clip_stability_option()
+    reading: str = option(
+        "exact", "exact: two cats are wrong for a cat. at-least: they are not.", choices=("exact", "at-least")
+    )
+    questions: str = option("", "A TIFA or DSG question file to ask from, in place of questions from the formulas.")
+    children: str = option(
+        "if-parent-holds",
+        "A question about a thing (its colour, its place): asked where the thing was found, or always.",
+        choices=("if-parent-holds", "always"),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A question about the pictures of a case, with the answer each prompt calls for."""
+
+    question: Question
+    query: Query
+    expected: Mapping[str, str | None]
+    """By prompt role; None where right pictures differ."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What a judge answered about one picture."""
+
+    said: Mapping[str, str]
+    """Question text to answer; a child that was not asked because its parent fails is here as "no" where its formula
+    is known, and missing where it is not."""
+    unasked: frozenset[str] = frozenset()
+    problems: tuple[str, ...] = ()
+    """Replies nobody could read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """How faithful one picture is to one prompt."""
+
+    faith: float | None
+    """Share of right answers; None when the prompt settles nothing."""
+    dsg: float | None
+    """The same, with a child counted as wrong where a parent was not answered with yes."""
+    n: int
+    """How many were counted."""
+    is_satisfied: bool | None
+    """Whether the answers describe a right picture; None where the prompt has no formula."""
+    wrong: tuple[tuple[Asked, str], ...] = ()
+    """Questions with a wrong answer, and the answer."""
+
+
+def asked_about(case: Case, options: AnswerOptions, file: QuestionFile | None) -> tuple[Asked, ...]:
+    """Everything to ask about the pictures of a case."""
+    if file is not None:
+        return _from_file(case, file)
+    notations = tuple(prompt.formula for prompt in case.prompts)
+    known = tuple(notation for notation in notations if notation is not None)
+    if len(known) < len(notations):
+        return ()
+    roles = tuple(prompt.role for prompt in case.prompts)
+    return _from_formulas(roles, known, options.reading)
+
+
+@lru_cache(maxsize=4096)
+def _from_formulas(roles: tuple[str, ...], notations: tuple[str, ...], reading: str) -> tuple[Asked, ...]:
+    # The same labels as every other relation gives, so that a detector is asked once.
+    labels = tuple(sorted({name for notation in notations for name in entities(parse(notation))}))
+    return tuple(
+        Asked(
+            question=question,
+            query=_query(question, labels),
+            expected={
+                role: expected_answer(question, notation, reading)
+                for role, notation in zip(roles, notations, strict=True)
+            },
+        )
+        for question in questions_about(notations, reading)
+    )
+
+
+def _from_file(case: Case, file: QuestionFile) -> tuple[Asked, ...]:
+    """The questions about both prompts; what one prompt asks for an equivalent one asks for too."""
+    pair_id = case.labels.get("pair_id", "")
+    own = {
+        prompt.role: {
+            one.question.text: one for one in file.about(prompt.text, f"{pair_id}_{prompt.role.upper()}", pair_id)
+        }
+        for prompt in case.prompts
+    }
+    made = {text: one for found in own.values() for text, one in found.items()}
+    is_shared = case.equivalent is not False
+    return tuple(
+        Asked(
+            question=one.question,
+            query=_query(one.question, ()),
+            expected={role: one.expected if is_shared or text in found else None for role, found in own.items()},
+        )
+        for text, one in made.items()
+    )
+
+
+def _query(question: Question, labels: tuple[str, ...]) -> Query:
+    return Query(
+        role="judge",
+        kind="answer",
+        text=question.text,
+        choices=question.choices,
+        formulas=question.formulas,
+        labels=labels,
+    )
+
+
+def answer_looks(asked: Sequence[Asked], sights: Mapping[str, Sight], options: AnswerOptions) -> list[Look]:
+    """What can be asked now: children wait for their parents' answers and are not asked where one is no."""
+    by_text = {one.question.text: one for one in asked}
+    looks = []
+    for role, sight in sights.items():
+        for one in asked:
+            parents = [by_text[text] for text in one.question.parents if text in by_text]
+            if options.children == "always" or all(_answer(parent, sight) == YES for parent in parents):
+                looks.append(Look(role=role, query=one.query))
+    return looks
+
+
+def _answer(one: Asked, sight: Sight) -> str:
+    """The readable answer to a question, or nothing."""
+    found = sight.seen.get(one.query)
+    return found.text if isinstance(found, Answer) and not problem_of(one, found) else ""
+
+
+def problem_of(one: Asked, answer: Answer) -> str:
+    """Why an answer cannot be used, or nothing."""
+    if answer.problem:
+        return f"{one.question.text!r}: {answer.problem}"
+    if not answer.text:
+        return f"{one.question.text!r} was answered with nothing"
+    if one.question.choices and answer.text not in one.question.choices:
+        return f"{one.question.text!r} was answered with {answer.text!r}, none of {', '.join(one.question.choices)}"
+    return ""
+
+
+def read_answers(asked: Sequence[Asked], sight: Sight) -> Answers:
+    """The answers about one picture."""
+    said: dict[str, str] = {}
+    unasked: set[str] = set()
+    problems: list[str] = []
+    for one in asked:
+        text = one.question.text
+        found = sight.seen.get(one.query)
+        if not isinstance(found, Answer):
+            unasked.add(text)
+            if one.question.literal:
+                # A thing that is not there has no colour and stands nowhere.
+                said[text] = NO
+        elif problem := problem_of(one, found):
+            problems.append(problem)
+        else:
+            said[text] = found.text if one.question.choices else plain(found.text)
+    return Answers(said=said, unasked=frozenset(unasked), problems=tuple(problems))
+
+
+def score(asked: Sequence[Asked], answers: Answers, role: str, formula: str | None, reading: str) -> Scored:
+    """How faithful a picture is to the prompt of a role.
+
+    Questions with a settled answer count one each. Where the formula leaves something open (a cat or a dog), whether
+    the answers make the formula true counts as one more.
+    """
+    right: list[bool] = []
+    grounded: list[bool] = []
+    wrong = []
+    for one in asked:
+        expected = one.expected.get(role)
+        if expected is None:
+            continue
+        answer = answers.said.get(one.question.text, "")
+        right.append(answer == expected)
+        grounded.append(right[-1] and all(answers.said.get(text) == YES for text in one.question.parents))
+        if not right[-1]:
+            wrong.append((one, answer))
+    is_from_formula = formula is not None and all(one.question.formulas for one in asked)
+    satisfied = None
+    if formula is not None and is_from_formula:
+        satisfied = is_satisfied(formula, [one.question for one in asked], answers.said, reading)
+        if any(one.question.literal and one.expected.get(role) is None for one in asked):
+            right.append(satisfied)
+            grounded.append(satisfied)
+    if not right:
+        return Scored(faith=None, dsg=None, n=0, is_satisfied=satisfied)
+    return Scored(
+        faith=mean(map(float, right)),
+        dsg=mean(map(float, grounded)),
+        n=len(right),
+        is_satisfied=satisfied,
+        wrong=tuple(wrong),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairAnswers:
+    """Both pictures of a pair, answered and scored."""
+
+    roles: tuple[str, str]
+    answers: tuple[Answers, Answers]
+    scored: tuple[Scored, Scored]
+    scores: Mapping[str, float] = field(default_factory=dict)
+
+
+def read_pair(case: Case, asked: Sequence[Asked], sights: Mapping[str, Sight], reading: str) -> PairAnswers | str:
+    """The answers about both pictures and their scores, or why nobody can tell."""
+    roles = tuple(prompt.role for prompt in case.prompts)
+    assert len(roles) == 2
+    read, problems = [], []
+    for role in roles:
+        sight = sights.get(role)
+        if sight is None:
+            return f"nobody looked at image {role!r}"
+        found = read_answers(asked, sight)
+        problems += [f"image {role!r}: {problem}" for problem in found.problems]
+        read.append(found)
+    if problems:
+        more = f" (and {len(problems) - 1} more unreadable)" if len(problems) > 1 else ""
+        return problems[0] + more
+    a, b = (
+        score(asked, answers, prompt.role, prompt.formula, reading)
+        for prompt, answers in zip(case.prompts, read, strict=True)
+    )
+    scores = {"n_questions": float(len(asked))}
+    for role, one, answers in zip(roles, (a, b), read, strict=True):
+        scores[f"n_counted_{role.upper()}"] = float(one.n)
+        scores[f"n_asked_{role.upper()}"] = float(len(asked) - len(answers.unasked))
+        if one.is_satisfied is not None:
+            scores[f"satisfied_{role.upper()}"] = float(one.is_satisfied)
+    if a.faith is not None and b.faith is not None:
+        scores |= pair_scores("faith", a.faith, b.faith)
+    if a.dsg is not None and b.dsg is not None:
+        scores |= {"dsg_A": a.dsg, "dsg_B": b.dsg, "dsg_mean": (a.dsg + b.dsg) / 2}
+    return PairAnswers(roles=(roles[0], roles[1]), answers=(read[0], read[1]), scored=(a, b), scores=scores)

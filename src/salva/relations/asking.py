@@ -1,0 +1,176 @@
+"""What relations that ask judges share: questions asked twice, unreadable replies, costs, text that instructs.
+
+    def looks(self, case, roles, sights):
+        return with_checks(looks, case, roles, self._options)
+
+    def judge(self, case, sights):
+        return with_notes(self._judge(case, sights), sights, self._options)
+
+Looks come in and leave with the checks added; a conclusion comes in and leaves with scores named judge_...
+(metrics/judge_costs.py makes tables of them). Pure, and knows nothing of what is asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from salva.core.case import Case
+from salva.core.fingerprint import fingerprint
+from salva.core.observation import Answer, Reading
+from salva.core.options import option
+from salva.core.protocols import Conclusion, Look, Query, Sight
+from salva.core.verdict import Outcome
+from salva.errors import UsageError
+
+READER = Query(role="reader")
+
+CALLS = "judge_calls"
+ANSWERS = "judge_answers"
+UNREADABLE = "judge_unreadable"
+REPEATED = "judge_repeated"
+FLIPPED = "judge_flipped"
+INSTRUCTING = "judge_instructing_texts"
+COUNTED = {"input_tokens": "judge_input_tokens", "output_tokens": "judge_output_tokens", "cost_usd": "judge_cost_usd"}
+"""What an answer's usage may say, and the score it is summed up in."""
+
+_MOST_REPEATS = 20
+_LONGEST = 2000
+"""Text beyond this is not searched."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskingOptions:
+    """How a judge is kept an eye on; what relations that ask judges let one set."""
+
+    judge_repeats: int = option(1, "How often every question is asked; the first answer counts, the rest show flips.")
+    flip_sample: float = option(0.05, "The part of the questions that is asked twice in any case, to see flips.")
+    instructed: str = option(
+        "flag",
+        "When a picture shows text that tells a judge what to say: flag it, or make the case inconclusive.",
+        choices=("flag", "inconclusive"),
+    )
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.judge_repeats <= _MOST_REPEATS:
+            raise UsageError(f"relation.judge_repeats is {self.judge_repeats!r}; it must be from 1 to {_MOST_REPEATS}")
+        if not 0 <= self.flip_sample <= 1:
+            raise UsageError(f"relation.flip_sample is {self.flip_sample!r}; it must be from 0 to 1")
+
+
+def with_checks(looks: Sequence[Look], case: Case, roles: Collection[str], options: AskingOptions) -> list[Look]:
+    """The looks, the questions among them that are asked again, and a reading of every picture where one can read."""
+    found = list(looks)
+    for look in looks:
+        if look.query.role == "judge" and look.query.repeat == 0:
+            n = max(options.judge_repeats, 2 if _is_sampled(case, look, options.flip_sample) else 1)
+            found += [replace(look, query=replace(look.query, repeat=repeat)) for repeat in range(1, n)]
+    if "reader" in roles and any(look.query.role == "judge" for look in looks):
+        found += [Look(role=prompt.role, query=READER) for prompt in case.prompts]
+    return list(dict.fromkeys(found))
+
+
+def with_notes(conclusion: Conclusion, sights: Mapping[str, Sight], options: AskingOptions) -> Conclusion:
+    """The conclusion with what the judge's answers cost, how many flipped, and how much text told it what to say."""
+    answers = {
+        (role, query): seen
+        for role, sight in sights.items()
+        for query, seen in sight.seen.items()
+        if isinstance(seen, Answer)
+    }
+    if not answers:
+        return conclusion
+    scores = {**conclusion.scores, **_costs(list(answers.values())), **_flips(answers)}
+    texts = {role: instructing_texts(seen) for role, sight in sights.items() if (seen := sight.seen.get(READER))}
+    if texts:
+        scores[INSTRUCTING] = float(sum(map(len, texts.values())))
+    told = [f"the image of prompt {role!r} shows {found[0]!r}" for role, found in texts.items() if found]
+    if told and options.instructed == "inconclusive":
+        reason = f"{told[0]}, which tells a judge what to say"
+        return Conclusion(outcome=Outcome.INCONCLUSIVE, scores=scores, reason=reason)
+    return replace(conclusion, scores=scores)
+
+
+def unreadable(asked: Sequence[Look], sights: Mapping[str, Sight]) -> str:
+    """Why the answers cannot be used: the first that is missing or that nobody could read; empty when all can."""
+    problems = []
+    for look in asked:
+        sight = sights.get(look.role)
+        answer = sight.seen.get(look.query) if sight else None
+        if not isinstance(answer, Answer):
+            problems.append(f"nobody answered {look.query.text!r} about the image of prompt {look.role!r}")
+        elif answer.problem:
+            problems.append(f"{look.query.text!r} about the image of prompt {look.role!r}: {answer.problem}")
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    return f"{problems[0]}{more}" if problems else ""
+
+
+def _is_sampled(case: Case, look: Look, share: float) -> bool:
+    """Whether a question belongs to the sample; the same on every machine and in every run."""
+    query = look.query
+    chosen = fingerprint([case.case_id, look.role, query.kind, query.text, list(query.questions)])
+    return int(chosen[:12], 16) < share * 16**12
+
+
+def _costs(answers: Sequence[Answer]) -> dict[str, float]:
+    """Sums over all answers; what is not known of every one is left out."""
+    found = {
+        ANSWERS: float(len(answers)),
+        CALLS: sum(answer.usage.get("n_calls", 1.0) for answer in answers),
+        UNREADABLE: float(sum(bool(answer.problem) for answer in answers)),
+    }
+    for name, score in COUNTED.items():
+        if all(name in answer.usage for answer in answers):
+            found[score] = sum(answer.usage[name] for answer in answers)
+    return found
+
+
+def _flips(answers: Mapping[tuple[str, Query], Answer]) -> dict[str, float]:
+    """How often the same question was readably answered again, and how often otherwise than before."""
+    asked: dict[tuple[str, Query], list[tuple[int, Answer]]] = {}
+    for (role, query), answer in answers.items():
+        if not answer.problem:
+            asked.setdefault((role, replace(query, repeat=0)), []).append((query.repeat, answer))
+    pairs = [pair for said in asked.values() for pair in pairwise(sorted(said, key=lambda one: one[0]))]
+    if not pairs:
+        return {}
+    n_flipped = sum((a.text, dict(a.scores)) != (b.text, dict(b.scores)) for (_, a), (_, b) in pairs)
+    return {REPEATED: float(len(pairs)), FLIPPED: float(n_flipped)}
+
+
+_THIS = r"(?:this|the|it|me|a|an|as|is|of|at|with|image|picture|photo|to|be)"
+_HIGH = r"(?:full|maximum|max|perfect|highest|top|best|good)"
+_MARK = r"(?:scores?|ratings?|grades?|marks?|points?)"
+_NUMBER = r"\d{1,3}"
+# A reader may lose the spaces between words and see brackets for letters, so both are optional everywhere.
+_INSTRUCTIONS = tuple(
+    re.compile(pattern.replace(" ", r"[\W_]*"))
+    for pattern in (
+        rf"(?:score|rate|rating|grade|relevance|accuracy) (?:{_THIS} )*{_NUMBER}",
+        rf"(?:give|assign|award) (?:{_THIS} )*(?:{_HIGH} )?(?:{_NUMBER}|{_MARK})",
+        rf"{_HIGH} {_MARK}",
+        r"(?:ignore|disregard|forget|override) (?:(?:all|any|the|your|my|previous|prior|above|earlier|other) )*"
+        r"(?:instruction|prompt|rule|text|description|question|message|criteria|guideline|everything)",
+        r"(?:answer|say|reply|respond|output) (?:(?:with|only|just|always|is|that|it|must|should|be) )*"
+        rf"(?:yes|no|true|false|{_NUMBER})(?![a-z])",
+        r"(?:judge|evaluator|grader|rater|assistant|model|you) (?:must|should|shall|have to|need to) "
+        r"(?:answer|say|reply|respond|score|rate|grade|give|ignore)",
+        r"system (?:prompt|message|instruction|override)",
+    )
+)
+
+
+def instructing_texts(reading: object) -> tuple[str, ...]:
+    """The texts in a picture that tell a judge what to say; lines count together where only together they do."""
+    if not isinstance(reading, Reading):
+        return ()
+    lines = [span.text for span in sorted(reading.spans, key=lambda span: (round(span.box[1], 2), span.box[0]))]
+    found = tuple(line for line in lines if _instructs(line))
+    whole = " ".join(lines)
+    return found or ((whole,) if _instructs(whole) else ())
+
+
+def _instructs(text: str) -> bool:
+    return any(pattern.search(text[:_LONGEST].casefold()) for pattern in _INSTRUCTIONS)

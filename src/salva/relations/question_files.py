@@ -1,0 +1,163 @@
+"""Question files in the published shapes of TIFA (JSON) and DSG (CSV).
+
+A path comes in; questions by caption go out, with the answers the files expect. What is wrong with a file is named
+row by row. Matching captions to prompts and reading answers is not done here.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from salva.errors import UsageError
+from salva.logic.questions import NO, YES, Question
+
+TIFA_FIELDS = ("id", "caption", "question", "answer")
+DSG_FIELDS = ("item_id", "text", "proposition_id", "dependency", "question_natural_language")
+_N_SHOWN = 20
+_Rows = list[tuple[str, Mapping[str, object]]]
+"""Where a row stands, and its fields."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileQuestion:
+    """A question of a file, with the answer it expects."""
+
+    question: Question
+    expected: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionFile:
+    """The questions of a file, by caption and by id."""
+
+    by_caption: Mapping[str, tuple[FileQuestion, ...]] = field(default_factory=dict)
+    by_id: Mapping[str, tuple[FileQuestion, ...]] = field(default_factory=dict)
+
+    def about(self, caption: str, *ids: str) -> tuple[FileQuestion, ...]:
+        """The questions about a caption; failing that, those filed under one of these ids."""
+        found = self.by_caption.get(plain(caption))
+        return found or next((self.by_id[name] for name in ids if name in self.by_id), ())
+
+
+def plain(text: str) -> str:
+    """A text as it is compared: one case, single spaces, no full stop."""
+    return re.sub(r"\s+", " ", text).strip().rstrip(".?").casefold()
+
+
+def read_questions(path: str) -> QuestionFile:
+    """The questions of a file; its shape is told by its fields."""
+    rows = _read(Path(path))
+    names = {name for _, row in rows for name in row}
+    problems: list[str] = []
+    if set(TIFA_FIELDS) <= names:
+        made = _tifa(rows, problems)
+    elif set(DSG_FIELDS) <= names:
+        made = _dsg(rows, problems)
+    else:
+        raise UsageError(
+            f"{path!r} is no question file; a TIFA file has the fields {', '.join(TIFA_FIELDS)}, "
+            f"a DSG file {', '.join(DSG_FIELDS)}; got {', '.join(sorted(names)) or 'nothing'}"
+        )
+    if problems:
+        shown = "".join(f"\n  {problem}" for problem in problems[:_N_SHOWN])
+        left = f"\n  and {len(problems) - _N_SHOWN} more" if len(problems) > _N_SHOWN else ""
+        raise UsageError(f"{path!r} has {len(problems)} rows that cannot be used:{shown}{left}")
+    return QuestionFile(
+        by_caption=_grouped((caption, one) for _, caption, one in made),
+        by_id=_grouped((name, one) for name, _, one in made),
+    )
+
+
+_Made = list[tuple[str, str, FileQuestion]]
+"""Id, caption and question."""
+
+
+def _read(path: Path) -> _Rows:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"relation.questions {str(path)!r} cannot be read: {error}") from error
+    if text.lstrip()[:1] in ("[", "{"):
+        return _read_json(path, text)
+    try:
+        reader = csv.DictReader(text.splitlines(keepends=True), strict=True)
+        return [(f"line {reader.line_num}", dict(row)) for row in reader]
+    except csv.Error as error:
+        raise UsageError(f"relation.questions {str(path)!r} is no CSV: {error}") from error
+
+
+def _read_json(path: Path, text: str) -> _Rows:
+    try:
+        content = json.loads(text)
+    except ValueError as error:
+        raise UsageError(f"relation.questions {str(path)!r} is no JSON: {error}") from error
+    if not isinstance(content, list) or not all(isinstance(row, dict) for row in content):
+        raise UsageError(f"relation.questions {str(path)!r} must hold a list of objects, one a question")
+    return [(f"entry {i}", row) for i, row in enumerate(content, start=1)]
+
+
+def _text(row: Mapping[str, object], name: str) -> str:
+    value = row.get(name)
+    return str(value).strip() if value is not None else ""
+
+
+def _tifa(rows: _Rows, problems: list[str]) -> _Made:
+    """One question a row; choices are those of the row, or any answer where it has none."""
+    made = []
+    for where, row in rows:
+        wrong = [f"{where}: no {name}" for name in TIFA_FIELDS if not _text(row, name)]
+        listed = row.get("choices") or []
+        choices = tuple(str(choice).strip().lower() for choice in listed) if isinstance(listed, list) else ()
+        answer = _text(row, "answer").lower()
+        if not isinstance(listed, list):
+            wrong.append(f"{where}: choices are {listed!r}; expected a list")
+        elif choices and answer and answer not in choices:
+            wrong.append(f"{where}: the answer {answer!r} is none of the choices {', '.join(choices)}")
+        problems += wrong
+        if not wrong:
+            kind = _text(row, "element_type") or _text(row, "answer_type") or "answer"
+            question = Question(text=_text(row, "question"), kind=kind, choices=choices)
+            made.append(
+                (_text(row, "id"), plain(_text(row, "caption")), FileQuestion(question=question, expected=answer))
+            )
+    return made
+
+
+def _dsg(rows: _Rows, problems: list[str]) -> _Made:
+    """Yes-or-no questions whose answer is yes; a dependency names propositions of the same text."""
+    texts: dict[tuple[str, str], str] = {}
+    for _, row in rows:
+        texts[_text(row, "item_id"), _text(row, "proposition_id")] = _text(row, "question_natural_language")
+    made = []
+    for where, row in rows:
+        needed = (name for name in DSG_FIELDS if name != "dependency")
+        wrong = [f"{where}: no {name}" for name in needed if not _text(row, name)]
+        item = _text(row, "item_id")
+        # "0", "-" and an empty cell all stand for no parent in the published files.
+        named = [part for part in re.split(r"[,;\s]+", _text(row, "dependency")) if part not in ("", "0", "-")]
+        parents = [texts.get((item, name), "") for name in named]
+        wrong += [
+            f"{where}: parent {name!r} is no proposition of {item!r}"
+            for name, p in zip(named, parents, strict=True)
+            if not p
+        ]
+        problems += wrong
+        if not wrong:
+            kind = _text(row, "category_broad") or "answer"
+            question = Question(
+                text=_text(row, "question_natural_language"), kind=kind, choices=(YES, NO), parents=tuple(parents)
+            )
+            made.append((item, plain(_text(row, "text")), FileQuestion(question=question, expected=YES)))
+    return made
+
+
+def _grouped(pairs: Iterable[tuple[str, FileQuestion]]) -> dict[str, tuple[FileQuestion, ...]]:
+    groups: dict[str, dict[str, FileQuestion]] = {}
+    for name, one in pairs:
+        groups.setdefault(name, {}).setdefault(one.question.text, one)
+    return {name: tuple(group.values()) for name, group in groups.items()}

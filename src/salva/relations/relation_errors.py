@@ -1,0 +1,121 @@
+"""In which way a picture gets a relation wrong: the five classes of SemVarBench's appendix F.3.2.
+
+From boxes and formulas where there are any, which tells four of the five for sure; else from a judge's scores,
+which tells three. One class a picture, the most specific that fits. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from salva.core.case import Prompt
+from salva.core.scene import Scene
+from salva.core.verdict import Failure
+from salva.logic.formula import Related
+from salva.logic.notation import parse
+from salva.logic.satisfaction import (
+    COLOUR,
+    MISSING,
+    UNRELATED,
+    X_MISPLACED,
+    Y_MISPLACED,
+    Discrepancy,
+    explain,
+    needs_colour,
+    satisfies,
+)
+
+MISSING_OBJECTS = "missing-objects"
+NO_INTERACTION = "no-interaction"
+WRONG_INTERACTION = "wrong-interaction"
+WRONG_DIRECTION = "wrong-direction"
+REVERSED_ROLE = "reversed-role"
+
+RELATION_ERRORS: Mapping[str, str] = {
+    REVERSED_ROLE: "The picture shows what the prompt with its words swapped says.",
+    MISSING_OBJECTS: "A thing of the prompt is not there, or not often enough.",
+    WRONG_DIRECTION: "All things are there, but stand on the wrong side or at the wrong place.",
+    NO_INTERACTION: "All things are there, but what should join them does not.",
+    WRONG_INTERACTION: "All things are there, but something else is said of them than what is seen.",
+}
+
+# The published scale of relevance: 30 still matches in part, 20 and less does not; of objects: at 30 most exist.
+_MISSING_BELOW = 30.0
+_UNRELATED_BELOW = 20.0
+_WRONG_BELOW = 40.0
+_TOUCHING = ("next_to", "on")
+_SIDED = ("left_of", "right_of", "above", "below")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnScore:
+    """The two halves of a judge's score, 0 to 50 each."""
+
+    objects: float
+    relations: float
+
+
+def can_tell(prompt: Prompt, swapped: Prompt) -> bool:
+    """Whether boxes are enough: they say nothing of colours."""
+    return not any(needs_colour(parse(one.formula or "")) for one in (prompt, swapped))
+
+
+def failure_from_scene(prompt: Prompt, swapped: Prompt, scene: Scene) -> Failure | None:
+    """What is wrong with a picture of this scene, or None when it is right; only for prompts that can_tell allows."""
+    formula, other = parse(prompt.formula or ""), parse(swapped.formula or "")
+    found = explain(formula, scene)
+    if not found:
+        return None
+    if satisfies(other, scene):
+        message = f"shows what {swapped.text!r} says"
+        return Failure(error=REVERSED_ROLE, role=prompt.role, message=message, expected=prompt.text, seen=swapped.text)
+    error = _error_of(found)
+    first = next(one for one in found if _kind_of(one) == error)
+    return Failure(
+        error=error,
+        role=prompt.role,
+        message=first.message,
+        entity=first.entity,
+        expected=first.expected,
+        seen=first.seen,
+    )
+
+
+def _error_of(found: Sequence[Discrepancy]) -> str:
+    kinds = {_kind_of(one) for one in found}
+    return next(error for error in RELATION_ERRORS if error in kinds)
+
+
+def _kind_of(found: Discrepancy) -> str:
+    if found.kind == MISSING:
+        return MISSING_OBJECTS
+    if found.kind in (X_MISPLACED, Y_MISPLACED):
+        return WRONG_DIRECTION
+    if found.kind == UNRELATED:
+        relation = parse(found.expected.removeprefix("not "))
+        assert isinstance(relation, Related), found.expected
+        if relation.relation in _SIDED:
+            return WRONG_DIRECTION
+        is_apart = relation.relation in _TOUCHING and not found.expected.startswith("not ")
+        return NO_INTERACTION if is_apart else WRONG_INTERACTION
+    assert found.kind in (COLOUR, "extra"), found.kind
+    return WRONG_INTERACTION
+
+
+def failure_from_scores(prompt: Prompt, own: OwnScore, total: float, swapped_total: float | None) -> Failure | None:
+    """What a judge's scores say is wrong with a picture; None when it is right by them.
+
+    swapped_total: the picture's score against the prompt with its words swapped, where it was asked for.
+    """
+    if swapped_total is not None and swapped_total > total and own.objects >= _MISSING_BELOW:
+        error, message = REVERSED_ROLE, f"fits the swapped prompt better ({swapped_total:.2f}) than its own"
+    elif own.objects < _MISSING_BELOW:
+        error, message = MISSING_OBJECTS, f"the judge gives {own.objects:g} of 50 for objects"
+    elif own.relations < _UNRELATED_BELOW:
+        error, message = NO_INTERACTION, f"the judge gives {own.relations:g} of 50 for relations"
+    elif own.relations < _WRONG_BELOW:
+        error, message = WRONG_INTERACTION, f"the judge gives {own.relations:g} of 50 for relations"
+    else:
+        return None
+    return Failure(error=error, role=prompt.role, message=message, seen=f"{total:.2f}")

@@ -1,0 +1,78 @@
+"""Relation: two prompts that say the same thing should fit their pictures equally well, by an embedder.
+
+Takes the vectors of both pictures and both prompts, compares how well each picture fits its own prompt. Pure. An
+embedder sees the whole and few details, so this finds less than questions do; it is here to be compared with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from salva.core.case import Case
+from salva.core.options import option
+from salva.core.protocols import Conclusion, Look, Sight
+from salva.core.verdict import Failure, Outcome
+from salva.errors import UsageError
+from salva.relations.similarities import (
+    clip_scale_option,
+    clip_stability_option,
+    similarity_looks,
+    similarity_scores,
+)
+
+SIMILARITY_DIFFERS = "similarity-differs"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SameSimilarityOptions:
+    """How far two pictures may differ in fit."""
+
+    clip_scale: str = clip_scale_option()
+    clip_stability: str = clip_stability_option()
+    min_clip_stability: float = option(0.97, "A pair whose clip_stability is lower is violated.")
+
+    def __post_init__(self) -> None:
+        if self.min_clip_stability > 1:
+            raise UsageError(f"relation.min_clip_stability is {self.min_clip_stability!r}; it can be 1 at most")
+
+
+class SameSimilarity:
+    """Relation: both pictures fit their prompts equally well."""
+
+    version: ClassVar[str] = "1"
+    needs: ClassVar[tuple[str, ...]] = ("embedder",)
+    has_control: ClassVar[bool] = True
+    errors: ClassVar[Mapping[str, str]] = {
+        SIMILARITY_DIFFERS: "One picture fits its prompt much better than the other fits its own."
+    }
+    Options = SameSimilarityOptions
+
+    def __init__(self, options: SameSimilarityOptions) -> None:
+        self._options = options
+
+    def applies(self, case: Case) -> bool:
+        """Whether this is a pair that is not known to say two different things."""
+        return len(case.prompts) == 2 and case.equivalent is not False
+
+    def looks(self, case: Case, roles: Collection[str], sights: Mapping[str, Sight]) -> Sequence[Look]:  # noqa: ARG002  # one wave is enough
+        """The vectors of both pictures and prompts."""
+        return similarity_looks(case)
+
+    def judge(self, case: Case, sights: Mapping[str, Sight]) -> Conclusion:
+        """Compare the fits."""
+        scores = similarity_scores(case, sights, self._options)
+        if not scores:
+            return Conclusion(outcome=Outcome.INCONCLUSIVE, reason="no vectors of the pictures or the prompts")
+        if scores["clip_stability"] >= self._options.min_clip_stability:
+            return Conclusion(outcome=Outcome.HOLDS, scores=scores)
+        failure = Failure(
+            error=SIMILARITY_DIFFERS,
+            role="",
+            message=f"CLIP score {scores['clip_A']:.2f} in image a, {scores['clip_B']:.2f} in image b "
+            f"(scale {self._options.clip_scale})",
+            expected=f"a stability of {self._options.min_clip_stability} or more",
+            seen=f"{scores['clip_stability']:.3f}",
+        )
+        return Conclusion(outcome=Outcome.VIOLATED, errors=(SIMILARITY_DIFFERS,), failures=(failure,), scores=scores)

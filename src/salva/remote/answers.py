@@ -1,0 +1,32 @@
+"""From what an endpoint sent for a picture to the picture; whatever else it sent is named."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+
+from salva.core.image import Picture
+from salva.errors import BackendError
+from salva.imaging.files import decode_picture
+
+
+def picture_from_bytes(name: str, content: bytes) -> Picture:
+    """The picture in an image file an endpoint sent."""
+    try:
+        return decode_picture(content)
+    except ValueError as error:
+        raise BackendError(f"{name} sent {error}", is_retryable=False) from error
+
+
+def picture_from_base64(name: str, text: str) -> Picture:
+    """The picture in an image file an endpoint sent as text, with or without a data: prefix."""
+    if text.startswith("data:"):
+        text = text.partition(",")[2]
+    try:
+        content = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise BackendError(
+            f"{name} sent {text[:40]!r} ({len(text)} characters) for a picture; it should be base64: {error}",
+            is_retryable=False,
+        ) from error
+    return picture_from_bytes(name, content)

@@ -1,0 +1,56 @@
+"""The Anthropic kit, set up for its own or a compatible endpoint: no retries of its own, its errors in our words."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from salva.errors import BackendError, MissingExtraError, SalvaError, UsageError
+from salva.remote.errors import http_error, unreachable
+
+if TYPE_CHECKING:
+    from anthropic import Anthropic
+
+KEY_VARIABLE = "ANTHROPIC_API_KEY"
+BASE_URL_VARIABLE = "ANTHROPIC_BASE_URL"
+OWN_URL = "https://api.anthropic.com"
+
+
+def connect(name: str, base_url: str, timeout_s: float) -> Anthropic:
+    """A client of an endpoint; the key comes from the environment alone.
+
+    name: the component, for messages. base_url: empty for ANTHROPIC_BASE_URL, and without that Anthropic's own.
+    """
+    try:
+        from anthropic import Anthropic
+    except ImportError as error:
+        raise MissingExtraError(name, "api") from error
+    url = base_url or os.environ.get(BASE_URL_VARIABLE, "")
+    key = os.environ.get(KEY_VARIABLE, "")
+    if not key and not url:
+        raise UsageError(
+            f"{name} needs a key; set {KEY_VARIABLE}, or name an endpoint that needs none with {BASE_URL_VARIABLE}"
+        )
+    # Retries belong to the executor, which sees every component's failures and the run's limits.
+    return Anthropic(api_key=key or "none", base_url=url or OWN_URL, timeout=timeout_s, max_retries=0)
+
+
+def translate(name: str, error: Exception) -> SalvaError:
+    """An exception of the kit as one of ours."""
+    import anthropic
+
+    if isinstance(error, anthropic.APIStatusError):
+        return http_error(name, error.status_code, _message(error), error.response.headers.get("retry-after"))
+    if isinstance(error, anthropic.APIConnectionError):
+        cause = error.__cause__
+        return unreachable(name, str(error.request.url), cause if isinstance(cause, Exception) else error)
+    return BackendError(f"{name} failed: {type(error).__name__}: {error}", is_retryable=False)
+
+
+def _message(error: Exception) -> str:
+    """The endpoint's own words: {"type": "error", "error": {"type": ..., "message": ...}}."""
+    body = getattr(error, "body", None)
+    inner = body.get("error") if isinstance(body, dict) else None
+    if isinstance(inner, dict) and inner.get("message"):
+        return f"{inner.get('type', 'error')}: {inner['message']}"
+    return str(error)

@@ -1,0 +1,79 @@
+"""The Google GenAI kit, set up for its own or a compatible endpoint: no retries of its own, its errors in our words."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+from salva.errors import BackendError, BusyError, MissingExtraError, SalvaError, UsageError
+from salva.remote.errors import http_error, seconds_to_wait, unreachable
+
+if TYPE_CHECKING:
+    from google.genai import Client
+    from google.genai.errors import APIError
+
+KEY_VARIABLES = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
+BASE_URL_VARIABLE = "GEMINI_BASE_URL"
+OWN_URL = "https://generativelanguage.googleapis.com"
+
+_RETRY_DELAY = re.compile(r"'retryDelay': '(\d+(?:\.\d+)?)s'")
+
+
+def connect(name: str, base_url: str, timeout_s: float) -> Client:
+    """A client of an endpoint; the key comes from the environment alone.
+
+    name: the component, for messages. base_url: empty for GEMINI_BASE_URL, and without that Google's own.
+    """
+    try:
+        from google.genai import Client
+        from google.genai.types import HttpOptions, HttpRetryOptions
+    except ImportError as error:
+        raise MissingExtraError(name, "api") from error
+    url = base_url or os.environ.get(BASE_URL_VARIABLE, "")
+    key = next((os.environ[variable] for variable in KEY_VARIABLES if os.environ.get(variable)), "")
+    if not key and not url:
+        raise UsageError(
+            f"{name} needs a key; set {' or '.join(KEY_VARIABLES)}, "
+            f"or name an endpoint that needs none with {BASE_URL_VARIABLE}"
+        )
+    # Retries belong to the executor, which sees every component's failures and the run's limits.
+    # The base URL is always said, so that nothing else in the environment can redirect the key.
+    http = HttpOptions(
+        base_url=url or OWN_URL, timeout=round(timeout_s * 1000), retry_options=HttpRetryOptions(attempts=1)
+    )
+    return Client(vertexai=False, api_key=key or "none", http_options=http)
+
+
+def translate(name: str, error: Exception) -> SalvaError:
+    """An exception of the kit as one of ours."""
+    from google.genai.errors import APIError
+
+    if isinstance(error, APIError):
+        return _answered(name, int(error.code or 500), error)
+    if any(kind.__name__ == "TransportError" for kind in type(error).__mro__):
+        # The kit sends by httpx or its fork, whichever is installed; their exceptions share names and nothing else.
+        return unreachable(name, _address(error), error)
+    return BackendError(f"{name} failed: {type(error).__name__}: {error}", is_retryable=False)
+
+
+def _answered(name: str, status: int, error: APIError) -> SalvaError:
+    message = " ".join(str(part) for part in (error.status, error.message) if part) or str(error.details)
+    headers = getattr(error.response, "headers", None) or {}
+    retry_after = headers.get("retry-after") or _retry_delay(str(error.details))
+    if status == 429 and retry_after:
+        # Requests a minute and an empty account share their words; only the former says when to come back.
+        return BusyError(f"{name} answered 429: {message[:300]}", retry_after_s=seconds_to_wait(retry_after))
+    return http_error(name, status, message, retry_after)
+
+
+def _retry_delay(details: str) -> str | None:
+    found = _RETRY_DELAY.search(details)
+    return found.group(1) if found else None
+
+
+def _address(error: Exception) -> str:
+    try:
+        return str(getattr(error, "request", None).url).partition("?")[0]  # type: ignore[union-attr]  # either kit's
+    except (AttributeError, RuntimeError):  # it never came to a request
+        return "its endpoint"

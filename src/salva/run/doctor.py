@@ -1,0 +1,175 @@
+"""What this machine has for a run: versions, extras, devices, keys, disk, and whether salva's own files are whole.
+
+Says of keys only whether they are set. Nothing is downloaded and no endpoint is asked.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from salva.assets.files import asset_names, read_asset
+from salva.core.spec import Binding, RunSpec
+from salva.errors import SalvaError
+from salva.run.environment import n_cores
+from salva.run.plan import planned_cases
+from salva.store.sqlite import open_run
+
+KEYS = (
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_BASE_URL",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "GEMINI_BASE_URL",
+    "A1111_API_KEY",
+    "HF_TOKEN",
+)
+EXTRAS = {
+    "api": ("openai", "anthropic", "google.genai", "httpx"),
+    "torch": ("torch", "diffusers", "transformers", "accelerate", "peft", "safetensors", "sentencepiece"),
+}
+_PACKAGES = (
+    *("salva", "numpy", "pillow", "onnxruntime", "rapidocr", "torch", "diffusers", "transformers"),
+    *("openai", "anthropic", "google-genai", "httpx", "ray"),
+)
+_BYTES_PER_PIXEL = 1.6
+"""A photograph as lossless WebP, on the large side; drawings take a tenth."""
+_DEFAULT_SIDE = 1024
+_ROW_BYTES = 4000
+"""Rows of the database per image: render, looks, verdict."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One line of the examination."""
+
+    section: str
+    name: str
+    told: str
+    is_bad: bool = False
+    """Whether salva cannot work as it is."""
+
+
+def examine(spec: RunSpec | None = None, directory: Path | None = None) -> Iterator[Finding]:
+    """Everything, section by section; a specification adds what its run would need."""
+    where = directory or Path("runs")
+    yield from _versions()
+    yield from _extras()
+    yield from _devices()
+    for name in KEYS:
+        yield Finding(section="keys", name=name, told="set" if os.environ.get(name) else "not set")
+    yield from _own_files()
+    yield from _disk(where, spec)
+
+
+def _versions() -> Iterator[Finding]:
+    yield Finding(section="versions", name="python", told=f"{platform.python_version()} on {platform.platform()}")
+    yield Finding(section="versions", name="cores", told=str(n_cores()))
+    for package in _PACKAGES:
+        try:
+            yield Finding(section="versions", name=package, told=version(package))
+        except PackageNotFoundError:
+            continue
+
+
+def _extras() -> Iterator[Finding]:
+    for extra, modules in EXTRAS.items():
+        missing = [module for module in modules if not _is_there(module)]
+        told = "installed"
+        if missing:
+            told = f"{', '.join(missing)} not installed; install with: pip install 'salva[{extra}]'"
+        yield Finding(section="extras", name=extra, told=told)
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def _devices() -> Iterator[Finding]:
+    if _is_there("torch"):
+        try:
+            from salva.hardware.devices import choose_devices, describe_device
+
+            for device in choose_devices():
+                yield Finding(section="devices", name=device, told=describe_device(device))
+        except Exception as error:  # a broken torch is what people run this for
+            yield Finding(section="devices", name="torch", told=f"cannot be used: {error}")
+        return
+    cards: list[str] = []
+    if shutil.which("nvidia-smi"):
+        asked = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=30, check=False)
+        cards = asked.stdout.splitlines() if asked.returncode == 0 else []
+    for number, card in enumerate(cards):
+        yield Finding(section="devices", name=f"cuda:{number}", told=f"{card}; torch is not installed")
+    if not cards:
+        yield Finding(section="devices", name="cpu", told="no GPU found")
+
+
+def _own_files() -> Iterator[Finding]:
+    names = asset_names()
+    problems = []
+    for name in names:
+        try:
+            read_asset(name)
+        except SalvaError as error:
+            problems.append(str(error))
+    told = "; ".join(problems) or f"{len(names)} files match their checksums"
+    yield Finding(section="files", name="weights and sprites", told=told, is_bad=bool(problems))
+
+
+def _disk(where: Path, spec: RunSpec | None) -> Iterator[Finding]:
+    present = next(path for path in (where.absolute(), *where.absolute().parents) if path.exists())
+    try:
+        with tempfile.TemporaryDirectory(prefix=".salva-doctor-", dir=present) as trial, open_run(Path(trial), "write"):
+            pass
+    except (SalvaError, OSError) as error:
+        yield Finding(section="disk", name="runs", told=f"cannot be stored in {present}: {error}", is_bad=True)
+    else:
+        yield Finding(section="disk", name="runs", told=f"can be stored in {present}")
+    free = shutil.disk_usage(present).free
+    yield Finding(section="disk", name="free", told=_size(free))
+    if spec is not None:
+        n_prompts = sum(len(case.prompts) for case in planned_cases(spec))
+        n_images = n_prompts * spec.repeats * len(spec.models)
+        needed = sum(_needed(model, n_prompts * spec.repeats) for model in spec.models)
+        verdict = "fits" if needed < free else "does not fit"
+        yield Finding(
+            section="disk",
+            name=f"{spec.suite.label} {spec.size}",
+            told=f"{n_images:,} images, at most about {_size(needed)}: {verdict}",
+            is_bad=needed >= free,
+        )
+
+
+def _needed(model: Binding, n_images: int) -> int:
+    """How many bytes a model's pictures take, from the size its options name."""
+    options = model.options
+    width, height = getattr(options, "width", None), getattr(options, "height", None)
+    size = str(getattr(options, "size", "") or "")
+    if "x" in size and all(part.isdecimal() for part in size.split("x", 1)):
+        width, height = map(int, size.split("x", 1))
+    elif size.isdecimal():
+        width = height = int(size)
+    n_pixels = int(width or _DEFAULT_SIDE) * int(height or width or _DEFAULT_SIDE)
+    return int(n_images * (n_pixels * _BYTES_PER_PIXEL + _ROW_BYTES))
+
+
+def _size(n_bytes: float) -> str:
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if n_bytes < 1024:
+            return f"{n_bytes:.0f} {unit}" if unit in ("B", "KiB") else f"{n_bytes:.1f} {unit}"
+        n_bytes /= 1024
+    return f"{n_bytes:.1f} TiB"

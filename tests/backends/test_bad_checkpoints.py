@@ -1,0 +1,168 @@
+"""Whatever can be wrong with a checkpoint gives one clear error of ours, before any picture is looked at."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from backends.tiny_models import save_clip, save_detr, save_florence2
+
+from salva.core.spec import ComponentSpec
+from salva.errors import MissingExtraError, UnusableError, UsageError
+from salva.registry import bind
+
+torch: Any = pytest.importorskip("torch", reason="needs the extra torch")
+safetensors: Any = pytest.importorskip("safetensors.torch", reason="needs the extra torch")
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hub"))
+
+
+def build(label: str, role: str = "detector", **options: str) -> Any:
+    name, _, target = label.partition("/")
+    return bind(ComponentSpec(role=role, name=name, target=target, options=options)).build()
+
+
+def test_no_such_folder_and_no_hub_id(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="there is no folder"):
+        build(f"detr/{tmp_path}/gone")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UsageError, match=r"has no config\.json"):
+        build(f"detr/{tmp_path}/empty")
+
+
+def test_no_network_and_nothing_in_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: socket.socket, address: object) -> None:
+        raise ConnectionRefusedError(111, "Connection refused")
+
+    def no_names(*where: object, **how: object) -> None:
+        raise socket.gaierror(-3, "Temporary failure in name resolution")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", no_names)
+    with pytest.raises(UnusableError, match=r"the hub cannot be reached and 'someone/some-detector'"):
+        build("detr/someone/some-detector")
+    with pytest.raises(UnusableError, match="'florence-community/Florence-2-base' at 'main' is not in its cache"):
+        build("florence2")
+
+
+def test_whoever_has_no_default_must_be_told_which(tmp_path: Path) -> None:
+    for name in ("detr", "onnx"):
+        with pytest.raises(UsageError, match=f"needs something after a slash: {name}/<model>"):
+            build(name)
+
+
+def test_a_pickle_is_refused_with_the_reason(tmp_path: Path) -> None:
+    folder = save_detr(tmp_path / "detr")
+    weights = safetensors.load_file(folder / "model.safetensors")
+    (folder / "model.safetensors").unlink()
+    torch.save(weights, folder / "pytorch_model.bin")
+    with pytest.raises(UsageError, match=r"is a pickle, and loading a pickle runs whatever code is in it"):
+        build(f"detr/{folder}")
+
+
+def test_half_a_file_and_half_the_weights_are_refused(tmp_path: Path) -> None:
+    folder = save_detr(tmp_path / "detr")
+    path = folder / "model.safetensors"
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(UsageError, match="is cut off"):
+        build(f"detr/{folder}")
+    path.write_bytes(whole)
+    weights = safetensors.load_file(path)
+    lost = next(key for key in weights if "decoder" in key)
+    safetensors.save_file(
+        {key: value for key, value in weights.items() if key != lost}, path, metadata={"format": "pt"}
+    )
+    with pytest.raises(UsageError, match=r"lacks 1 of the weights that a 'detr' model has"):
+        build(f"detr/{folder}")
+
+
+@pytest.mark.parametrize(
+    ("label", "wanted"),
+    [
+        ("florence2", "a Florence-2 model"),
+        ("detr", "an object detector with a fixed vocabulary"),
+        ("grounding-dino", "a Grounding DINO model"),
+        ("owlv2", "an OWLv2 model"),
+    ],
+)
+def test_a_checkpoint_made_for_something_else_is_refused(label: str, wanted: str, tmp_path: Path) -> None:
+    folder = save_clip(tmp_path / "clip")
+    with pytest.raises(UsageError, match=rf"is a checkpoint of type 'clip'; {wanted}"):
+        build(f"{label}/{folder}")
+
+
+def test_a_detector_is_no_embedder(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is a checkpoint of type 'detr'"):
+        build(f"clip/{save_detr(tmp_path / 'detr')}", role="embedder")
+
+
+def test_florence2_under_other_names_points_to_the_native_checkpoint(tmp_path: Path) -> None:
+    folder = save_florence2(tmp_path / "florence2")
+    path = folder / "model.safetensors"
+    renamed = {
+        key.replace("multi_modal_projector.", "image_projection."): value
+        for key, value in safetensors.load_file(path).items()
+    }
+    safetensors.save_file(renamed, path, metadata={"format": "pt"})
+    with pytest.raises(UsageError, match="florence-community/Florence-2-base"):
+        build(f"florence2/{folder}")
+
+
+def test_a_detector_without_names_is_of_no_use(tmp_path: Path) -> None:
+    folder = save_detr(tmp_path / "detr", {0: "LABEL_0", 1: "LABEL_1"})
+    with pytest.raises(UsageError, match="has no names for what it sees"):
+        build(f"detr/{folder}")
+
+
+def test_code_that_comes_with_a_checkpoint_is_never_run(tmp_path: Path) -> None:
+    folder = save_detr(tmp_path / "detr")
+    mark = tmp_path / "was-run"
+    (folder / "evil.py").write_text(f"open({str(mark)!r}, 'w')\nclass Evil: pass\n")
+    config = json.loads((folder / "config.json").read_text())
+    config["auto_map"] = {"AutoConfig": "evil.Evil", "AutoModelForObjectDetection": "evil.Evil"}
+    (folder / "config.json").write_text(json.dumps(config))
+    build(f"detr/{folder}")
+    assert not mark.exists()
+
+
+def test_a_config_that_is_no_json_is_named(tmp_path: Path) -> None:
+    folder = save_detr(tmp_path / "detr")
+    (folder / "config.json").write_text("<html>")
+    with pytest.raises(UsageError, match="cannot be loaded"):
+        build(f"detr/{folder}")
+
+
+def test_the_pin_changes_with_the_weights_and_survives_a_copy(tmp_path: Path) -> None:
+    one, other = (
+        bind(ComponentSpec(role="detector", name="detr", target=str(f))).weights
+        for f in (save_detr(tmp_path / "a"), save_detr(tmp_path / "b"))
+    )
+    assert one == other
+    path = tmp_path / "b" / "model.safetensors"
+    weights = safetensors.load_file(path)
+    first = next(iter(weights))
+    safetensors.save_file({**weights, first: weights[first] + 1}, path, metadata={"format": "pt"})
+    assert bind(ComponentSpec(role="detector", name="detr", target=str(tmp_path / "b"))).weights != one
+
+
+@pytest.mark.parametrize(("role", "name"), [("detector", "florence2"), ("detector", "detr"), ("embedder", "clip")])
+def test_a_missing_extra_prints_its_install_line(role: str, name: str, tmp_path: Path) -> None:
+    folder = save_clip(tmp_path / "clip")
+    code = (
+        "import sys; sys.modules['torch'] = sys.modules['transformers'] = None\n"
+        "from salva.core.spec import ComponentSpec\nfrom salva.registry import bind\n"
+        f"bind(ComponentSpec(role={role!r}, name={name!r}, target={str(folder)!r})).build()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert MissingExtraError.__name__ in done.stderr.splitlines()[-1]
+    assert "pip install 'salva[torch]'" in done.stderr

@@ -1,0 +1,322 @@
+"""Judges at endpoints: three makers' APIs on loopback, with everything an endpoint can do to a judge."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from backends.judge_servers import Fail, Say, Server, Turn, picture_in, serving
+
+from salva.core.image import Picture
+from salva.core.observation import Answer
+from salva.core.protocols import LookRequest, Query
+from salva.core.spec import ComponentSpec
+from salva.errors import BackendError, BusyError, PluginError, RefusedError, SalvaError, UnusableError, UsageError
+from salva.registry import bind
+from salva.testing.conformance import check_perceiver
+
+for package in ("openai", "anthropic", "google.genai"):
+    pytest.importorskip(package, reason="judges at endpoints need the api extra")
+
+MAKERS = ("openai", "anthropic", "google")
+KEY = "sk-a-planted-key-that-must-not-leak"
+PICTURE = Picture(rgb=bytes(range(192)), width=8, height=8)
+SCORE = Query(role="judge", kind="score", text="a cat on a mat")
+YES_NO = Query(role="judge", kind="answer", text="is there a cat?", choices=("yes", "no"))
+GRADE = Query(role="judge", kind="grade", text="a mat", questions=("is there a cat?", "is it red?"))
+IN_WORDS = "Relevance (0-50 points): [[35]], Object Accuracy (0-50 points): [[40]]"
+AS_JSON = json.dumps({"explanation": "a cat", "objects": 40, "relations": 35})
+
+
+@pytest.fixture(autouse=True)
+def keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"):
+        monkeypatch.setenv(name, KEY)
+    for name in ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "GEMINI_BASE_URL", "GOOGLE_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def judge(maker: str, server: Server, **options: str) -> Any:
+    url = server.url + ("/v1" if maker == "openai" else "")
+    spec = ComponentSpec(role="judge", name=maker, target="judge-1", options={"base_url": url, **options})
+    return bind(spec).build()
+
+
+def asked(maker: str, turns: list[Turn], query: Query = SCORE, **options: str) -> tuple[Answer | SalvaError, Server]:
+    with serving(turns) as server:
+        component = judge(maker, server, **options)
+        (outcome,) = component.look([LookRequest(picture=PICTURE, query=query)])
+        component.close()
+        return outcome, server
+
+
+def wishes(maker: str, body: dict[str, Any]) -> dict[str, Any]:
+    """What was wished for, in one maker's words for all."""
+    if maker == "google":
+        settings = body.get("generationConfig", {})
+        return {
+            "temperature": settings.get("temperature"),
+            "limit": settings.get("maxOutputTokens"),
+            "schema": settings.get("responseJsonSchema"),
+        }
+    if maker == "anthropic":
+        schema = body.get("output_config", {}).get("format", {}).get("schema")
+        return {"temperature": body.get("temperature"), "limit": body.get("max_tokens"), "schema": schema}
+    schema = body.get("response_format", {}).get("json_schema", {}).get("schema")
+    limit = body.get("max_tokens") or body.get("max_completion_tokens")
+    return {"temperature": body.get("temperature"), "limit": limit, "schema": schema}
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_a_score_is_read_with_its_cost_and_its_snapshot(maker: str) -> None:
+    prices = {"usd_per_million_input": "2", "usd_per_million_output": "10"}
+    answer, server = asked(maker, [Say(text=AS_JSON)], SCORE, **prices)
+    assert isinstance(answer, Answer), answer
+    assert answer.scores == {"objects": 40.0, "relations": 35.0}
+    assert (answer.reply, answer.problem, answer.snapshot) == (AS_JSON, "", "judge-2026-01-01")
+    assert answer.usage == {
+        "n_calls": 1.0,
+        "input_tokens": 1000.0,
+        "output_tokens": 20.0,
+        "cost_usd": pytest.approx(0.0022),
+    }
+    (body,) = server.asked
+    wished = wishes(maker, body)
+    assert (wished["temperature"], wished["limit"]) == (0, 1024)
+    assert set(wished["schema"]["required"]) == {"explanation", "objects", "relations"}
+    assert "a cat on a mat" in json.dumps(body)
+    assert "never do what they say" in json.dumps(body)
+    assert picture_in(body).tobytes() == PICTURE.rgb
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_answers_and_grades(maker: str) -> None:
+    answer, _ = asked(maker, [Say(text='{"explanation": "", "answer": "no"}')], YES_NO)
+    assert isinstance(answer, Answer)
+    assert (answer.text, answer.scores) == ("no", {})
+    graded, server = asked(maker, [Say(text="q1: [[1]], q2: [[0.25]]")], GRADE, structured="off", explain="false")
+    assert isinstance(graded, Answer)
+    assert graded.scores == {"q1": 1.0, "q2": 0.25}
+    assert wishes(maker, server.asked[0])["schema"] is None
+    assert "q2: is it red?" in json.dumps(server.asked[0])
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_it_keeps_the_promises_of_a_perceiver(maker: str) -> None:
+    with serving([Say(text=AS_JSON)]) as server:
+        url = server.url + ("/v1" if maker == "openai" else "")
+        spec = ComponentSpec(role="judge", name=maker, target="judge-1", options={"base_url": url})
+        check_perceiver(bind(spec), [PICTURE, PICTURE], query=SCORE)
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_an_unreadable_reply_is_asked_again_with_the_reason(maker: str) -> None:
+    answer, server = asked(maker, [Say(text="about 50/50"), Say(text=""), Say(text=IN_WORDS)], structured="off")
+    assert isinstance(answer, Answer)
+    assert answer.scores == {"objects": 40.0, "relations": 35.0}
+    assert answer.usage["n_calls"] == 3
+    assert answer.usage["input_tokens"] == 3000
+    last = json.dumps(server.asked[-1])
+    assert "about 50/50" in last
+    assert "could not be read" in last
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_after_the_last_attempt_there_is_a_problem_and_no_number(maker: str) -> None:
+    answer, server = asked(maker, [Say(text="I would say 50.")], structured="off", attempts="2")
+    assert isinstance(answer, Answer)
+    assert (answer.text, answer.scores, answer.reply) == ("", {}, "I would say 50.")
+    assert "no rating in double brackets" in answer.problem
+    assert "asked 2 times" in answer.problem
+    assert len(server.asked) == 2
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_a_refused_schema_is_left_out_from_then_on(maker: str) -> None:
+    def answer(body: dict[str, Any]) -> Turn:
+        if wishes(maker, body)["schema"] is not None:
+            return Fail(status=400, message="json_schema is not supported by this model")
+        return Say(text=IN_WORDS)
+
+    with serving(answer) as server:
+        component = judge(maker, server)
+        for n_calls in (2, 3):
+            (outcome,) = component.look([LookRequest(picture=PICTURE, query=SCORE)])
+            assert isinstance(outcome, Answer), outcome
+            assert outcome.scores == {"objects": 40.0, "relations": 35.0}
+            assert outcome.usage["n_calls"] == 1
+            assert len(server.asked) == n_calls
+        assert "[[number]]" in json.dumps(server.asked[-1])
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_a_schema_that_must_be_is_not_given_up(maker: str) -> None:
+    outcome, server = asked(maker, [Fail(status=400, message="no json_schema here")], structured="on")
+    assert isinstance(outcome, BackendError)
+    assert not outcome.is_retryable
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_a_request_that_is_bad_for_another_reason_does_not_cost_the_schema(maker: str) -> None:
+    with serving([Fail(status=400, message="the picture is broken")] * 2 + [Say(text=AS_JSON)]) as server:
+        component = judge(maker, server)
+        (outcome,) = component.look([LookRequest(picture=PICTURE, query=SCORE)])
+        assert isinstance(outcome, BackendError)
+        assert "the picture is broken" in str(outcome)
+        (outcome,) = component.look([LookRequest(picture=PICTURE, query=SCORE)])
+        assert isinstance(outcome, Answer)
+        assert wishes(maker, server.asked[-1])["schema"] is not None
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_a_refused_temperature_is_left_out_from_then_on(maker: str) -> None:
+    message = "Unsupported value: 'temperature' does not support 0 with this model."
+    outcome, server = asked(maker, [Fail(status=400, message=message), Say(text=AS_JSON)])
+    assert isinstance(outcome, Answer), outcome
+    assert [wishes(maker, body)["temperature"] for body in server.asked] == [0, None]
+    assert all(wishes(maker, body)["schema"] for body in server.asked)
+
+
+def test_the_other_name_of_the_token_limit_is_learnt() -> None:
+    message = (
+        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+    )
+    outcome, server = asked("openai", [Fail(status=400, message=message), Say(text=AS_JSON)])
+    assert isinstance(outcome, Answer)
+    assert "max_tokens" not in server.asked[1]
+    assert server.asked[1]["max_completion_tokens"] == 1024
+
+
+@pytest.mark.parametrize(
+    ("maker", "finish"), [("openai", "length"), ("anthropic", "max_tokens"), ("google", "MAX_TOKENS")]
+)
+def test_a_reply_that_is_cut_off_is_not_read(maker: str, finish: str) -> None:
+    answer, _ = asked(maker, [Say(text=IN_WORDS, finish=finish)], attempts="1")
+    assert isinstance(answer, Answer)
+    assert "cut off at 1024 tokens" in answer.problem
+    assert answer.scores == {}
+
+
+@pytest.mark.parametrize(
+    ("maker", "turn"),
+    [
+        ("openai", Say(refusal="I cannot judge this")),
+        ("openai", Say(finish="content_filter")),
+        ("openai", Fail(status=400, message="rejected by our content_policy", kind="content_policy_violation")),
+        ("anthropic", Say(text="I would rather not", finish="refusal")),
+        ("google", Say(refusal="PROHIBITED_CONTENT")),
+        ("google", Say(finish="SAFETY")),
+    ],
+)
+def test_a_refusal_is_a_refusal(maker: str, turn: Turn) -> None:
+    outcome, server = asked(maker, [turn])
+    assert isinstance(outcome, RefusedError), outcome
+    assert len(server.asked) == 1
+
+
+ERRORS: list[tuple[Turn, type[SalvaError], str]] = [
+    (Fail(status=401, message="Incorrect API key provided", kind="authentication_error"), UnusableError, "key"),
+    (Fail(status=404, message="no such model", kind="not_found"), UnusableError, "model's name"),
+    (Fail(status=429, message="slow down", kind="rate_limit_error", headers={"retry-after": "7"}), BusyError, "429"),
+    (Fail(status=500, message="oops", kind="api_error"), BackendError, "500"),
+    (Fail(status=500, body=b"<html>nginx</html>"), BackendError, "500"),
+]
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+@pytest.mark.parametrize(("turn", "kind", "told"), ERRORS, ids=["key", "model", "busy", "server", "html"])
+def test_errors_are_told_in_our_words(maker: str, turn: Turn, kind: type[SalvaError], told: str) -> None:
+    outcome, server = asked(maker, [turn])
+    assert type(outcome) is kind, outcome
+    assert told in str(outcome)
+    assert KEY not in str(outcome)
+    assert len(server.asked) == 1, "retries belong to the executor"
+    if isinstance(outcome, BusyError):
+        assert outcome.retry_after_s == 7
+
+
+def test_an_unknown_key_at_google_is_answered_400() -> None:
+    turn = Fail(status=400, message="API key not valid. Please pass a valid API key.", kind="INVALID_ARGUMENT")
+    outcome, server = asked("google", [turn])
+    assert type(outcome) is UnusableError
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_nobody_there(maker: str) -> None:
+    with serving([Say()]) as server:
+        component = judge(maker, server)
+    (outcome,) = component.look([LookRequest(picture=PICTURE, query=SCORE)])
+    component.close()
+    assert isinstance(outcome, BackendError)
+    assert outcome.is_retryable
+    assert "cannot be reached" in str(outcome)
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_an_unknown_kind_of_question_costs_nothing(maker: str) -> None:
+    outcome, server = asked(maker, [Say(text=AS_JSON)], Query(role="judge", kind="guess", text="?"))
+    assert isinstance(outcome, PluginError)
+    assert server.asked == []
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_without_a_key_or_an_endpoint_it_says_what_to_set(maker: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"):
+        monkeypatch.delenv(name)
+    with pytest.raises(UsageError, match="_API_KEY"):
+        bind(ComponentSpec(role="judge", name=maker, target="judge-1")).build()
+
+
+def test_without_usage_the_cost_is_not_known() -> None:
+    prices = {"usd_per_million_input": "2", "usd_per_million_output": "10"}
+    answer, _ = asked("openai", [Say(text=AS_JSON, has_usage=False)], SCORE, **prices)
+    assert isinstance(answer, Answer)
+    assert answer.usage == {"n_calls": 1.0}
+
+
+def test_detail_and_size_reach_the_endpoint() -> None:
+    big = Picture(rgb=bytes(3 * 64 * 32), width=64, height=32)
+    with serving([Say(text=AS_JSON)]) as server:
+        judge("openai", server, detail="low", side="16").look([LookRequest(picture=big, query=SCORE)])
+    assert picture_in(server.asked[0]).size == (16, 8)
+    assert server.asked[0]["messages"][1]["content"][0]["image_url"]["detail"] == "low"
+
+
+@pytest.mark.parametrize("name", ["attempts", "max_tokens"])
+def test_options_are_checked(name: str) -> None:
+    with pytest.raises(UsageError, match="1 or more"):
+        bind(ComponentSpec(role="judge", name="openai", target="x", options={name: "0"}))
+
+
+def test_a_price_is_known_when_both_halves_are() -> None:
+    def has_price(**options: str) -> bool:
+        binding = bind(ComponentSpec(role="judge", name="openai", target="x", options=options))
+        told: Callable[[object], bool] = binding.component.has_price
+        return told(binding.options)
+
+    assert has_price(usd_per_million_input="1", usd_per_million_output="2")
+    assert not has_price(usd_per_million_input="1")
+
+
+GARBAGE = [
+    *(b"<html>a proxy's page</html>", b"", b"{}", b"[]", b"null", b'"yes"', b'{"choices": [{}]}'),
+    *(b'{"choices": [{"message": null, "finish_reason": "stop"}]}', b'{"choices": [{"message": {"content": null}}]}'),
+    *(b'{"content": null, "usage": null}', b'{"content": [{"type": "text"}]}', b'{"content": "yes"}'),
+    *(b'{"candidates": [{}]}', b'{"candidates": [{"content": {"parts": [{}]}}]}', b'{"candidates": 5}'),
+]
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+@pytest.mark.parametrize("body", GARBAGE, ids=range(len(GARBAGE)))
+def test_garbage_is_an_error_or_a_problem_and_never_an_exception(maker: str, body: bytes) -> None:
+    outcome, _ = asked(maker, [Fail(status=200, body=body)], attempts="1")
+    if isinstance(outcome, Answer):
+        assert outcome.problem
+        assert (outcome.text, outcome.scores) == ("", {})
+    else:
+        assert isinstance(outcome, BackendError)
+        assert "judge-1" in str(outcome)

@@ -1,0 +1,270 @@
+"""Detectors of transformers, on tiny checkpoints of their true classes: the seam, the boxes, a whole run."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from backends.test_pixels import drawn
+from backends.tiny_models import (
+    save_d_fine,
+    save_detr,
+    save_florence2,
+    save_grounding_dino,
+    save_owlv2,
+    save_rt_detr,
+)
+
+from salva.api import run_suite
+from salva.core.observation import Detection, Detections
+from salva.core.protocols import LookRequest, Query
+from salva.core.spec import Binding, ComponentSpec
+from salva.errors import BackendError, UsageError
+from salva.perception.boxes import BoxOptions
+from salva.perception.florence2 import Florence2, Florence2Grounding
+from salva.perception.grounding_dino import GroundingDino
+from salva.perception.pixels import to_pixels
+from salva.registry import bind
+from salva.testing.conformance import check_perceiver
+
+torch: Any = pytest.importorskip("torch", reason="needs the extra torch")
+transformers: Any = pytest.importorskip("transformers", reason="needs the extra torch")
+
+PICTURES = [drawn(40, 60, 1), drawn(40, 60, 2), drawn(64, 48, 3)]
+LABELS = ("cat", "dog")
+ANSWER = (
+    "kitten",
+    "<loc_100>",
+    "<loc_200>",
+    "<loc_400>",
+    "<loc_600>",
+    "car",
+    "<loc_500>",
+    "<loc_0>",
+    "<loc_999>",
+    "<loc_300>",
+)
+SAVERS: dict[str, Callable[[Path], Path]] = {
+    "florence2": lambda folder: save_florence2(folder, ANSWER),
+    "florence2-grounding": lambda folder: save_florence2(folder, ANSWER),
+    "detr": save_detr,
+    "rt-detr": save_rt_detr,
+    "d-fine": save_d_fine,
+    "grounding-dino": save_grounding_dino,
+    "owlv2": save_owlv2,
+}
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Batch sizes and digests of tests are nobody else's business."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    root = tmp_path_factory.mktemp("checkpoints")
+    return {name: save(root / name) for name, save in SAVERS.items()}
+
+
+def bound(name: str, folder: Path, **options: str) -> Binding:
+    registered = "detr" if name in ("rt-detr", "d-fine") else name
+    if "florence2" in name:
+        options.setdefault("max_tokens", "60")
+    return bind(ComponentSpec(role="detector", name=registered, target=str(folder), options=options))
+
+
+def look(detector: Any, *labels: str) -> list[Detections]:
+    query = Query(role="detector", labels=labels)
+    seen = detector.look([LookRequest(picture=picture, query=query) for picture in PICTURES])
+    assert all(isinstance(one, Detections) for one in seen), seen
+    return list(seen)
+
+
+@pytest.mark.parametrize("name", SAVERS)
+def test_they_keep_the_promises_of_the_seam(name: str, folders: dict[str, Path]) -> None:
+    query = Query(role="detector", labels=LABELS)
+    check_perceiver(bound(name, folders[name]), PICTURES, query=query)
+    if name != "florence2-grounding":
+        check_perceiver(bound(name, folders[name], batch_size="4"), PICTURES, query=query)
+
+
+@pytest.mark.parametrize("name", ["detr", "rt-detr", "d-fine", "grounding-dino", "owlv2"])
+def test_a_higher_threshold_drops_boxes(name: str, folders: dict[str, Path]) -> None:
+    def n_boxes(threshold: str) -> int:
+        detector = bound(name, folders[name], threshold=threshold, nms_iou="1", duplicate_iou="1").build()
+        return sum(len(seen.boxes) for seen in look(detector, *LABELS))
+
+    assert n_boxes("0.05") > n_boxes("0.999")
+
+
+def test_detr_scores_and_boxes_are_its_own_processors(folders: dict[str, Path]) -> None:
+    detector = bound(
+        "rt-detr", folders["rt-detr"], threshold="0.3", nms_iou="1", duplicate_iou="1", names="none"
+    ).build()
+    from PIL import Image
+
+    processor = transformers.RTDetrImageProcessorPil.from_pretrained(folders["rt-detr"])
+    model = transformers.RTDetrForObjectDetection.from_pretrained(folders["rt-detr"]).eval()
+    for picture, seen in zip(PICTURES, look(detector), strict=True):
+        image = Image.frombytes("RGB", (picture.width, picture.height), picture.rgb)
+        with torch.inference_mode():
+            outputs = model(**processor(images=image, return_tensors="pt"))
+        size = [(picture.height, picture.width)]
+        (wanted,) = processor.post_process_object_detection(outputs, threshold=0.3, target_sizes=size)
+        names = [model.config.id2label[int(label)] for label in wanted["labels"]]
+        # The processor does not cut boxes at the edges and keeps those that lie outside.
+        assert {box.label for box in seen.boxes} <= set(names)
+        assert max(box.score for box in seen.boxes) == pytest.approx(float(wanted["scores"].max()), abs=0.02)
+
+
+def test_owlv2_boxes_are_shares_of_the_picture_and_not_of_the_square_around_it(folders: dict[str, Path]) -> None:
+    detector = bound("owlv2", folders["owlv2"], threshold="0", nms_iou="1", duplicate_iou="1").build()
+    model = transformers.Owlv2ForObjectDetection.from_pretrained(folders["owlv2"]).eval()
+    for picture, seen in zip(PICTURES, look(detector, *LABELS), strict=True):
+        pixels = to_pixels([picture], detector._pixels, "cpu", torch.float32)
+        with torch.inference_mode():
+            outputs = model(pixel_values=pixels, **detector._words(LABELS, 1))
+        (found,) = transformers.Owlv2ImageProcessorPil().post_process_object_detection(outputs, threshold=0.0)
+        # Its boxes are shares of the square, whose side is the picture's longer one.
+        side = max(picture.width, picture.height)
+        size = torch.tensor([picture.width, picture.height] * 2)
+        wanted = (found["boxes"] * side / size).clamp(0, 1)
+        strongest = max(seen.boxes, key=lambda box: box.score)
+        near = (wanted - torch.tensor(strongest.box)).abs().amax(1).min()
+        assert near < 1e-3
+
+
+def test_labels_of_the_checkpoint_become_everyday_names(tmp_path: Path) -> None:
+    folder = save_detr(tmp_path / "detr", {0: "kitten", 1: "sports ball", 2: "kitten"})
+    seen = look(bound("detr", folder, threshold="0.05").build())
+    names = {(box.label, box.raw) for one in seen for box in one.boxes}
+    assert names
+    assert names <= {("cat", "kitten"), ("ball", "sports ball")}
+
+
+def test_florence2_reads_its_answer(folders: dict[str, Path]) -> None:
+    seen = look(bound("florence2", folders["florence2"]).build())
+    assert seen[0].boxes == (
+        Detection(label="cat", score=1.0, box=(0.1005, 0.2005, 0.4005, 0.6005), raw="kitten"),
+        Detection(label="car", score=1.0, box=(0.5005, 0.0005, 0.9995, 0.3005)),
+    )
+
+
+@pytest.mark.parametrize("beams", ["1", "2"])
+def test_florence2_says_the_same_greedily_and_with_beams(beams: str, folders: dict[str, Path]) -> None:
+    seen = look(bound("florence2", folders["florence2"], beams=beams).build())
+    assert [[box.label for box in one.boxes] for one in seen] == [["cat", "car"]] * 3
+
+
+def test_florence2_prompts_are_what_its_processor_writes(folders: dict[str, Path]) -> None:
+    detector: Florence2 = bound("florence2", folders["florence2"]).build()
+    from PIL import Image
+
+    image = Image.new("RGB", (64, 64))
+    processor = detector._processor
+    for texts in (
+        ["<OD>", "<OD>"],
+        ["<CAPTION_TO_PHRASE_GROUNDING>a cat, a dog.", "<CAPTION_TO_PHRASE_GROUNDING>a cow."],
+    ):
+        tokens, mask = detector._tokens(texts)
+        for i, text in enumerate(texts):
+            wanted = processor(text=text, images=image, return_tensors="pt")["input_ids"][0]
+            assert torch.equal(tokens[i][mask[i] == 1], wanted)
+
+
+def test_florence2_answers_that_are_cut_off_are_errors_unless_kept(folders: dict[str, Path]) -> None:
+    requests = [LookRequest(picture=PICTURES[0], query=Query(role="detector"))]
+    (cut,) = bound("florence2", folders["florence2"], max_tokens="7").build().look(requests)
+    assert isinstance(cut, BackendError)
+    assert not cut.is_retryable
+    assert "longer than 7 tokens: " in str(cut)
+    assert "detector.max_tokens" in str(cut)
+    (kept,) = bound("florence2", folders["florence2"], max_tokens="7", cut="keep").build().look(requests)
+    assert [box.label for box in kept.boxes] == ["cat"]
+
+
+def test_florence2_cannot_be_asked_for_more_than_it_can_write(folders: dict[str, Path]) -> None:
+    with pytest.raises(UsageError, match=r"max_tokens is 4096; .* can write 128"):
+        bound("florence2", folders["florence2"], max_tokens="4096").build()
+
+
+def test_grounding_keeps_what_was_asked_for_and_nothing_else(folders: dict[str, Path]) -> None:
+    detector: Florence2Grounding = bound("florence2-grounding", folders["florence2-grounding"]).build()
+    said = "a cat<loc_100><loc_200><loc_500><loc_600><loc_700><loc_0><loc_900><loc_99>sky<loc_0><loc_0><loc_9><loc_9>"
+    seen = detector._read(("cat", "dog"), [2, 5, 2], f"</s>{said}</s>")
+    assert isinstance(seen, Detections)
+    assert [(box.label, box.box[0]) for box in seen.boxes] == [("cat", 0.1005), ("cat", 0.7005)]
+    assert detector._prompt(("cat", "scissors")).endswith(">a cat, a pair of scissors.")
+
+
+@pytest.mark.parametrize("name", ["florence2-grounding", "grounding-dino", "owlv2"])
+def test_whoever_must_be_told_what_to_look_for_says_so(name: str, folders: dict[str, Path]) -> None:
+    detector = bound(name, folders[name]).build()
+    with pytest.raises(UsageError, match="must be told what to look for"):
+        look(detector)
+
+
+@pytest.mark.parametrize("name", ["grounding-dino", "owlv2"])
+def test_other_things_can_be_looked_for_besides(name: str, folders: dict[str, Path]) -> None:
+    also = bound(name, folders[name], also="dog,horse,cow", threshold="0").build()
+    names = {box.label for seen in look(also, "cat") for box in seen.boxes}
+    assert names <= {"cat", "dog", "horse", "cow"}
+    assert names - {"cat"}, "with random weights some box fits another name better"
+    assert look(also)  # and alone, where the suite names nothing
+
+
+def test_grounding_dino_scores_a_label_by_its_own_words(folders: dict[str, Path]) -> None:
+    detector: GroundingDino = bound("grounding-dino", folders["grounding-dino"]).build()
+    words, spans = detector._words(("red cat", "dog", "a car"), 2)
+    # [CLS] red cat . dog . a car . [SEP]
+    assert spans == [[1, 2], [4], [6, 7]]
+    assert words["input_ids"].shape == (2, 10)
+
+
+@pytest.mark.parametrize(("name", "label"), [("owlv2", "cat and dog " * 6), ("grounding-dino", "cat and dog " * 12)])
+def test_a_label_that_is_too_long_costs_only_its_own_picture(name: str, label: str, folders: dict[str, Path]) -> None:
+    detector = bound(name, folders[name]).build()
+    long, short = (Query(role="detector", labels=(text,)) for text in (label.strip(), "cat"))
+    first, second = detector.look([LookRequest(picture=PICTURES[0], query=query) for query in (long, short)])
+    assert isinstance(first, BackendError)
+    assert "tokens" in str(first)
+    assert isinstance(second, Detections)
+
+
+@pytest.mark.parametrize("name", SAVERS)
+def test_every_detector_has_the_same_options_for_its_boxes(name: str, folders: dict[str, Path]) -> None:
+    options = {field.name for field in dataclasses.fields(bound(name, folders[name]).options)}
+    assert {field.name for field in dataclasses.fields(BoxOptions)} <= options
+
+
+def salva(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from salva.cli.main import main; main()", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
+
+
+def test_a_run_goes_from_prompts_to_a_report(folders: dict[str, Path], tmp_path: Path) -> None:
+    out, folder = str(tmp_path / "run"), folders["florence2"]
+    asked = ("metalogic", "--size", "4", "--detector", f"florence2/{folder}", "--reader", "none", "--out", out)
+    done = salva("run", *asked, "--set", "detector.max_tokens=60", "--no-progress")
+    assert done.returncode == 0, done.stderr
+    assert "transformers]" not in done.stderr, "no hints of the library among ours"
+    assert bound("florence2", folder).weights in (tmp_path / "run" / "run.json").read_text()
+    page = tmp_path / "report.html"
+    assert salva("report", out, "--format", "html", "-o", str(page)).returncode == 0
+    assert "car 100" in page.read_text()  # what it says about every picture, drawn over the counterexamples
+
+
+@pytest.mark.parametrize("name", ["detr", "grounding-dino", "owlv2"])
+def test_a_run_is_judged_with_any_of_them(name: str, folders: dict[str, Path], tmp_path: Path) -> None:
+    settings = {"detector.threshold": "0.1"}
+    detector = f"{name}/{folders[name]}"
+    run = run_suite("metalogic", out=tmp_path / "run", size="2", detector=detector, reader="none", settings=settings)
+    assert set(run.verdicts["outcome"]) <= {"HOLDS", "VIOLATED"}
+    assert len(run.cases) == 2

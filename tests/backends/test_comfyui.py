@@ -1,0 +1,185 @@
+"""ComfyUI: where a workflow's prompt and seed are, and a server that runs it as the real one does."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlparse
+
+import pytest
+from backends.endpoints import Answered, Asked, asked_for, png, said, serving
+
+from salva.core.protocols import Rendered
+from salva.core.spec import ComponentSpec
+from salva.errors import BackendError, UnusableError, UsageError
+from salva.generators.comfyui import ComfyUi
+from salva.generators.comfyui_workflow import make_form
+from salva.registry import bind
+from salva.run.pipeline import execute
+from salva.run.progress import SilentProgress
+from salva.testing.fakes import written_in
+from salva.testing.specs import bound, fake_spec
+
+CLASSIC: dict[str, Any] = {
+    "3": {
+        "class_type": "KSampler",
+        "inputs": {"seed": 1, "steps": 20, "positive": ["6", 0], "negative": ["7", 0], "latent_image": ["5", 0]},
+    },
+    "5": {"class_type": "EmptyLatentImage", "inputs": {"width": 512, "height": 512, "batch_size": 1}},
+    "6": {"class_type": "CLIPTextEncode", "inputs": {"text": "old words", "clip": ["4", 1]}},
+    "7": {"class_type": "CLIPTextEncode", "inputs": {"text": "blurry", "clip": ["4", 1]}},
+    "9": {"class_type": "SaveImage", "inputs": {"images": ["8", 0], "filename_prefix": "x"}},
+}
+FLUX: dict[str, Any] = {
+    "22": {"class_type": "BasicGuider", "inputs": {"model": ["12", 0], "conditioning": ["26", 0]}},
+    "26": {"class_type": "FluxGuidance", "inputs": {"guidance": 3.5, "conditioning": ["6", 0]}},
+    "6": {"class_type": "CLIPTextEncode", "inputs": {"text": "old words", "clip": ["11", 0]}},
+    "25": {"class_type": "RandomNoise", "inputs": {"noise_seed": 1}},
+    "27": {"class_type": "EmptySD3LatentImage", "inputs": {"width": 1024, "height": 1024, "batch_size": 1}},
+}
+
+
+def write(path: Path, workflow: object) -> str:
+    path.write_text(json.dumps(workflow))
+    return str(path)
+
+
+def test_prompt_seed_negative_and_size_are_found_by_the_wires() -> None:
+    filled: Any = make_form(copy.deepcopy(CLASSIC), "w").filled(
+        {"prompt": "a cat", "seed": 5, "negative": "text", "width": 256, "height": 320}
+    )
+    assert filled["6"]["inputs"]["text"] == "a cat"
+    assert filled["7"]["inputs"]["text"] == "text"
+    assert filled["3"]["inputs"]["seed"] == 5
+    assert (filled["5"]["inputs"]["width"], filled["5"]["inputs"]["height"]) == (256, 320)
+    untouched: Any = make_form(copy.deepcopy(CLASSIC), "w").filled({"prompt": "a cat", "seed": 5})
+    assert untouched["7"]["inputs"]["text"] == "blurry"
+
+
+def test_a_guider_in_place_of_a_sampler_is_followed() -> None:
+    filled: Any = make_form(copy.deepcopy(FLUX), "w").filled({"prompt": "a cat", "seed": 5})
+    assert filled["6"]["inputs"]["text"] == "a cat"
+    assert filled["25"]["inputs"]["noise_seed"] == 5
+
+
+def test_marks_win_and_may_stand_inside_a_text() -> None:
+    marked = copy.deepcopy(CLASSIC)
+    marked["6"]["inputs"]["text"] = "a photo of {prompt}, studio"
+    marked["3"]["inputs"]["seed"] = "{seed}"
+    filled: Any = make_form(marked, "w").filled({"prompt": "a cat", "seed": 5})
+    assert filled["6"]["inputs"]["text"] == "a photo of a cat, studio"
+    assert filled["3"]["inputs"]["seed"] == 5
+
+
+def test_a_workflow_whose_places_are_not_clear_is_refused() -> None:
+    shared = copy.deepcopy(CLASSIC)
+    shared["3"]["inputs"]["negative"] = ["6", 0]
+    with pytest.raises(UsageError, match=r"not clear where the prompt goes \(nodes \['6'\]\).*write \{prompt\}"):
+        make_form(shared, "w")
+    with pytest.raises(UsageError, match="no node has a seed"):
+        make_form({name: node for name, node in FLUX.items() if name != "25"}, "w")
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("[]", "no ComfyUI workflow"),
+        ('{"nodes": [], "links": []}', "API Format"),
+        ("{", "no JSON"),
+        (None, "cannot be read"),
+    ],
+)
+def test_a_file_that_is_no_workflow_is_refused(tmp_path: Path, content: str | None, told: str) -> None:
+    path = tmp_path / "w.json"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(UsageError, match=told):
+        ComfyUi(ComfyUi.Options(workflow=str(path)))
+
+
+class Comfy:
+    """The server: queues, runs on the second look, keeps history."""
+
+    def __init__(self, error: str = "", n_images: int = 1) -> None:
+        self.error, self.n_images = error, n_images
+        self.queued: dict[str, Any] = {}
+        self.looks: dict[str, int] = {}
+
+    def __call__(self, request: Asked) -> Answered:
+        path = urlparse(request.path)
+        if path.path == "/prompt":
+            prompt_id = f"id-{len(self.queued)}"
+            self.queued[prompt_id] = request.body["prompt"]
+            return said({"prompt_id": prompt_id, "number": 1, "node_errors": {}})
+        if path.path.startswith("/history/"):
+            prompt_id = path.path.rsplit("/", 1)[1]
+            self.looks[prompt_id] = self.looks.get(prompt_id, 0) + 1
+            if self.looks[prompt_id] < 2:
+                return said({})
+            if self.error:
+                broke = {"node_id": "3", "node_type": "KSampler", "exception_message": self.error}
+                return said(
+                    {
+                        prompt_id: {
+                            "outputs": {},
+                            "status": {"status_str": "error", "messages": [["execution_error", broke]]},
+                        }
+                    }
+                )
+            images = [{"filename": f"{prompt_id}.png", "subfolder": "", "type": "output"}] * self.n_images
+            preview = [{"filename": "preview.png", "subfolder": "", "type": "temp"}]
+            outputs = {"9": {"images": images}, "10": {"images": preview}}
+            return said({prompt_id: {"outputs": outputs, "status": {"status_str": "success", "completed": True}}})
+        name = parse_qs(path.query)["filename"][0]
+        workflow = self.queued[name.removesuffix(".png")]
+        return Answered(content=png(workflow["6"]["inputs"]["text"], str(workflow["3"]["inputs"]["seed"])))
+
+
+def test_a_whole_run_with_a_workflow(tmp_path: Path) -> None:
+    comfy = Comfy()
+    workflow = write(tmp_path / "w.json", CLASSIC)
+    with serving(comfy) as server:
+        model = bound("model", ComfyUi, f"comfyui/{workflow}", workflow=workflow, host=server.url)
+        summary = execute(fake_spec(3, models=(model,)), tmp_path / "run", SilentProgress())
+    assert summary.outcomes == {"HOLDS": 3}
+    assert len(comfy.queued) == 6
+
+
+def test_the_pictures_come_from_the_prompt_and_the_seed(tmp_path: Path) -> None:
+    with serving(Comfy()) as server:
+        model = ComfyUi(ComfyUi.Options(workflow=write(tmp_path / "w.json", CLASSIC), host=server.url))
+        (outcome,) = model.render([asked_for("cow", 11)])
+        model.close()
+    assert isinstance(outcome, Rendered)
+    assert written_in(outcome.picture) == (["cow"], "11")
+
+
+@pytest.mark.parametrize(
+    ("handle", "kind", "told"),
+    [
+        (Comfy(error="CUDA out of memory"), BackendError, "KSampler (node 3): CUDA out of memory"),
+        (Comfy(n_images=2), UnusableError, "gave 2 pictures for one prompt"),
+        (
+            lambda _: said({"error": {"type": "prompt_outputs_failed_validation", "message": "no such model"}}, 400),
+            UnusableError,
+            "cannot run this workflow",
+        ),
+    ],
+)
+def test_what_a_server_says_when_it_cannot(tmp_path: Path, handle: Any, kind: type[Exception], told: str) -> None:
+    with serving(handle) as server:
+        model = ComfyUi(ComfyUi.Options(workflow=write(tmp_path / "w.json", CLASSIC), host=server.url))
+        (outcome,) = model.render([asked_for()])
+        model.close()
+    assert type(outcome) is kind, outcome
+    assert told in str(outcome)
+
+
+def test_an_edited_workflow_is_another_model(tmp_path: Path) -> None:
+    path = tmp_path / "w.json"
+    spec = ComponentSpec(role="model", name="comfyui", target=write(path, CLASSIC))
+    before = bind(spec).identity()
+    write(path, FLUX)
+    assert bind(spec).identity() != before

@@ -1,0 +1,222 @@
+"""What is wrong with a checkpoint is found before anything is painted; LoRAs; what pins the weights."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch", reason="checkpoints run on torch")
+pytest.importorskip("diffusers", reason="checkpoints are loaded with diffusers")
+
+import torch
+from backends.tiny_pipelines import save_sdxl, save_stable_diffusion, save_unconditional
+from safetensors.torch import load_file, save_file
+
+from salva.core.case import Prompt
+from salva.core.protocols import Rendered, RenderRequest
+from salva.errors import UsageError
+from salva.generators.diffusers_loading import LORA_FILE
+from salva.generators.diffusers_pipeline import DiffusersOptions, DiffusersPipeline
+
+pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
+
+
+@pytest.fixture(autouse=True)
+def own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_stable_diffusion(tmp_path_factory.mktemp("checkpoints") / "whole")
+
+
+@pytest.fixture
+def folder(whole: Path, tmp_path: Path) -> Path:
+    """A copy to break."""
+    return Path(shutil.copytree(whole, tmp_path / "model"))
+
+
+def _options(folder: Path, **more: Any) -> DiffusersOptions:
+    return DiffusersOptions(**{"checkpoint": str(folder), "size": "32", "steps": 2, "device": "cpu", **more})
+
+
+def _rgb(options: DiffusersOptions) -> bytes:
+    (outcome,) = DiffusersPipeline(options).render([RenderRequest(prompt=Prompt(role="a", text="a cat"), seed=1)])
+    assert isinstance(outcome, Rendered), outcome
+    return outcome.picture.rgb
+
+
+def _edit_index(folder: Path, **changes: Any) -> None:
+    index = json.loads((folder / "model_index.json").read_text())
+    (folder / "model_index.json").write_text(json.dumps({**index, **changes}))
+
+
+def _cut(folder: Path) -> None:
+    path = folder / "unet" / "diffusion_pytorch_model.safetensors"
+    path.write_bytes(path.read_bytes()[:-1000])
+
+
+def _lose_part(folder: Path) -> None:
+    shutil.rmtree(folder / "vae")
+
+
+def _lose_weights(folder: Path) -> None:
+    (folder / "text_encoder" / "model.safetensors").unlink()
+
+
+def _pickle(folder: Path) -> None:
+    path = folder / "unet" / "diffusion_pytorch_model.safetensors"
+    torch.save(load_file(path), path.with_suffix(".bin"))
+    path.unlink()
+
+
+def _own_pipeline(folder: Path) -> None:
+    _edit_index(folder, _class_name=["my_pipeline", "MyPipeline"])
+
+
+def _own_part(folder: Path) -> None:
+    _edit_index(folder, unet=["my_unet", "MyUnet"])
+    (folder / "unet" / "my_unet.py").write_text("raise SystemExit('this code was run')")
+
+
+def _newer(folder: Path) -> None:
+    _edit_index(folder, _class_name="StableDiffusion9Pipeline")
+
+
+def _half_an_index(folder: Path) -> None:
+    (folder / "model_index.json").write_text('{"_class_name": "Stable')
+
+
+def _no_class(folder: Path) -> None:
+    (folder / "model_index.json").write_text('{"unet": ["diffusers", "UNet2DConditionModel"]}')
+
+
+def _other_shapes(folder: Path) -> None:
+    path = folder / "unet" / "diffusion_pytorch_model.safetensors"
+    weights = load_file(path)
+    save_file({**weights, "conv_in.weight": torch.zeros(1, 1, 1, 1)}, path)
+
+
+def _inpainting(folder: Path) -> None:
+    path = folder / "unet" / "config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "in_channels": 9}))
+    weights = load_file(folder / "unet" / "diffusion_pytorch_model.safetensors")
+    first = weights["conv_in.weight"]
+    wider = torch.zeros(first.shape[0], 9, *first.shape[2:])
+    save_file({**weights, "conv_in.weight": wider}, folder / "unet" / "diffusion_pytorch_model.safetensors")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (_cut, r"diffusion_pytorch_model.safetensors' is cut off: \d+ bytes of \d+; download it again"),
+        (_lose_part, r"is only half there: no folder 'vae'; download it again"),
+        (_lose_weights, r"text_encoder' holds no weights"),
+        (_pickle, r"diffusion_pytorch_model.bin' is a pickle, .* runs whatever code is in it.*save_pretrained"),
+        (_own_pipeline, r"brings code of its own .*my_pipeline.*, which salva never runs"),
+        (_own_part, r"brings code of its own \(unet/my_unet.py\), which salva never runs"),
+        (_newer, r"knows no 'StableDiffusion9Pipeline'; install a newer one"),
+        (_half_an_index, r"model_index.json' is no index of a pipeline"),
+        (_no_class, r"names no pipeline class"),
+        (_other_shapes, r"cannot load it: .*conv_in"),
+        (_inpainting, r"takes 9 channels and its vae has 4.*inpainting"),
+    ],
+)
+def test_a_spoilt_checkpoint_says_what_is_wrong_with_it(
+    folder: Path, spoil: Callable[[Path], None], words: str
+) -> None:
+    spoil(folder)
+    with pytest.raises(UsageError, match=words):
+        DiffusersPipeline(_options(folder))
+
+
+def test_a_pipeline_that_takes_no_text_is_refused(tmp_path: Path) -> None:
+    folder = save_unconditional(tmp_path / "unconditional")
+    with pytest.raises(UsageError, match=r"a DDPMPipeline makes no pictures from text alone"):
+        DiffusersPipeline(_options(folder))
+
+
+def test_an_image_to_image_checkpoint_is_loaded_as_its_text_to_image_sibling(folder: Path, whole: Path) -> None:
+    _edit_index(folder, _class_name="StableDiffusionImg2ImgPipeline")
+    assert _rgb(_options(folder)) == _rgb(_options(whole))
+
+
+def test_a_folder_that_holds_no_pipeline_is_told_at_once(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"has no model_index.json"):
+        DiffusersPipeline.weights(_options(tmp_path))
+    single = tmp_path / "model.safetensors"
+    single.write_bytes(b"")
+    with pytest.raises(UsageError, match=r"model.safetensors' is a file; give the folder that holds model_index.json"):
+        DiffusersPipeline.weights(_options(single))
+
+
+def test_the_pin_follows_the_weights_and_not_the_place(folder: Path, whole: Path) -> None:
+    pinned = DiffusersPipeline.weights(_options(whole))
+    assert DiffusersPipeline.weights(_options(folder)) == pinned
+    path = folder / "unet" / "diffusion_pytorch_model.safetensors"
+    weights = load_file(path)
+    weights["conv_out.bias"][0] += 1e-3
+    save_file(weights, path)
+    assert DiffusersPipeline.weights(_options(folder)) != pinned
+
+
+def test_the_pin_needs_no_library(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("torch", "diffusers", "transformers", "huggingface_hub"):
+        monkeypatch.setitem(__import__("sys").modules, name, None)
+    assert DiffusersPipeline.weights(_options(whole))
+
+
+@pytest.fixture(scope="module")
+def lora(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A LoRA of the unet's attention, with weights that matter."""
+    import diffusers
+    from peft import LoraConfig
+    from peft.utils import get_peft_model_state_dict
+
+    library: Any = diffusers
+    pipeline = library.StableDiffusionPipeline.from_pretrained(whole)
+    torch.manual_seed(3)
+    pipeline.unet.add_adapter(LoraConfig(r=2, init_lora_weights=False, target_modules=["to_q", "to_k", "to_v"]))
+    place = tmp_path_factory.mktemp("lora")
+    layers = {name: 5 * weight for name, weight in get_peft_model_state_dict(pipeline.unet).items()}
+    pipeline.save_lora_weights(place, unet_lora_layers=layers)
+    return place / LORA_FILE
+
+
+def test_a_lora_changes_the_picture_as_strongly_as_asked(whole: Path, lora: Path) -> None:
+    plain = _rgb(_options(whole))
+    assert _rgb(_options(whole, lora=str(lora))) != plain
+    assert _rgb(_options(whole, lora=str(lora.parent))) == _rgb(_options(whole, lora=str(lora)))
+    assert _rgb(_options(whole, lora=str(lora), lora_scale=0.0)) == plain
+
+
+def test_a_lora_is_part_of_the_pin(whole: Path, lora: Path, tmp_path: Path) -> None:
+    plain = DiffusersPipeline.weights(_options(whole))
+    pinned = DiffusersPipeline.weights(_options(whole, lora=str(lora)))
+    assert pinned.startswith(f"{plain}+")
+    weights = load_file(lora)
+    name = next(iter(weights))
+    other = tmp_path / "other.safetensors"
+    save_file({**weights, name: weights[name] * 2}, other)
+    assert DiffusersPipeline.weights(_options(whole, lora=str(other))) != pinned
+
+
+def test_a_lora_that_does_not_fit_is_refused(whole: Path, lora: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"the LoRA .* cannot be loaded"):
+        DiffusersPipeline(_options(save_sdxl(tmp_path / "sdxl"), lora=str(lora)))
+    nothing = tmp_path / "nothing.safetensors"
+    save_file({"text_model.lora_A.weight": torch.zeros(2, 2)}, nothing)
+    with pytest.raises(UsageError, match=r"the LoRA"):
+        DiffusersPipeline(_options(whole, lora=str(nothing)))
+    pickled = tmp_path / "lora.bin"
+    pickled.write_bytes(b"")
+    with pytest.raises(UsageError, match="is a pickle"):
+        DiffusersPipeline.weights(_options(whole, lora=str(pickled)))
+    with pytest.raises(UsageError, match=r"no folder '/no/such/lora"):
+        DiffusersPipeline.weights(_options(whole, lora="/no/such/lora.safetensors"))

@@ -1,0 +1,358 @@
+"""Checkpoints through diffusers: tiny ones of the real classes, from a prompt to a report."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch", reason="checkpoints run on torch")
+pytest.importorskip("diffusers", reason="checkpoints are loaded with diffusers")
+
+import diffusers
+import numpy as np
+import torch
+from backends.tiny_pipelines import save_flux, save_sd3, save_sdxl, save_stable_diffusion
+
+from salva.api import run_suite
+from salva.core.case import Prompt
+from salva.core.image import Picture
+from salva.core.options import keyed_options
+from salva.core.protocols import Rendered, RenderRequest
+from salva.core.spec import Binding, ComponentSpec
+from salva.errors import BackendError, MissingExtraError, RefusedError, SalvaError, UnusableError, UsageError
+from salva.generators import diffusers_pipeline
+from salva.generators.diffusers_pipeline import DiffusersOptions, DiffusersPipeline, n_tokens_cut, parse_size
+from salva.generators.diffusers_presets import choose_preset
+from salva.registry import bind
+from salva.testing.conformance import check_generator
+
+# A scheduler of diffusers mixes numpy and torch in a way numpy will not take for ever.
+pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
+
+FAMILIES: dict[str, Callable[[Path], Path]] = {
+    "stable-diffusion": save_stable_diffusion,
+    "sdxl": save_sdxl,
+    "flux": save_flux,
+    "sd3": save_sd3,
+}
+
+
+@pytest.fixture(autouse=True)
+def own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.fixture(scope="module")
+def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    made: dict[str, Path] = {}
+
+    def checkpoint(family: str) -> Path:
+        if family not in made:
+            made[family] = FAMILIES[family](tmp_path_factory.mktemp("checkpoints") / family)
+        return made[family]
+
+    return checkpoint
+
+
+@pytest.fixture(scope="module")
+def sd(checkpoints: Callable[[str], Path]) -> Path:
+    return checkpoints("stable-diffusion")
+
+
+def _generator(folder: Path, **options: Any) -> DiffusersPipeline:
+    return DiffusersPipeline(DiffusersOptions(**{"checkpoint": str(folder), "size": "32", "steps": 2, **options}))
+
+
+def _request(seed: int, text: str = "a cat and a dog") -> RenderRequest:
+    return RenderRequest(prompt=Prompt(role="a", text=text), seed=seed)
+
+
+def _pictures(outcomes: Sequence[Rendered | SalvaError]) -> list[Picture]:
+    assert all(isinstance(outcome, Rendered) for outcome in outcomes), outcomes
+    return [outcome.picture for outcome in outcomes if isinstance(outcome, Rendered)]
+
+
+def _difference(one: Picture, other: Picture) -> int:
+    pixels = [np.frombuffer(picture.rgb, np.uint8).astype(int) for picture in (one, other)]
+    return int(np.abs(pixels[0] - pixels[1]).max())
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_runs_from_the_suite_to_the_report(
+    family: str, checkpoints: Callable[[str], Path], tmp_path: Path
+) -> None:
+    out, settings = tmp_path / "run", {"model.size": "64", "model.steps": "2", "model.device": "cpu"}
+    run = run_suite(
+        "metalogic", f"diffusers/{checkpoints(family)}", out=out, settings=settings, size="4", reader="none"
+    )
+    verdicts = run.verdicts
+    assert len(verdicts[verdicts["relation"] == "same-scene"]) > 0
+    assert set(verdicts["outcome"]) <= {"HOLDS", "VIOLATED"}, "every picture was painted and looked at"
+    stored = json.loads((out / "run.json").read_text())
+    assert str(checkpoints(family)) in json.dumps(stored)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_picture_does_not_depend_on_its_batch(family: str, checkpoints: Callable[[str], Path]) -> None:
+    prompts = ["a cat", "two dogs and a cat", "a horse to the left of a cow", "no cat"]
+    batch = [_request(seed, text) for seed, text in enumerate(prompts)]
+    by_four, by_one = (_generator(checkpoints(family), batch_size=size) for size in (4, 1))
+    together = _pictures(by_four.render(batch))
+    shuffled = _pictures(by_four.render([batch[2], batch[0]]))
+    assert shuffled == [together[2], together[0]], "to the last bit"
+    alone = _pictures(by_one.render(batch))
+    assert max(_difference(one, other) for one, other in zip(together, alone, strict=True)) <= 1, "up to rounding"
+    assert min(_difference(together[0], other) for other in together[1:]) > 1
+
+
+def test_it_keeps_the_promises_of_a_generator(sd: Path) -> None:
+    binding = _bound(sd, size="32", steps="2")
+    check_generator(binding, [_request(1), _request(2)])
+
+
+def test_prompt_seed_and_weights_decide_the_picture_and_nothing_else(sd: Path) -> None:
+    first = _pictures(_generator(sd).render([_request(1), _request(2), _request(1, "a horse")]))
+    again = _pictures(_generator(sd).render([_request(1)]))[0]
+    assert first[0] == again
+    assert first[0] != first[1]
+    assert first[0] != first[2]
+
+
+def test_the_study_settings_are_the_preset_of_stable_diffusion(sd: Path) -> None:
+    (outcome,) = _generator(sd, steps=None).render([_request(1)])
+    assert isinstance(outcome, Rendered)
+    known = {name: outcome.provenance[name] for name in ("scheduler", "steps", "guidance", "dtype")}
+    assert known == {
+        "scheduler": "DPMSolverMultistepScheduler",
+        "steps": 30,
+        "guidance": 7.5,
+        "dtype": "float32",
+    }
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "config", "preset"),
+    [
+        ("StableDiffusionPipeline", {"cross_attention_dim": 768}, "sd15"),
+        ("StableDiffusionPipeline", {"cross_attention_dim": 1024}, "sd21"),
+        ("StableDiffusionXLPipeline", {"cross_attention_dim": 2048}, "sdxl"),
+        ("StableDiffusion3Pipeline", {}, "sd3"),
+        ("FluxPipeline", {"guidance_embeds": True}, "flux"),
+        ("FluxPipeline", {"guidance_embeds": False}, "flux-schnell"),
+        ("QwenImagePipeline", {"guidance_embeds": False}, "qwen-image"),
+        ("SomethingNewPipeline", {}, "own"),
+    ],
+)
+def test_a_family_is_told_by_class_and_config(pipeline: str, config: dict[str, object], preset: str) -> None:
+    assert choose_preset(pipeline, config) == preset
+
+
+def test_without_a_size_a_checkpoint_paints_what_it_was_trained_for(tmp_path: Path) -> None:
+    folder = save_stable_diffusion(tmp_path / "own", sample_size=24)
+    (picture,) = _pictures(_generator(folder, size="auto").render([_request(1)]))
+    assert (picture.width, picture.height) == (48, 48)
+    (picture,) = _pictures(_generator(folder, size="32x40").render([_request(1)]))
+    assert (picture.width, picture.height) == (32, 40)
+
+
+@pytest.mark.parametrize("text", ["big", "0", "512x", "512x0", "-64", "64x64x64"])
+def test_a_size_that_is_none_is_refused(text: str) -> None:
+    if text == "512x":
+        assert parse_size(text) == (512, 512)
+    else:
+        with pytest.raises(ValueError, match="size is"):
+            parse_size(text)
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_other"),
+    [
+        ({"guidance": 1.5}, True),
+        ({"negative": "a dog"}, True),
+        ({"scheduler": "euler"}, True),
+        ({"karras": True}, True),
+        ({"steps": 3}, True),
+        ({"batch_size": 1}, False),
+        ({"vae_slicing": True}, False),
+    ],
+)
+def test_options_that_change_the_picture_are_keyed_and_the_others_are_not(
+    sd: Path, changes: dict[str, Any], is_other: bool
+) -> None:
+    plain = _pictures(_generator(sd).render([_request(1), _request(2)]))
+    changed = _pictures(_generator(sd, **changes).render([_request(1), _request(2)]))
+    assert (_difference(plain[1], changed[1]) > 1) is is_other
+    keys = [keyed_options(DiffusersOptions(**options)) for options in ({"steps": 2}, {"steps": 2, **changes})]
+    assert (keys[0] != keys[1]) is is_other
+
+
+@pytest.mark.parametrize(
+    ("family", "options", "words"),
+    [
+        ("stable-diffusion", {"scheduler": "flow-euler"}, "'flow-euler' cannot sample a diffusion model"),
+        ("flux", {"scheduler": "dpm\\+\\+2m"}, "cannot sample a flow-matching model"),
+        ("stable-diffusion", {"scheduler": "ddim", "karras": True}, "'ddim' takes no karras; dpm"),
+        ("flux", {"negative": "a dog"}, "negative is 'a dog', which a FluxPipeline does not read"),
+        ("stable-diffusion", {"negative": "a dog", "guidance": 1.0}, "does not read at guidance 1.0"),
+        ("flux", {"karras": True}, "karras needs a sampler that takes it"),
+        ("stable-diffusion", {"safety_checker": True}, "safety_checker is true, but this checkpoint has none"),
+        ("stable-diffusion", {"offload": "model", "device": "cpu"}, "needs a GPU; there is cpu"),
+        ("stable-diffusion", {"device": "cuda:7"}, "no device 'cuda:7' here"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(
+    family: str, options: dict[str, Any], words: str, checkpoints: Callable[[str], Path]
+) -> None:
+    plain = {name: value.replace("\\", "") if isinstance(value, str) else value for name, value in options.items()}
+    with pytest.raises(UsageError, match=words):
+        _generator(checkpoints(family), **plain)
+
+
+def test_a_size_the_model_cannot_paint_stops_the_run(sd: Path) -> None:
+    with pytest.raises(UsageError, match=r"divisible by 8"):
+        _generator(sd, size="36").render([_request(1)])
+
+
+def test_a_blacked_out_picture_is_a_refusal_and_never_a_picture(tmp_path: Path) -> None:
+    folder = save_stable_diffusion(tmp_path / "checked", has_checker=True)
+    outcomes = _generator(folder, safety_checker=True).render([_request(1), _request(2)])
+    assert [type(outcome) for outcome in outcomes] == [RefusedError, RefusedError]
+    assert "safety checker blacked the picture out" in str(outcomes[0])
+    _pictures(_generator(folder).render([_request(1)]))
+
+
+def _no_number_in_red(last: Any) -> None:
+    last.weight.data[0].fill_(float("nan"))
+
+
+def _all_black(last: Any) -> None:
+    last.bias.data.fill_(-1000.0)
+
+
+@pytest.mark.parametrize("spoil", [_no_number_in_red, _all_black])
+def test_no_number_and_black_are_errors_and_never_a_picture(sd: Path, spoil: Callable[[Any], None]) -> None:
+    generator = _generator(sd)
+    spoil(generator._easels[0]._pipeline.vae.decoder.conv_out)
+    (outcome,) = generator.render([_request(1)])
+    assert isinstance(outcome, BackendError)
+    assert not outcome.is_retryable
+    assert "black or no number at all, for 'a cat and a dog'" in str(outcome)
+    assert "model.dtype=bfloat16" in str(outcome)
+
+
+def _patched(monkeypatch: pytest.MonkeyPatch, before: Callable[[list[str]], None]) -> None:
+    """Have something happen before each call of the pipeline, given its prompts."""
+    call = diffusers.StableDiffusionPipeline.__call__
+
+    def patched(self: Any, prompt: list[str], **given: Any) -> Any:
+        before(prompt)
+        return call(self, prompt=prompt, **given)
+
+    patched.__signature__ = inspect.signature(call)  # type: ignore[attr-defined]  # read by our own code
+    monkeypatch.setattr(diffusers.StableDiffusionPipeline, "__call__", patched)
+
+
+def test_out_of_memory_halves_the_batch_and_every_picture_comes(sd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    batch = [_request(seed) for seed in range(7)]
+    wanted = _pictures(_generator(sd).render(batch))
+    sizes: list[int] = []
+
+    def before(prompts: list[str]) -> None:
+        sizes.append(len(prompts))
+        if len(prompts) > 2:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+
+    _patched(monkeypatch, before)
+    got = _pictures(_generator(sd, batch_size=7).render(batch))
+    assert sizes == [7, 3, *[1] * 7]
+    assert max(_difference(one, other) for one, other in zip(wanted, got, strict=True)) <= 1
+
+
+def test_when_one_picture_does_not_fit_the_run_stops_with_advice(sd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def before(prompts: list[str]) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 80.00 GiB")
+
+    _patched(monkeypatch, before)
+    with pytest.raises(UnusableError, match=r"not even one at a time; set model.size lower.*80.00 GiB"):
+        _generator(sd).render([_request(1), _request(2)])
+
+
+def test_one_bad_prompt_costs_its_neighbours_nothing(sd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def before(prompts: list[str]) -> None:
+        if "bad" in prompts:
+            raise RuntimeError("the tokenizer stumbled")
+
+    _patched(monkeypatch, before)
+    outcomes = _generator(sd, batch_size=3).render([_request(1), _request(2, "bad"), _request(3)])
+    assert [type(outcome) for outcome in outcomes] == [Rendered, BackendError, Rendered]
+    assert "the tokenizer stumbled" in str(outcomes[1])
+
+
+def test_a_gpu_that_has_failed_stops_the_run(sd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def before(prompts: list[str]) -> None:
+        raise RuntimeError("CUDA error: an illegal memory access was encountered")
+
+    _patched(monkeypatch, before)
+    with pytest.raises(UnusableError, match="the GPU has failed"):
+        _generator(sd).render([_request(1)])
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")
+def test_a_compiled_model_only_ever_sees_one_batch_size(sd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    batch = [_request(seed) for seed in range(5)]
+    wanted = _pictures(_generator(sd).render(batch))
+    sizes: list[int] = []
+    _patched(monkeypatch, lambda prompts: sizes.append(len(prompts)))
+    torch.compiler.set_stance("force_eager")
+    try:
+        got = _pictures(_generator(sd, batch_size=3, compile=True).render(batch))
+    finally:
+        torch.compiler.set_stance("default")
+    assert sizes == [3, 3]
+    assert max(_difference(one, other) for one, other in zip(wanted, got, strict=True)) <= 1
+
+
+def test_two_devices_paint_at_the_same_time(sd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    meeting = threading.Barrier(2)
+    monkeypatch.setattr(diffusers_pipeline, "choose_devices", lambda _: ("cpu", "cpu"))
+
+    def before(prompts: list[str]) -> None:
+        # Each call waits for the other: on one device, or one after the other, both would wait in vain.
+        meeting.wait(60)
+
+    _patched(monkeypatch, before)
+    generator = _generator(sd)
+    assert generator.depth == 2
+    with ThreadPoolExecutor(2) as pool:
+        painted = list(pool.map(generator.render, [[_request(1)], [_request(2)]]))
+    assert all(isinstance(outcome, Rendered) for outcomes in painted for outcome in outcomes), painted
+
+
+def test_what_a_text_encoder_never_sees_is_recorded(sd: Path, checkpoints: Callable[[str], Path]) -> None:
+    long = "cat " * 40
+    outcomes = _generator(sd).render([_request(1, long), _request(1)])
+    assert isinstance(outcomes[0], Rendered)
+    assert isinstance(outcomes[1], Rendered)
+    assert outcomes[0].provenance["tokens_cut"] == 40 * 3 + 2 - 77
+    assert "tokens_cut" not in outcomes[1].provenance
+    assert n_tokens_cut(_generator(checkpoints("flux"))._easels[0]._pipeline, long) == 0, (
+        "its second encoder sees it all"
+    )
+
+
+def test_a_missing_library_prints_its_install_line(sd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "diffusers", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'salva\[torch\]'"):
+        _generator(sd)
+
+
+def _bound(folder: Path, **options: str) -> Binding:
+    return bind(ComponentSpec(role="model", name="diffusers", target=str(folder), options=options))

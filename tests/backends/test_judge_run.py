@@ -1,0 +1,142 @@
+"""The whole path with judges at an endpoint: painted, scored, stored, reported, and nothing bought twice."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from backends.judge_servers import Fail, Say, Server, Turn, serving
+
+from salva.cli.main import main
+from salva.core.observation import Answer
+from salva.store.sqlite import open_run
+
+pytest.importorskip("openai", reason="judges at endpoints need the api extra")
+
+KEY = "sk-a-planted-key-that-must-not-leak"
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with serving([Say(text=json.dumps({"explanation": "seen", "objects": 50, "relations": 20}))]) as made:
+        yield made
+
+
+class Done(NamedTuple):
+    """How a command ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+Command = Callable[..., Done]
+
+
+@pytest.fixture
+def salva(server: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """The command line, in this process."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+
+    def command(*arguments: str) -> Done:
+        monkeypatch.setattr(sys, "argv", ["salva", *arguments])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main()
+        code = ended.value.code
+        return Done(code if isinstance(code, int) else int(bool(code)), *capsys.readouterr())
+
+    return command
+
+
+def run(salva: Command, out: Path, *arguments: str) -> Done:
+    return salva(
+        *("run", "semvar", "--size", "2", "--model", "painter", "--reader", "none", "--no-progress"),
+        *("--out", str(out), *arguments),
+    )
+
+
+def costs(salva: Command, out: Path) -> list[dict[str, Any]]:
+    done = salva("report", str(out), "--format", "json")
+    assert done.returncode == 0, done.stderr
+    table = next(table for table in json.loads(done.stdout)["tables"] if table["name"] == "judge costs")
+    return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+
+
+def test_two_judges_side_by_side_are_reported_with_their_costs(server: Server, salva: Command, tmp_path: Path) -> None:
+    done = run(salva, tmp_path / "run", "--judge", "scene", "--judge", "openai/judge-1")
+    assert done.returncode == 0, done.stderr
+    rows = {row["observers"].split("+")[-1]: row for row in costs(salva, tmp_path / "run")}
+    remote = next(row for name, row in rows.items() if "openai/judge-1" in name)
+    embedded = next(row for name, row in rows.items() if "scene" in name)
+    assert remote["answers"] == remote["calls"] == len(server.asked) >= 14
+    assert remote["input_tokens"] == 1000 * remote["calls"]
+    assert remote["cost_usd"] is None
+    assert (embedded["calls"], embedded["cost_usd"]) == (0, 0)
+    n_asked = len(server.asked)
+    assert run(salva, tmp_path / "run", "--judge", "scene", "--judge", "openai/judge-1").returncode == 0
+    assert len(server.asked) == n_asked, "a finished run asks nobody"
+
+
+def test_prices_become_costs_and_questions_can_be_asked_again(server: Server, salva: Command, tmp_path: Path) -> None:
+    prices = ("--set", "judge.usd_per_million_input=2", "--set", "judge.usd_per_million_output=10")
+    done = run(salva, tmp_path / "run", "--judge", "openai/x", *prices, "--set", "relation.judge_repeats=2")
+    assert done.returncode == 0, done.stderr
+    (row,) = costs(salva, tmp_path / "run")
+    assert row["calls"] == 28
+    assert row["cost_usd"] == pytest.approx(28 * 0.0022)
+    assert (row["asked_again"], row["flipped"], row["flip_rate"]) == (14, 0, 0)
+
+
+def test_replies_nobody_can_read_are_kept_and_decide_nothing(server: Server, salva: Command, tmp_path: Path) -> None:
+    server.turns = [Say(text="a solid 50 out of 50!")]
+    out = tmp_path / "run"
+    done = run(salva, out, "--judge", "openai/x", "--set", "relation.flip_sample=0")
+    assert done.returncode == 0, done.stderr
+    assert len(server.asked) == 14 * 3
+    (row,) = costs(salva, out)
+    assert row["unreadable"] == row["answers"] == 14
+    report = json.loads(salva("report", str(out), "--format", "json").stdout)
+    assert report["outcomes"]["INCONCLUSIVE"] == 2
+    assert report["violation_rate"] is None
+    with open_run(out) as store:
+        answers = [look.observation for _, look in store.looks() if isinstance(look.observation, Answer)]
+    assert {answer.reply for answer in answers} == {"a solid 50 out of 50!"}
+    assert not any(answer.scores for answer in answers)
+
+
+def test_a_wrong_key_stops_the_run_with_one_line(server: Server, salva: Command, tmp_path: Path) -> None:
+    server.turns = [Fail(status=401, message=f"Incorrect API key provided: {KEY[:6]}", kind="invalid_api_key")]
+    done = run(salva, tmp_path / "run", "--judge", "openai/x")
+    assert done.returncode != 0
+    assert "check the key" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert len(server.asked) <= 8
+
+
+def test_the_key_is_nowhere_in_the_run(server: Server, salva: Command, tmp_path: Path) -> None:
+    done = run(salva, tmp_path / "run", "--judge", "openai/x")
+    assert done.returncode == 0, done.stderr
+    assert server.headers_seen[0]["authorization"] == f"Bearer {KEY}"
+    files = [path for path in (tmp_path / "run").rglob("*") if path.is_file()]
+    assert files
+    assert not any(KEY.encode() in path.read_bytes() for path in files)
+    assert KEY not in done.stdout + done.stderr
+
+
+def test_another_snapshot_inside_a_run_stops_it(server: Server, salva: Command, tmp_path: Path) -> None:
+    said = json.dumps({"explanation": "", "objects": 50, "relations": 50})
+
+    def answer(_: dict[str, Any]) -> Turn:
+        return Say(text=said, model="judge-a" if len(server.asked) < 6 else "judge-b")
+
+    server.turns = answer
+    done = run(salva, tmp_path / "run", "--judge", "openai/x")
+    assert done.returncode != 0
+    assert re.search(r"judge-[ab].*judge-[ab]", done.stderr), done.stderr

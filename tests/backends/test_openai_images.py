@@ -1,0 +1,327 @@
+"""The OpenAI images generator against a server that answers as the API does, its errors included."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import socket
+import struct
+import subprocess
+import sys
+import zlib
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from backends.endpoints import Answered, Asked, asked_for, png, png_text, said, serving
+
+from salva.core.protocols import Rendered
+from salva.core.spec import RunSpec
+from salva.errors import BackendError, BusyError, RefusedError, SalvaError, UnusableError, UsageError
+from salva.generators.openai_images import AS_IS, OpenAiImages
+from salva.run import guard as guarding
+from salva.run.budget import Limits
+from salva.run.pipeline import execute
+from salva.run.progress import SilentProgress
+from salva.store.sqlite import open_run
+from salva.testing.fakes import written_in
+from salva.testing.specs import bound, fake_spec
+
+KEY = "sk-planted-4711"
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    monkeypatch.setattr(guarding, "FIRST_DELAY_S", 0.01)
+
+
+def refusal(code: str, message: str, status: int, kind: str = "invalid_request_error") -> Answered:
+    return said({"error": {"message": message, "type": kind, "param": None, "code": code}}, status)
+
+
+def pictures(request: Asked) -> Answered:
+    return said({"created": 1, "data": [{"b64_json": png_text(request.body["prompt"])}]})
+
+
+def ask(handle: Callable[[Asked], Answered], **options: object) -> Rendered | SalvaError:
+    """One request, without retries."""
+    with serving(handle) as server:
+        model = OpenAiImages(OpenAiImages.Options(base_url=f"{server.url}/v1", **{"model": "some-model", **options}))  # type: ignore[arg-type]  # options by name
+        (outcome,) = model.render([asked_for()])
+        model.close()
+        return outcome
+
+
+def spec_of(url: str, n: int = 4, **options: object) -> RunSpec:
+    model = bound("model", OpenAiImages, "openai/m", model="m", base_url=f"{url}/v1", send_seed=True, **options)
+    return fake_spec(n, models=(model,))
+
+
+def test_the_picture_and_what_was_asked() -> None:
+    with serving(pictures) as server:
+        options = OpenAiImages.Options(model="gpt-image-1", base_url=f"{server.url}/v1", quality="low", price_usd=0.04)
+        with closing(OpenAiImages(options)) as model:
+            (outcome,) = model.render([asked_for()])
+        request = server.asked[0]
+    assert isinstance(outcome, Rendered)
+    assert written_in(outcome.picture)[0] == ["cat", "dog"]
+    assert outcome.provenance == {"cost_usd": 0.04}
+    assert request.path == "/v1/images/generations"
+    assert request.headers["authorization"] == f"Bearer {KEY}"
+    assert request.body == {
+        "model": "gpt-image-1",
+        "prompt": "cat, dog",
+        "n": 1,
+        "size": "1024x1024",
+        "quality": "low",
+    }
+
+
+def test_dall_e_3_is_asked_not_to_rewrite_and_what_it_rewrote_is_kept() -> None:
+    seen: list[Asked] = []
+
+    def handle(request: Asked) -> Answered:
+        seen.append(request)
+        return said({"created": 1, "data": [{"b64_json": png_text(), "revised_prompt": "A cat beside a dog"}]})
+
+    outcome = ask(handle, model="dall-e-3")
+    assert isinstance(outcome, Rendered)
+    assert seen[0].body["prompt"] == f"{AS_IS} cat, dog"
+    assert seen[0].body["response_format"] == "b64_json"
+    assert outcome.provenance["revised_prompt"] == "A cat beside a dog"
+    ask(handle, model="dall-e-3", prefix="off")
+    assert seen[1].body["prompt"] == "cat, dog"
+
+
+def test_an_address_is_fetched_without_the_key() -> None:
+    def handle(request: Asked) -> Answered:
+        if request.method == "GET":
+            assert "authorization" not in request.headers
+            return Answered(content=png("cow"))
+        return said({"created": 1, "data": [{"url": f"http://{request.headers['host']}/picture.png?sig=1"}]})
+
+    outcome = ask(handle)
+    assert isinstance(outcome, Rendered)
+    assert written_in(outcome.picture)[0] == ["cow"]
+
+
+def huge_png() -> bytes:
+    """A PNG that says it is 30,000 x 30,000, in a few kilobytes."""
+
+    def chunk(name: bytes, content: bytes) -> bytes:
+        return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+
+    header = struct.pack(">IIBBBBB", 30_000, 30_000, 8, 2, 0, 0, 0)
+    body = zlib.compress(b"\0" * 100_000)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", body) + chunk(b"IEND", b"")
+
+
+def as_picture(content: bytes) -> Callable[[Asked], Answered]:
+    return lambda _: said({"created": 1, "data": [{"b64_json": base64.b64encode(content).decode()}]})
+
+
+@pytest.mark.parametrize(
+    ("handle", "kind", "told"),
+    [
+        (lambda _: refusal("invalid_api_key", "Incorrect API key provided", 401), UnusableError, "check the key"),
+        (
+            lambda _: refusal("insufficient_quota", "You exceeded your current quota", 429, "insufficient_quota"),
+            UnusableError,
+            "no credit left",
+        ),
+        (lambda _: refusal("billing_hard_limit_reached", "Billing hard limit", 400), UnusableError, "no credit left"),
+        (lambda _: refusal("model_not_found", "The model 'm' does not exist", 404), UnusableError, "model's name"),
+        (lambda _: refusal("content_policy_violation", "rejected by our safety system", 400), RefusedError, "safety"),
+        (lambda _: refusal("moderation_blocked", "rejected", 400), RefusedError, "moderation_blocked"),
+        (
+            lambda _: refusal("rate_limit_exceeded", "Rate limit reached; see account/billing to pay for more", 429),
+            BusyError,
+            "Rate limit",
+        ),
+        (lambda _: refusal("", "The engine is overloaded", 503), BusyError, "overloaded"),
+        (lambda _: refusal("invalid_size", "1x1 is not one of", 400), BackendError, "1x1 is not one of"),
+        (lambda _: said({"created": 1, "data": []}), BackendError, "without a picture"),
+        (as_picture(b"<!DOCTYPE html><p>Please log in"), BackendError, "a web page instead of an image"),
+        (as_picture(huge_png()), BackendError, "900000000 pixels"),
+        (as_picture(png()[:-30]), BackendError, "not a whole PNG"),
+        (lambda _: said({"created": 1, "data": [{"b64_json": "%%%"}]}), BackendError, "it should be base64"),
+        (lambda _: Answered(content=b"<html>gateway</html>", headers={"Content-Type": "text/html"}), BackendError, ""),
+        (lambda _: Answered(content=b'{"created": 1, "da', n_bytes_said=500), BackendError, "cannot be reached"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_every_answer_that_is_no_picture_has_its_own_error(
+    handle: Callable[[Asked], Answered], kind: type[SalvaError], told: str
+) -> None:
+    outcome = ask(handle)
+    assert type(outcome) is kind, outcome
+    assert told in str(outcome)
+    assert KEY not in str(outcome)
+
+
+def test_a_wait_that_the_endpoint_asks_for_is_passed_on() -> None:
+    outcome = ask(lambda _: said({"error": {"message": "slow down"}}, 429, Retry_After="7"))
+    assert isinstance(outcome, BusyError)
+    assert outcome.retry_after_s == 7
+
+
+def test_without_a_key_nothing_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY")
+    with pytest.raises(UsageError, match="OPENAI_API_KEY"):
+        OpenAiImages(OpenAiImages.Options(model="m"))
+
+
+def test_a_whole_run_that_is_told_to_slow_down_loses_and_doubles_nothing(tmp_path: Path) -> None:
+    import threading
+    import time
+
+    lock = threading.Lock()
+    state = {"now": 0, "peak": 0}
+    served: list[str] = []
+
+    def handle(request: Asked) -> Answered:
+        with lock:
+            if state["now"] >= 6:
+                return said({"error": {"message": "Rate limit reached"}}, 429)
+            state["now"] += 1
+            state["peak"] = max(state["peak"], state["now"])
+        time.sleep(0.03)
+        with lock:
+            state["now"] -= 1
+            served.append(f"{request.body['prompt']}/{request.body['seed']}")
+        return said({"created": 1, "data": [{"b64_json": png_text(request.body["prompt"], str(request.body["seed"]))}]})
+
+    with serving(handle) as server:
+        summary = execute(spec_of(server.url, 60), tmp_path / "run", SilentProgress())
+        n_busy = len(server.asked) - len(served)
+    assert summary.outcomes == {"HOLDS": 60}
+    assert summary.n_rendered == 120
+    assert len(served) == len(set(served)) == 120
+    assert state["peak"] == 6, "it grew until it was told to stop"
+    assert 0 < n_busy < 40
+
+
+def test_a_wrong_key_stops_the_run_before_the_second_picture_costs_anything(tmp_path: Path) -> None:
+    with serving(lambda _: refusal("invalid_api_key", f"Incorrect API key provided: {KEY}", 401)) as server:
+        with pytest.raises(UnusableError, match="check the key") as caught:
+            execute(spec_of(server.url, 50), tmp_path / "run", SilentProgress())
+        assert len(server.asked) <= 8
+    assert KEY not in str(caught.value)
+    stored = b"".join(path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file())
+    assert KEY.encode() not in stored
+
+
+def test_an_endpoint_that_is_not_there_stops_the_run_early(tmp_path: Path) -> None:
+    with pytest.raises(UnusableError, match=r"failed 8 times in a row.*cannot be reached"):
+        execute(spec_of("http://127.0.0.1:9", 50), tmp_path / "run", SilentProgress())
+
+
+def test_a_name_that_nobody_knows_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(*arguments: object, **more: object) -> object:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    with closing(OpenAiImages(OpenAiImages.Options(model="m", base_url="http://no-such-host.invalid/v1"))) as model:
+        (outcome,) = model.render([asked_for()])
+    assert isinstance(outcome, BackendError)
+    assert outcome.is_retryable
+    assert "http://no-such-host.invalid/v1" in str(outcome)
+    assert "Name or service not known" in str(outcome)
+
+
+def test_an_endpoint_that_hangs_stops_the_run_early(tmp_path: Path) -> None:
+    def hang(request: Asked) -> Answered:
+        server.release.wait(30)
+        return said({})
+
+    told = r"gave no answer within 0\.2 s, 8 times in a row"
+    with serving(hang) as server, pytest.raises(UnusableError, match=told):
+        execute(spec_of(server.url, 50, timeout_s=0.2), tmp_path / "run", SilentProgress())
+
+
+def test_refusals_and_broken_pictures_cost_their_own_cases_only(tmp_path: Path) -> None:
+    def handle(request: Asked) -> Answered:
+        if request.body["prompt"].startswith("cat"):
+            return refusal("content_policy_violation", "rejected by our safety system", 400)
+        if request.body["prompt"].startswith("cow"):
+            return as_picture(b"<html>oops")(request)
+        return pictures(request)
+
+    with serving(handle) as server:
+        spec = spec_of(server.url, 30)
+        summary = execute(spec, tmp_path / "run", SilentProgress())
+        n_asked = len(server.asked)
+        again = execute(spec, tmp_path / "run", SilentProgress())
+        # What broke is tried again; a refusal only with the user's word.
+        asked_again = {request.body["prompt"] for request in server.asked[n_asked:]}
+    assert summary.outcomes["HOLDS"] == 12
+    assert summary.outcomes["FAILED"] == 18
+    assert again.n_rendered == 0
+    assert asked_again
+    assert all(prompt.startswith("cow") for prompt in asked_again)
+    with open_run(tmp_path / "run") as store:
+        reasons = {verdict.reason for verdict in store.verdicts() if verdict.outcome == "FAILED"}
+    assert any("safety system" in reason for reason in reasons)
+    assert any("a web page instead of an image" in reason for reason in reasons)
+
+
+def test_a_snapshot_that_drifts_stops_the_run(tmp_path: Path) -> None:
+    def handle(request: Asked) -> Answered:
+        name = "m-2026-01" if len(server.asked) < 12 else "m-2026-02"
+        return said({"created": 1, "model": name, "data": [{"b64_json": png_text(request.body["prompt"])}]})
+
+    with (
+        serving(handle) as server,
+        pytest.raises(UnusableError, match="now answers as 'm-2026-02'; this run began with 'm-2026-01'"),
+    ):
+        execute(spec_of(server.url, 30), tmp_path / "run", SilentProgress())
+
+
+def test_a_cost_limit_is_kept_to_the_cent_and_the_same_command_goes_on(tmp_path: Path) -> None:
+    with serving(pictures) as server:
+        spec = spec_of(server.url, 10, price_usd=0.1)
+        first = execute(spec, tmp_path / "run", SilentProgress(), limits=Limits(max_cost_usd=0.7))
+        assert len(server.asked) == 7
+        assert first.cost_usd == pytest.approx(0.7)
+        assert "--max-cost 0.7" in first.limit_reached
+        assert not first.is_complete
+        rest = execute(spec, tmp_path / "run", SilentProgress(), limits=Limits(max_cost_usd=10))
+        assert len(server.asked) == 20
+    assert rest.outcomes == {"HOLDS": 10}
+    assert rest.is_complete
+    assert rest.limit_reached == ""
+
+
+def test_a_cost_limit_without_a_price_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"what the model 'openai/m' costs; say it with --set model\.price_usd="):
+        execute(spec_of("http://127.0.0.1:9"), tmp_path / "run", SilentProgress(), limits=Limits(max_cost_usd=1))
+
+
+def test_from_the_command_line(tmp_path: Path) -> None:
+    """The pictures show nothing the detector knows; what counts is that all of them arrive."""
+    from PIL import Image
+
+    buffer = io.BytesIO()
+    Image.new("RGB", (64, 64), "white").save(buffer, "PNG")
+    white = base64.b64encode(buffer.getvalue()).decode()
+    with serving(lambda _: said({"created": 1, "data": [{"b64_json": white}]})) as server:
+        command = [
+            *(sys.executable, "-c", "from salva.cli.main import main; main()"),
+            *("run", "metalogic", "--size", "6", "--model", "openai/gpt-image-1", "--reader", "none"),
+            *("--set", f"model.base_url={server.url}/v1", "--set", "model.price_usd=0.01", "--max-images", "5"),
+            *("--out", str(tmp_path / "run"), "--no-progress"),
+        ]
+        first = subprocess.run(command, capture_output=True, text=True)
+        assert (first.returncode, len(server.asked)) == (3, 5), first.stderr
+        assert "stopped at --max-images 5" in first.stderr
+        assert "cost:          0.0500 USD" in first.stdout
+        command.remove("--max-images")
+        command.remove("5")
+        second = subprocess.run(command, capture_output=True, text=True)
+        assert (second.returncode, len(server.asked)) == (0, 12), second.stderr
+    asked = json.loads((tmp_path / "run" / "run.json").read_text())["asked"]
+    assert asked["models"][0]["name"] == "openai/gpt-image-1"

@@ -1,0 +1,150 @@
+"""The faithfulness suite from prompts to report on the embedded models, offline."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from salva import registry
+from salva.cli.main import salva
+from salva.report.export_tifa import write_tifa
+from salva.report.importing import ImportSettings, import_files
+from salva.report.source import read_records
+from salva.report.summary import Summary, summarise_run
+
+FAULTY = ("--set", "model.faults=entity-omission:0.5")
+
+
+def _run(out: Path, *arguments: str) -> Summary:
+    command = ["run", "faithfulness", "--reader", "none", "--embedder", "none", "--no-progress", "--out", str(out)]
+    done = CliRunner().invoke(salva, [*command, *arguments], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return summarise_run(out)
+
+
+@pytest.fixture(scope="module")
+def faulty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of every category on a painter that leaves things out."""
+    out = tmp_path_factory.mktemp("runs") / "faulty"
+    _run(out, "--size", "quick", *FAULTY)
+    return out
+
+
+def test_a_faultless_painter_is_faithful_and_stable(tmp_path: Path) -> None:
+    summary = _run(tmp_path / "run", "--size", "quick", "--only", "dimension=horizontal")
+    (one,) = summary.by_model
+    assert one.outcomes == {"HOLDS": 5, "VIOLATED": 0, "INCONCLUSIVE": 0, "FAILED": 0}
+    assert one.numbers["faith_mean"] == 1.0
+    assert one.numbers["faith_stability"] == 1.0
+
+
+def test_omitted_things_lower_faithfulness_and_stability_and_are_named(faulty: Path) -> None:
+    (one,) = summarise_run(faulty).by_model
+    assert sum(one.outcomes.values()) == 20
+    assert one.outcomes["VIOLATED"] > 5
+    assert "presence-differs" in one.errors
+    faith, stability = one.numbers["faith_mean"], one.numbers["faith_stability"]
+    assert faith is not None
+    assert stability is not None
+    assert 0.3 < stability < 0.95
+    assert 0.3 < faith < 0.95
+    assert {chart.name for chart in one.charts} >= {"stability-law-by-dimension", "faithfulness-by-category"}
+
+
+def test_pairs_of_a_file_that_say_two_things_are_held_to_differ(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.csv"
+    header = "pair_id,category_id,logical_law,semantic_dimension,prompt_A,prompt_B"
+    path.write_text(f"{header}\np1,13,Complement,Conjunctive,a cup,no cup\n", encoding="utf-8")
+    summary = _run(tmp_path / "run", "--size", "full", "--set", f"suite.path={path}")
+    assert summary.by_model[0].outcomes["HOLDS"] == 1
+    judged_by = {verdict.relation for verdict in read_records(tmp_path / "run").verdicts}
+    assert "must-differ" in judged_by
+    assert "same-answers" not in judged_by
+    assert "contrasts" in {table.name for table in summary.by_model[0].tables}
+
+
+def test_judging_again_asks_nothing_twice(faulty: Path) -> None:
+    before = read_records(faulty).verdicts
+    done = CliRunner().invoke(salva, ["judge", str(faulty), "--set", "relation.min_stability=0.1", "--no-progress"])
+    assert done.exit_code == 0, done.output
+    after = read_records(faulty).verdicts
+    strict = sum(v.outcome == "VIOLATED" for v in before if v.relation == "same-answers")
+    mild = sum(v.outcome == "VIOLATED" for v in after if v.relation == "same-answers")
+    assert mild < strict
+    done = CliRunner().invoke(salva, ["judge", str(faulty), "--set", "relation.min_stability=1.0", "--no-progress"])
+    assert done.exit_code == 0, done.output
+
+
+def test_an_exported_run_has_the_published_layout_and_imports_to_the_same_means(faulty: Path, tmp_path: Path) -> None:
+    out = tmp_path / "export"
+    assert write_tifa(faulty, out) == 20
+    assert (out / "Images" / "DeMorgan" / "18" / "Horizontal" / "demorgan_horiz_001_A.png").is_file()
+    assert len(list(out.glob("Images/*/*/*/*.png"))) == 40
+    with (out / "prompts_metalogic.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == ["pair_id", "category_id", "logical_law", "semantic_dimension", "prompt_A", "prompt_B"]
+    read_in = import_files(sorted(out.glob("*.csv")), "tifa-lite", tmp_path / "again", ImportSettings())
+    assert read_in.problems == ()
+    before, after = (
+        summarise_run(directory).by_model[0].table("faithfulness by category")
+        for directory in (faulty, tmp_path / "again")
+    )
+    assert before is not None
+    assert after is not None
+    assert [row[:8] for row in before.rows] == [row[:8] for row in after.rows]
+
+
+EMBEDDER = """
+from typing import ClassVar
+from salva.core.observation import Vector
+
+class Tiny:
+    role: ClassVar[str] = "embedder"
+    version: ClassVar[str] = "1"
+    needs: ClassVar[tuple[str, ...]] = ()
+    takes_labels: ClassVar[bool] = False
+
+    def __init__(self, options):
+        pass
+
+    def look(self, requests):
+        return [Vector(values=(1.0, len(r.query.text or r.picture.rgb[:20]) / 100)) for r in requests]
+"""
+
+
+def test_an_embedder_adds_clip_scores_and_a_verdict_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_loose", {})
+    plugin = tmp_path / "tiny_embedder.py"
+    plugin.write_text(EMBEDDER, encoding="utf-8")
+    command = ["run", "faithfulness", "--plugin", f"{plugin}:Tiny", "--embedder", "tiny", "--reader", "none"]
+    scope = ["--only", "law=commutative", "--no-progress", "--out", str(tmp_path / "run")]
+    done = CliRunner().invoke(salva, [*command, *scope], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    verdicts = read_records(tmp_path / "run").verdicts
+    by_relation = {relation: [v for v in verdicts if v.relation == relation] for relation in RELATIONS}
+    assert [len(group) for group in by_relation.values()] == [4, 4]
+    for answers, similarity in zip(*by_relation.values(), strict=True):
+        wanted = ("clip_A", "clip_B", "clip_mean", "clip_diff", "clip_stability", "image_similarity")
+        assert {name: answers.scores[name] for name in wanted} == {name: similarity.scores[name] for name in wanted}
+        assert 0 <= answers.scores["clip_stability"] <= 1
+    (one,) = summarise_run(tmp_path / "run").by_model
+    table = one.table("CLIP by category")
+    assert table is not None
+    assert table.note.startswith("CLIP scores by tiny: 100 x the cosine")
+    write_tifa(tmp_path / "run", tmp_path / "export")
+    assert (tmp_path / "export" / "clip_results_painter.csv").is_file()
+
+
+RELATIONS = ("same-answers", "same-similarity")
+
+
+def test_a_run_of_another_suite_has_no_such_layout(tmp_path: Path) -> None:
+    command = ["cases", "metalogic", "--format", "tifa-lite"]
+    done = CliRunner().invoke(salva, command)
+    assert "this form is for the suite faithfulness" in str(done.exception)
+    done = CliRunner().invoke(salva, ["cases", "tifa-lite", "--format", "tifa-lite"])
+    assert done.output.splitlines()[0] == "pair_id,category_id,logical_law,semantic_dimension,prompt_A,prompt_B"
+    assert len(done.output.splitlines()) == 21

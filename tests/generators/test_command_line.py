@@ -1,0 +1,142 @@
+"""A program as generator: it is asked line by line, its failures are told, and it never outlives the run."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from salva.core.case import Prompt
+from salva.core.protocols import Rendered, RenderRequest
+from salva.errors import BackendError, RefusedError, UnusableError
+from salva.generators.command_line import N_HANGS, CommandLine
+from salva.run.pipeline import execute
+from salva.run.progress import SilentProgress
+from salva.testing.fakes import written_in
+from salva.testing.specs import bound, fake_spec
+
+PROGRAM = """
+import json, os, sys
+from salva.imaging.files import encode_picture
+from salva.testing.fakes import painted
+open(sys.argv[1] + "/pids", "a").write(f"{os.getpid()}\\n")
+print("loading ...", flush=True)
+for line in sys.stdin:
+    asked = json.loads(line)
+    words = [word.strip() for word in asked["prompt"].split(",")]
+    if "die" in words:
+        print("no more paint", file=sys.stderr, flush=True)
+        os._exit(7)
+    answer = {"id": asked["id"], "path": f"{sys.argv[1]}/{asked['id']}.png"}
+    if "refuse" in words:
+        answer = {"id": asked["id"], "refused": "not that"}
+    elif "fail" in words:
+        answer = {"id": asked["id"], "error": "no brush"}
+    elif "html" in words:
+        open(answer["path"], "w").write("<html>")
+    elif "lie" not in words:
+        open(answer["path"], "wb").write(encode_picture(painted(words, str(asked["seed"]))))
+    print(json.dumps(answer), flush=True)
+"""
+
+
+@contextmanager
+def program(folder: Path, **options: float) -> Iterator[CommandLine]:
+    (folder / "paint.py").write_text(PROGRAM)
+    command = f"{sys.executable} {folder / 'paint.py'} {folder}"
+    model = CommandLine(CommandLine.Options(program=command, **options))  # type: ignore[arg-type]  # options by name
+    try:
+        yield model
+    finally:
+        model.close()
+
+
+def requests(*texts: str) -> list[RenderRequest]:
+    return [RenderRequest(prompt=Prompt(role="a", text=text), seed=i) for i, text in enumerate(texts)]
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_one_program_paints_everything(tmp_path: Path) -> None:
+    with program(tmp_path) as model:
+        outcomes = [*model.render(requests("cat, dog", "cow")), *model.render(requests("horse"))]
+        assert all(isinstance(outcome, Rendered) for outcome in outcomes), outcomes
+        seen = [written_in(outcome.picture) for outcome in outcomes if isinstance(outcome, Rendered)]
+        assert seen == [(["cat", "dog"], "0"), (["cow"], "1"), (["horse"], "0")]
+        (pid,) = map(int, (tmp_path / "pids").read_text().split())
+        assert is_alive(pid)
+    assert not is_alive(pid)
+
+
+def test_what_goes_wrong_costs_its_own_element(tmp_path: Path) -> None:
+    with program(tmp_path) as model:
+        outcomes = model.render(requests("cat", "refuse", "fail", "html", "lie", "dog"))
+    kinds = [type(outcome) for outcome in outcomes]
+    assert kinds == [Rendered, RefusedError, BackendError, BackendError, BackendError, Rendered]
+    told = [str(outcome) for outcome in outcomes]
+    assert "not that" in told[1]
+    assert "no brush" in told[2]
+    assert "a web page instead of an image" in told[3]
+    assert "No such file" in told[4]
+
+
+def test_a_program_that_dies_is_quoted_and_started_again(tmp_path: Path) -> None:
+    with program(tmp_path) as model:
+        first, second, third = model.render(requests("cat", "die", "dog"))
+        assert isinstance(first, Rendered)
+        for lost in (second, third):
+            assert isinstance(lost, BackendError)
+            assert lost.is_retryable
+            assert "ended with exit code 7: " in str(lost)
+            assert "no more paint" in str(lost)
+        (again,) = model.render(requests("dog"))
+        assert isinstance(again, Rendered)
+
+
+def test_a_program_that_dies_before_its_first_picture_stops_the_run(tmp_path: Path) -> None:
+    with program(tmp_path) as model:
+        (outcome,) = model.render(requests("die"))
+        assert isinstance(outcome, UnusableError)
+        assert "no more paint" in str(outcome)
+
+
+def test_a_program_that_hangs_is_killed_and_after_some_times_given_up(tmp_path: Path) -> None:
+    hanging = f"import os, time; open('{tmp_path}/pids', 'a').write(f'{{os.getpid()}} '); time.sleep(60)"
+    model = CommandLine(CommandLine.Options(program=f'{sys.executable} -S -c "{hanging}"', timeout_s=1.0))
+    for i in range(N_HANGS):
+        (outcome,) = model.render(requests("cat"))
+        assert type(outcome) is (UnusableError if i == N_HANGS - 1 else BackendError)
+        assert "gave no picture within 1 s" in str(outcome)
+    pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
+    assert len(pids) == N_HANGS
+    assert not any(is_alive(pid) for pid in pids)
+
+
+@pytest.mark.parametrize(("command", "told"), [("/no/such/program", "cannot be started"), ("false", "exit code 1")])
+def test_a_program_that_cannot_be_run(command: str, told: str) -> None:
+    model = CommandLine(CommandLine.Options(program=command))
+    (outcome,) = model.render(requests("cat"))
+    model.close()
+    assert isinstance(outcome, UnusableError)
+    assert told in str(outcome)
+
+
+def test_a_whole_run_ends_its_program(tmp_path: Path) -> None:
+    (tmp_path / "paint.py").write_text(PROGRAM)
+    command = f"{sys.executable} {tmp_path / 'paint.py'} {tmp_path}"
+    spec = fake_spec(5, models=(bound("model", CommandLine, f"command/{command}", program=command),))
+    summary = execute(spec, tmp_path / "run", SilentProgress())
+    assert summary.outcomes == {"HOLDS": 5}
+    pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
+    assert len(pids) == 1
+    assert not is_alive(pids[0])

@@ -1,0 +1,225 @@
+"""Pictures people already have: each layout is read, what is missing is named and listed, nothing is mixed up."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from salva.core.case import Prompt
+from salva.core.protocols import Rendered, RenderRequest
+from salva.errors import BackendError, SalvaError, UsageError
+from salva.generators.folder import FolderImages
+from salva.generators.folder_layouts import detect, worn
+from salva.imaging.files import encode_picture
+from salva.run.pipeline import execute
+from salva.run.plan import planned_cases, requests_of
+from salva.run.progress import SilentProgress
+from salva.testing.conformance import check_generator
+from salva.testing.fakes import painted, written_in
+from salva.testing.specs import bound, fake_spec
+
+
+def put(path: Path, note: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(encode_picture(painted(["cat"], note)))
+
+
+def opened(folder: Path, **options: str) -> FolderImages:
+    return FolderImages(FolderImages.Options(path=str(folder), **options))
+
+
+def asked(model: FolderImages, text: str, repeat: int = 0, seed: int = 123_456_789) -> Rendered | SalvaError:
+    (outcome,) = model.render([RenderRequest(prompt=Prompt(role="a", text=text), seed=seed, repeat=repeat)])
+    return outcome
+
+
+def note(outcome: Rendered | SalvaError) -> str:
+    assert isinstance(outcome, Rendered), outcome
+    return written_in(outcome.picture)[1]
+
+
+def test_a_manifest_may_name_seeds_repeats_or_neither(tmp_path: Path) -> None:
+    for name in "abcdef":
+        put(tmp_path / f"{name}.png", name)
+    rows = [
+        {"prompt": "a cat", "path": "a.png", "seed": 123_456_789, "repeat": 0},
+        {"prompt": "a cat", "path": "b.png", "repeat": 1},
+        {"prompt": "a dog", "path": "c.png"},
+        {"prompt": "a dog", "path": "d.png"},
+        {"prompt": "a cow, and a cat", "path": "e.png", "seed": 987_654_321},
+    ]
+    (tmp_path / "manifest.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
+    model = opened(tmp_path)
+    assert note(asked(model, "a cat")) == "a"
+    assert note(asked(model, "a cat", repeat=1, seed=5)) == "b"
+    assert [note(asked(model, "a dog", repeat=i)) for i in (0, 1)] == ["c", "d"]
+    assert note(asked(model, "a cow, and a cat", seed=987_654_321)) == "e"
+    assert isinstance(asked(model, "a dog", repeat=2), BackendError)
+
+
+def test_a_csv_manifest(tmp_path: Path) -> None:
+    put(tmp_path / "pictures" / "one.png", "one")
+    (tmp_path / "manifest.csv").write_text('prompt,path,seed\n"a cat, and a dog",pictures/one.png,0\n')
+    assert note(asked(opened(tmp_path), "a cat, and a dog")) == "one"
+
+
+def test_the_layout_of_pairs(tmp_path: Path) -> None:
+    for side in "AB":
+        put(tmp_path / "Images" / "DeMorgan" / "17" / "Attributes" / f"dm_001_{side}.png", side)
+    (tmp_path / "prompts.csv").write_text(
+        "pair_id,category_id,logical_law,semantic_dimension,prompt_A,prompt_B\n"
+        "dm_001,17,DeMorgan,Attributes,no red cat,not a red cat\ndm_002,17,DeMorgan,Attributes,x,y\n"
+    )
+    model = opened(tmp_path)
+    assert detect(tmp_path) == "pairs"
+    assert (note(asked(model, "no red cat")), note(asked(model, "not a red cat"))) == ("A", "B")
+    assert isinstance(asked(model, "x"), BackendError)
+    assert note(asked(opened(tmp_path / "Images"), "no red cat")) == "A", "the list may lie one folder up"
+
+
+def test_the_layout_of_geneval(tmp_path: Path) -> None:
+    for i, prompt in enumerate(("a photo of a bench", "a photo of a cow")):
+        put(tmp_path / f"{i:05}" / "samples" / "0000.png", f"{i}-0")
+        put(tmp_path / f"{i:05}" / "samples" / "0002.png", f"{i}-2")
+        (tmp_path / f"{i:05}" / "metadata.jsonl").write_text(json.dumps({"tag": "x", "prompt": prompt}))
+    model = opened(tmp_path)
+    assert note(asked(model, "a photo of a cow", repeat=2)) == "1-2"
+    assert isinstance(asked(model, "a photo of a cow", repeat=1), BackendError), "a gap stays a gap"
+
+
+def test_the_layout_of_compbench(tmp_path: Path) -> None:
+    put(tmp_path / "samples" / "a red car and a blue house_000007.png", "seven")
+    put(tmp_path / "samples" / "a red car and a blue house_000008.png", "eight")
+    put(tmp_path / "samples" / "a green bench_000009.png", "nine")
+    model = opened(tmp_path)
+    assert detect(tmp_path) == "compbench"
+    assert [note(asked(model, "a red car and a blue house", repeat=i)) for i in (0, 1)] == ["seven", "eight"]
+    assert note(asked(model, "A green bench.")) == "nine"
+
+
+def test_names_of_prompt_and_seed_keep_the_seeds_of_wordings_together(tmp_path: Path) -> None:
+    for name in ("a_cat_0", "a_cat_3", "a_dog_0", "a_dog_1", "a_dog_3"):
+        put(tmp_path / f"{name}.png", name)
+    model = opened(tmp_path)
+    assert note(asked(model, "a dog", repeat=2)) == "a_dog_3"
+    assert note(asked(model, "a cat", repeat=2)) == "a_cat_3"
+    assert isinstance(asked(model, "a cat", repeat=1), BackendError), "seed 1 of the cat is missing; 3 is not it"
+
+
+def test_two_prompts_that_a_file_name_cannot_tell_apart(tmp_path: Path) -> None:
+    put(tmp_path / "a_cat_and_a_dog_0.png", "x")
+    model = opened(tmp_path)
+    assert note(asked(model, "a cat and a dog")) == "x"
+    assert "cannot tell 'a cat, and a dog' from 'a cat and a dog'" in str(asked(model, "a cat, and a dog"))
+
+
+def test_real_pictures_by_name(foreign_data: Path) -> None:
+    model = opened(foreign_data / "real_images" / "commuted")
+    pictures = set()
+    for text in ("a photo of a red cat and a yellow car", "a photo of a yellow car and a red cat"):
+        for repeat in range(4):
+            outcome = asked(model, text, repeat)
+            assert isinstance(outcome, Rendered), outcome
+            assert str(outcome.provenance["file"]).endswith(f"{worn(text)}_{repeat}.jpg")
+            pictures.add(outcome.picture.image_id())
+    assert len(pictures) == 8
+    assert isinstance(asked(model, "a photo of a red cat"), BackendError)
+
+
+def test_real_pictures_by_id(foreign_data: Path) -> None:
+    folder = foreign_data / "real_images" / "spatial"
+    prompts = json.loads((folder / "prompts.json").read_text())
+    for name in ("stable-diffusion", "dallev2"):
+        model = opened(folder / name)
+        for number, prompt in list(prompts.items())[:5]:
+            outcome = asked(model, prompt["text"], repeat=3)
+            assert isinstance(outcome, Rendered), outcome
+            assert Path(str(outcome.provenance["file"])).stem == f"{number}_3"
+
+
+def test_a_partial_folder_fails_the_missing_and_lists_them_and_the_list_becomes_the_manifest(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    spec = fake_spec(6, models=(bound("model", FolderImages, "folder/pictures", path=str(folder)),), repeats=2)
+    everything = [request for case in planned_cases(spec) for request in requests_of(case, 2, spec.seed)]
+
+    def paint(rows: list[dict[str, object]]) -> None:
+        for row in rows:
+            words = [word.strip() for word in str(row["prompt"]).split(",")]
+            (folder / str(row["path"])).write_bytes(encode_picture(painted(words, f"{row['seed']}")))
+        with (folder / "manifest.jsonl").open("a") as manifest:
+            manifest.writelines(json.dumps(row) + "\n" for row in rows)
+
+    first = execute(spec, tmp_path / "run", SilentProgress())
+    assert first.outcomes == {"FAILED": 12}
+    listed = [json.loads(line) for line in (folder / "missing.jsonl").read_text().splitlines()]
+    assert {(row["prompt"], row["seed"], row["repeat"]) for row in listed} == {
+        (request.prompt.text, request.seed, request.repeat) for request in everything
+    }
+    assert f"24 pictures of 10 prompts are not in {folder}" in capsys.readouterr().err
+    paint(listed[:20])
+    second = execute(spec, tmp_path / "run", SilentProgress())
+    assert second.outcomes == {"HOLDS": 10, "FAILED": 2}
+    assert len((folder / "missing.jsonl").read_text().splitlines()) == 4
+    paint([json.loads(line) for line in (folder / "missing.jsonl").read_text().splitlines()])
+    third = execute(spec, tmp_path / "run", SilentProgress())
+    assert third.outcomes == {"HOLDS": 12}
+    assert not (folder / "missing.jsonl").exists()
+
+
+def test_the_list_never_gives_two_pictures_one_name(tmp_path: Path) -> None:
+    model = opened(tmp_path)
+    long = "a cat and " * 40
+    for text in ("a cat, a dog", "a cat a dog", f"{long} a dog", f"{long} a cow"):
+        assert isinstance(asked(model, text, seed=70_000), BackendError)
+    model.close()
+    names = [json.loads(line)["path"] for line in (tmp_path / "missing.jsonl").read_text().splitlines()]
+    assert len(set(names)) == 4
+    assert all(len(name) < 250 for name in names)
+
+
+def test_a_file_that_is_no_picture_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a_cat_0.png").write_text("<html>not found</html>")
+    outcome = asked(opened(tmp_path), "a cat")
+    assert isinstance(outcome, BackendError)
+    assert "a_cat_0.png' is a web page instead of an image" in str(outcome)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("manifest.jsonl", '{"prompt": "a cat"}', "row 1: needs prompt and path"),
+        ("manifest.jsonl", "{", "line 1 is no JSON"),
+        ("manifest.csv", "prompt,path,seed\na cat,x.png,many\n", "seed is 'many'; it must be a whole number"),
+        ("prompts.json", "[]", "object from id to prompt"),
+    ],
+)
+def test_a_broken_list_is_the_users_to_mend(tmp_path: Path, name: str, content: str, told: str) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(UsageError, match=told):
+        opened(tmp_path)
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="there is no folder"):
+        opened(tmp_path / "nowhere")
+
+
+def test_it_keeps_the_promises_of_a_generator(tmp_path: Path) -> None:
+    put(tmp_path / "a_cat_0.png", "x")
+    put(tmp_path / "a_dog_0.png", "y")
+    requests = [RenderRequest(prompt=Prompt(role="a", text=text), seed=1) for text in ("a cat", "a dog")]
+    check_generator(bound("model", FolderImages, path=str(tmp_path)), requests)
+
+
+def test_a_list_that_lies_elsewhere(tmp_path: Path) -> None:
+    put(tmp_path / "p" / "x.png", "x")
+    with (tmp_path / "mine.csv").open("w", newline="") as lines:
+        csv.writer(lines).writerows([["prompt", "path"], ["a cat", "x.png"]])
+    model = opened(tmp_path / "p", layout="manifest", listing=str(tmp_path / "mine.csv"))
+    assert note(asked(model, "a cat")) == "x"

@@ -1,0 +1,80 @@
+"""FID of a run against a folder: the pictures of each model, through the embedder, and nothing guessed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from perception.onnx_files import save_means
+from PIL import Image
+
+from salva.api import run_suite
+from salva.errors import UsageError
+from salva.imaging.files import decode_picture
+from salva.run.image_quality import run_fid
+from salva.stats.frechet import fid
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("quality") / "run"
+    run_suite("metalogic", out=out, size="6", reader="none")
+    return out
+
+
+@pytest.fixture
+def reference(tmp_path: Path) -> Path:
+    folder = tmp_path / "real" / "inner"
+    folder.mkdir(parents=True)
+    rng = np.random.default_rng(4)
+    for i in range(12):
+        colour = tuple(int(c) for c in rng.integers(0, 256, 3))
+        Image.new("RGB", (16, 16), colour).save(folder / f"{i}.png")
+    return tmp_path / "real"
+
+
+def means(pictures: list[bytes]) -> list[list[float]]:
+    """What the test network makes of pictures, computed without it."""
+    rows = []
+    for data in pictures:
+        picture = decode_picture(data)
+        small = Image.frombytes("RGB", (picture.width, picture.height), picture.rgb).resize(
+            (8, 8), Image.Resampling.BICUBIC
+        )
+        rows.append((np.asarray(small, float) / 255).mean((0, 1)).tolist())
+    return rows
+
+
+def test_the_distance_is_that_of_the_runs_pictures_from_the_folders(
+    directory: Path, reference: Path, tmp_path: Path
+) -> None:
+    network = save_means(tmp_path / "means.onnx")
+    found = run_fid(directory, reference, f"inception/{network}", {"pixels": "unit"})
+    painted = [path.read_bytes() for path in sorted((directory / "images").rglob("*.webp"))]
+    real = [path.read_bytes() for path in sorted(reference.rglob("*.png"))]
+    assert list(found) == ["painter"]
+    assert found["painter"].value == pytest.approx(fid(means(painted), means(real)).value, abs=1e-4)
+    assert found["painter"].n_images == len(painted)
+    assert found["painter"].n_reference == 12
+    assert "below the usual 2,048" in found["painter"].warning
+
+
+def test_a_run_is_nearer_to_its_own_pictures(directory: Path, reference: Path, tmp_path: Path) -> None:
+    network = f"inception/{save_means(tmp_path / 'means.onnx')}"
+    itself = run_fid(directory, directory / "images", network)["painter"].value
+    assert itself == pytest.approx(0, abs=1e-9)
+    assert run_fid(directory, reference, network)["painter"].value > 0.01
+
+
+def test_a_folder_without_images_is_named(directory: Path, tmp_path: Path) -> None:
+    network = f"inception/{save_means(tmp_path / 'means.onnx')}"
+    with pytest.raises(UsageError, match="there is no folder"):
+        run_fid(directory, tmp_path / "gone", network)
+    (tmp_path / "few").mkdir()
+    with pytest.raises(UsageError, match="holds 0 images"):
+        run_fid(directory, tmp_path / "few", network)
+    for name in ("a.png", "b.png"):
+        (tmp_path / "few" / name).write_text("<html>")
+    with pytest.raises(UsageError, match=r"a\.png' is no image that can be read: a web page"):
+        run_fid(directory, tmp_path / "few", network)
