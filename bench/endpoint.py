@@ -3,7 +3,7 @@
 The endpoint is a process of its own that speaks OpenAI's images API and counts what it hands out; the run is a
 whole one, pictures decoded, stored, looked at and judged. No picture may be lost or painted twice.
 
-    python bench/endpoint.py [N_IMAGES]      default 1,600
+    python bench/endpoint.py [N_IMAGES]      default 3,200
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SIDE = 64
 
 def main() -> None:
     """Measure and print one table."""
-    n_images = int(sys.argv[1]) if len(sys.argv) > 1 else 1_600
+    n_images = int(sys.argv[1]) if len(sys.argv) > 1 else 3_200
     row = "{:<38} {:>8} {:>12} {:>12} {:>8} {:>6} {:>14}"
     print(row.format("what", "images/s", "of its best", "whole run", "wanted", "429s", "lost, doubled"))
     best = AT_ONCE / LATENCY_S

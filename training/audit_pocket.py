@@ -28,6 +28,7 @@ from salva.core.observation import Detection, Detections
 from salva.core.protocols import LookRequest, Query, Rendered, RenderRequest
 from salva.generators.pocket import Pocket, PocketOptions
 from salva.perception.pocket_detector import PocketDetector
+from salva.stats.intervals import wilson
 from salva.suites.metalogic import MetaLogic, MetaLogicOptions
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -215,16 +216,19 @@ def _same_order(seen: tuple[str, ...], boxes: Sequence[Detection]) -> bool:
 def tables(results: Sequence[Compared], by: str) -> str:
     """The docs page's part, as Markdown."""
     right = sum(not result.errors for result in results)
+    around = wilson(right / len(results), len(results))
     n_blobs = sum(BLOB in result.seen for result in results)
     lines = [
-        f"{len(results)} pictures, looked at by {by}. The detector says exactly what was seen for {right} of them "
-        f"(**{100 * right / len(results):.1f} %**). {n_blobs} pictures hold a shape that is no thing.",
-        "", "| error | pictures | which |", "|---|---|---|",
-    ]  # fmt: skip
+        f"{len(results)} pictures, looked at by {by}. The detector says exactly what was seen for {right} of them: "
+        f"**{100 * right / len(results):.1f} %** (95 % interval {100 * around.low:.1f} to {100 * around.high:.1f}). "
+        f"Pictures with a shape that is no thing: {n_blobs}.",
+        "",
+    ]
     by_error = defaultdict(list)
     for result in results:
         for error in set(result.errors):
             by_error[error].append(result.number)
+    lines += ["| error | pictures | which |", "|---|---|---|"] if by_error else ["No error of any kind."]
     for error, numbers in sorted(by_error.items(), key=lambda item: -len(item[1])):
         lines.append(f"| {error} | {len(numbers)} | {', '.join(map(str, numbers))} |")
     lines += ["", "| thing | seen | found | invented |", "|---|---|---|---|"]

@@ -1,7 +1,7 @@
 """The Python door: run a suite, open a run, get data frames.
 
 import salva
-run = salva.run_suite("metalogic", model="painter", settings={"model.faults": "entity-omission:0.3"})
+run = salva.run_suite("metalogic", model="pocket", size="paper")
 run.verdicts.groupby("label.law")["is_violated"].mean()
 """
 
@@ -92,14 +92,14 @@ class Asked(TypedDict, total=False):
 
 def run_suite(
     suite: str,
-    model: str | Iterable[str] = "painter",
+    model: str | Iterable[str] = (),
     *,
     out: str | Path | None = None,
     settings: Mapping[str, str] | None = None,
     progress: bool = False,
     **asked: Unpack[Asked],
 ) -> Run:
-    """Run a suite as `salva run` does and give the finished run.
+    """Run a suite as `salva run` does, on the same default model, and give the finished run.
 
     The same call resumes an interrupted run and does nothing twice.
     """

@@ -37,6 +37,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "google": "salva.generators.google_images:GoogleImages",
         "openai": "salva.generators.openai_images:OpenAiImages",
         "painter": "salva.generators.painter.component:Painter",
+        "pocket": "salva.generators.pocket:Pocket",
     },
     "detector": {
         "detr": "salva.perception.detr:Detr",

@@ -265,6 +265,8 @@ def test_a_run_goes_from_prompts_to_a_report(folders: dict[str, Path], tmp_path:
 def test_a_run_is_judged_with_any_of_them(name: str, folders: dict[str, Path], tmp_path: Path) -> None:
     settings = {"detector.threshold": "0.1"}
     detector = f"{name}/{folders[name]}"
-    run = run_suite("metalogic", out=tmp_path / "run", size="2", detector=detector, reader="none", settings=settings)
+    run = run_suite(
+        "metalogic", "painter", out=tmp_path / "run", size="2", detector=detector, reader="none", settings=settings
+    )
     assert set(run.verdicts["outcome"]) <= {"HOLDS", "VIOLATED"}
     assert len(run.cases) == 2

@@ -29,7 +29,7 @@ def run_directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small finished run with planted faults."""
     directory = tmp_path_factory.mktemp("cli") / "run"
     done = salva(
-        *("run", "metalogic", "--size", "20", "--reader", "none", "--no-progress", "--control"),
+        *("run", "metalogic", "--model", "painter", "--size", "20", "--reader", "none", "--no-progress", "--control"),
         *("--set", "model.faults=entity-omission:0.5,x-misposition:0.5", "--out", str(directory)),
     )
     assert done.returncode == 0, done.stderr
@@ -134,7 +134,7 @@ def test_exported_csv_has_the_contract_columns(run_directory: Path, tmp_path: Pa
 def test_the_same_command_again_paints_nothing(run_directory: Path) -> None:
     before = (run_directory / "salva.db").stat().st_mtime_ns
     done = salva(
-        *("run", "metalogic", "--size", "20", "--reader", "none", "--no-progress", "--control"),
+        *("run", "metalogic", "--model", "painter", "--size", "20", "--reader", "none", "--no-progress", "--control"),
         *("--set", "model.faults=entity-omission:0.5,x-misposition:0.5", "--out", str(run_directory)),
     )
     assert done.returncode == 0, done.stderr
@@ -142,7 +142,9 @@ def test_the_same_command_again_paints_nothing(run_directory: Path) -> None:
 
 
 def test_another_specification_is_refused_in_the_same_directory(run_directory: Path) -> None:
-    done = salva("run", "metalogic", "--size", "21", "--reader", "none", "--out", str(run_directory))
+    done = salva(
+        "run", "metalogic", "--model", "painter", "--size", "21", "--reader", "none", "--out", str(run_directory)
+    )
     assert done.returncode == 2
     assert "--out" in done.stderr
     assert "Traceback" not in done.stderr
@@ -171,7 +173,7 @@ def test_verify_finds_a_damaged_image(run_directory: Path, tmp_path: Path) -> No
 
 def test_the_gate_fails_with_exit_one(run_directory: Path) -> None:
     arguments = [
-        *("run", "metalogic", "--size", "20", "--reader", "none", "--no-progress", "--control"),
+        *("run", "metalogic", "--model", "painter", "--size", "20", "--reader", "none", "--no-progress", "--control"),
         *("--set", "model.faults=entity-omission:0.5,x-misposition:0.5", "--out", str(run_directory)),
     ]
     assert salva(*arguments, "--max-violation-rate", "0.01").returncode == 1
@@ -189,8 +191,9 @@ def test_the_gate_fails_with_exit_one(run_directory: Path) -> None:
         (("run", "metalogic", "--size", "0"), "--size is '0'"),
         (("run", "metalogic", "--repeats", "0"), "--repeats is 0"),
         (("run", "metalogic", "--set", "faults=1"), "ROLE.OPTION"),
-        (("run", "metalogic", "--set", "model.falts=1"), "Did you mean 'faults'"),
-        (("run", "metalogic", "--set", "model.faults=theft:0.3"), "entity-omission"),
+        (("run", "metalogic", "--model", "painter", "--set", "model.falts=1"), "Did you mean 'faults'"),
+        (("run", "metalogic", "--set", "model.faults=entity-omission:0.3"), "--model painter"),
+        (("run", "metalogic", "--model", "painter", "--set", "model.faults=theft:0.3"), "entity-omission"),
         (("run", "metalogic", "--set", "suite.entities=cat,unicorn"), "unicorn"),
         (("run", "metalogic", "--only", "law=gravity"), "de-morgan"),
         (("run", "metalogic", "--config", "nowhere.toml"), "nowhere.toml"),
@@ -210,7 +213,10 @@ def test_a_wrong_ask_is_one_clear_message_and_exit_two(
 
 def test_flags_come_from_variables_and_config_files_and_flags_win(tmp_path: Path) -> None:
     config = tmp_path / "salva.toml"
-    config.write_text('size = "3"\nreader = "none"\n[set.model]\nfaults = "entity-omission:0.2"\n', encoding="utf-8")
+    config.write_text(
+        'model = "painter"\nsize = "3"\nreader = "none"\n[set.model]\nfaults = "entity-omission:0.2"\n',
+        encoding="utf-8",
+    )
     asked = salva(
         "run", "metalogic", "--config", str(config), "--out", "x", "--seed", "7", "--no-progress", cwd=tmp_path
     )

@@ -123,9 +123,10 @@ def kappas(directory: Path) -> dict[str, float]:
 
 
 def test_the_embedded_set_tells_a_painter_that_reads_from_one_that_ignores_word_order(tmp_path: Path) -> None:
-    able = salva.run_suite("semvar", size="quick", out=tmp_path / "able", progress=False)
+    able = salva.run_suite("semvar", "painter", size="quick", out=tmp_path / "able", progress=False)
     bag = salva.run_suite(
         "semvar",
+        "painter",
         size="quick",
         out=tmp_path / "bag",
         progress=False,

@@ -172,6 +172,22 @@ def test_bad_answers_stop_the_run_later_and_refusals_or_pictures_in_between_neve
         guard(requests(1))
 
 
+def test_after_a_wrong_key_nothing_more_is_sent() -> None:
+    calls = itertools.count()
+
+    def call(batch: object) -> list[object]:
+        next(calls)
+        raise UnusableError("401: wrong key")
+
+    limiter = Limiter(8)
+    guard = guarded(call, limiter=limiter)
+    for _ in range(5):
+        with pytest.raises(UnusableError, match="401: wrong key"):
+            guard(requests(1))
+    assert next(calls) == 1
+    assert limiter.limit == 4, "no answer is no reason to send more"
+
+
 def test_components_that_are_no_endpoints_may_fail_for_every_case() -> None:
     guard = guarded(lambda _: [BackendError("no such file", is_retryable=False)])
     assert all(isinstance(guard(requests(1))[0], BackendError) for _ in range(2 * guarding.N_FAILURES))

@@ -19,7 +19,7 @@ from salva.stats.frechet import fid
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("quality") / "run"
-    run_suite("metalogic", out=out, size="6", reader="none")
+    run_suite("metalogic", "painter", out=out, size="6", reader="none")
     return out
 
 

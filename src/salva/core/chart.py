@@ -51,6 +51,8 @@ class Chart:
     """Where the value axis begins and ends; None leaves it to the numbers."""
     marks: tuple[float, ...] = ()
     """Values worth a line across the chart, such as 0 or a threshold."""
+    is_high_good: bool = False
+    """Whether high values are what one hopes for; colours follow."""
     is_joined: bool = False
     """With several models: their rows are put together and drawn once. The table then has a column `model`."""
     note: str = ""

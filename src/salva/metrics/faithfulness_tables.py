@@ -303,6 +303,7 @@ def _charts(
                     high=high,
                     y_label=f"mean {measure}",
                     is_share=True,
+                    is_high_good=True,
                     ends=(0.0, 1.0),
                     note="1 is perfect; the number of pairs is in the table of the same name.",
                 )
@@ -316,6 +317,7 @@ def _charts(
                 y="law",
                 value=column,
                 is_share=True,
+                is_high_good=True,
                 ends=(0.0, 1.0),
                 note="One cell a category of pairs.",
             )

@@ -67,6 +67,8 @@ def _heat_map(judged: Sequence[Judged], note: str) -> Chart:
         x="model",
         y="category",
         value="kappa",
+        is_high_good=True,
+        is_joined=True,
         ends=_kappa_ends(judged),
         note=note,
     )
@@ -109,6 +111,7 @@ def _shares(judged: Sequence[Judged], note: str) -> Chart:
         y="share",
         series="kappa",
         is_share=True,
+        is_high_good=True,
         ends=(0.0, 1.0),
         note=note,
     )

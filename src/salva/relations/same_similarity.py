@@ -31,7 +31,9 @@ class SameSimilarityOptions:
 
     clip_scale: str = clip_scale_option()
     clip_stability: str = clip_stability_option()
-    min_clip_stability: float = option(0.97, "A pair whose clip_stability is lower is violated.")
+    min_clip_stability: float = option(
+        0.85, "A pair whose clip_stability is lower is violated; right for pocket, to be chosen for another embedder."
+    )
 
     def __post_init__(self) -> None:
         if self.min_clip_stability > 1:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _INK, _SOFT, _GRID = "#2b2622", "#8a8178", "#e7e1d8"
 _COLOURS = ("#b8412a", "#2f6f8f", "#c98f1f", "#5a7d3c", "#7a5195", "#8c6d5a", "#3a8f85", "#b05c88")
 _HEAT = ("#faf4e8", "#e9b384", "#c8391f", "#7a1710")
+_FINE = ("#faf4e8", "#a9c9c4", "#2f6f8f", "#173c54")
 _STYLE: dict[Any, Any] = {
     "font.family": ["DejaVu Sans"],
     "font.size": 9.0,
@@ -129,7 +130,7 @@ def _bars(chart: Chart, axes: Axes) -> None:
         shown = [row for row in _rows(chart, group) if str(row[chart.x]) in names]
         places = [names.index(str(row[chart.x])) + thickness * (number - (len(groups) - 1) / 2) for row in shown]
         values = [_number(row[chart.y]) for row in shown]
-        colour = _COLOURS[number % len(_COLOURS)]
+        colour = _COLOURS[(number + chart.is_high_good) % len(_COLOURS)]
         known = [(p, v, row) for p, v, row in zip(places, values, shown, strict=True) if v is not None]
         axes.barh([p for p, _, _ in known], [v for _, v, _ in known], thickness * 0.92, color=colour, label=group)
         for place, value, row in known:
@@ -167,7 +168,9 @@ def _heat_map(chart: Chart, axes: Axes) -> None:
         if value is not None and str(row[chart.x]) in columns and str(row[chart.y]) in lines:
             grid[lines.index(str(row[chart.y])), columns.index(str(row[chart.x]))] = value
     low, high = chart.ends or (_least(grid), _most(grid))
-    colours = LinearSegmentedColormap.from_list("heat", _HEAT).with_extremes(bad="#f3f0ea")
+    colours = LinearSegmentedColormap.from_list("heat", _FINE if chart.is_high_good else _HEAT).with_extremes(
+        bad="#f3f0ea"
+    )
     axes.imshow(grid, cmap=colours, vmin=low, vmax=high if high > low else low + 1, aspect="auto")
     for i in range(len(lines)):
         for j in range(len(columns)):

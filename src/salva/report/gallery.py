@@ -204,10 +204,12 @@ def make_thumbnail(data: bytes) -> Thumbnail:
     with Image.open(BytesIO(data)) as image:
         small = image.convert("RGB")
         small.thumbnail((_SIDE, _SIDE))
+        # Boxes and their names are drawn in units of the shown size, however few pixels the picture has.
+        scale = _SIDE / max(small.size)
         buffer = BytesIO()
         small.save(buffer, "WEBP", quality=_QUALITY, method=4)
     encoded = base64.b64encode(buffer.getvalue()).decode("ascii")
-    return Thumbnail(f"data:image/webp;base64,{encoded}", small.width, small.height)
+    return Thumbnail(f"data:image/webp;base64,{encoded}", round(small.width * scale), round(small.height * scale))
 
 
 def _overlays(seen: Seen, failures: Sequence[Failure], picture: Thumbnail) -> tuple[Overlay, ...]:

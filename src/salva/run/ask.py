@@ -13,12 +13,12 @@ from salva.core.fingerprint import Json
 from salva.core.options import NoOptions
 from salva.core.spec import Binding, ComponentSpec, RunSpec
 from salva.errors import UsageError, unknown_name
-from salva.registry import bind, entries, load
+from salva.registry import BUILT_IN, bind, entries, load
 
 SETTABLE = ("suite", "model", "detector", "reader", "embedder", "judge", "relation")
 NOBODY = "none"
 """What stands for a role left empty."""
-DEFAULTS = {"model": "painter", "detector": "pocket", "reader": "rapidocr", "embedder": NOBODY, "judge": NOBODY}
+DEFAULTS = {"model": "pocket", "detector": "pocket", "reader": "rapidocr", "embedder": NOBODY, "judge": NOBODY}
 """Who plays a role when neither the user nor the suite names anyone."""
 
 
@@ -104,19 +104,26 @@ def make_spec(ask: Ask) -> RunSpec:
 
 def bind_each(role: str, texts: Sequence[str], options: Mapping[str, str]) -> tuple[Binding, ...]:
     """Every named component of a role; where there are several, each gets the options it knows."""
-    if len(texts) < 2:
-        return tuple(bind(component_spec(role, text, options)) for text in texts)
-    known: dict[str, set[str]] = {}
-    for text in texts:
-        component = load(role, text.partition("/")[0])
-        known[text] = {field.name for field in dataclasses.fields(getattr(component, "Options", NoOptions))}
+    known = {text: option_names(role, text.partition("/")[0]) for text in texts}
     for name in options:
         if not any(name in names for names in known.values()):
-            raise unknown_name(f"option of {' or '.join(texts)}", name, set().union(*known.values()))
+            error = unknown_name(f"option of {' or '.join(texts)}", name, set().union(*known.values()))
+            raise UsageError(f"{error}{_elsewhere(role, name)}")
     return tuple(
         bind(component_spec(role, text, {name: value for name, value in options.items() if name in known[text]}))
         for text in texts
     )
+
+
+def option_names(role: str, name: str) -> set[str]:
+    """The options a component knows."""
+    return {field.name for field in dataclasses.fields(getattr(load(role, name), "Options", NoOptions))}
+
+
+def _elsewhere(role: str, option: str) -> str:
+    """Which of our own components of this role knows the option: it was perhaps meant for another one."""
+    owners = [name for name in BUILT_IN[role] if option in option_names(role, name)]
+    return f" It is an option of {', '.join(owners)}; name it with --{role} {owners[0]}." if owners else ""
 
 
 def component_spec(role: str, text: str, options: Mapping[str, str] | None = None) -> ComponentSpec:
@@ -134,7 +141,7 @@ def bind_relations(options: Mapping[str, str], roles: Iterable[str], headline: s
     known: dict[str, set[str]] = {}
     bindings = []
     for name, relation in classes.items():
-        known[name] = {field.name for field in dataclasses.fields(getattr(relation, "Options", NoOptions))}
+        known[name] = option_names("relation", name)
         missing = [role for role in relation.needs if role not in bound_roles]
         if missing and name == headline:
             raise UsageError(f"the relation {name!r} needs a {missing[0]}; name one with --{missing[0]}")

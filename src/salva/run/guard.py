@@ -33,6 +33,7 @@ N_FAILURES = 32
 
 _SECRET_NAMES = ("KEY", "TOKEN", "SECRET", "PASSWORD")
 _SHORTEST_SECRET = 6
+_NO_GROWTH = BackendError("no answer")
 
 Requests = Sequence[RenderRequest] | Sequence[LookRequest]
 
@@ -80,6 +81,8 @@ class Guard:
         self._stopping = stopping or threading.Event()
         self._limiter = limiter
         self._n_hangs = self._n_lost = self._n_failed = 0
+        self._end: SalvaError | None = None
+        """What stopped an endpoint's lane for good."""
 
     def __call__(self, requests: Requests) -> Sequence[object]:
         """One outcome per request: the thing itself, or a BackendError."""
@@ -118,15 +121,24 @@ class Guard:
             return self._attempt(requests)
         if turn is None:
             return [BackendError(f"{self._name} was not asked: the run stopped", is_retryable=True)] * len(requests)
-        outcomes: Sequence[object] = ()
+        outcomes: Sequence[object] = [_NO_GROWTH]
         try:
+            if self._end is not None:
+                # Somebody else has learnt that nobody can be served; nothing more is sent, or paid for.
+                raise self._end
             outcomes = self._attempt(requests)
+        except SalvaError as error:
+            self._end = error
+            raise
         finally:
             self._limiter.end(turn, outcomes)
         asked_s = _asked(outcomes)
         if asked_s > TOTAL_RETRY_S:
-            error = next(o for o in outcomes if isinstance(o, BackendError) and o.retry_after_s == asked_s)
-            raise UnusableError(f"{error}; it asks to come back in {asked_s:,.0f} s: run the same command again then")
+            told = next(o for o in outcomes if isinstance(o, BackendError) and o.retry_after_s == asked_s)
+            self._end = UnusableError(
+                f"{told}; it asks to come back in {asked_s:,.0f} s: run the same command again then"
+            )
+            raise self._end
         return outcomes
 
     def _check_alive(self, outcomes: Sequence[object]) -> None:
@@ -139,10 +151,11 @@ class Guard:
             # What can be retried and still failed says that the endpoint is down, not that the request is bad.
             self._n_lost = self._n_lost + 1 if outcome.is_retryable else 0
             if self._n_lost >= N_HANGS or self._n_failed >= N_FAILURES:
-                raise UnusableError(
+                self._end = UnusableError(
                     f"{self._name} failed {max(self._n_lost, self._n_failed)} times in a row, the last time: "
                     f"{outcome}; see that it works, then run the same command again"
                 )
+                raise self._end
 
     def _attempt(self, requests: list[RenderRequest | LookRequest]) -> Sequence[object]:
         try:
