@@ -4,12 +4,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -qq --constraint constraints.txt
 DEMO_RUN := runs/demo
-DEMO_FAULTS := entity-omission:0.08,entity-duplication:0.08,x-misposition:0.3,y-misposition:0.3,optical-character:0.05
 
 .PHONY: demo test check bench docs clean
 
 demo: $(VENV)/.base
-	$(BIN)/salva run metalogic --model painter --set model.faults=$(DEMO_FAULTS) --out $(DEMO_RUN)
+	$(BIN)/salva run metalogic --out $(DEMO_RUN)
 	@$(BIN)/salva report $(DEMO_RUN) >/dev/null
 	@echo; echo "The pairs that broke, side by side: $(DEMO_RUN)/report/index.html"
 

@@ -33,7 +33,11 @@ ROOMS = {
     "run": "from an ask to stored verdicts",
     "report": "verdicts to tables, pages and files; reads the store only",
     "cli": "parses, calls, prints: one short file per command",
-    "assets": "sprites and weights, their licences and checksums",
+    "writing": "new test sentences: templates, checks, reviews",
+    "remote": "endpoints on the other side of HTTP, and their errors in our words",
+    "hardware": "devices, precision, batch sizes, checkpoints on disk and on the hub",
+    "imaging": "image files to pictures and back",
+    "assets": "sprites, names and weights, their licences and checksums",
 }
 
 

@@ -1,6 +1,6 @@
 """Weights on disk between pieces of training: bf16, in files small enough to travel.
 
-A folder holds <name>-0.pt, <name>-1.pt ... for each set of weights and pocket.json with the network's shape,
+A folder holds <name>-0.safetensors, <name>-1.safetensors ... for each set of weights and pocket.json with the network's shape,
 the steps so far and what was measured. The optimiser's memory is not kept here; it warms up anew.
 """
 
@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 from pocket_model import PocketPainter, Shape
+from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 MAX_FILE_BYTES = 15 * 2**20 - 200_000
@@ -27,25 +28,25 @@ def save_weights(folder: Path, name: str, state: dict[str, Tensor]) -> None:
         if size + half.numel() * 2 > MAX_FILE_BYTES:
             parts.append({})
             size = 0
-        parts[-1][key] = half.clone()
+        parts[-1][key] = half.contiguous().clone(memory_format=torch.contiguous_format)
         size += half.numel() * 2
-    for old in folder.glob(f"{name}-[0-9].pt"):
+    for old in folder.glob(f"{name}-[0-9].safetensors"):
         if int(old.stem.rsplit("-", 1)[1]) >= len(parts):
             old.unlink()
     for i, part in enumerate(parts):
         temporary = folder / f"{name}-{i}.part"
-        torch.save(part, temporary)
-        temporary.replace(folder / f"{name}-{i}.pt")
+        save_file(part, temporary)
+        temporary.replace(folder / f"{name}-{i}.safetensors")
 
 
 def load_weights(folder: Path, name: str) -> dict[str, Tensor]:
     """Read one set of weights in full precision."""
-    paths = sorted(folder.glob(f"{name}-[0-9].pt"))
+    paths = sorted(folder.glob(f"{name}-[0-9].safetensors"))
     if not paths:
-        raise SystemExit(f"no weights named {name!r} in {str(folder)!r}; wanted {name}-0.pt; train first")
+        raise SystemExit(f"no weights named {name!r} in {str(folder)!r}; wanted {name}-0.safetensors; train first")
     state: dict[str, Tensor] = {}
     for path in paths:
-        state |= torch.load(path, map_location="cpu", weights_only=True)
+        state |= load_file(path)
     return {key: value.float() for key, value in state.items()}
 
 
