@@ -34,6 +34,7 @@ from salva.core.image import Picture
 from salva.core.observation import Detections, Vector
 from salva.core.options import NoOptions
 from salva.core.protocols import LookRequest, Query, Rendered, RenderRequest
+from salva.core.verdict import Outcome
 from salva.generators.painter.component import random_scene
 from salva.generators.pocket import Pocket, PocketOptions
 from salva.perception.pocket_detector import PocketDetector
@@ -72,7 +73,7 @@ class Row:
     verdict: str = ""
 
     def __str__(self) -> str:
-        return f"{self.what:46} {self.value:>28} {self.target:>10}  {self.verdict}"
+        return f"{self.what:54} {self.value:>28} {self.target:>10}  {self.verdict}"
 
 
 def share(what: str, marks: Sequence[bool], target: float | None = None) -> Row:
@@ -163,7 +164,9 @@ def logic() -> list[Row]:
         rows.append(most("salva run metalogic --size quick, 120 pictures", time.perf_counter() - start, "s", 60))
         run = run_suite("metalogic", "pocket", out=Path(folder) / "sample", size="240", reader="none")
         verdicts = run.verdicts
-    verdicts = verdicts[verdicts["outcome"].isin(["holds", "violated"])]
+    decided = verdicts["outcome"].isin([Outcome.HOLDS.value, Outcome.VIOLATED.value])
+    rows.append(share("MetaLogic: pairs that could be judged", list(decided)))
+    verdicts = verdicts[decided]
     for (relation, law), some in verdicts.groupby(["relation", "label.law"]):
         rows.append(share(f"MetaLogic, {law}: {relation} holds", [not bad for bad in some["is_violated"]]))
     return rows

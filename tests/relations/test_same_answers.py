@@ -308,6 +308,20 @@ def test_questions_come_from_a_tifa_file(tmp_path: Path) -> None:
     assert found.outcome is Outcome.INCONCLUSIVE
 
 
+def test_each_prompt_of_a_contrast_keeps_its_own_expected_answer(tmp_path: Path) -> None:
+    cup = {"element": "cup", "question": "is there a cup?", "choices": ["yes", "no"]}
+    rows = [
+        {"id": "p1", "caption": "wording a", "answer": "yes", **cup},
+        {"id": "p2", "caption": "wording b", "answer": "no", **cup},
+    ]
+    contrast = pair("cup", "!cup", equivalent=False, relation="must-differ")
+    path = _written(tmp_path, "tifa.json", json.dumps(rows))
+    found, _ = heard(
+        MustDiffer(AnswerOptions(questions=path)), contrast, {"a": saying(a_cup="yes"), "b": saying(a_cup="no")}
+    )
+    assert (found.scores["faith_A"], found.scores["faith_B"]) == (1, 1)
+
+
 def test_questions_come_from_a_dsg_file_with_their_dependencies(tmp_path: Path) -> None:
     path = _written(tmp_path, "dsg.csv", DSG)
     no_cat = saying(there_a_cat="no")

@@ -199,9 +199,8 @@ def questions(
     if unwritten:
         for one in unwritten[:_N_NAMED]:
             click.echo(f"{one.prompt!r}: {one.why}", err=True)
-        click.echo(
-            f"{len(unwritten)} prompts have no questions; {beside} lists them. The same command asks again", err=True
-        )
+        told = f"{len(unwritten)} of {len(prompts)} prompts have no questions; {beside} lists them"
+        click.echo(f"{told}. The same command asks again", err=True)
         sys.exit(EXIT_INCOMPLETE)
     beside.unlink(missing_ok=True)
     click.echo(f"ask them with: --judge JUDGE --set relation.questions={output}")

@@ -18,7 +18,7 @@ from salva.logic.formula import entities
 from salva.logic.notation import parse
 from salva.logic.questions import NO, YES, Question, expected_answer, is_satisfied, questions_about
 from salva.relations.asking import AskingOptions
-from salva.relations.question_files import QuestionFile, plain
+from salva.relations.question_files import FileQuestion, QuestionFile, plain
 from salva.relations.similarities import clip_scale_option, clip_stability_option
 from salva.stats.faithfulness import mean, pair_scores
 
@@ -116,13 +116,17 @@ def _from_file(case: Case, file: QuestionFile) -> tuple[Asked, ...]:
         }
         for prompt in case.prompts
     }
-    made = {text: one for found in own.values() for text, one in found.items()}
-    is_shared = case.equivalent is not False
+    made: dict[str, FileQuestion] = {}
+    for found in own.values():
+        for text, one in found.items():
+            made.setdefault(text, one)
+    # Each prompt's own answer first: two prompts of a contrast may expect different answers to one question.
+    other = {text: one.expected if case.equivalent is not False else None for text, one in made.items()}
     return tuple(
         Asked(
             question=one.question,
             query=_query(one.question, ()),
-            expected={role: one.expected if is_shared or text in found else None for role, found in own.items()},
+            expected={role: found[text].expected if text in found else other[text] for role, found in own.items()},
         )
         for text, one in made.items()
     )

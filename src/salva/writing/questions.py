@@ -14,11 +14,11 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from salva.core.fingerprint import Json
 from salva.errors import BackendError, RefusedError, UnusableError, UsageError
 from salva.writing.question_replies import CATEGORIES, ELEMENT_TYPES, read_elements, read_propositions
-from salva.writing.text_model import TextModel
 
 TIFA, DSG = "tifa", "dsg"
 STYLES = (TIFA, DSG)
@@ -65,6 +65,15 @@ _INSTRUCTIONS = {
 }
 
 
+class Writer(Protocol):
+    """A text model that is asked for JSON, such as TextModel."""
+
+    name: str
+
+    def ask(self, instruction: str, question: str) -> Json | None:
+        """The JSON of a reply; None when it stays unreadable."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
     """The questions about one prompt, as rows of a file."""
@@ -101,7 +110,7 @@ def different(prompts: Iterable[str], known: Collection[str] = ()) -> list[str]:
     return list(found.values())
 
 
-def write_questions(prompts: Iterable[str], style: str, writer: TextModel) -> Iterator[Written | Unwritten]:
+def write_questions(prompts: Iterable[str], style: str, writer: Writer) -> Iterator[Written | Unwritten]:
     """Ask for questions about each prompt; an endpoint that cannot be used, or fails thrice in a row, raises."""
     n_failures = 0
     for prompt in prompts:
@@ -120,7 +129,7 @@ def write_questions(prompts: Iterable[str], style: str, writer: TextModel) -> It
         yield made
 
 
-def _asked(prompt: str, style: str, writer: TextModel) -> Written | Unwritten:
+def _asked(prompt: str, style: str, writer: Writer) -> Written | Unwritten:
     if style == DSG and prompt.startswith(_FORMULA_STARTS):
         why = f"it begins with {prompt[0]!r}, and a spreadsheet would run it; put it otherwise, or use --style {TIFA}"
         return Unwritten(prompt=prompt, why=why)

@@ -50,7 +50,14 @@ class TextModel:
                     raise translated from error
                 time.sleep(translated.retry_after_s or 0.5 * 2**attempt)
                 continue
-            text = _FENCE.sub("", (answered.choices[0].message.content or "").strip())
+            try:
+                content = answered.choices[0].message.content or ""
+            except (AttributeError, IndexError, TypeError) as error:
+                raise BackendError(
+                    f"{self.name} answered, but not as a chat does: {str(answered)[:200]!r}; check the base URL",
+                    is_retryable=False,
+                ) from error
+            text = _FENCE.sub("", content.strip())
             try:
                 read: Json = json.loads(text)
             except ValueError:
