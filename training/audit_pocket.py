@@ -1,7 +1,8 @@
 """How far the detector can be believed about pocket's pictures: paint some, have them looked at, compare.
 
     python training/audit_pocket.py paint                         pictures, numbered sheets and a list to fill in
-    python training/audit_pocket.py score --by "who looked"       compare; writes the table into the docs page
+    python training/audit_pocket.py score --by "who looked"       compare; writes the table into the docs page, and
+                                                                  an asset (then: make_sprites.py --checksums)
 
 The list, labels.csv, has one line for each picture: in `seen`, the name of every thing from left to right ("cat dog
 dog"), a ? for a shape that is no thing, nothing for an empty picture. Whoever looks sees the sheets alone: neither
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import json
 import random
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -33,6 +35,7 @@ from salva.suites.metalogic import MetaLogic, MetaLogicOptions
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "audit" / "pocket"
+AUDIT = ROOT / "src" / "salva" / "assets" / "audits" / "pocket.json"
 PAGE = ROOT / "docs" / "explanation" / "pocket-audit.md"
 BEGIN, END = "<!-- audit: written by training/audit_pocket.py -->", "<!-- audit: end -->"
 N_PICTURES, N_LOGIC = 200, 60
@@ -271,6 +274,9 @@ def main() -> None:
             print(f"{result.number}: seen {' '.join(result.seen) or '-'}; detected {' '.join(result.detected) or '-'}; "
                   f"{', '.join(result.errors)}")  # fmt: skip
     right = sum(not result.errors for result in results)
+    # Beside the weights, so that the report of a run can say how far its detector was checked.
+    AUDIT.parent.mkdir(exist_ok=True)
+    AUDIT.write_text(json.dumps({"n_pictures": len(results), "n_right": right, "by": args.by}, indent=1) + "\n")
     print(f"{right} of {len(results)} exactly right")
 
 

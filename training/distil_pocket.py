@@ -3,9 +3,9 @@
     python3 training/distil_pocket.py --from DIR --minutes 4.5 --out OUT
     ... --resume DIR                                                       go on with a student begun before
 
-Reads ema-*.safetensors, writes student-*.safetensors. The student walks by itself to where it stands and asks the teacher, guided and
-in smaller steps, for the next stretch from there only: it learns from its own mistakes, and needs captions but no
-pictures.
+Reads ema-*.safetensors, writes student-*.safetensors. The student walks by itself to where it stands and asks the
+teacher, guided and in smaller steps, for the next stretch from there only: it learns from its own mistakes, and needs
+captions but no pictures.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Weights on disk between pieces of training: bf16, in files small enough to travel.
 
-A folder holds <name>-0.safetensors, <name>-1.safetensors ... for each set of weights and pocket.json with the network's shape,
-the steps so far and what was measured. The optimiser's memory is not kept here; it warms up anew.
+A folder holds <name>-0.safetensors, <name>-1.safetensors ... for each set of weights and pocket.json with the network's
+shape, the steps so far and what was measured. The optimiser's memory is not kept here; it warms up anew.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@
     python3 training/train_pocket.py --minutes 8 --fade 0 --out OUT         a first piece, others to follow
     python3 training/train_pocket.py --minutes 8 --resume DIR --out OUT     a further one
 
-OUT gets raw-*.safetensors and ema-*.safetensors (bf16), pocket.json, samples.png and world.png (training pictures with captions).
+OUT gets raw-*.safetensors and ema-*.safetensors (bf16), pocket.json, samples.png and world.png (training pictures with
+captions).
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from report.fake_runs import FakeImages, make_case, make_verdict, random_run, st
 from report.hostile import hostile_run
 from rich.console import Console
 
+from salva.core.fingerprint import Json
 from salva.core.verdict import Failure, Outcome
 from salva.report.html import render_html, write_html
 from salva.report.markdown import to_markdown
@@ -202,3 +203,13 @@ def test_the_terminal_shows_rate_heat_map_and_hostile_text_as_text() -> None:
     marked = replace(hostile.verdicts[0], model="[red]name[/red]")
     print_summary(summarise(hostile.cases, [marked]), console)
     assert "[red]name[/red]" in out.getvalue()
+
+
+def test_a_pocket_run_says_how_far_its_detector_was_checked() -> None:
+    records, images = random_run(n_entities=2)
+    observers: dict[str, Json] = {"detector:pocket": {"name": "pocket"}}
+    asked: dict[str, Json] = {**records.asked, "models": [{"name": "pocket"}], "observers": observers}
+    verdicts = tuple(replace(verdict, model="pocket") for verdict in records.verdicts)
+    told = render_html(replace(records, asked=asked, verdicts=verdicts), images, limit=1)
+    assert "pocket-audit.md" in told
+    assert "pocket-audit.md" not in render_html(records, images, limit=1)

@@ -14,6 +14,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from salva.assets.files import asset_digest, asset_path, read_asset
@@ -23,6 +24,7 @@ from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
 from salva.errors import BackendError, SalvaError, UsageError
 from salva.generators.pocket_words import Vocabulary, read_words
+from salva.hardware.checkpoints import digest_of_files
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,6 +33,10 @@ if TYPE_CHECKING:
 TEXT = "pocket/painter-text.onnx"
 CANVAS = "pocket/painter-canvas.onnx"
 CARD = "pocket/painter.json"
+_NAMES = tuple(name.rpartition("/")[2] for name in (TEXT, CANVAS, CARD))
+_CARD_KEYS = {
+    *("side", "batch", "max_tokens", "times", "words", "pad", "start", "end", "unknown", "things", "colours"),
+}
 UNKNOWN = ("error", "ignore")
 _MOST_STEPS = 64
 _MOST_THREADS = 4
@@ -44,6 +50,9 @@ class PocketOptions:
     steps: int = option(0, "Passes of the network for one picture; 0 for as many as it was trained for.")
     unknown: str = option(
         "error", "What to do with a word it does not know: fail the prompt, or paint past the word.", choices=UNKNOWN
+    )
+    weights: str = option(
+        "", "A folder with painter-text.onnx, painter-canvas.onnx and painter.json to paint with; its own unless given."
     )
     threads: int = option(0, "Batches painted at once, one core each; 0 for all cores, at most 4.", keyed=False)
 
@@ -65,8 +74,13 @@ class Pocket:
     Options: ClassVar[type[PocketOptions]] = PocketOptions
 
     def __init__(self, options: PocketOptions) -> None:
-        card = _card()
-        self._text, self._canvas = _session(TEXT), _session(CANVAS)
+        if options.weights:
+            text, canvas, about = _files_in(options.weights)
+            card = _card_of(about)
+            self._text, self._canvas = _foreign_session(text), _foreign_session(canvas)
+        else:
+            card = _card()
+            self._text, self._canvas = _own_session(TEXT), _own_session(CANVAS)
         self._vocabulary = _vocabulary(card)
         self._batch, self._side = int(card["batch"]), int(card["side"])
         self._times = _times(card["times"], options.steps)
@@ -74,8 +88,11 @@ class Pocket:
         self.depth = options.threads or min(_MOST_THREADS, _n_cores())
 
     @classmethod
-    def weights(cls, options: PocketOptions) -> str:  # noqa: ARG003  # no option chooses other weights
+    def weights(cls, options: PocketOptions) -> str:
         """The pin of the trained files."""
+        if options.weights:
+            files = _files_in(options.weights)
+            return digest_of_files(files, files[0].parent)
         digests = "".join(asset_digest(name) for name in (TEXT, CANVAS, CARD))
         return hashlib.sha256(digests.encode()).hexdigest()[:16]
 
@@ -153,7 +170,20 @@ def starting_noise(seed: int, side: int) -> NDArray[np.float32]:
     return generator.standard_normal((3, side, side), np.float32)
 
 
-def _session(name: str) -> Any:
+def _own_session(name: str) -> Any:
+    # Checked, then opened by name: handed over as bytes, the file would stay in memory twice.
+    read_asset(name)
+    return _session(asset_path(name))
+
+
+def _foreign_session(path: Path) -> Any:
+    try:
+        return _session(path)
+    except Exception as error:  # onnxruntime's own exceptions share no base class
+        raise UsageError(f"pocket's weights: {str(path)!r} is no ONNX file that can be loaded: {error}") from error
+
+
+def _session(path: Path) -> Any:
     import onnxruntime
 
     settings = onnxruntime.SessionOptions()
@@ -162,9 +192,9 @@ def _session(name: str) -> Any:
     settings.inter_op_num_threads = 1
     # Planned memory is as fast and takes 90 MB more.
     settings.enable_mem_pattern = False
-    # Checked, then opened by name: handed over as bytes, the file would stay in memory twice.
-    read_asset(name)
-    return onnxruntime.InferenceSession(str(asset_path(name)), settings, providers=["CPUExecutionProvider"])
+    # The sentence is read once a batch: memory kept ready for it would mostly lie idle.
+    settings.enable_cpu_mem_arena = path.name != _NAMES[0]
+    return onnxruntime.InferenceSession(str(path), settings, providers=["CPUExecutionProvider"])
 
 
 def _times(own: Sequence[float], n_steps: int) -> list[float]:
@@ -192,6 +222,37 @@ def _vocabulary(card: dict[str, Any]) -> Vocabulary:
         end=int(card["end"]),
         unknown=int(card["unknown"]),
     )
+
+
+def _files_in(folder: str) -> tuple[Path, Path, Path]:
+    """The text network, the canvas network and the card in a user's folder."""
+    where = Path(folder).expanduser()
+    if not where.is_dir():
+        raise UsageError(f"pocket's weights is {folder!r}, which is no folder; give one that holds {', '.join(_NAMES)}")
+    missing = [name for name in _NAMES if not (where / name).is_file()]
+    if missing:
+        raise UsageError(
+            f"pocket's weights: the folder {folder!r} has no {' and no '.join(missing)}; "
+            "give the folder that training/export_pocket.py wrote"
+        )
+    text, canvas, card = (where / name for name in _NAMES)
+    return text, canvas, card
+
+
+def _card_of(path: Path) -> dict[str, Any]:
+    """The card in a user's folder, with all that painting needs."""
+    try:
+        card = json.loads(path.read_bytes())
+        missing = _CARD_KEYS - set(card)
+    except (OSError, ValueError, TypeError) as error:
+        raise UsageError(
+            f"pocket's weights: {str(path)!r} cannot be read: {error}; export the weights again"
+        ) from error
+    if missing:
+        raise UsageError(
+            f"pocket's weights: {str(path)!r} lacks {', '.join(sorted(missing))}; export the weights again"
+        )
+    return dict(card)
 
 
 @cache

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -17,6 +18,7 @@ from pathlib import Path
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
+from salva.assets.files import read_asset
 from salva.core.chart import Chart
 from salva.core.fingerprint import Json
 from salva.core.table import Cell, Table
@@ -109,6 +111,7 @@ def render_html(records: RunRecords, images: ImageSource, limit: int = MAX_EXHIB
         style=Markup(style),
         script=Markup(script),
         policy=_policy(style, script),
+        audit=_audit(summary),
         exhibit_labels=_exhibit_labels,
     )
 
@@ -169,6 +172,19 @@ def _facts(records: RunRecords) -> list[tuple[str, str]]:
     if records.name:
         facts.append(("run", records.name))
     return facts
+
+
+def _audit(summary: Summary) -> str:
+    """How far the embedded detector was checked on the embedded model's pictures, where a run used both."""
+    observers = summary.asked.get("observers")
+    if "pocket" not in summary.models or not isinstance(observers, dict) or "detector:pocket" not in observers:
+        return ""
+    audit = json.loads(read_asset("audits/pocket.json"))
+    return (
+        f"{audit['n_pictures']} pictures painted by pocket were looked at by {audit['by']}. The pocket detector said "
+        f"exactly what was seen for {audit['n_right']} of them; sheets and labels are in docs/audit/pocket, what came "
+        "out in docs/explanation/pocket-audit.md of salva's repository."
+    )
 
 
 def _name(component: Json) -> str:
