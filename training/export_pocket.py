@@ -27,7 +27,7 @@ from pocket_model import PocketPainter, Shape, parameter_count
 from pocket_sampling import encode_prompts, shifted_times
 from pocket_weights import load_facts, load_painter
 
-BATCH = 8
+BATCH = 4
 SMALL = 2048
 """Tensors with fewer numbers stay as they are."""
 
