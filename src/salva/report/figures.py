@@ -49,7 +49,8 @@ _MAX_MARKS = 60
 def all_charts(summary: Summary) -> Iterator[tuple[str, Chart]]:
     """Every chart of a run with the name of its model; those of several models joined come first, without one."""
     joined: dict[str, list[Chart]] = {}
-    for model in summary.by_model:
+    is_alone = len(summary.by_model) == 1
+    for model in () if is_alone else summary.by_model:
         for chart in model.charts:
             if chart.is_joined:
                 joined.setdefault(chart.name, []).append(chart)
@@ -58,7 +59,7 @@ def all_charts(summary: Summary) -> Iterator[tuple[str, Chart]]:
         yield "", replace(same[0], table=replace(same[0].table, rows=rows))
     for model in summary.by_model:
         for chart in model.charts:
-            if not chart.is_joined:
+            if is_alone or not chart.is_joined:
                 yield model.model, chart
 
 
