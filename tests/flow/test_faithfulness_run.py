@@ -19,7 +19,19 @@ FAULTY = ("--set", "model.faults=entity-omission:0.5")
 
 
 def _run(out: Path, *arguments: str) -> Summary:
-    command = ["run", "faithfulness", "--reader", "none", "--embedder", "none", "--no-progress", "--out", str(out)]
+    command = [
+        "run",
+        "faithfulness",
+        "--model",
+        "painter",
+        "--reader",
+        "none",
+        "--embedder",
+        "none",
+        "--no-progress",
+        "--out",
+        str(out),
+    ]
     done = CliRunner().invoke(salva, [*command, *arguments], catch_exceptions=False)
     assert done.exit_code == 0, done.output
     return summarise_run(out)
@@ -119,7 +131,18 @@ def test_an_embedder_adds_clip_scores_and_a_verdict_of_its_own(tmp_path: Path, m
     monkeypatch.setattr(registry, "_loose", {})
     plugin = tmp_path / "tiny_embedder.py"
     plugin.write_text(EMBEDDER, encoding="utf-8")
-    command = ["run", "faithfulness", "--plugin", f"{plugin}:Tiny", "--embedder", "tiny", "--reader", "none"]
+    command = [
+        "run",
+        "faithfulness",
+        "--model",
+        "painter",
+        "--plugin",
+        f"{plugin}:Tiny",
+        "--embedder",
+        "tiny",
+        "--reader",
+        "none",
+    ]
     scope = ["--only", "law=commutative", "--no-progress", "--out", str(tmp_path / "run")]
     done = CliRunner().invoke(salva, [*command, *scope], catch_exceptions=False)
     assert done.exit_code == 0, done.output

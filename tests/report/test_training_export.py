@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -95,6 +96,24 @@ def test_a_violated_pair_prefers_its_right_picture_under_both_wordings() -> None
     assert {one.caption for one in found} == {"There is a cat and a dog", "There is a dog and a cat"}
     assert {(one.chosen, one.rejected) for one in found} == {(IMAGES["a"], IMAGES["b"])}
     assert [one.chosen for one in right_pictures(truth_run(), Filter())] == [IMAGES["a"]]
+
+
+def test_truth_never_lets_a_sample_past_the_filter_nor_mixes_its_meanings() -> None:
+    images = {role: IMAGES[role] for role in ("a", "pv", "pi")}
+    scores = {"right_a": 0.0, "right_pv": 1.0, "right_pi": 1.0}
+    truth = make_verdict("sv-1", Outcome.VIOLATED, relation="truth", scores=scores, images=images)
+    poor = semvar_verdict({**GOOD, ("a", "a"): 0.1})
+    records = RunRecords(cases=(semvar_case(),), verdicts=(poor, truth))
+    assert right_pictures(records, Filter()) == []
+    assert preferences(records, Filter()) == []
+
+
+@pytest.mark.parametrize("equivalent", [False, None])
+def test_wordings_not_known_to_mean_the_same_share_no_picture(equivalent: bool | None) -> None:
+    run = truth_run()
+    records = replace(run, cases=(replace(run.cases[0], equivalent=equivalent),))
+    assert preferences(records, Filter()) == []
+    assert [one.chosen for one in right_pictures(records, Filter())] == [IMAGES["a"]], "right for its own caption"
 
 
 def test_the_folder_is_what_the_trainers_read(tmp_path: Path) -> None:

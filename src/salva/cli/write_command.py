@@ -5,17 +5,29 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from salva.cli import flags
 from salva.errors import UsageError
 
+if TYPE_CHECKING:
+    from salva.writing.text_model import TextModel
+
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _SAVED_EVERY = 10
 """Prompts asked about between two savings; a killed command loses fewer."""
 _N_NAMED = 5
+
+
+def _text_model(name: str, base_url: str) -> TextModel:
+    """A text model whose connections end with the command."""
+    from salva.writing.text_model import TextModel
+
+    model = TextModel(name, base_url)
+    click.get_current_context().call_on_close(model.close)
+    return model
 
 
 @click.group("write", short_help="New test sentences from templates, reviewed by people.")
@@ -49,10 +61,9 @@ def new(
     from salva.writing.author import Removed, write_samples
     from salva.writing.samples import Sample, lines_of
     from salva.writing.templates import load_grammar
-    from salva.writing.text_model import TextModel
 
     grammar = load_grammar(templates)
-    author, judge = (TextModel(name, base_url) if name else None for name in (writer, checker))
+    author, judge = (_text_model(name, base_url) if name else None for name in (writer, checker))
     kept: list[Sample] = []
     removed: list[Removed] = []
     with Progress(disable=no_progress, transient=True) as bar:
@@ -165,13 +176,12 @@ def questions(
     from salva.report.export import write_text
     from salva.writing.questions import Unwritten, captions, different, file_text, read_rows, write_questions
     from salva.writing.samples import lines_of
-    from salva.writing.text_model import TextModel
 
     rows = read_rows(output, style)
     prompts = different(_prompts(source, **chosen))
     missing = different(prompts, captions(rows, style))
     beside = output.with_name(f"{output.stem}-unwritten.jsonl")
-    asking = write_questions(missing, style, TextModel(writer, base_url)) if missing else iter(())
+    asking = write_questions(missing, style, _text_model(writer, base_url)) if missing else iter(())
     n_written, unwritten = 0, list[Unwritten]()
 
     def save() -> None:

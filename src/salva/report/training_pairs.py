@@ -19,6 +19,8 @@ from salva.stats.tally import PAIR, TRUTH
 
 _PREFERENCES = (("a", "pv"), ("pv", "a"), ("pv", "pi"), ("pi", "pv"))
 """(chosen, rejected) by role: the four pairs a sample yields; the caption is the chosen one's."""
+_BY_SCORES = "semantic-effect"
+"""Cases of this relation are chosen by their seven scores alone, even where truth looked at them too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +117,7 @@ def _usable(records: RunRecords, wanted: Filter) -> Iterator[tuple[Case, Verdict
         scores = _seven(verdict)
         if scores and wanted.keeps(scores):
             yield case, verdict, tuple(role for role in ("a", "pv", "pi") if role in verdict.images)
-        elif verdict.relation == TRUTH:
+        elif verdict.relation == TRUTH and case.relation != _BY_SCORES:
             right = tuple(role for role in verdict.images if verdict.scores.get(f"right_{role}") == 1)
             if right:
                 yield case, verdict, right
@@ -127,6 +129,9 @@ def _preferences(case: Case, verdict: Verdict, roles: Iterable[str]) -> Iterator
         for chosen, rejected in _PREFERENCES:
             if {chosen, rejected} <= right:
                 yield _example(case, verdict, chosen, rejected)
+        return
+    if not case.equivalent:
+        # A picture that is wrong for its own wording may be right for one that means something else.
         return
     wrong = [role for role in verdict.images if verdict.scores.get(f"right_{role}") == 0]
     # Both wordings mean the same, so the right picture is right for either of them.

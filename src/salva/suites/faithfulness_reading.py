@@ -83,9 +83,10 @@ def _normal(text: str) -> str:
     return re.sub(r"\s+", " ", text).strip().rstrip(".").lower()
 
 
-_ENDS = "(?=$|, where |, but | that is )"
+_ENDS = "(?=$|, where |, and it is |, and either |, but | that is )"
 _ON = re.compile(rf" on (?:an?|the) ((?:{_WORD} )*{_WORD}){_ENDS}")
-_OPENS = re.compile(rf"^(?:an?|the) ((?:{_WORD} )*{_WORD}) (?:where|with) ")
+_OPENED = "(?: where | with |: )"
+_OPENS = re.compile(rf"^(?:an?|the) ((?:{_WORD} )*{_WORD}){_OPENED}")
 
 
 def _surfaces(text: str) -> set[str]:
@@ -100,8 +101,8 @@ def _shared_surface(first: str, second: str) -> str:
 def _without(text: str, surface: str) -> str:
     if surface:
         text = re.sub(rf" on (?:an?|the) {re.escape(surface)}{_ENDS}", "", text)
-        text = re.sub(rf"^(?:an?|the) {re.escape(surface)} (?:where|with) ", "", text)
-    return re.sub("^a scene (?:where|with) ", "", text)
+        text = re.sub(rf"^(?:an?|the) {re.escape(surface)}{_OPENED}", "", text)
+    return re.sub(f"^a scene{_OPENED}", "", text)
 
 
 def _formula(text: str) -> str | None:
@@ -201,25 +202,30 @@ _PATTERNS: tuple[tuple[re.Pattern[str], Callable[..., str]], ...] = tuple(
             lambda b, r, c, a, s: f"{_rel(b, r, c)} & ({_rel(a, s, b)} & {_rel(a, s, c)})",
         ),
         (
-            rf"{_THREE}, where {_NOT_BOTH} {_THE} is {_RELATED} {_THE} and {_THE} is {_RELATED} {_THE}",
+            rf"{_THREE}, (?:where|and) {_NOT_BOTH} {_THE} is {_RELATED} {_THE} and {_THE} is {_RELATED} {_THE}",
             lambda a, b, c, *said: _three_with(a, b, c, said[:3], said[3:], is_both=True),
         ),
         (
-            rf"{_THREE}, where either {_THE} is not {_RELATED} {_THE} or {_THE} is not {_RELATED} {_THE}",
+            rf"{_THREE}, (?:where|and) either {_THE} is not {_RELATED} {_THE} or {_THE} is not {_RELATED} {_THE}",
             lambda a, b, c, *said: _three_with(a, b, c, said[:3], said[3:], is_both=False),
         ),
         (
-            rf"{_THING} and {_THING}, where {_NOT_BOTH} {_THE} is ({_WORD}) and {_THE} is ({_WORD})",
+            rf"{_THING} and {_THING}, (?:where|and) {_NOT_BOTH} {_THE} is ({_WORD}) and {_THE} is ({_WORD})",
             lambda a, b, n, x, m, y: _two_with(a, b, (n, x), (m, y), is_both=True),
         ),
         (
-            rf"{_THING} and {_THING}, where either {_THE} is not ({_WORD}) or {_THE} is not ({_WORD})",
+            rf"{_THING} and {_THING}, (?:where|and) either {_THE} is not ({_WORD}) or {_THE} is not ({_WORD})",
             lambda a, b, n, x, m, y: _two_with(a, b, (n, x), (m, y), is_both=False),
         ),
         (rf"{_THING} {_RELATED} {_THING}", _rel),
         (
             rf"{_THING} {_RELATED} {_THING}, which is {_RELATED} {_THING}",
             lambda a, r, b, s, c: f"{_rel(a, r, b)} & {_rel(b, s, c)}",
+        ),
+        (
+            # The second thing is named again by its noun alone.
+            rf"{_THING} {_RELATED} (?:an?|the) ((?:{_WORD},? )*({_WORD})), and the \4 {_RELATED} {_THING}",
+            lambda a, r, b, _noun, s, c: f"{_rel(a, r, b)} & {_rel(b, s, c)}",
         ),
         (
             rf"a vertical stack with {_THING} on top, then {_THING},? and {_THING}",
@@ -251,6 +257,10 @@ _PATTERNS: tuple[tuple[re.Pattern[str], Callable[..., str]], ...] = tuple(
             rf"{_THING}, but no {_NOUN} (to its left|to its right|above it|below it)",
             lambda a, b, r: f"{_atom(a)} & !{_rel(b, r, a)}",
         ),
+        (
+            rf"(?:an?|the) ((?:{_WORD},? )*({_WORD})), but no {_NOUN} {_RELATED} the \2",
+            lambda a, _noun, b, r: f"{_atom(a)} & !{_rel(b, r, a)}",
+        ),
         (rf"{_THING} that is not ({_WORD}){_EXAMPLE}", lambda a, x: f"{_atom(a)} & !{_with_word(a, x)}"),
         (rf"{_THING} that is either not ({_WORD}) or not ({_WORD}){_EXAMPLE}", _not_either),
         (
@@ -259,6 +269,10 @@ _PATTERNS: tuple[tuple[re.Pattern[str], Callable[..., str]], ...] = tuple(
         ),
         (rf"it is not the case that {_THING} is {_RELATED} {_THING}", lambda a, r, b: f"!{_rel(a, r, b)}"),
         (rf"it is not the case that there is {_THING}", lambda a: f"!{_atom(a)}"),
+        (
+            rf"it is not the case that there is both {_THING} and {_THING}",
+            lambda a, b: f"!({_atom(a)} & {_atom(b)})",
+        ),
         (
             rf"either no {_NOUN} or no {_NOUN}(?: present| in an? [a-z-]+ arrangement)?",
             lambda a, b: f"!{_atom(a)} | !{_atom(b)}",

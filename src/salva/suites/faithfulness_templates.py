@@ -67,7 +67,7 @@ def _pair(law: str, dimension: str, n: int, a: tuple[str, str], b: tuple[str, st
 
 
 _BOTH = ("{a1} and {a2}{on}", "{p1} & {p2}")
-_DENIED_BOTH = ("{scene} where it is not the case that there is not both {a1} and {a2}", "!!({p1} & {p2})")
+_DENIED_BOTH = ("{scene}: it is not the case that there is not both {a1} and {a2}", "!!({p1} & {p2})")
 _GROUPED_LEFT = ("both {a1} and {a2}, along with {a3}{on}", "({p1} & {p2}) & {p3}")
 _GROUPED_RIGHT = ("{a1}, along with both {a2} and {a3}{on}", "{p1} & ({p2} & {p3})")
 
@@ -86,8 +86,8 @@ _CONJUNCTIVE = (
         "de-morgan",
         "conjunctive",
         2,
-        ("{scene} where it is not the case that both {a1} and {a2} are present", "!({p1} & {p2})"),
-        ("{scene} with either no {x1} or no {x2} present", "!{p1} | !{p2}"),
+        ("{scene}: it is not the case that there is both {a1} and {a2}", "!({p1} & {p2})"),
+        ("{scene} with either no {x1} or no {x2}", "!{p1} | !{p2}"),
     ),
 )
 
@@ -107,7 +107,7 @@ def _on_axis(dimension: str, before: str, after: str) -> tuple[Template, ...]:
             "associative",
             dimension,
             3,
-            (f"{{a1}} {before} {{a2}}, which is {before} {{a3}}{{on}}", "{first12} & {first23}"),
+            (f"{{a1}} {before} {{a2}}, and the {{n2}} {before} {{a3}}{{on}}", "{first12} & {first23}"),
             (f"{{a2}} {before} {{a3}}, with {{a1}} {before} both{{on}}", "{first23} & ({first12} & {first13})"),
         ),
         _pair(
@@ -125,19 +125,19 @@ def _on_axis(dimension: str, before: str, after: str) -> tuple[Template, ...]:
             dimension,
             2,
             (f"{{a1}} {before} {{a2}}{{on}}", "{first12}"),
-            (f"{{scene}} where it is not the case that there is no {{x1}} {before} {{a2}}", "!!{first12}"),
+            (f"{{scene}}: it is not the case that there is no {{x1}} {before} {{a2}}", "!!{first12}"),
         ),
         _pair(
             "de-morgan",
             dimension,
             3,
             (
-                f"{{a1}}, {{a2}} and {{a3}}{{on}}, where it is not the case that both the {{n1}} is {before} "
+                f"{{a1}}, {{a2}} and {{a3}}{{on}}, and it is not the case that both the {{n1}} is {before} "
                 f"the {{n2}} and the {{n2}} is {before} the {{n3}}",
                 three + "!({first12} & {first23})",
             ),
             (
-                f"{{a1}}, {{a2}} and {{a3}}{{on}}, where either the {{n1}} is not {before} the {{n2}} "
+                f"{{a1}}, {{a2}} and {{a3}}{{on}}, and either the {{n1}} is not {before} the {{n2}} "
                 f"or the {{n2}} is not {before} the {{n3}}",
                 three + "(!{first12} | !{first23})",
             ),
@@ -167,33 +167,33 @@ _ATTRIBUTES = (
         "attributes",
         2,
         (
-            "{u1} and {u2}{on}, where it is not the case that both the {n1} is {c1} and the {n2} is {c2}",
+            "{u1} and {u2}{on}, and it is not the case that both the {n1} is {c1} and the {n2} is {c2}",
             "{n1} & {n2} & !({p1} & {p2})",
         ),
         (
-            "{u1} and {u2}{on}, where either the {n1} is not {c1} or the {n2} is not {c2}",
+            "{u1} and {u2}{on}, and either the {n1} is not {c1} or the {n2} is not {c2}",
             "{n1} & {n2} & (!{p1} | !{p2})",
         ),
     ),
 )
 
 
-def _contrasts_on_axis(dimension: str, before: str, where: str, arrangement: str) -> tuple[Template, ...]:
+def _contrasts_on_axis(dimension: str, before: str) -> tuple[Template, ...]:
     return (
         _pair(
             CONTRAST,
             dimension,
             2,
             (f"{{a1}} {before} {{a2}}{{on}}", "{first12}"),
-            (f"{{a2}}{{on}}, but no {{x1}} {where}", "{p2} & !{first12}"),
+            (f"{{a2}}{{on}}, but no {{x1}} {before} the {{n2}}", "{p2} & !{first12}"),
             contrast_of="complement",
         ),
         _pair(
             CONTRAST,
             dimension,
             2,
-            (f"{{scene}} where it is not the case that {{a1}} is {before} {{a2}}", "!{first12}"),
-            (f"{{scene}} with either no {{x1}} or no {{x2}} in {arrangement} arrangement", "!{p1} | !{p2}"),
+            (f"{{scene}}: it is not the case that {{a1}} is {before} {{a2}}", "!{first12}"),
+            ("{scene} with either no {x1} or no {x2}", "!{p1} | !{p2}"),
             contrast_of="de-morgan",
         ),
     )
@@ -214,11 +214,11 @@ CONTRASTS = (
         "conjunctive",
         1,
         ("{a1}{on}", "{p1}"),
-        ("{scene} with no {x1} visible", "!{p1}"),
+        ("{scene} with no {x1}", "!{p1}"),
         contrast_of="complement",
     ),
-    *_contrasts_on_axis("horizontal", "to the left of", "to its left", "a left-right"),
-    *_contrasts_on_axis("vertical", "above", "above it", "an above-below"),
+    *_contrasts_on_axis("horizontal", "to the left of"),
+    *_contrasts_on_axis("vertical", "above"),
     _pair(
         CONTRAST,
         "attributes",
@@ -231,7 +231,7 @@ CONTRASTS = (
         CONTRAST,
         "attributes",
         1,
-        ("{scene} where it is not the case that there is {a1}", "!{p1}"),
+        ("{scene}: it is not the case that there is {a1}", "!{p1}"),
         ("{u1}{on} that is not {c1}", "{n1} & !{p1}"),
         contrast_of="de-morgan",
     ),

@@ -31,6 +31,10 @@ class TextModel:
         self._model = model
         self._client = openai_client.connect(name, base_url, timeout_s)
 
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
     def ask(self, instruction: str, question: str) -> Json | None:
         """The JSON of a reply; None when it stays unreadable."""
         for attempt in range(_N_ATTEMPTS):

@@ -1,0 +1,181 @@
+"""Fine-tuning pocket, on a CPU and with a network of no use: data packed, losses as written, weights that go on."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+torch = pytest.importorskip("torch")
+load_file = pytest.importorskip("safetensors.torch").load_file
+
+TRAINING = Path(__file__).parents[2] / "training"
+SCRIPT = """
+import sys
+sys.path.insert(0, {training!r})
+import torch
+from pathlib import Path
+from pocket_captions import vocabulary
+from pocket_model import PocketPainter, Shape
+from pocket_student import pack_student
+from pocket_weights import load_weights, save_facts, save_weights
+from train_pocket import TINY
+torch.manual_seed(0)
+painter = PocketPainter(Shape(n_words=len(vocabulary()), **TINY))
+for weight in painter.parameters():
+    torch.nn.init.normal_(weight, std=0.02)
+out = Path({out!r})
+save_weights(out / "base", "ema", painter.state_dict())
+save_facts(out / "base", dict(shape=painter.shape.to_json(), words=vocabulary(), step=3, pieces=[]))
+base = load_weights(out / "base", "ema")
+pack_student(base, base, out / "work" / "student.npz")
+"""
+LONG = "There is a cat on the right with either both a dog on the left and an apple in the middle or both an apple"
+"""Longer than any caption of the ordinary world."""
+
+
+def python(*words: str, folder: Path) -> str:
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+    done = subprocess.run(
+        [sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=300
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def png(number: int, side: int = 96) -> bytes:
+    pixels = np.random.default_rng(number).integers(0, 255, (side, side, 3), dtype=np.uint8)
+    out = io.BytesIO()
+    Image.fromarray(pixels).save(out, "PNG")
+    return out.getvalue()
+
+
+def export_folder(where: Path, captions: list[str]) -> Path:
+    (where / "images").mkdir(parents=True)
+    lines = []
+    for i, caption in enumerate(captions):
+        (where / "images" / f"{i}.png").write_bytes(png(i))
+        lines.append(json.dumps({"file_name": f"images/{i}.png", "text": caption}))
+    (where / "metadata.jsonl").write_text("\n".join(lines) + "\n")
+    return where
+
+
+def export_table(where: Path, pairs: list[tuple[str, int, int]]) -> Path:
+    def file(number: int) -> dict[str, object]:
+        return {"bytes": png(number), "path": f"{number}.png"}
+
+    columns = {
+        "caption": [caption for caption, _, _ in pairs],
+        "chosen": [file(chosen) for _, chosen, _ in pairs],
+        "rejected": [file(rejected) for _, _, rejected in pairs],
+    }
+    pd.DataFrame(columns).to_parquet(where)
+    return where
+
+
+@pytest.fixture
+def training(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(TRAINING))
+
+
+@pytest.mark.usefixtures("training")
+class TestData:
+    def test_pictures_are_kept_once_and_without_loss(self, tmp_path: Path) -> None:
+        import pocket_tuning_data as data  # type: ignore[import-not-found]  # not installed
+
+        folder = export_folder(tmp_path / "sft", ["a cat", "two dogs"])
+        table = export_table(tmp_path / "dpo.parquet", [(LONG, 1, 5)])
+        told = data.prepare([folder], [table], tmp_path / "own.npz")
+        assert (told["pictures"], told["right"], told["pairs"]) == (3, 2, 1)
+        loaded = data.load(tmp_path / "own.npz")
+        pixels = np.asarray(Image.open(io.BytesIO(png(1))))
+        assert np.array_equal(loaded.pictures[loaded.right[1]], pixels)
+        assert loaded.chosen[0] == loaded.right[1]
+        assert np.array_equal(loaded.pictures[loaded.rejected[0]], np.asarray(Image.open(io.BytesIO(png(5)))))
+        assert loaded.pair_tokens.shape[1] == len(LONG.split()) + 2
+
+    def test_a_large_source_does_not_drown_a_small_one(self, tmp_path: Path) -> None:
+        import pocket_tuning_data as data
+
+        large, small = export_folder(tmp_path / "x", ["a cat"] * 4), export_folder(tmp_path / "y", ["a dog"])
+        data.prepare([large, small], [], tmp_path / "own.npz")
+        weights = data.load(tmp_path / "own.npz").right_weights
+        assert weights.tolist() == [0.125] * 4 + [0.5]
+
+    def test_what_cannot_be_learnt_from_is_refused(self, tmp_path: Path) -> None:
+        import pocket_tuning_data as data
+
+        with pytest.raises(SystemExit, match=r"metadata.jsonl"):
+            data.prepare([tmp_path], [], tmp_path / "own.npz")
+        folder = export_folder(tmp_path / "sft", ["a zebra"])
+        with pytest.raises(SystemExit, match="zebra"):
+            data.prepare([folder], [], tmp_path / "own.npz")
+        mixed = export_folder(tmp_path / "mixed", ["a cat", "a dog"])
+        (mixed / "images" / "1.png").write_bytes(png(1, side=64))
+        with pytest.raises(SystemExit, match="64 x 64; wanted 96 x 96"):
+            data.prepare([mixed], [], tmp_path / "own.npz")
+        table = tmp_path / "other.parquet"
+        pd.DataFrame({"caption": ["a cat"]}).to_parquet(table)
+        with pytest.raises(SystemExit, match="chosen, rejected"):
+            data.prepare([], [table], tmp_path / "own.npz")
+
+
+@pytest.mark.usefixtures("training")
+class TestLosses:
+    def test_the_preference_loss_is_the_written_formula(self) -> None:
+        from finetune_pocket import preference_loss  # type: ignore[import-not-found]  # not installed
+
+        better, worse, better_before, worse_before = 0.020, 0.033, 0.021, 0.030
+        lag = (better - better_before) - (worse - worse_before)
+        wanted = -math.log(1 / (1 + math.exp(500 * lag)))
+        given = [torch.tensor([value], dtype=torch.float64) for value in (better, worse, better_before, worse_before)]
+        assert preference_loss(*given, 500).item() == pytest.approx(wanted, rel=1e-9)
+        assert preference_loss(*given, 500).item() < math.log(2), "ahead of the base on the pair"
+        turned = [given[1], given[0], given[3], given[2]]
+        assert preference_loss(*turned, 500).item() > math.log(2)
+
+    def test_the_error_is_that_of_the_velocity_from_picture_to_noise(self) -> None:
+        from finetune_pocket import velocity_errors
+
+        def off_by_two(mixed: object, t: object, tokens: object) -> object:
+            return noise - pictures + 2
+
+        pictures, noise = torch.randn(2, 3, 8, 8), torch.randn(2, 3, 8, 8)
+        times, tokens = torch.tensor([0.3, 0.9]), torch.zeros(2, 4, dtype=torch.long)
+        errors = velocity_errors(off_by_two, pictures, noise, times, tokens)
+        assert errors.tolist() == pytest.approx([4, 4], rel=1e-4)
+
+
+@pytest.mark.slow
+def test_every_way_of_tuning_gives_weights_that_can_be_gone_on_with(tmp_path: Path) -> None:
+    python("-c", SCRIPT.format(training=str(TRAINING), out=str(tmp_path)), folder=tmp_path)
+    folder = export_folder(tmp_path / "sft", ["a cat and a dog", "two cows"])
+    table = export_table(tmp_path / "dpo.parquet", [("a cat", 0, 1), (LONG, 1, 2)])
+    own = ("--data", str(folder), "--pairs", str(table), "--to", "work/own.npz")
+    python(str(TRAINING / "finetune_pocket.py"), "prepare", *own, folder=tmp_path)
+    quick = ("--base", "base", "--batch", "8", "--max-steps", "2", "--workers", "1", "--muon-rate", "0.05")
+    pay = ("--work", "work", "--out", "tuned", "--distil-steps", "2", "--no-compile", "--minutes", "4")
+    python(str(TRAINING / "does_it_pay.py"), "gpu", *quick, *pay, folder=tmp_path)
+    facts = json.loads((tmp_path / "tuned" / "pay.json").read_text())
+    for arm in ("control", "sft", "dpo"):
+        assert facts[arm]["tuning"][0]["steps"] == 2
+        assert facts[arm]["distilling"][0]["steps"] == 2
+        assert facts[arm]["times"][0] == 1.0
+        with np.load(tmp_path / "tuned" / f"{arm}.npz") as student:
+            assert any(student[name].any() for name in student if name.endswith(":bytes")), f"{arm} learnt nothing"
+    again = ("tune", "--how", "dpo", "--data", str(table), "--out", "alone", *quick)
+    python(str(TRAINING / "finetune_pocket.py"), *again, folder=tmp_path)
+    before, after = (load_file(tmp_path / name / "ema-0.safetensors") for name in ("base", "alone"))
+    assert any(not torch.equal(before[name], after[name]) for name in before), "no weight moved"
+    distil = ("--from", "alone", "--out", "student", "--max-steps", "1", "--batch", "2", "--workers", "1")
+    python(str(TRAINING / "distil_pocket.py"), *distil, "--no-compile", "--minutes", "1", folder=tmp_path)
+    assert (tmp_path / "student" / "student-0.safetensors").is_file()

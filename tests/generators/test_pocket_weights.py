@@ -1,0 +1,115 @@
+"""pocket paints with another folder of weights when told to, is told apart by what is in it, and says what it lacks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from generators.test_pocket import BATCH, LENGTH, SIDE, TIMES, WORDS, ask, pixels, tiny_canvas, tiny_text
+
+from salva.api import Run, run_suite
+from salva.core.options import keyed_options
+from salva.errors import UsageError
+from salva.generators.pocket import Pocket, PocketOptions
+
+NAMES = ("painter-text.onnx", "painter-canvas.onnx", "painter.json")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Tiny weights in a folder of one's own."""
+    where = tmp_path / "mine"
+    where.mkdir()
+    (where / NAMES[0]).write_bytes(tiny_text())
+    (where / NAMES[1]).write_bytes(tiny_canvas())
+    write_card(where)
+    return where
+
+
+def write_card(where: Path, **changes: object) -> None:
+    card = {"side": SIDE, "batch": BATCH, "max_tokens": LENGTH, "times": TIMES, "words": WORDS, "pad": 0, "start": 1}
+    card |= {"end": 2, "unknown": 3, "things": ["banana", "cat", "dog"], "colours": ["red", "blue"]}
+    (where / NAMES[2]).write_text(json.dumps({**card, **changes}))
+
+
+def options(where: Path) -> PocketOptions:
+    return PocketOptions(weights=str(where))
+
+
+def test_it_paints_with_the_networks_and_the_card_of_the_folder(folder: Path) -> None:
+    one = pixels(Pocket(options(folder)).render([ask("a cat")])[0])
+    assert one.shape == (SIDE, SIDE, 3), "the shipped weights paint larger pictures"
+    write_card(folder, times=[1.0, 0.0])
+    other = pixels(Pocket(options(folder)).render([ask("a cat")])[0])
+    assert np.abs(one.astype(int) - other).max() > 5, "the card's times were not used"
+
+
+def test_words_are_those_of_the_folder(folder: Path) -> None:
+    (outcome,) = Pocket(options(folder)).render([ask("a horse")])
+    assert "horse" in str(outcome)
+    assert "banana, cat, dog" in str(outcome)
+
+
+def test_the_pin_follows_the_content_and_not_the_place(folder: Path, tmp_path: Path) -> None:
+    before = Pocket.weights(options(folder))
+    assert before != Pocket.weights(PocketOptions())
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    for name in NAMES:
+        (copy / name).write_bytes((folder / name).read_bytes())
+    assert Pocket.weights(options(copy)) == before
+    for name in NAMES:
+        content = (copy / name).read_bytes()
+        (copy / name).write_bytes(content + b" ")
+        assert Pocket.weights(options(copy)) != before, name
+        (copy / name).write_bytes(content)
+
+
+def test_the_folder_is_part_of_what_was_asked(folder: Path) -> None:
+    assert keyed_options(options(folder))["weights"] == str(folder)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_missing_file_is_named(folder: Path, name: str) -> None:
+    (folder / name).unlink()
+    for act in (Pocket, Pocket.weights):
+        with pytest.raises(UsageError, match=rf"has no {name}.*export_pocket"):
+            act(options(folder))
+
+
+def test_what_is_no_folder_is_said_with_what_belongs_there(folder: Path) -> None:
+    for wrong in (folder / "nowhere", folder / NAMES[2]):
+        with pytest.raises(UsageError, match=r"is no folder.*painter-text.onnx, painter-canvas.onnx, painter.json"):
+            Pocket.weights(options(wrong))
+
+
+@pytest.mark.parametrize("name", NAMES[:2])
+def test_a_file_that_is_no_network_is_named(folder: Path, name: str) -> None:
+    (folder / name).write_bytes(b"no network")
+    with pytest.raises(UsageError, match=rf"{name}.*no ONNX file that can be loaded"):
+        Pocket(options(folder))
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [("{", "cannot be read"), ("3", "cannot be read"), ("[]", "lacks batch"), ('{"side": 8}', "lacks batch")],
+)
+def test_a_card_that_is_none_is_refused(folder: Path, content: str, problem: str) -> None:
+    (folder / NAMES[2]).write_text(content)
+    with pytest.raises(UsageError, match=rf"painter.json.*{problem}.*export the weights again"):
+        Pocket(options(folder))
+
+
+def test_a_run_takes_the_folder_and_keeps_its_pin(folder: Path, tmp_path: Path) -> None:
+    settings = {"model.weights": str(folder), "model.unknown": "ignore", "suite.entities": "cat,dog,banana"}
+
+    def run(where: str) -> Run:
+        return run_suite("metalogic", "pocket", out=tmp_path / where, settings=settings, size="1", reader="none")
+
+    assert len(run("run").verdicts)
+    assert Pocket.weights(options(folder)) in (tmp_path / "run" / "run.json").read_text()
+    (folder / NAMES[1]).unlink()
+    with pytest.raises(UsageError, match=NAMES[1]):
+        run("other")
