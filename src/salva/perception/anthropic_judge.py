@@ -18,7 +18,7 @@ from salva.core.options import option
 from salva.core.protocols import LookRequest
 from salva.errors import RefusedError, SalvaError, UnusableError
 from salva.imaging.files import encode_picture
-from salva.perception.interview import ChatOptions, Reply, SchemaRefusedError, interview, readable, sized
+from salva.perception.interview import ChatOptions, Reply, SchemaRefusedError, interview_each, readable
 from salva.perception.judge_prompts import Ask
 from salva.remote import anthropic_client
 
@@ -57,18 +57,11 @@ class AnthropicJudge:
 
     def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
         """One answer or error per request."""
-        return [self._look(request) for request in requests]
+        return interview_each(self, requests, self.options)
 
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
-
-    def _look(self, request: LookRequest) -> Observation | SalvaError:
-        picture = sized(request.picture, self.options.side)
-        try:
-            return interview(self, request.query, picture, self.options, self.options.price())
-        except SalvaError as error:
-            return error
 
     def say(self, ask: Ask, picture: Picture, said: Sequence[tuple[str, str]]) -> Reply:
         """One call, without what the endpoint has refused before; raises SalvaError."""

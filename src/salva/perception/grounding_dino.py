@@ -18,7 +18,7 @@ from salva.errors import BackendError, SalvaError
 from salva.perception.boxes import BoxOptions, BoxRules, from_centres
 from salva.perception.loading import Batches, CheckpointOptions, load, pin
 from salva.perception.pixels import in_groups, settings_of, to_pixels
-from salva.perception.zero_shot import AskedOptions, asked_labels
+from salva.perception.zero_shot import AskedOptions, asked_labels, size_and_labels
 
 if TYPE_CHECKING:
     import torch
@@ -74,15 +74,8 @@ class GroundingDino:
 
     def look(self, requests: Sequence[LookRequest]) -> Sequence[Detections | SalvaError]:
         """The boxes of what each picture's case mentions, strongest first."""
-        return in_groups(
-            requests,
-            lambda request: (
-                request.picture.width,
-                request.picture.height,
-                asked_labels(NAME, request, self._options),
-            ),
-            lambda part: self._batches.run(self._look, part),
-        )
+        alike = size_and_labels(NAME, self._options)
+        return in_groups(requests, alike, lambda part: self._batches.run(self._look, part))
 
     def _look(self, requests: Sequence[LookRequest]) -> Sequence[Detections | SalvaError]:
         import torch

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from salva.core.image import Picture
-from salva.core.observation import Answer
+from salva.core.observation import Answer, Observation
 from salva.core.options import option
-from salva.core.protocols import Query
-from salva.errors import BackendError, UsageError
+from salva.core.protocols import LookRequest, Query
+from salva.errors import BackendError, SalvaError, UsageError
 from salva.perception.judge_prompts import Ask, again, put
 from salva.perception.judge_replies import read_reply
 
@@ -167,6 +167,20 @@ def _usage(replies: Sequence[Reply], price: Price | None) -> dict[str, float]:
     if price is not None and {"input_tokens", "output_tokens"} <= usage.keys():
         usage["cost_usd"] = (usage["input_tokens"] * price[0] + usage["output_tokens"] * price[1]) / 1e6
     return usage
+
+
+def interview_each(
+    partner: Partner, requests: Sequence[LookRequest], options: ChatOptions
+) -> list[Observation | SalvaError]:
+    """One answer or error per request; a picture too large for the judge is made smaller first."""
+    outcomes: list[Observation | SalvaError] = []
+    for request in requests:
+        picture = sized(request.picture, options.side)
+        try:
+            outcomes.append(interview(partner, request.query, picture, options, options.price()))
+        except SalvaError as error:
+            outcomes.append(error)
+    return outcomes
 
 
 def sized(picture: Picture, side: int) -> Picture:

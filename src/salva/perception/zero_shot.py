@@ -6,6 +6,7 @@ dog somewhere else to go; they are seen and stored like any others.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from salva.core.options import option
@@ -31,3 +32,8 @@ def asked_labels(name: str, request: LookRequest, options: AskedOptions) -> tupl
             "list it with --set detector.also=cat,dog,... or use a detector with a vocabulary of its own"
         )
     return labels
+
+
+def size_and_labels(name: str, options: AskedOptions) -> Callable[[LookRequest], tuple[int, int, tuple[str, ...]]]:
+    """What pictures of one call must have in common: their size, and what is looked for in them."""
+    return lambda request: (request.picture.width, request.picture.height, asked_labels(name, request, options))

@@ -12,17 +12,9 @@ from typing import ClassVar
 from salva.core.case import Case
 from salva.core.protocols import Conclusion, Look, Sight
 from salva.core.verdict import Failure, Outcome
-from salva.relations.answers import AnswerOptions, asked_about, read_pair
+from salva.relations.answered_pairs import WRONG_ANSWER, AnsweredPairs, digest_of, wrong_answers
+from salva.relations.answers import AnswerOptions
 from salva.relations.asking import with_notes
-from salva.relations.same_answers import (
-    NO_QUESTIONS,
-    WRONG_ANSWER,
-    digest_of,
-    looks_at_pair,
-    question_file,
-    wrong_answers,
-)
-from salva.relations.similarities import similarity_scores
 
 NO_DIFFERENCE = "no-difference"
 
@@ -41,7 +33,7 @@ class MustDiffer:
 
     def __init__(self, options: AnswerOptions) -> None:
         self._options = options
-        self._file = question_file(options)
+        self._pairs = AnsweredPairs(options)
 
     @classmethod
     def weights(cls, options: AnswerOptions) -> str:
@@ -54,20 +46,17 @@ class MustDiffer:
 
     def looks(self, case: Case, roles: Collection[str], sights: Mapping[str, Sight]) -> Sequence[Look]:
         """Questions for the judge, and vectors where there is an embedder."""
-        return looks_at_pair(asked_about(case, self._options, self._file), case, roles, sights, self._options)
+        return self._pairs.looks(case, roles, sights)
 
     def judge(self, case: Case, sights: Mapping[str, Sight]) -> Conclusion:
         """Look for a difference; the same answers that are right for both prompts tell nothing."""
         return with_notes(self._concluded(case, sights), sights, self._options)
 
     def _concluded(self, case: Case, sights: Mapping[str, Sight]) -> Conclusion:
-        asked = asked_about(case, self._options, self._file)
-        similar = similarity_scores(case, sights, self._options)
-        if not asked:
-            return Conclusion(outcome=Outcome.INCONCLUSIVE, scores=similar, reason=NO_QUESTIONS)
-        pair = read_pair(case, asked, sights, self._options.reading)
-        if isinstance(pair, str):
-            return Conclusion(outcome=Outcome.INCONCLUSIVE, scores=similar, reason=pair)
+        heard = self._pairs.read(case, sights)
+        if isinstance(heard, Conclusion):
+            return heard
+        _, pair, similar = heard
         scores = {**pair.scores, **similar}
         a, b = pair.answers
         if a.said != b.said:

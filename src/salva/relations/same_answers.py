@@ -6,10 +6,8 @@ the answers and scores faithfulness and stability. Pure. A reply nobody can read
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 from salva.core.case import Case
@@ -18,14 +16,12 @@ from salva.core.protocols import Conclusion, Look, Sight
 from salva.core.verdict import Failure, Outcome
 from salva.errors import UsageError
 from salva.logic.questions import KINDS
-from salva.relations.answers import AnswerOptions, Asked, PairAnswers, answer_looks, asked_about, read_pair
-from salva.relations.asking import AskingOptions, with_checks, with_notes
-from salva.relations.question_files import QuestionFile, read_questions
-from salva.relations.similarities import similarity_looks, similarity_scores
+from salva.relations.answered_pairs import WRONG_ANSWER, AnsweredPairs, digest_of, wrong_answers
+from salva.relations.answers import AnswerOptions, Asked, PairAnswers
+from salva.relations.asking import AskingOptions, with_notes
 
 ANSWER_DIFFERS = "answer-differs"
 FORMULA_DIFFERS = "formula-differs"
-WRONG_ANSWER = "wrong-answer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +68,7 @@ class SameAnswers:
 
     def __init__(self, options: SameAnswersOptions) -> None:
         self._options = options
-        self._file = question_file(options)
+        self._pairs = AnsweredPairs(options)
 
     @classmethod
     def weights(cls, options: SameAnswersOptions) -> str:
@@ -83,24 +79,21 @@ class SameAnswers:
         """Whether this is a pair with something to ask about, not known to say two different things."""
         if len(case.prompts) != 2 or case.equivalent is False:
             return False
-        return self._file is not None or all(prompt.formula is not None for prompt in case.prompts)
+        return self._pairs.file is not None or all(prompt.formula is not None for prompt in case.prompts)
 
     def looks(self, case: Case, roles: Collection[str], sights: Mapping[str, Sight]) -> Sequence[Look]:
         """Questions for the judge, and vectors where there is an embedder."""
-        return looks_at_pair(asked_about(case, self._options, self._file), case, roles, sights, self._options)
+        return self._pairs.looks(case, roles, sights)
 
     def judge(self, case: Case, sights: Mapping[str, Sight]) -> Conclusion:
         """Compare the answers about the two pictures."""
         return with_notes(self._concluded(case, sights), sights, self._options)
 
     def _concluded(self, case: Case, sights: Mapping[str, Sight]) -> Conclusion:
-        asked = asked_about(case, self._options, self._file)
-        similar = similarity_scores(case, sights, self._options)
-        if not asked:
-            return Conclusion(outcome=Outcome.INCONCLUSIVE, scores=similar, reason=NO_QUESTIONS)
-        pair = read_pair(case, asked, sights, self._options.reading)
-        if isinstance(pair, str):
-            return Conclusion(outcome=Outcome.INCONCLUSIVE, scores=similar, reason=pair)
+        heard = self._pairs.read(case, sights)
+        if isinstance(heard, Conclusion):
+            return heard
+        asked, pair, similar = heard
         compared, differences = _compare(asked, pair)
         agreement = 1 - len(differences) / compared if compared else 1.0
         scores = {**pair.scores, "agreement": agreement, "n_compared_answers": float(compared), **similar}
@@ -123,51 +116,6 @@ class SameAnswers:
             failures=(*failures, *wrong_answers(pair)),
             scores=scores,
         )
-
-
-NO_QUESTIONS = "there is no question about this pair"
-
-
-def question_file(options: AnswerOptions) -> QuestionFile | None:
-    """The question file that was asked for."""
-    return read_questions(options.questions) if options.questions else None
-
-
-def digest_of(options: AnswerOptions) -> str:
-    """A hash of the question file: another content under the same name is another rule."""
-    if not options.questions:
-        return ""
-    try:
-        return hashlib.sha256(Path(options.questions).read_bytes()).hexdigest()[:16]
-    except OSError as error:
-        raise UsageError(f"relation.questions {options.questions!r} cannot be read: {error}") from error
-
-
-def looks_at_pair(
-    asked: Sequence[Asked],
-    case: Case,
-    roles: Collection[str],
-    sights: Mapping[str, Sight],
-    options: AnswerOptions,
-) -> list[Look]:
-    """Questions for the judge, and vectors where there is an embedder."""
-    looks = answer_looks(asked, sights, options) + (similarity_looks(case) if "embedder" in roles else [])
-    return with_checks(looks, case, roles, options)
-
-
-def wrong_answers(pair: PairAnswers) -> list[Failure]:
-    """Every answer that is not what the picture's prompt calls for."""
-    return [
-        Failure(
-            error=WRONG_ANSWER,
-            role=role,
-            message=f"{one.question.text} {answer or 'no answer'}, and it should be {one.expected[role]}",
-            expected=str(one.expected[role]),
-            seen=answer,
-        )
-        for role, scored in zip(pair.roles, pair.scored, strict=True)
-        for one, answer in scored.wrong
-    ]
 
 
 def _compare(asked: Sequence[Asked], pair: PairAnswers) -> tuple[int, list[_Difference]]:

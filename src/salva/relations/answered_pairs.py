@@ -1,0 +1,81 @@
+"""What relations over the answers about a pair share: whom to ask, what was answered, what is wrong in it.
+
+A case and what was seen come in; the answers and scores of both pictures go out, or the conclusion that nobody can
+tell. Knows nothing of how a verdict follows from answers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from salva.core.case import Case
+from salva.core.protocols import Conclusion, Look, Sight
+from salva.core.verdict import Failure, Outcome
+from salva.errors import UsageError
+from salva.relations.answers import AnswerOptions, Asked, PairAnswers, answer_looks, asked_about, read_pair
+from salva.relations.asking import with_checks
+from salva.relations.question_files import read_questions
+from salva.relations.similarities import similarity_looks, similarity_scores
+
+WRONG_ANSWER = "wrong-answer"
+_NO_QUESTIONS = "there is no question about this pair"
+
+
+class Heard(NamedTuple):
+    """What was asked about a pair, what was answered, and every score that follows."""
+
+    asked: tuple[Asked, ...]
+    pair: PairAnswers
+    similar: Mapping[str, float]
+    """Scores from vectors; empty without an embedder."""
+
+
+class AnsweredPairs:
+    """The questions of one run's options, asked and read."""
+
+    def __init__(self, options: AnswerOptions) -> None:
+        self._options = options
+        self.file = read_questions(options.questions) if options.questions else None
+
+    def looks(self, case: Case, roles: Collection[str], sights: Mapping[str, Sight]) -> list[Look]:
+        """Questions for the judge, and vectors where there is an embedder."""
+        asked = asked_about(case, self._options, self.file)
+        looks = answer_looks(asked, sights, self._options) + (similarity_looks(case) if "embedder" in roles else [])
+        return with_checks(looks, case, roles, self._options)
+
+    def read(self, case: Case, sights: Mapping[str, Sight]) -> Heard | Conclusion:
+        """What was heard of both pictures, or INCONCLUSIVE with the reason."""
+        asked = asked_about(case, self._options, self.file)
+        similar = similarity_scores(case, sights, self._options)
+        pair = read_pair(case, asked, sights, self._options.reading) if asked else _NO_QUESTIONS
+        if isinstance(pair, str):
+            return Conclusion(outcome=Outcome.INCONCLUSIVE, scores=similar, reason=pair)
+        return Heard(asked, pair, similar)
+
+
+def digest_of(options: AnswerOptions) -> str:
+    """A hash of the question file: another content under the same name is another rule."""
+    if not options.questions:
+        return ""
+    try:
+        return hashlib.sha256(Path(options.questions).read_bytes()).hexdigest()[:16]
+    except OSError as error:
+        raise UsageError(f"relation.questions {options.questions!r} cannot be read: {error}") from error
+
+
+def wrong_answers(pair: PairAnswers) -> list[Failure]:
+    """Every answer that is not what the picture's prompt calls for."""
+    return [
+        Failure(
+            error=WRONG_ANSWER,
+            role=role,
+            message=f"{one.question.text} {answer or 'no answer'}, and it should be {one.expected[role]}",
+            expected=str(one.expected[role]),
+            seen=answer,
+        )
+        for role, scored in zip(pair.roles, pair.scored, strict=True)
+        for one, answer in scored.wrong
+    ]
