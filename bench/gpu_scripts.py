@@ -32,11 +32,11 @@ FULL = Scale(
     is_tiny=False,
     steps=30,
     side=512,
-    n_single=8,
+    n_single=16,
     n_batches=5,
     paint_batch=16,
     look_batch=128,
-    n_painted=192,
+    n_painted=320,
     n_seen=2560,
 )
 TINY = Scale(

@@ -86,7 +86,14 @@ class Florence2:
         self._model, self._processor = loaded.model, loaded.processor
         self._pixels = settings_of(self._processor.image_processor, self.name)
         self._rules = BoxRules(options)
-        self._batches = Batches(self.name, options, loaded, limit=LIMIT, detail=f"{self.task} beams {options.beams}")
+        self._batches = Batches(
+            self.name,
+            options,
+            loaded,
+            limit=LIMIT,
+            detail=f"{self.task} beams {options.beams}",
+            is_compiled=options.compile,
+        )
         self.batch_size, self.depth = self._batches.batch_size, self._batches.depth
         if options.compile:
             # The eye alone: it is most of the work at 768 pixels, while the words change shape with every step.

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import torch
 
 _PINNED = (".json", ".safetensors", ".txt", ".model", ".jinja")
+_FEW = 16
 _Element = TypeVar("_Element")
 _Outcome = TypeVar("_Outcome")
 
@@ -165,16 +166,27 @@ class Batches:
     once, and `on_device` keeps their model parts apart.
     """
 
-    def __init__(self, name: str, options: CheckpointOptions, loaded: Loaded, *, limit: int, detail: str = "") -> None:
+    def __init__(
+        self,
+        name: str,
+        options: CheckpointOptions,
+        loaded: Loaded,
+        *,
+        limit: int,
+        detail: str = "",
+        is_compiled: bool = False,
+    ) -> None:
         self._is_gpu = loaded.device != "cpu"
         # Batches make a processor no faster, and alone a picture cannot depend on its neighbours.
         default = limit if self._is_gpu else 1
         self.batch_size = options.batch_size or default
         self.depth = 2 if self._is_gpu else 1
         self.on_device = threading.Lock()
+        # Every size is compiled anew, which takes longer than many a run: then there are two, few and full.
+        self._shapes = (_FEW,) if is_compiled else tuple(1 << i for i in range(16))
         self._sizer = BatchSizer(
-            f"{name} {Path(options.model).name} {detail} {loaded.dtype}",
-            start=options.batch_size or min(16, default),
+            f"{name} {Path(options.model).name} {detail} {loaded.dtype}{' compiled' if is_compiled else ''}",
+            start=self.batch_size if options.batch_size or is_compiled else min(_FEW, default),
             limit=self.batch_size,
             device=loaded.device,
             name=f"{name} with {options.model!r}",
@@ -186,12 +198,13 @@ class Batches:
     ) -> list[_Outcome]:
         """One outcome per element. On a GPU a call gets 1, 2, 4, 8 ... elements, filled up with copies of the last.
 
-        A few shapes mean a few sets of kernels: nothing is tuned or compiled anew for the odd rest of a batch, and what
-        is seen in a picture does not depend on how many came with it, but for the last digits.
+        A few shapes (two where the model is compiled) mean a few sets of kernels: nothing is tuned or compiled anew for
+        the odd rest of a batch, and what is seen in a picture does not depend on how many came with it, but for the
+        last digits.
         """
 
         def fill(part: Sequence[_Element]) -> Sequence[_Outcome]:
-            n_more = (1 << (len(part) - 1).bit_length()) - len(part) if self._is_gpu else 0
-            return call([*part, *([part[-1]] * n_more)])[: len(part)]
+            fitting = [n for n in (*self._shapes, self._sizer.size) if n >= len(part)] if self._is_gpu else []
+            return call([*part, *([part[-1]] * (min(fitting, default=len(part)) - len(part)))])[: len(part)]
 
         return self._sizer.run(fill, elements)

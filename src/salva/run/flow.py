@@ -20,6 +20,7 @@ from salva.core.protocols import Executor, LookRequest, Query, Rendered
 from salva.errors import BackendError, RefusedError, StoreError
 from salva.run.budget import Budget
 from salva.run.cast import Cast, Voices
+from salva.run.environment import n_cores
 from salva.run.lanes import Station
 from salva.run.pictures import Album
 from salva.run.plan import Actor, requests_of
@@ -31,7 +32,7 @@ from salva.run.workers import Workers
 from salva.store.records import Status, StoredImage
 from salva.store.sqlite import RunStore
 
-_N_WRITERS = 4
+_N_WRITERS = max(4, min(16, n_cores()))
 _N_PER_WRITE = 8
 _FEWEST_PICTURES = 32
 _MOST_BESIDES = 128
