@@ -1,6 +1,6 @@
-"""MetaLogic on the painter, whole: how long `--size paper` takes and what share of it is salva's own.
+"""MetaLogic on the painter and on pocket, whole: how long `--size paper` takes and what share of it is salva's own.
 
-Prints one table with the reader off and on. "Own share" is the CPU time outside loading the networks,
+Prints one table, each model with the reader off and on. "Own share" is the CPU time outside loading the networks,
 painting, detecting, reading and encoding, in per cent of all CPU time: planning, writing and syncing
 files, the database, judging.
 
@@ -10,6 +10,7 @@ files, the database, judging.
 from __future__ import annotations
 
 import functools
+import itertools
 import shutil
 import sys
 import tempfile
@@ -47,18 +48,20 @@ def timed(name: str, work: Callable[..., Any]) -> Callable[..., Any]:
 def main() -> None:
     """Measure and print."""
     size = sys.argv[1] if len(sys.argv) > 1 else "paper"
-    painter, detector, reader = load("model", "painter"), load("detector", "pocket"), load("reader", "rapidocr")
-    painter.render = timed("painting", painter.render)
+    models = {name: load("model", name) for name in ("painter", "pocket")}
+    detector, reader = load("detector", "pocket"), load("reader", "rapidocr")
+    for model in models.values():
+        model.render = timed("painting", model.render)
     detector.look = timed("detecting", detector.look)
     reader.look = timed("reading", reader.look)
-    for component in (painter, detector, reader):
+    for component in (*models.values(), detector, reader):
         component.__init__ = timed("loading", component.__init__)
     pictures.encode_picture = timed("encoding", pictures.encode_picture)
-    print(f"{'reader':<9} {'images':>7} {'wall s':>7} {'images/s':>9} {'own share':>10}   CPU seconds by stage")
-    for reader_name in ("none", "rapidocr"):
+    print(f"{'model':<8} {'reader':<9} {'images':>7} {'wall s':>7} {'images/s':>9} {'own share':>10}   CPU s by stage")
+    for model_name, reader_name in itertools.product(models, ("none", "rapidocr")):
         _busy.clear()
         root = Path(tempfile.mkdtemp(prefix="salva-bench-"))
-        spec = make_spec(Ask(suite="metalogic", size=size, reader=reader_name))
+        spec = make_spec(Ask(suite="metalogic", models=(model_name,), size=size, reader=reader_name))
         wall, cpu = time.perf_counter(), time.process_time()
         summary = execute(spec, root / "run", make_progress(quiet=True))
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
@@ -66,7 +69,7 @@ def main() -> None:
         own = 1 - sum(_busy.values()) / cpu
         stages = ", ".join(f"{name} {seconds:.1f}" for name, seconds in _busy.items())
         n = summary.n_rendered
-        print(f"{reader_name:<9} {n:>7,} {wall:>7.1f} {n / wall:>9.1f} {own:>9.1%}   {stages}")
+        print(f"{model_name:<8} {reader_name:<9} {n:>7,} {wall:>7.1f} {n / wall:>9.1f} {own:>9.1%}   {stages}")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
     python training/does_it_pay.py here-after --tuned TUNED             CPU, about 25 minutes
 
 here-before runs semvar's train split and MetaLogic on pocket, exports and packs what was selected, and measures
-pocket on held-out cases. gpu makes three painters from the same base with as many steps each: control (ordinary world
+pocket on held-out cases. gpu makes three painters from the same base in equal time: control (ordinary world
 alone), sft and dpo; each is then distilled to six steps. here-after measures these on the same held-out cases and
 writes the table. The stages on the CPU go on where they stopped.
 """

@@ -53,6 +53,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "clip": "salva.perception.clip_like:Clip",
         "inception": "salva.perception.inception:Inception",
         "pocket": "salva.perception.pocket_embedder:PocketEmbedder",
+        "published-inception": "salva.perception.published_inception:PublishedInception",
         "siglip": "salva.perception.clip_like:Siglip",
     },
     "judge": {
@@ -76,11 +77,14 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "faithfulness-tables": "salva.metrics.faithfulness_tables:FaithfulnessTables",
         "judge-costs": "salva.metrics.judge_costs:JudgeCosts",
         "metalogic-tables": "salva.metrics.metalogic_tables:MetaLogicTables",
+        "rating-tables": "salva.metrics.rating_tables:RatingTables",
         "semvar-tables": "salva.metrics.semvar_tables:SemVarTables",
     },
     "executor": {"local": "salva.run.serial_executor:LocalExecutor"},
 }
 
+_STAND_INS = {"reader": ("judge", "salva.perception.judge_reader", "reader_of")}
+"""A role that components of another can play, and what makes them fit: any judge can be asked to read."""
 _GROUP = {role: f"salva.{'generator' if role == 'model' else role}s" for role in ROLES}
 _loose: dict[str, dict[str, str]] = {}
 
@@ -90,6 +94,7 @@ class Entry:
     """A component that can be asked for, before anything is imported."""
 
     role: str
+    """The one it is registered for."""
     name: str
     source: str
     """module:Class"""
@@ -98,7 +103,7 @@ class Entry:
 
 
 def entries(role: str) -> list[Entry]:
-    """What is registered for a role, by name; two claims on one name raise."""
+    """What can play a role, by name; two claims on one name raise."""
     found = {
         name: Entry(role=role, name=name, source=source, distribution="salva")
         for name, source in BUILT_IN[role].items()
@@ -113,6 +118,8 @@ def entries(role: str) -> list[Entry]:
         found[point.name] = Entry(role=role, name=point.name, source=point.value, distribution=owner)
     for name, source in _loose.get(role, {}).items():
         found[name] = Entry(role=role, name=name, source=source, distribution="")
+    if role in _STAND_INS:
+        found = {entry.name: entry for entry in entries(_STAND_INS[role][0])} | found
     return sorted(found.values(), key=lambda entry: entry.name)
 
 
@@ -132,6 +139,9 @@ def load(role: str, name: str) -> type[Any]:
         raise PluginError(f"the {role} {name!r}{owner} ({entry.source}) cannot be loaded: {error}") from error
     if not hasattr(component, "version"):
         raise PluginError(f"the {role} {name!r} ({entry.source}) has no `version`; every component needs one")
+    if entry.role != role:
+        _, maker_module, maker = _STAND_INS[role]
+        component = getattr(importlib.import_module(maker_module), maker)(component)
     return component  # type: ignore[no-any-return]  # getattr on a module is untyped
 
 

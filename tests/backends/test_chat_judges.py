@@ -152,6 +152,18 @@ def test_a_refused_schema_is_left_out_from_then_on(maker: str) -> None:
 
 
 @pytest.mark.parametrize("maker", MAKERS)
+def test_where_a_schema_is_taken_and_not_kept_to_the_form_in_words_is_asked_for(maker: str) -> None:
+    """Some servers ignore a schema in silence."""
+    answer, server = asked(maker, [Say(text="It fits well."), Say(text=IN_WORDS)])
+    assert isinstance(answer, Answer)
+    assert answer.scores == {"objects": 40.0, "relations": 35.0}
+    assert [wishes(maker, body)["schema"] is not None for body in server.asked] == [True, False]
+    assert "[[number]]" in json.dumps(server.asked[-1])
+    _, insisting = asked(maker, [Say(text="It fits well.")], structured="on")
+    assert all(wishes(maker, body)["schema"] is not None for body in insisting.asked)
+
+
+@pytest.mark.parametrize("maker", MAKERS)
 def test_a_schema_that_must_be_is_not_given_up(maker: str) -> None:
     outcome, server = asked(maker, [Fail(status=400, message="no json_schema here")], structured="on")
     assert isinstance(outcome, BackendError)
@@ -290,6 +302,14 @@ def test_detail_and_size_reach_the_endpoint() -> None:
 def test_options_are_checked(name: str) -> None:
     with pytest.raises(UsageError, match="1 or more"):
         bind(ComponentSpec(role="judge", name="openai", target="x", options={name: "0"}))
+
+
+@pytest.mark.parametrize("name", ["openai", "anthropic", "google"])
+def test_a_password_in_an_address_is_refused(name: str) -> None:
+    options = {"base_url": "http://me:sesame@127.0.0.1:9/v1"}
+    with pytest.raises(UsageError, match="base_url holds a user or password") as caught:
+        bind(ComponentSpec(role="judge", name=name, target="m", options=options))
+    assert "sesame" not in str(caught.value)
 
 
 def test_a_price_is_known_when_both_halves_are() -> None:

@@ -152,6 +152,9 @@ def test_a_folder_that_holds_no_pipeline_is_told_at_once(tmp_path: Path) -> None
         DiffusersPipeline.weights(_options(tmp_path))
     single = tmp_path / "model.safetensors"
     single.write_bytes(b"")
+    (tmp_path / "model.ckpt").write_text("x")
+    with pytest.raises(UsageError, match=r"model.ckpt' is a pickle"):
+        DiffusersPipeline.weights(_options(tmp_path / "model.ckpt"))
     with pytest.raises(UsageError, match=r"model.safetensors' is a file; give the folder that holds model_index.json"):
         DiffusersPipeline.weights(_options(single))
 
@@ -218,5 +221,5 @@ def test_a_lora_that_does_not_fit_is_refused(whole: Path, lora: Path, tmp_path: 
     pickled.write_bytes(b"")
     with pytest.raises(UsageError, match="is a pickle"):
         DiffusersPipeline.weights(_options(whole, lora=str(pickled)))
-    with pytest.raises(UsageError, match=r"no folder '/no/such/lora"):
+    with pytest.raises(UsageError, match=r"no LoRA file '/no/such/lora"):
         DiffusersPipeline.weights(_options(whole, lora="/no/such/lora.safetensors"))

@@ -19,7 +19,15 @@ pytest.importorskip("diffusers", reason="checkpoints are loaded with diffusers")
 import diffusers
 import numpy as np
 import torch
-from backends.tiny_pipelines import save_flux, save_sd3, save_sdxl, save_stable_diffusion
+from backends.tiny_pipelines import (
+    save_flux,
+    save_pixart,
+    save_qwen_image,
+    save_sana,
+    save_sd3,
+    save_sdxl,
+    save_stable_diffusion,
+)
 
 from salva.api import run_suite
 from salva.core.case import Prompt
@@ -42,6 +50,9 @@ FAMILIES: dict[str, Callable[[Path], Path]] = {
     "sdxl": save_sdxl,
     "flux": save_flux,
     "sd3": save_sd3,
+    "pixart": save_pixart,
+    "sana": save_sana,
+    "qwen-image": save_qwen_image,
 }
 
 

@@ -88,6 +88,15 @@ def test_a_model_that_was_closed_since_is_not_taken_from_the_cache(hub: FakeHub)
         DiffusersPipeline.weights(OPTIONS)
 
 
+def test_half_a_download_is_no_pickle(hub: FakeHub, tmp_path: Path) -> None:
+    DiffusersPipeline(OPTIONS)
+    checkpoints._hub_commit.cache_clear()
+    hub.go_away()
+    next((tmp_path / "hub").rglob("unet/*.safetensors")).unlink()
+    with pytest.raises(UnusableError, match="not all of it; connect"):
+        DiffusersPipeline(OPTIONS)
+
+
 def test_pickles_are_refused_before_they_are_downloaded(hub: FakeHub) -> None:
     for file in hub.folder.rglob("*.safetensors"):
         file.rename(file.with_suffix(".bin"))

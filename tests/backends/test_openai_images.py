@@ -18,9 +18,10 @@ import pytest
 from backends.endpoints import Answered, Asked, asked_for, png, png_text, said, serving
 
 from salva.core.protocols import Rendered
-from salva.core.spec import RunSpec
+from salva.core.spec import ComponentSpec, RunSpec
 from salva.errors import BackendError, BusyError, RefusedError, SalvaError, UnusableError, UsageError
 from salva.generators.openai_images import AS_IS, OpenAiImages
+from salva.registry import bind
 from salva.run import guard as guarding
 from salva.run.budget import Limits
 from salva.run.pipeline import execute
@@ -107,6 +108,40 @@ def test_an_address_is_fetched_without_the_key() -> None:
     outcome = ask(handle)
     assert isinstance(outcome, Rendered)
     assert written_in(outcome.picture)[0] == ["cow"]
+
+
+_MANY_AT_ONCE = """
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from backends.endpoints import asked_for
+from salva.errors import SalvaError
+from salva.generators.openai_images import OpenAiImages
+
+model = OpenAiImages(OpenAiImages.Options(model="m", base_url=sys.argv[1]))
+with ThreadPoolExecutor(8) as threads:
+    outcomes = [outcome for outcomes in threads.map(lambda i: model.render([asked_for(seed=i)]), range(24))
+                for outcome in outcomes]
+print(*{str(outcome) for outcome in outcomes if isinstance(outcome, SalvaError)}, sep="\\n")
+"""
+
+
+def test_addresses_are_fetched_by_many_threads_from_the_first_moment() -> None:
+    """In a process of its own: what goes wrong only does while libraries are being imported."""
+
+    def handle(request: Asked) -> Answered:
+        if request.method == "GET":
+            return Answered(content=png("cow"))
+        return said({"created": 1, "data": [{"url": f"http://{request.headers['host']}/picture.png"}]})
+
+    with serving(handle) as server:
+        child = subprocess.run(
+            [sys.executable, "-c", _MANY_AT_ONCE, f"{server.url}/v1"],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=Path(__file__).parents[1],
+        )
+    assert (child.stdout.strip(), child.returncode) == ("", 0), child.stderr
 
 
 def huge_png() -> bytes:
@@ -216,8 +251,23 @@ def test_a_wrong_key_stops_the_run_before_the_second_picture_costs_anything(tmp_
 
 
 def test_an_endpoint_that_is_not_there_stops_the_run_early(tmp_path: Path) -> None:
-    with pytest.raises(UnusableError, match=r"failed 8 times in a row.*cannot be reached"):
-        execute(spec_of("http://127.0.0.1:9", 50), tmp_path / "run", SilentProgress())
+    with pytest.raises(UnusableError, match=r"failed 2 times in a row.*cannot be reached"):
+        execute(spec_of("http://127.0.0.1:9", 1), tmp_path / "run", SilentProgress())
+
+
+@pytest.mark.parametrize("model", ["openai", "google", "a1111", "comfyui"])
+def test_a_password_in_an_address_is_refused_before_it_could_be_stored(model: str) -> None:
+    name = "base_url" if model in ("openai", "google") else "host"
+    with pytest.raises(UsageError, match=f"{name} holds a user or password") as caught:
+        bind(ComponentSpec(role="model", name=model, target="m", options={name: "http://me:sesame@127.0.0.1:9/v1"}))
+    assert "sesame" not in str(caught.value)
+
+
+def test_a_password_in_the_environments_address_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://me:sesame@127.0.0.1:9/v1")
+    with closing(OpenAiImages(OpenAiImages.Options(model="m"))) as model:
+        (outcome,) = model.render([asked_for()])
+    assert "at http://127.0.0.1:9/v1/images/generations cannot be reached" in str(outcome)
 
 
 def test_a_name_that_nobody_knows_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -128,7 +128,7 @@ def test_the_whole_published_test_set_is_scored_by_an_endpoint(
     assert endpoint.n_calls == 7 * 684 - 3
     (summary,) = summarise_run(out).by_model
     assert summary.numbers["kappa"] == 1.0
-    table = summary.table("semantic effect")
+    table = summary.table("semantic effect (as Table 2, with intervals)")
     assert table is not None
     assert table.rows[0][0] == "openai/fake-vlm"
     before = endpoint.n_calls

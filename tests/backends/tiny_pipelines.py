@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from backends.tiny_judges import letter_tokenizer
 from tokenizers.pre_tokenizers import ByteLevel
 
 SIDE = 32
@@ -119,6 +120,132 @@ def save_sd3(folder: Path) -> Path:
             pooled_projection_dim=2 * _WIDTH,
         ),
         scheduler=diffusers.FlowMatchEulerDiscreteScheduler(),
+    ).save_pretrained(folder)
+    return folder
+
+
+def save_pixart(folder: Path) -> Path:
+    """PixArt-Sigma."""
+    diffusers = _library()
+
+    torch.manual_seed(0)
+    diffusers.PixArtSigmaPipeline(
+        tokenizer=_t5_tokenizer(),
+        text_encoder=_t5_text(),
+        vae=_vae(diffusers),
+        transformer=diffusers.PixArtTransformer2DModel(
+            sample_size=SIDE // 2,
+            num_layers=1,
+            attention_head_dim=8,
+            num_attention_heads=2,
+            caption_channels=_WIDTH,
+            in_channels=4,
+            out_channels=8,
+            cross_attention_dim=16,
+            use_additional_conditions=False,
+        ),
+        scheduler=diffusers.DPMSolverMultistepScheduler(),
+    ).save_pretrained(folder)
+    return folder
+
+
+def save_sana(folder: Path) -> Path:
+    """Sana, which reads with Gemma."""
+    from transformers import Gemma2Config, Gemma2Model
+
+    diffusers = _library()
+
+    torch.manual_seed(0)
+    tokenizer = letter_tokenizer()
+    diffusers.SanaPipeline(
+        tokenizer=tokenizer,
+        text_encoder=Gemma2Model(
+            Gemma2Config(
+                hidden_size=_WIDTH,
+                intermediate_size=_WIDTH,
+                head_dim=16,
+                num_attention_heads=2,
+                num_key_value_heads=2,
+                num_hidden_layers=1,
+                vocab_size=len(tokenizer),
+            )
+        ),
+        vae=diffusers.AutoencoderDC(
+            in_channels=3,
+            latent_channels=4,
+            attention_head_dim=2,
+            encoder_block_types=("ResBlock", "EfficientViTBlock"),
+            decoder_block_types=("ResBlock", "EfficientViTBlock"),
+            encoder_block_out_channels=(8, 8),
+            decoder_block_out_channels=(8, 8),
+            encoder_qkv_multiscales=((), (5,)),
+            decoder_qkv_multiscales=((), (5,)),
+            encoder_layers_per_block=(1, 1),
+            decoder_layers_per_block=(1, 1),
+            downsample_block_type="conv",
+            upsample_block_type="interpolate",
+        ),
+        transformer=diffusers.SanaTransformer2DModel(
+            sample_size=SIDE // 2,
+            patch_size=1,
+            in_channels=4,
+            out_channels=4,
+            num_layers=1,
+            num_attention_heads=2,
+            attention_head_dim=4,
+            num_cross_attention_heads=2,
+            cross_attention_head_dim=4,
+            cross_attention_dim=8,
+            caption_channels=_WIDTH,
+        ),
+        scheduler=diffusers.FlowMatchEulerDiscreteScheduler(shift=3.0),
+    ).save_pretrained(folder)
+    return folder
+
+
+def save_qwen_image(folder: Path) -> Path:
+    """Qwen-Image, which reads with Qwen2.5-VL."""
+    from transformers import Qwen2_5_VLConfig, Qwen2_5_VLForConditionalGeneration
+
+    diffusers = _library()
+
+    torch.manual_seed(0)
+    tokenizer = letter_tokenizer()
+    text = {
+        "hidden_size": _WIDTH,
+        "intermediate_size": _WIDTH,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "num_key_value_heads": 2,
+        "rope_parameters": {"mrope_section": [2, 2, 4], "rope_type": "default", "rope_theta": 1000000.0},
+        "vocab_size": len(tokenizer),
+        "bos_token_id": 0,
+        "eos_token_id": 1,
+    }
+    reader: Any = Qwen2_5_VLForConditionalGeneration
+    eye = {"depth": 1, "hidden_size": 16, "intermediate_size": 16, "num_heads": 2, "out_hidden_size": _WIDTH}
+    diffusers.QwenImagePipeline(
+        scheduler=diffusers.FlowMatchEulerDiscreteScheduler(),
+        vae=diffusers.AutoencoderKLQwenImage(
+            base_dim=24,
+            z_dim=4,
+            dim_mult=[1, 2],
+            num_res_blocks=1,
+            temperal_downsample=[False],
+            latents_mean=[0.0] * 4,
+            latents_std=[1.0] * 4,
+        ),
+        text_encoder=reader(Qwen2_5_VLConfig(text_config=text, vision_config=eye)),
+        tokenizer=tokenizer,
+        transformer=diffusers.QwenImageTransformer2DModel(
+            in_channels=16,
+            out_channels=4,
+            num_layers=1,
+            attention_head_dim=16,
+            num_attention_heads=2,
+            joint_attention_dim=_WIDTH,
+            axes_dims_rope=(8, 4, 4),
+        ),
     ).save_pretrained(folder)
     return folder
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from report.fake_runs import random_run
+from report.fake_runs import FakeImages, make_verdict, random_run
 from report.hostile import EVERYTHING, hostile_run
 from selenium import webdriver
 from selenium.common.exceptions import WebDriverException
@@ -15,7 +15,10 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select
 
+from salva.core.case import Case, Prompt
+from salva.core.verdict import Failure, Outcome
 from salva.report.html import render_html
+from salva.report.source import Asked, RunRecords, Seen
 
 
 @pytest.fixture(scope="module")
@@ -114,3 +117,26 @@ def test_hostile_text_is_shown_and_never_run(browser: webdriver.Chrome, tmp_path
     assert len(browser.find_elements(By.TAG_NAME, "script")) == 1
     browser.find_element(By.ID, "search").send_keys("<script>")
     assert _shown(browser) == ["case-1"]
+
+
+def test_what_the_judge_was_asked_can_be_read_under_narrow_pictures(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    """Three pictures stand beside each other; a long answer must not squeeze its question to a letter a line."""
+    prompts = tuple(Prompt(role=role, text=f"Four slices of bacon for one egg, {role}") for role in ("a", "pv", "pi"))
+    case = Case(case_id="sv-1", suite="mine", category="counting", prompts=prompts, relation="semantic-effect")
+    asked = Asked(question="One slice of bacon for four eggs.", answer="objects 47.5, relations 25")
+    failure = Failure(error="insensitive", role="", message="the picture hardly changes")
+    verdict = make_verdict(
+        "sv-1",
+        Outcome.VIOLATED,
+        relation="semantic-effect",
+        errors=("insensitive",),
+        failures=(failure,),
+        images={"a": "1", "pv": "2", "pi": "3"},
+    )
+    images = FakeImages(seen_in={name: Seen(answers=(asked,)) for name in "123"})
+    _open(browser, tmp_path / "report.html", render_html(RunRecords(cases=(case,), verdicts=(verdict,)), images))
+    browser.execute_script("document.querySelectorAll('details').forEach(one => one.open = true)")
+    questions = browser.find_elements(By.CSS_SELECTOR, "#gallery .answers dt")
+    assert len(questions) == 3
+    assert all(question.size["width"] > 100 for question in questions)
+    assert browser.find_element(By.CSS_SELECTOR, "#gallery .kind").text == "semantic-effect broken"

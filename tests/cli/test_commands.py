@@ -246,3 +246,24 @@ def test_list_names_what_there_is(kind: str) -> None:
     assert done.returncode == 0, done.stderr
     assert "broken" not in done.stdout
     assert len(done.stdout.splitlines()) > 1
+
+
+_UNWILLING = """
+import json, sys
+for line in sys.stdin:
+    print(json.dumps({"id": json.loads(line)["id"], sys.argv[1]: "not today"}), flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("word", "advice"),
+    [("refused", "by a refusal; --retry-refused asks again"), ("error", "FAILED; the same command tries them again")],
+)
+def test_a_run_that_failed_says_why_and_what_to_do(word: str, advice: str, tmp_path: Path) -> None:
+    (tmp_path / "unwilling.py").write_text(_UNWILLING)
+    asked = ("--model", f"command/{sys.executable} unwilling.py {word}", "--size", "2", "--out", "out")
+    for _ in range(2):  # and again, when there is nothing left to try
+        done = salva("run", "metalogic", *asked, "--reader", "none", cwd=tmp_path)
+        assert done.returncode == 3, done.stderr
+        assert "not today" in done.stdout
+        assert advice in done.stderr

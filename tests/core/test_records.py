@@ -30,7 +30,14 @@ _fraction = st.floats(0, 1)
 _box = st.tuples(_fraction, _fraction, _fraction, _fraction)
 _observation: st.SearchStrategy[Observation] = st.one_of(
     st.builds(Detections, boxes=st.lists(st.builds(Detection, label=st.text(), score=_fraction, box=_box)).map(tuple)),
-    st.builds(Reading, spans=st.lists(st.builds(TextSpan, text=st.text(), score=_fraction, box=_box)).map(tuple)),
+    st.builds(
+        Reading,
+        spans=st.lists(st.builds(TextSpan, text=st.text(), score=_fraction, box=_box)).map(tuple),
+        reply=st.text(),
+        problem=st.text(),
+        usage=st.dictionaries(st.text(), _fraction),
+        snapshot=st.text(),
+    ),
     st.builds(Answer, text=st.text(), scores=st.dictionaries(st.text(), _fraction), reply=st.text()),
     st.builds(Vector, values=st.lists(st.floats(allow_nan=False, allow_infinity=False)).map(tuple)),
 )

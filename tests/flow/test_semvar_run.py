@@ -157,7 +157,7 @@ def test_the_published_test_set_runs_to_its_end(tmp_path: Path, foreign_data: Pa
     (summary,) = summarise_run(out).by_model
     assert summary.numbers["kappa"] == 1.0
     assert summary.numbers["n_scored"] == 683
-    table = summary.table("semantic effect by category")
+    table = summary.table("semantic effect by category (as Tables 9 and 10, with intervals)")
     assert table is not None
     assert len(table.rows) == 20
     assert summary.table("triples that need a look") is not None
@@ -172,7 +172,7 @@ def test_two_judges_stand_side_by_side_over_the_same_pictures(tmp_path: Path, ow
     execute(spec(own_file, judges=judges), tmp_path / "run", SilentProgress())
     assert (CALLS["render"], CALLS["judge"]) == (18, 84)
     (summary,) = summarise_run(tmp_path / "run").by_model
-    table = summary.table("semantic effect")
+    table = summary.table("semantic effect (as Table 2, with intervals)")
     assert table is not None
     kappa = {row[0]: row[table.columns.index("kappa")] for row in table.rows}
     assert kappa == {"knowing": 1.0, "deaf": 0.0}
@@ -194,7 +194,7 @@ def test_with_an_embedder_the_texts_are_compared_and_drawn(tmp_path: Path, own_f
     execute(spec(own_file, embedder=embedder), tmp_path / "run", SilentProgress())
     assert CALLS["embed"] == 18
     (summary,) = summarise_run(tmp_path / "run").by_model
-    table = summary.table("text similarity")
+    table = summary.table("text similarity (as Figure 6)")
     assert table is not None
     distance = {row[1]: row[3] for row in table.rows}
     assert distance["pv"] == pytest.approx(0, abs=1e-12), "the same letters in another order"

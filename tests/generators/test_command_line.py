@@ -87,7 +87,7 @@ def test_what_goes_wrong_costs_its_own_element(tmp_path: Path) -> None:
     assert "not that" in told[1]
     assert "no brush" in told[2]
     assert "a web page instead of an image" in told[3]
-    assert "No such file" in told[4]
+    assert "which cannot be read: No such file" in told[4]
 
 
 def test_a_program_that_dies_is_quoted_and_started_again(tmp_path: Path) -> None:

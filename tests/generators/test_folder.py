@@ -74,7 +74,7 @@ def test_the_layout_of_pairs(tmp_path: Path) -> None:
         "dm_001,17,DeMorgan,Attributes,no red cat,not a red cat\ndm_002,17,DeMorgan,Attributes,x,y\n"
     )
     model = opened(tmp_path)
-    assert detect(tmp_path) == "pairs"
+    assert detect(tmp_path) == ("pairs",)
     assert (note(asked(model, "no red cat")), note(asked(model, "not a red cat"))) == ("A", "B")
     assert isinstance(asked(model, "x"), BackendError)
     assert note(asked(opened(tmp_path / "Images"), "no red cat")) == "A", "the list may lie one folder up"
@@ -95,7 +95,7 @@ def test_the_layout_of_compbench(tmp_path: Path) -> None:
     put(tmp_path / "samples" / "a red car and a blue house_000008.png", "eight")
     put(tmp_path / "samples" / "a green bench_000009.png", "nine")
     model = opened(tmp_path)
-    assert detect(tmp_path) == "compbench"
+    assert detect(tmp_path) == ("compbench",)
     assert [note(asked(model, "a red car and a blue house", repeat=i)) for i in (0, 1)] == ["seven", "eight"]
     assert note(asked(model, "A green bench.")) == "nine"
 
@@ -107,6 +107,106 @@ def test_names_of_prompt_and_seed_keep_the_seeds_of_wordings_together(tmp_path: 
     assert note(asked(model, "a dog", repeat=2)) == "a_dog_3"
     assert note(asked(model, "a cat", repeat=2)) == "a_cat_3"
     assert isinstance(asked(model, "a cat", repeat=1), BackendError), "seed 1 of the cat is missing; 3 is not it"
+
+
+def test_running_numbers_of_compbench_leave_a_gap_where_a_picture_is_missing(tmp_path: Path) -> None:
+    for number, prompt in enumerate(("a cat", "a dog", "a cow")):
+        for repeat in range(3):
+            put(tmp_path / f"{prompt}_{3 * number + repeat:06}.png", f"{prompt} {repeat}")
+    (tmp_path / "a cat_000000.png").unlink()
+    (tmp_path / "a dog_000004.png").unlink()
+    model = opened(tmp_path)
+    for prompt, missing in (("a cat", 0), ("a dog", 1), ("a cow", None)):
+        for repeat in range(3):
+            outcome = asked(model, prompt, repeat)
+            assert isinstance(outcome, BackendError) if repeat == missing else note(outcome) == f"{prompt} {repeat}"
+
+
+def test_numbers_of_compbench_that_prompts_share_leave_a_gap_too(tmp_path: Path) -> None:
+    for name in ("a cat_000000", "a cat_000002", "a dog_000000", "a dog_000001", "a dog_000002"):
+        put(tmp_path / f"{name}.png", name)
+    model = opened(tmp_path)
+    assert note(asked(model, "a cat", repeat=2)) == "a cat_000002"
+    assert isinstance(asked(model, "a cat", repeat=1), BackendError)
+
+
+def test_a_seed_of_six_digits_does_not_make_a_folder_compbench(tmp_path: Path) -> None:
+    put(tmp_path / "a_cat_123456.png", "short")
+    put(tmp_path / "a_dog_1234567890.png", "long")
+    model = opened(tmp_path)
+    assert note(asked(model, "a cat", seed=123_456)) == "short"
+    assert note(asked(model, "a dog", seed=1_234_567_890)) == "long"
+
+
+@pytest.mark.parametrize("name", ["A cat, a dog 7", "a-cat-a-dog-7", "a_cat_a_dog_seed7", "a cat a dog, seed=7"])
+def test_prompt_and_seed_in_a_name_as_people_write_them(tmp_path: Path, name: str) -> None:
+    put(tmp_path / f"{name}.png", name)
+    assert note(asked(opened(tmp_path), "a cat, a dog", seed=7)) == name
+
+
+def test_a_prompt_that_ends_in_a_number(tmp_path: Path) -> None:
+    put(tmp_path / "route_66.png", "route")
+    assert note(asked(opened(tmp_path), "Route 66")) == "route"
+
+
+@pytest.mark.parametrize("layout", ["geneval", "pairs", "compbench", "names", "manifest"])
+def test_what_was_missing_is_added_by_a_manifest_and_the_rest_is_still_found(tmp_path: Path, layout: str) -> None:
+    prompts, n_repeats = ("a cat", "a dog"), 1 if layout == "pairs" else 3
+    listed = []
+    for number, prompt in enumerate(prompts):
+        for repeat in range(n_repeats):
+            names = {
+                "geneval": f"{number:05}/samples/{repeat:05}.png",
+                "pairs": f"Images/DeMorgan/1/Attributes/p1_{'AB'[number]}.png",
+                "compbench": f"samples/{prompt}_{repeat:06}.png",
+                "names": f"{worn(prompt)}_{repeat}.png",
+                "manifest": f"{number}-{repeat}.png",
+            }
+            put(tmp_path / names[layout], f"{prompt} {repeat}")
+            listed.append({"prompt": prompt, "path": names["manifest"], "seed": repeat})
+        if layout == "geneval":
+            (tmp_path / f"{number:05}" / "metadata.jsonl").write_text(json.dumps({"prompt": prompt}))
+    if layout == "pairs":
+        (tmp_path / "prompts.csv").write_text("pair_id,prompt_A,prompt_B\np1,a cat,a dog\n")
+    if layout == "manifest":
+        (tmp_path / "manifest.jsonl").write_text("".join(json.dumps(row) + "\n" for row in listed))
+    next(path for path in sorted(tmp_path.rglob("*.png"))).unlink()
+    model = opened(tmp_path)
+    wanted = [(prompt, repeat) for prompt in prompts for repeat in range(n_repeats)]
+    (gone,) = [(p, r) for p, r in wanted if isinstance(asked(model, p, r, seed=70_000 + r), BackendError)]
+    model.close()
+    with (tmp_path / "manifest.jsonl").open("a") as manifest:
+        manifest.write((tmp_path / "missing.jsonl").read_text())
+    row = json.loads((tmp_path / "missing.jsonl").read_text())
+    assert (row["prompt"], row["repeat"]) == gone
+    put(tmp_path / row["path"], f"{gone[0]} {gone[1]}")
+    again = opened(tmp_path)
+    for prompt, repeat in wanted:
+        assert note(asked(again, prompt, repeat, seed=70_000 + repeat)) == f"{prompt} {repeat}"
+
+
+def test_the_list_asks_for_the_seeds_the_folder_was_painted_with(tmp_path: Path) -> None:
+    for name in ("a_cat_3", "a_cat_8", "a_dog_3"):
+        put(tmp_path / f"{name}.png", name)
+    model = opened(tmp_path)
+    assert "seed 8, repeat 1" in str(asked(model, "a dog", repeat=1))
+    model.close()
+    (row,) = [json.loads(line) for line in (tmp_path / "missing.jsonl").read_text().splitlines()]
+    assert row == {"prompt": "a dog", "seed": 8, "repeat": 1, "path": "a_dog_8.png"}
+    put(tmp_path / row["path"], "new")
+    assert note(asked(opened(tmp_path), "a dog", repeat=1)) == "new"
+
+
+def test_lists_may_hold_prompts_of_several_lines(tmp_path: Path) -> None:
+    put(tmp_path / "x.png", "x")
+    with (tmp_path / "manifest.csv").open("w", newline="") as lines:
+        csv.writer(lines).writerows([["prompt", "path"], ["a cat\nand a dog", "x.png"], ["a\u2028cow", "x.png"]])
+    assert note(asked(opened(tmp_path), "a cat\nand a dog")) == "x"
+    (tmp_path / "manifest.csv").unlink()
+    (tmp_path / "manifest.jsonl").write_text(
+        json.dumps({"prompt": "a\u2028cow", "path": "x.png"}, ensure_ascii=False) + "\r\n", encoding="utf-8"
+    )
+    assert note(asked(opened(tmp_path), "a\u2028cow")) == "x"
 
 
 def test_two_prompts_that_a_file_name_cannot_tell_apart(tmp_path: Path) -> None:
@@ -221,5 +321,8 @@ def test_a_list_that_lies_elsewhere(tmp_path: Path) -> None:
     put(tmp_path / "p" / "x.png", "x")
     with (tmp_path / "mine.csv").open("w", newline="") as lines:
         csv.writer(lines).writerows([["prompt", "path"], ["a cat", "x.png"]])
-    model = opened(tmp_path / "p", layout="manifest", listing=str(tmp_path / "mine.csv"))
-    assert note(asked(model, "a cat")) == "x"
+    for layout in ("manifest", "auto"):
+        model = opened(tmp_path / "p", layout=layout, listing=str(tmp_path / "mine.csv"))
+        assert note(asked(model, "a cat")) == "x"
+    with pytest.raises(UsageError, match="'names' reads no list"):
+        opened(tmp_path / "p", layout="names", listing=str(tmp_path / "mine.csv"))

@@ -63,7 +63,8 @@ def measured(verdicts: Sequence[Verdict], **options: float) -> Measured:
 
 
 def table(found: Measured, name: str) -> Table:
-    return next(one for one in found.tables if one.name == name)
+    """The table of this name; what it is like in the paper follows in brackets."""
+    return next(one for one in found.tables if one.name.partition(" (")[0] == name)
 
 
 def rows(found: Measured, name: str) -> list[dict[str, Cell]]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from statistics import fmean
 
-from metrics.scored_triples import measured, verdict
+from metrics.scored_triples import CASES, measured, verdict
 
 from salva.core.chart import ChartKind
+from salva.report.figures import all_charts, render_chart
+from salva.report.summary import summarise
 
 
 def test_every_figure_has_its_chart_with_all_its_points() -> None:
@@ -27,8 +30,30 @@ def test_every_figure_has_its_chart_with_all_its_points() -> None:
     assert charts["semvar-shares-by-aspect"].is_share
 
 
+def test_the_figures_of_the_paper_are_named_and_every_axis_is() -> None:
+    known = [verdict(i, text_distance_pv=0.1, text_distance_pi=0.2) for i in range(60)]
+    charts = measured(known).charts
+    titles = " ".join(chart.title for chart in charts)
+    for figure in ("Figure 6 a", "Figure 6 b", "Figure 7", "Figure 8", "Figure 11", "Figure 12"):
+        assert figure in titles
+    assert all(chart.y_label for chart in charts if chart.kind is not ChartKind.HEAT_MAP)
+    assert all(chart.x_label for chart in charts if chart.kind is ChartKind.SCATTER)
+
+
+def test_models_are_drawn_beside_each_other_in_every_category_and_not_where_there_is_one() -> None:
+    one, two = ([replace(verdict(i), model=name) for i in range(60)] for name in ("one", "two"))
+    both = dict(reversed([(chart.name, chart) for _, chart in all_charts(summarise(CASES, [*one, *two]))]))
+    over_models = both["semvar-kappa-over-models"]
+    assert (over_models.x, over_models.series) == ("category", "model")
+    assert {row[0] for row in over_models.table.rows} == {"one", "two"}
+    assert len(over_models.table.rows) == 160
+    drawn = render_chart(over_models).decode()
+    assert drawn.count("<path") > render_chart(both["semvar-kappa-by-category"]).decode().count("<path")
+    assert "semvar-kappa-over-models" not in [chart.name for _, chart in all_charts(summarise(CASES, one))]
+
+
 def test_text_charts_need_vectors_and_tell_the_two_permutations_apart() -> None:
-    assert len(measured([verdict(i) for i in range(9)]).charts) == 4
+    assert len(measured([verdict(i) for i in range(9)]).charts) == 5
     known = [verdict(i, text_distance_pv=0.1, text_distance_pi=0.2) for i in range(9)]
     charts = {chart.name: chart for chart in measured(known).charts}
     text = charts["semvar-text-distance-against-gamma"]
@@ -38,6 +63,6 @@ def test_text_charts_need_vectors_and_tell_the_two_permutations_apart() -> None:
 
 
 def test_of_several_judges_the_busier_is_drawn_and_named() -> None:
-    verdicts = [verdict(i, judge="first") for i in range(5)] + [verdict(i, judge="second") for i in range(9)]
-    boxes = measured(verdicts).charts[0]
-    assert "second" in boxes.note
+    verdicts = [verdict(i, judge="pocket+first") for i in range(5)]
+    verdicts += [verdict(i, judge="pocket+second") for i in range(9)]
+    assert measured(verdicts).charts[0].note.endswith("Judged by second.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from dataclasses import replace
 from itertools import combinations
@@ -9,10 +10,12 @@ from math import isclose
 from statistics import fmean
 
 import pytest
-from metrics.scored_triples import CATEGORIES, NAMES, measured, rows, verdict
+from metrics.scored_triples import CASES, CATEGORIES, NAMES, measured, rows, verdict
 
 from salva.core.table import Cell
 from salva.core.verdict import Outcome
+from salva.report.markdown import to_markdown
+from salva.report.summary import summarise
 
 
 def is_same(value: Cell, wanted: float) -> bool:
@@ -136,6 +139,51 @@ def test_the_figures_the_suite_is_known_by_come_with_intervals() -> None:
     assert len(others) == 3
 
 
+def test_with_several_judges_the_figures_at_the_top_are_by_the_one_of_the_rate() -> None:
+    """One judge could not read much: the violation rate still follows it, so kappa must, and must say so."""
+    unread = [replace(verdict(i, judge="a"), outcome=Outcome.INCONCLUSIVE, scores={}) for i in range(20, 60)]
+    first = [*(verdict(i, judge="a") for i in range(20)), *unread]
+    found = measured([*first, *(verdict(i, judge="pocket+b") for i in range(60))])
+    assert found.numbers["n_scored"] == 20
+    assert "over 20 verdicts by a," in found.key_figures[0].note
+    assert " by " not in measured(first).key_figures[0].note, "of one judge nothing need be said"
+    only_b = [replace(one, outcome=Outcome.INCONCLUSIVE, scores={}) for one in first]
+    found = measured([*only_b, *(verdict(i, judge="pocket+b") for i in range(60))])
+    assert found.numbers["n_scored"] == 60
+
+
+def test_models_stand_side_by_side_in_the_shape_of_the_published_tables() -> None:
+    models = {name: [verdict(i, judge=judge) for i in range(60) for judge in "pq"] for name in ("one", "two")}
+    models = {name: [replace(one, model=name) for one in given] for name, given in models.items()}
+    models["two"] = [one for one in models["two"] if one.observers == "p"]
+    summary = summarise(CASES, [one for given in models.values() for one in given])
+    table_2, table_9_10 = summary.joined_tables()
+    assert table_2.name == "models and judges (as Table 2)"
+    rows_2 = [dict(zip(table_2.columns, row, strict=True)) for row in table_2.rows]
+    assert [(row["model"], row["mean"]) for row in rows_2] == [
+        *(("one", "by sample"), ("one", "by category"), ("two", "by sample"), ("two", "by category")),
+    ]
+    assert rows_2[0]["kappa (q)"] is not None
+    assert rows_2[2]["kappa (q)"] is None, "nobody asked q about the second model"
+    assert rows_2[2]["alignment (p)"] == rows_2[0]["alignment (p)"]
+    columns = ("model", "judge", "action", "size", "color", "unlabelled", "all relation", "all attribute-comparison")
+    assert table_9_10.columns == (*columns, "all attribute-value", "avg by sample", "avg by category")
+    assert [row[:2] for row in table_9_10.rows] == [("one", "p"), ("one", "q"), ("two", "p")]
+    row = dict(zip(table_9_10.columns, table_9_10.rows[1], strict=True))
+    kappas = {one.case_id: one.scores["kappa"] for one in models["one"] if one.observers == "q"}
+    by_category = defaultdict(list)
+    for i, kappa in enumerate(kappas.values()):
+        for name in CATEGORIES[i % len(CATEGORIES)].split(","):
+            by_category[name].append(kappa)
+    for name, values in by_category.items():
+        assert is_same(row[name], fmean(values))
+    assert is_same(row["avg by sample"], fmean(kappas.values()))
+    assert is_same(row["avg by category"], fmean(fmean(values) for values in by_category.values()))
+    assert not summarise(CASES, models["one"]).joined_tables()
+    for text in (to_markdown(summary), json.dumps(summary.to_json()["tables"])):
+        assert "kappa by category and model (as Tables 9 and 10)" in text
+
+
 def test_errors_are_counted_by_picture() -> None:
     verdicts = [verdict(i) for i in range(60)]
     (row,) = rows(measured(verdicts), "relation errors")
@@ -153,7 +201,7 @@ def test_what_nobody_could_decide_enters_no_figure() -> None:
 
 def test_without_verdicts_the_texts_are_still_described() -> None:
     found = measured([])
-    assert [one.name for one in found.tables] == ["edit distance", "triples that need a look"]
+    assert [one.name for one in found.tables] == ["edit distance (as Table 14)", "triples that need a look"]
     assert found.numbers == {}
     assert found.charts == ()
 
@@ -162,4 +210,4 @@ def test_without_verdicts_the_texts_are_still_described() -> None:
 def test_a_handful_of_verdicts_is_enough(size: int) -> None:
     found = measured([verdict(i) for i in range(size)])
     assert found.numbers["n_scored"] == size
-    assert len(found.charts) == 4
+    assert len(found.charts) == 5

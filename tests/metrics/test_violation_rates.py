@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from report.fake_runs import make_case, make_verdict
 
+from salva.core.case import Prompt
 from salva.core.table import Table
 from salva.core.verdict import Outcome
 from salva.metrics.violation_rates import ViolationRates
@@ -40,6 +43,12 @@ def test_numbers_and_errors() -> None:
     assert measured.numbers["excess"] is None
     assert "control" not in tables
     assert "by observers" not in tables
+
+
+def test_triples_are_no_pairs_to_hold_same_scene_against() -> None:
+    triple = replace(make_case(), prompts=(*make_case().prompts, Prompt(role="c", text="a cat")))
+    tables = _metric().measure([triple], [make_verdict(triple.case_id, relation="truth")]).tables
+    assert "same-scene against truth" not in [table.name for table in tables]
 
 
 def test_same_scene_against_truth_shows_what_same_scene_cannot_see() -> None:

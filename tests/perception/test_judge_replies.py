@@ -116,11 +116,44 @@ def test_choices_that_differ_in_case_alone_are_told_apart() -> None:
 
 
 def test_a_free_answer_is_a_few_words_in_lower_case() -> None:
-    assert read_reply(FREE, "A Tabby Cat.").text == "a tabby cat"
-    assert read_reply(FREE, "[[A cat]]").text == "a cat"
-    assert read_reply(FREE, "A cat.\nIt sits on a mat.").problem
-    assert read_reply(FREE, "cat " * 100).problem
-    assert read_reply(FREE, "...").problem
+    assert read_reply(FREE, "It sits on a mat.\n[[A Tabby Cat.]]").text == "a tabby cat"
+    assert read_reply(FREE, "[[A cat.\nIt sits on a mat.]]").problem
+    assert read_reply(FREE, f"[[{'cat ' * 100}]]").problem
+    assert read_reply(FREE, "[[...]]").problem
+
+
+def test_a_free_answer_needs_the_form_or_a_judge_that_knows_none() -> None:
+    refused = "I can't help with that."
+    assert "no answer in double brackets" in read_reply(FREE, refused).problem
+    assert read_reply(FREE, "A Cat", is_bare=True).text == "a cat"
+    assert read_reply(FREE, "A cat.\nIt sits.", is_bare=True).problem
+
+
+FORM = "Relevance (0-50 points): [[35]], Object Accuracy (0-50 points): [[40]]"
+
+
+@pytest.mark.parametrize(
+    "thought",
+    [
+        "<think>\nRelevance: [[10]]? {no}\n</think>\n\n",
+        "Maybe Relevance: [[10]]\n</think>\n",
+        "<think></think>",
+        "<think>one</think><think>two: [[0]]</think>",
+    ],
+)
+def test_what_was_thought_before_the_reply_is_not_the_reply(thought: str) -> None:
+    assert read_reply(SCORE, thought + FORM) == Read(scores={"objects": 40.0, "relations": 35.0})
+    assert read_reply(SCORE, thought + '{"objects": 40, "relations": 35}').scores["objects"] == 40
+    assert read_reply(YES_NO, thought + "yes").text == "yes"
+
+
+@pytest.mark.parametrize("reply", [f"<think>{FORM}", f"<think>a</think><think>{FORM}"])
+def test_thoughts_without_an_end_are_no_reply(reply: str) -> None:
+    assert "in the middle of its thoughts" in read_reply(SCORE, reply).problem
+
+
+def test_thoughts_alone_are_an_empty_reply() -> None:
+    assert "empty" in read_reply(SCORE, f"<think>{FORM}</think>").problem
 
 
 @given(objects=st.integers(0, 50), relations=st.integers(0, 50), before=st.text(max_size=40), is_reversed=st.booleans())

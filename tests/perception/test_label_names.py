@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -182,6 +184,21 @@ def test_wordnet_finds_the_wider_name(label: str, name: str | None) -> None:
 def test_wordnet_says_nothing_about_a_word_with_two_meanings() -> None:
     assert wider_name("hound", KNOWN, MiniWordNet()) is None
     assert wider_name("bat", KNOWN, MiniWordNet()) is None
+
+
+@pytest.mark.parametrize("problem", [LookupError("no corpus"), OSError("no such file: index.sense")])
+def test_a_wordnet_that_is_not_there_or_not_whole_is_asked_for(
+    problem: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ensure_loaded() -> None:
+        raise problem
+
+    corpus = ModuleType("nltk.corpus")
+    corpus.wordnet = SimpleNamespace(ensure_loaded=ensure_loaded)  # type: ignore[attr-defined]  # what nltk puts there
+    monkeypatch.setitem(sys.modules, "nltk", ModuleType("nltk"))
+    monkeypatch.setitem(sys.modules, "nltk.corpus", corpus)
+    with pytest.raises(UsageError, match=r"python -m nltk\.downloader wordnet"):
+        Names("wordnet")
 
 
 @pytest.mark.skipif(find_spec("nltk") is not None, reason="nltk is installed, so nothing is missing")

@@ -136,6 +136,21 @@ def test_what_is_no_such_detector_is_refused_with_the_reason(tmp_path: Path, lab
         detector(tmp_path / "four.onnx")
 
 
+def test_cells_read_as_pixels_and_pixels_read_as_cells_are_refused(tmp_path: Path, labels: str) -> None:
+    cells, pixels = rows(), rows()
+    cells[0, 0, 2:4] = (-0.7, 1.1)
+    pixels[0, :, 2:4] = 40.0
+    with pytest.raises(UsageError, match=r"in cells and not in pixels; leave detector\.decoded out"):
+        detector(save_fixed(tmp_path / "cells.onnx", cells), labels_file=labels, decoded="true")
+    with pytest.raises(UsageError, match=r"in pixels already; set detector\.decoded=true"):
+        detector(save_fixed(tmp_path / "pixels.onnx", pixels), labels_file=labels)
+
+
+def test_a_network_of_another_family_is_told_by_its_rows(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="its 12 rows are no grids"):
+        detector(save_fixed(tmp_path / "turned.onnx", np.zeros((1, 12, N_ROWS), np.float32)))
+
+
 def test_a_real_file_finds_things_that_real_models_painted(foreign_data: Path) -> None:
     """YOLOX-nano is small and the pictures are generated, so this is a floor and not a promise."""
     one = detector(foreign_data / "weights" / "yolox_nano_coco80.onnx")
@@ -155,3 +170,5 @@ def test_a_real_file_finds_things_that_real_models_painted(foreign_data: Path) -
         for path in sorted((foreign_data / "real_images" / "commuted").glob("*.jpg"))
     ]
     assert sum("car" in labels for labels in cars) >= 12, cars
+    with pytest.raises(UsageError, match="in cells and not in pixels"):
+        detector(foreign_data / "weights" / "yolox_nano_coco80.onnx", decoded="true")

@@ -12,11 +12,11 @@ from PIL import Image
 from report.fake_runs import FakeImages, make_case, make_verdict, random_run, store_run
 from report.hostile import FORMULA, hostile_run
 
+from salva.core.cells import plain_cell, safe_cell
 from salva.core.verdict import Failure, Outcome
 from salva.errors import StoreError
 from salva.report.export import (
     export_counterexamples,
-    safe_cell,
     safe_name,
     write_counterexamples,
     write_csv,
@@ -59,11 +59,20 @@ def test_a_row_holds_errors_labels_and_scores() -> None:
     assert row["score.excess"] == "-0.25", "a negative number is a number and no formula"
 
 
+def test_rows_of_several_judges_say_whose_they_are() -> None:
+    verdicts = tuple(make_verdict(observers=f"pocket+{judge}", scores={"kappa": 0.5}) for judge in ("scene", "gpt"))
+    rows = _rows(RunRecords(cases=(make_case(),), verdicts=verdicts))
+    assert [row["observers"] for row in rows] == ["pocket+scene", "pocket+gpt"]
+    assert list(rows[0])[-2:] == ["score.kappa", "observers"]
+    assert "observers" not in _rows(RunRecords(cases=(make_case(),), verdicts=verdicts[:1]))[0]
+
+
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
 def test_text_that_looks_like_a_formula_is_defused(text: str) -> None:
     assert safe_cell(text) == "'" + text
+    assert plain_cell("'" + text) == text
     assert safe_cell(-1.5) == -1.5
-    assert safe_cell("a=b") == "a=b"
+    assert safe_cell("a=b") == plain_cell("a=b") == "a=b"
 
 
 def test_no_cell_of_a_hostile_run_starts_a_formula() -> None:

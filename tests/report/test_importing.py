@@ -61,9 +61,9 @@ GOOD = (
 )
 
 
-def _read(folder: Path, *lines: str, header: str = ANSWERS, **settings: str) -> ReadIn:
+def _read(folder: Path, *lines: str, header: str = ANSWERS) -> ReadIn:
     answers = _write(folder, "vqa_raw_results_toy.csv", header, *lines)
-    return read([_prompts(folder), answers], ImportSettings(**settings))
+    return read([_prompts(folder), answers], ImportSettings())
 
 
 def _verdict(read_in: ReadIn, pair: str) -> Verdict:

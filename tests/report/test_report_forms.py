@@ -213,3 +213,15 @@ def test_a_pocket_run_says_how_far_its_detector_was_checked() -> None:
     told = render_html(replace(records, asked=asked, verdicts=verdicts), images, limit=1)
     assert "pocket-audit.md" in told
     assert "pocket-audit.md" not in render_html(records, images, limit=1)
+
+
+def test_the_terminal_says_why_pairs_are_undecided() -> None:
+    reasons = ["image 'a' was not painted: a web page instead of an image"] * 3 + ["b", "c", "d"]
+    cases = [make_case(f"case-{n}") for n in range(len(reasons))]
+    verdicts = [
+        make_verdict(case.case_id, Outcome.FAILED, reason=reason) for case, reason in zip(cases, reasons, strict=True)
+    ]
+    shown = StringIO()
+    print_summary(summarise(cases, verdicts), Console(file=shown, width=160))
+    assert "3 FAILED: image 'a' was not painted: a web page instead of an image" in shown.getvalue()
+    assert "1 more reasons are in the report" in shown.getvalue()

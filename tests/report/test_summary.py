@@ -83,4 +83,6 @@ def test_a_report_on_part_of_a_run_says_how_much_is_missing() -> None:
     verdicts = [make_verdict(case.case_id, repeat=0) for case in cases[:3]]
     summary = summarise(cases, verdicts, asked={"repeats": 2, "models": [{"name": verdicts[0].model}]})
     assert summary.by_model[0].n_unjudged == 7
+    whole = summarise(cases, verdicts, asked=summary.asked, is_whole=True)
+    assert whole.by_model[0].n_unjudged == 0, "the relation does not apply to the others"
     assert "Not judged yet: 7" in to_markdown(summary)

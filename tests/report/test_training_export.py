@@ -70,12 +70,41 @@ def test_a_good_sample_yields_three_captions_and_four_preferences() -> None:
 def test_the_filter_is_the_papers_equations(s: dict[tuple[str, str], float]) -> None:
     aligned = s["a", "a"] > 0.6 and s["pv", "pv"] > 0.6
     above = min(s["a", "a"], s["pv", "pv"]) > max(s["a", "pv"], s["pv", "a"])
-    even_images = abs((s["a", "a"] - s["a", "pv"]) - (s["pv", "pv"] - s["pv", "a"])) < 0.15
-    even_texts = abs((s["a", "a"] - s["pv", "a"]) - (s["pv", "pv"] - s["a", "pv"])) < 0.15
+    n = {pair: round(20 * score) for pair, score in s.items()}  # whole twentieths, which nothing rounds
+    even_images = abs((n["a", "a"] - n["a", "pv"]) - (n["pv", "pv"] - n["pv", "a"])) < 3
+    even_texts = abs((n["a", "a"] - n["pv", "a"]) - (n["pv", "pv"] - n["a", "pv"])) < 3
     strict = Filter(min_score=0.6, max_asymmetry=0.15)
     assert strict.keeps(s) == (aligned and above and even_images and even_texts)
     assert Filter(min_score=0.6, is_strict=False).keeps(s) == aligned
     assert Filter(min_score=0.6, is_strict=False, needs_kept=True).keeps(s) == (aligned and s["pi", "pi"] > 0.6)
+
+
+def test_a_difference_of_exactly_c3_does_not_pass() -> None:
+    # 0.95 - 0.5 and 0.9 - 0.55 differ by 0.1, which floating point makes a little less.
+    edge = {**GOOD, ("a", "a"): 0.95, ("a", "pv"): 0.5, ("pv", "pv"): 0.9, ("pv", "a"): 0.55}
+    assert (0.95 - 0.5) - (0.9 - 0.55) < 0.1
+    assert not Filter().keeps(edge)
+    assert Filter(max_asymmetry=0.11).keeps(edge)
+
+
+def test_of_several_judges_all_must_let_a_case_pass() -> None:
+    doubting = replace(semvar_verdict({**GOOD, ("a", "a"): 0.7}), observers="another judge")
+    silent = replace(semvar_verdict({}), observers="a judge nobody could read")
+    agreed = RunRecords(cases=(semvar_case(),), verdicts=(semvar_verdict(GOOD), silent))
+    split = RunRecords(cases=(semvar_case(),), verdicts=(semvar_verdict(GOOD), doubting))
+    assert len(preferences(agreed, Filter())) == 4
+    assert preferences(split, Filter()) == []
+    table = filter_table(split, Filter())
+    assert table is not None
+    assert [row[2] for row in table.rows] == [0, 0, 0, 1], "one case, not two verdicts"
+
+
+def test_which_reading_of_the_paper_was_taken_is_told() -> None:
+    by_equation, by_code = (filter_table(semvar_run(), Filter(needs_kept=kept)) for kept in (False, True))
+    assert by_equation is not None
+    assert by_code is not None
+    assert "equation 12" in by_equation.note
+    assert "as in the paper's code" in by_code.note
 
 
 def test_the_counts_of_every_filter_choice_are_told() -> None:
@@ -126,6 +155,37 @@ def test_the_folder_is_what_the_trainers_read(tmp_path: Path) -> None:
         with Image.open(tmp_path / "sft" / line["file_name"]) as image:
             assert image.format == "PNG"
         assert line["text"]
+
+
+def test_an_export_with_another_filter_leaves_no_picture_without_a_caption(tmp_path: Path) -> None:
+    out = tmp_path / "sft"
+    (out / "images").mkdir(parents=True)
+    for name in (f"{'e' * 40}.png", "holiday.png"):
+        (out / "images" / name).write_bytes(b"")
+    store_run(tmp_path / "run", semvar_run(), FakeImages())
+    write_sft(tmp_path / "run", out, Filter())
+    left = {path.name for path in (out / "images").iterdir()}
+    assert left == {"holiday.png", *(f"{IMAGES[role]}.png" for role in ("a", "pv", "pi"))}, "others' files are theirs"
+
+
+def test_a_sheet_somebody_filled_in_is_not_written_over(tmp_path: Path) -> None:
+    store_run(tmp_path / "run", semvar_run(), FakeImages())
+    arguments = ["export", str(tmp_path / "run"), "--as", "ratings", "-o", str(tmp_path / "sheet")]
+    assert [CliRunner().invoke(command, arguments).exit_code for _ in range(2)] == [0, 0]
+    sheet = tmp_path / "sheet" / "ratings.csv"
+    sheet.write_text(sheet.read_text() + "more\n")
+    again = CliRunner().invoke(command, arguments)
+    assert again.exit_code != 0
+    assert sheet.read_text().endswith("more\n")
+
+
+def test_a_sheet_of_several_models_names_none(tmp_path: Path) -> None:
+    verdicts = [replace(semvar_verdict(GOOD), model=model) for model in ("painter", "pocket")]
+    store_run(tmp_path / "run", RunRecords(cases=(semvar_case(),), verdicts=tuple(verdicts)), FakeImages())
+    CliRunner().invoke(command, ["export", str(tmp_path / "run"), "--as", "ratings", "-o", str(tmp_path / "sheet")])
+    text = (tmp_path / "sheet" / "ratings.csv").read_text()
+    assert text.count("model-") == 14
+    assert not any(name in text for name in ("painter", "pocket"))
 
 
 def test_preferences_are_parquet_with_pictures_inside(tmp_path: Path) -> None:

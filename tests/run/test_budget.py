@@ -14,6 +14,7 @@ from salva.core.options import option
 from salva.core.protocols import LookRequest, Rendered
 from salva.core.spec import Binding
 from salva.errors import SalvaError, UnusableError, UsageError
+from salva.report.source import read_records
 from salva.run.budget import Budget, Limits, check_prices
 from salva.run.pipeline import execute
 from salva.run.plan import Actor
@@ -67,12 +68,14 @@ def test_painting_stops_at_the_limit_and_goes_on_with_the_same_command(tmp_path:
     assert first.limit_reached == "--max-images 7: 7 new images are painted"
     assert first.outcomes.get("FAILED", 0) == 0
     assert sum(first.outcomes.values()) + first.n_unpainted == 10
+    assert not read_records(tmp_path).is_whole
     second = execute(spec, tmp_path, SilentProgress(), limits=Limits(max_images=7))
     assert (second.n_rendered, second.n_reused) == (7, 7)
     third = execute(spec, tmp_path, SilentProgress(), limits=Limits(max_images=7))
     assert third.outcomes == {"HOLDS": 10}
     assert third.is_complete
     assert CALLS["render"] == 20
+    assert read_records(tmp_path).is_whole
     assert not verify(tmp_path, SilentProgress()).problems
 
 

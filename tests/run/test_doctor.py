@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import tomllib
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 
@@ -38,6 +39,14 @@ def test_a_missing_extra_comes_with_its_install_line(tmp_path: Path, monkeypatch
     extras = told("extras", tmp_path)
     assert extras["api"] == "openai not installed; install with: pip install 'salva[api]'"
     assert "pip install 'salva[torch]'" in extras["torch"]
+
+
+def test_every_extra_of_the_package_is_looked_for() -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    declared = {name: " ".join(needs) for name, needs in project["optional-dependencies"].items()}
+    assert set(doctor.EXTRAS) == set(declared) - {"all", "test"}
+    for extra, modules in doctor.EXTRAS.items():
+        assert all(module.replace(".", "-") in declared[extra] for module in modules)
 
 
 def test_a_damaged_file_of_its_own_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

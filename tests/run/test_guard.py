@@ -155,10 +155,18 @@ def test_a_busy_endpoint_is_asked_more_often_than_a_broken_one_but_not_for_ever(
 
 
 def test_an_endpoint_that_is_down_stops_the_run_and_says_what_it_said() -> None:
-    guard = guarded(lambda _: [BackendError("connection refused")], limiter=Limiter(8))
-    for _ in range(guarding.N_HANGS - 1):
+    answers: list[object] = [GOOD]
+    guard = guarded(lambda _: [answers.pop() if answers else BackendError("connection refused")], limiter=Limiter(8))
+    for _ in range(guarding.N_HANGS):
         guard(requests(1))
     with pytest.raises(UnusableError, match=r"failed 8 times in a row, the last time: connection refused"):
+        guard(requests(1))
+
+
+def test_an_endpoint_that_was_never_there_stops_even_a_run_of_two_pictures() -> None:
+    guard = guarded(lambda _: [BackendError("no such host")], limiter=Limiter(8))
+    assert isinstance(guard(requests(1))[0], BackendError)
+    with pytest.raises(UnusableError, match=r"failed 2 times in a row, the last time: no such host"):
         guard(requests(1))
 
 

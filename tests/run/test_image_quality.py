@@ -12,8 +12,8 @@ from PIL import Image
 from salva.api import run_suite
 from salva.errors import UsageError
 from salva.imaging.files import decode_picture
-from salva.run.image_quality import run_fid
-from salva.stats.frechet import fid
+from salva.run.image_quality import calibrated_temperature, run_fid, run_inception_score
+from salva.stats.frechet import fid, inception_score
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +65,41 @@ def test_a_run_is_nearer_to_its_own_pictures(directory: Path, reference: Path, t
     itself = run_fid(directory, directory / "images", network)["painter"].value
     assert itself == pytest.approx(0, abs=1e-9)
     assert run_fid(directory, reference, network)["painter"].value > 0.01
+
+
+def test_the_inception_score_is_that_of_the_runs_pictures(directory: Path, tmp_path: Path) -> None:
+    network = f"inception/{save_means(tmp_path / 'means.onnx')}"
+    painted = [path.read_bytes() for path in sorted((directory / "images").rglob("*.webp"))]
+    logits = [[255 * value for value in row] for row in means(painted)]
+    found = run_inception_score(directory, network, {"pixels": "byte"}, temperature=8.0, n_splits=1)
+    assert found["painter"].value == pytest.approx(inception_score(logits, temperature=8.0, n_splits=1).value, abs=1e-3)
+    assert found["painter"].value > 1
+    assert found["painter"].n_images == len(painted)
+    assert "below the usual 2,048" in found["painter"].warning
+    cold = run_inception_score(directory, network, {"pixels": "byte"}, n_splits=1)
+    assert cold["painter"].value > found["painter"].value, "a sure classifier scores higher"
+
+
+def test_the_temperature_comes_from_pictures_whose_classes_are_known(tmp_path: Path) -> None:
+    """Three classes by colour; in three pictures of four the classifier sees the right one."""
+    network = f"inception/{save_means(tmp_path / 'means.onnx')}"
+    for number in range(3):
+        (tmp_path / "held out" / str(number)).mkdir(parents=True)
+        for i, shown in enumerate((number, number, number, (number + 1) % 3)):
+            colour = tuple(12 if channel == shown else 0 for channel in range(3))
+            Image.new("RGB", (8, 8), colour).save(tmp_path / "held out" / str(number) / f"{i}.png")
+    found = calibrated_temperature(tmp_path / "held out", network, {"pixels": "byte"})
+    # At the optimum the classifier says 3/4 for what it sees, and the two others share the rest.
+    assert found == pytest.approx(12 / np.log((3 / 4) / (1 / 8)), rel=1e-4)
+
+
+def test_held_out_pictures_must_be_sorted_by_class(tmp_path: Path) -> None:
+    network = f"inception/{save_means(tmp_path / 'means.onnx')}"
+    with pytest.raises(UsageError, match="its folders: none"):
+        calibrated_temperature(tmp_path / "gone", network)
+    (tmp_path / "sorted" / "cats").mkdir(parents=True)
+    with pytest.raises(UsageError, match="named by the class's number; its folders: cats"):
+        calibrated_temperature(tmp_path / "sorted", network)
 
 
 def test_a_folder_without_images_is_named(directory: Path, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from salva.core.case import Case
 from salva.core.protocols import Conclusion, Sight
 from salva.core.verdict import Outcome, Verdict
 from salva.errors import PluginError, UsageError
+from salva.report.source import read_records
 from salva.run.pipeline import execute
 from salva.run.progress import SilentProgress
 from salva.store.sqlite import open_run
@@ -221,3 +222,4 @@ def test_a_case_no_relation_applies_to_is_not_painted(tmp_path: Path, capsys: py
     assert len(found) == 5
     assert CALLS["render"] == 10
     assert "25 cases have no relation that applies to them" in capsys.readouterr().err
+    assert read_records(tmp_path).is_whole, "the report must not wait for them"

@@ -76,6 +76,34 @@ def test_cohens_kappa_by_hand() -> None:
     assert cohen([1] * 9, [1] * 9, 2).value is None, "two observers who always say the same word show nothing"
 
 
+def kappa_by_definition(a: list[int], b: list[int], power: int) -> float | None:
+    """Weighted kappa from its definition: mean distance of pairs against mean distance of all crossed pairs."""
+
+    def d(i: int, j: int) -> float:
+        return float(i != j) if power == 0 else abs(i - j) ** power
+
+    seen = sum(d(i, j) for i, j in zip(a, b, strict=True)) / len(a)
+    chance = sum(d(i, j) for i in a for j in b) / len(a) ** 2
+    return None if chance == 0 else 1 - seen / chance
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=30))
+def test_kappa_is_its_definition_weighted_and_not(pairs: list[tuple[int, int]]) -> None:
+    a, b = [i for i, _ in pairs], [j for _, j in pairs]
+    for weights, power in (("none", 0), ("linear", 1), ("quadratic", 2)):
+        ours, theirs = cohen(a, b, 5, weights).value, kappa_by_definition(a, b, power)
+        assert (ours is None) == (theirs is None)
+        if theirs is not None:
+            assert ours == pytest.approx(theirs, abs=1e-12)
+
+
+def test_unknown_weights_and_levels_are_refused() -> None:
+    with pytest.raises(ValueError, match="quadratic"):
+        cohen([0, 1], [0, 1], 2, "cubic")
+    with pytest.raises(ValueError, match="ordinal"):
+        krippendorff([[1, 2], [2, 2]], "ratio")
+
+
 def alpha_by_definition(ratings: list[list[float | None]], distance: object) -> float | None:
     """Krippendorff's alpha from its definition: pairs within things against pairs over all."""
     units = [[v for v in row if v is not None] for row in ratings]
@@ -139,6 +167,29 @@ def test_a_corrected_rate_undoes_what_the_observer_gets_wrong() -> None:
 def test_an_observer_no_better_than_chance_corrects_nothing() -> None:
     assert rogan_gladen(5, 10, Calibration(n_positive=10, n_found=5, n_negative=10, n_cleared=5)).value is None
     assert rogan_gladen(5, 10, Calibration(n_positive=0, n_found=0, n_negative=10, n_cleared=5)).value is None
+
+
+@given(
+    st.integers(0, 10),
+    st.tuples(st.integers(1, 6), st.integers(0, 6)),
+    st.tuples(st.integers(1, 12), st.integers(0, 12)),
+)
+def test_however_few_were_calibrated_the_interval_is_one(
+    n_hits: int, positive: tuple[int, int], negative: tuple[int, int]
+) -> None:
+    calibration = Calibration(
+        n_positive=positive[0], n_found=min(positive), n_negative=negative[0], n_cleared=min(negative)
+    )
+    found = rogan_gladen(n_hits, 10, calibration)
+    if found.value is not None:
+        assert found.low is not None
+        assert found.high is not None
+        assert 0 <= found.low <= found.high <= 1
+
+
+def test_a_calibration_too_small_to_tell_leaves_every_rate_possible() -> None:
+    found = rogan_gladen(5, 10, Calibration(n_positive=1, n_found=1, n_negative=10, n_cleared=1))
+    assert (found.low, found.high) == (0, 1)
 
 
 def test_corrected_intervals_cover_the_truth_about_as_often_as_they_say() -> None:

@@ -105,6 +105,15 @@ def test_inception_score_is_the_published_formula() -> None:
     assert found.spread == pytest.approx(np.std(wanted), abs=1e-12)
 
 
+def test_images_that_cannot_be_shared_out_evenly_are_cut_where_the_published_code_cuts_them() -> None:
+    logits = RNG(3).normal(size=(23, 5)) * 3
+    chances = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
+    parts = [chances[i * 23 // 10 : (i + 1) * 23 // 10] for i in range(10)]
+    assert [len(part) for part in parts] == [2, 2, 2, 3, 2, 2, 3, 2, 2, 3]
+    wanted = [np.exp((part * (np.log(part) - np.log(part.mean(0)))).sum(1).mean()) for part in parts]
+    assert inception_score(logits).value == pytest.approx(np.mean(wanted), abs=1e-12)
+
+
 def test_a_higher_temperature_makes_the_classifier_less_sure_and_the_score_smaller() -> None:
     logits = RNG(3).normal(size=(200, 10)) * 4
     assert inception_score(logits, temperature=2.5).value < inception_score(logits).value
@@ -133,6 +142,8 @@ def test_the_temperature_that_labels_were_drawn_at_is_found(temperature: float) 
         (lambda: inception_score([[1.0, 2.0]], temperature=0, n_splits=1), "temperature is 0"),
         (lambda: fit_temperature([[1.0, 2.0]], [2]), "labels must be 0 to 1"),
         (lambda: fit_temperature([[1.0, 2.0]], [0, 1]), "1 rows of logits and 2 labels"),
+        (lambda: fit_temperature([[1.0, 2.0], [3.0, 1.0]], [1, 0]), "no temperature from 0.05 to 20 fits"),
+        (lambda: fit_temperature([[1.0, 2.0], [3.0, 1.0]], [0, 1]), "no temperature from 0.05 to 20 fits"),
     ],
 )
 def test_what_cannot_be_computed_is_refused(call: object, told: str) -> None:

@@ -56,6 +56,23 @@ def test_a_second_detector_does_not_count_pairs_twice() -> None:
     assert [one.verdict.observers for one in leading] == ["pocket"]
 
 
+def test_a_judge_with_help_for_some_cases_is_still_one_judge() -> None:
+    """Cases without formulas give a detector nothing to look for; they belong into the same rate all the same."""
+    cases = [make_case(f"case-{i}") for i in range(3)]
+    seen = {"case-0": "pocket+openai/j", "case-1": "openai/j", "case-2": "openai/j"}
+    one_judge = [make_verdict(case_id, observers=observers) for case_id, observers in seen.items()]
+    leading = headline(join(cases, one_judge))
+    assert [one.case.case_id for one in leading] == ["case-0", "case-1", "case-2"]
+    assert {one.verdict.observers for one in leading} == {"pocket+openai/j"}
+    # Another detector at the same pictures, or another judge, is a second opinion.
+    others = [make_verdict("case-0", observers="owlv2+openai/j"), make_verdict("case-1", observers="openai/k")]
+    assert {one.verdict.observers for one in join(cases, [*one_judge, *others])} == {
+        "pocket+openai/j",
+        "owlv2+openai/j",
+        "openai/k",
+    }
+
+
 def test_control_verdicts_never_reach_the_headline() -> None:
     verdicts = [make_verdict(), make_verdict(arm="control", outcome=VIOLATED)]
     assert tally(headline(join([make_case()], verdicts))).rate == 0.0

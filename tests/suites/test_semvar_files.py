@@ -164,6 +164,7 @@ def test_an_id_that_names_two_triples_is_found(tmp_path: Path) -> None:
     ("texts", "kind"),
     [
         (("a", "b", "B."), "T_pv equals T_pi"),
+        (("a", "the one is and the other isn't", "The one is, and the other isn't."), "T_pv equals T_pi"),
         (("a", "a", "c"), "T_pv equals T_a"),
         (("a", "b", "a"), "T_pi equals T_a"),
     ],
@@ -173,14 +174,24 @@ def test_sentences_that_cannot_be_what_they_claim(tmp_path: Path, texts: tuple[s
     assert [finding.partition(":")[0] for finding in row.findings] == [kind]
 
 
-def test_splits_that_share_triples_or_anchors_are_found(tmp_path: Path) -> None:
+def test_splits_that_share_triples_or_sentences_are_found(tmp_path: Path) -> None:
     write(tmp_path / "testset/test_data.txt", CHASE, RING)
-    write(tmp_path / "trainset/train_data.txt", ("77", *CHASE[1:]), ("78", RING[1], "other", "another"))
+    # 78 is the same swap the other way round.
+    write(tmp_path / "trainset/train_data.txt", ("77", *CHASE[1:]), ("78", RING[2], RING[1], "another"))
     rows = {(row.split, row.row_id): row.findings for row in read(tmp_path)}
     assert rows["test", "0_61_326"] == ("the same three sentences in the split train: 77",)
     assert rows["train", "77"] == ("the same three sentences in the split test: 0_61_326",)
     (found,) = rows["test", "184_38_23"]
-    assert found.startswith("its anchor sentence is also in the split train: 78")
+    assert found == f"its T_a is also in the split train: 78 ({Path('trainset/train_data.txt')} line 2)"
+
+
+def test_the_training_files_go_by_their_published_names(tmp_path: Path) -> None:
+    write(tmp_path / "trainingset/training_data.txt", CHASE)
+    write(tmp_path / "trainingset_divided_category/action.txt", CHASE, RING)
+    chase, ring = read(tmp_path)
+    assert chase.split == ring.split == "train"
+    assert chase.categories == ("action",)
+    assert chase.findings == ()
 
 
 def test_category_files_that_disagree_with_the_main_file_say_so(tmp_path: Path) -> None:
@@ -200,5 +211,7 @@ def test_the_published_test_set(foreign_data: Path) -> None:
     assert len({category for row in rows for category in row.categories}) == 20
     assert {row.split for row in rows} == {"test"}
     flagged = {row.row_id: row.findings for row in rows if row.findings}
-    assert list(flagged) == ["328_155_142"]
-    assert flagged["328_155_142"][0].startswith("T_pv equals T_pi")
+    assert {name: [one.partition(":")[0] for one in found] for name, found in flagged.items()} == {
+        "328_155_142": ["T_pv equals T_pi"],
+        "126_v2_185_547": ["T_pi equals T_a"],  # but for a comma
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -19,8 +20,10 @@ from salva.core.case import Case, Prompt
 from salva.errors import UsageError
 from salva.logic.english_reader import read
 from salva.logic.equivalence import are_equivalent
+from salva.logic.notation import parse
 from salva.report.source import RunRecords
 from salva.stats.semantic_effect import PAIRS, pair_name
+from salva.suites.semvar import SemVar
 from salva.writing.author import CONFIDENCE, METHODS
 from salva.writing.criteria import CRITERIA, checks_by_code
 from salva.writing.samples import DISPUTED, INVALID, UNREVIEWED, VALID, read_samples, verdict_of
@@ -107,6 +110,9 @@ def test_the_words_run_out(tmp_path: Path) -> None:
     assert "ran out after 3 of 50" in told
 
 
+MOODS = load_grammar().lexicon["mood"]
+
+
 class TextEndpoint(BaseHTTPRequestHandler):
     """An OpenAI-shaped endpoint that paraphrases, and finds fault with every sentence that holds a robot."""
 
@@ -121,7 +127,9 @@ class TextEndpoint(BaseHTTPRequestHandler):
             reply["visually-distinct"] = {"answer": "no", "confidence": CONFIDENCE - 0.1}
             reply["static-scene"] = {"answer": "perhaps", "confidence": 1}
         else:
-            reply = {"1": None, "2": f"seen again: {question}"}
+            moods = [word for word in question.split() if word in MOODS]
+            swapped = question.replace(moods[0], "X").replace(moods[1], moods[0]).replace("X", moods[1])
+            reply = {"1": None, "2": swapped, "3": f"seen again: {question}", "4": "None"}
         content = f"```json\n{json.dumps(reply)}\n```"
         message = {"role": "assistant", "content": content}
         body = {"id": "x", "object": "chat.completion", "created": 0, "model": asked["model"]}
@@ -156,9 +164,10 @@ def test_text_models_paraphrase_and_remove(tmp_path: Path, endpoint: str) -> Non
     assert all("robot" in str(one["T_a"]) for one in removed)
     assert not any("robot" in str(one["T_a"]) for one in kept)
     assert all("reasonable-semantics" in str(one["why"]) for one in removed)
-    by_model = [one for one in kept if one["kept_by"] != "rule"]
+    by_model = [one for one in kept if not str(one["kept_by"]).startswith("rule")]
     assert by_model
-    assert {one["kept_by"] for one in by_model} == {f"openai/w: {METHODS[1]}"}
+    # The second way has the words of T_pv, which code can see, so the third is taken.
+    assert {one["kept_by"] for one in by_model} == {f"openai/w: {METHODS[2]}"}
     # A doubtful no removes nothing but stays on record; an answer that is none is not recorded at all.
     named = {check.criterion: check for check in read_samples(tmp_path / "s.jsonl")[0].checks}
     assert not named["visually-distinct"].is_valid
@@ -168,6 +177,22 @@ def test_text_models_paraphrase_and_remove(tmp_path: Path, endpoint: str) -> Non
 def test_without_a_writer_what_no_rule_can_do_is_removed(tmp_path: Path) -> None:
     invoke("new", "-o", tmp_path / "s.jsonl", "-n", "30", "--no-progress")
     assert {one["category"] for one in lines(tmp_path / "s-removed.jsonl")} == {"sentiment"}
+    ways = {str(one["category"]): one["kept_by"] for one in lines(tmp_path / "s.jsonl")}
+    assert ways["color"] == ways["absolute_location"] == f"rule: {METHODS[0]}"
+    assert ways["interaction"] == f"rule: {METHODS[1]}"
+
+
+def test_what_the_logic_core_reads_is_written_down_for_embedded_models(tmp_path: Path) -> None:
+    invoke("new", "-o", tmp_path / "s.jsonl", "-n", "45", "--no-progress")
+    by_category = {str(one["category"]): one for one in lines(tmp_path / "s.jsonl")}
+    placed = read_samples(tmp_path / "s.jsonl")[0]
+    assert placed.category == "absolute_location"
+    assert placed.formulas is not None
+    a, pv, pi = map(parse, placed.formulas)
+    assert are_equivalent(a, pi)
+    assert not are_equivalent(a, pv)
+    assert "formulas" not in by_category["interaction"], "nobody can read it"
+    assert "formulas" not in by_category["size"], "a large cat is no name of a thing"
 
 
 @pytest.mark.parametrize(
@@ -201,10 +226,36 @@ def test_reviews_come_back_from_sheets(tmp_path: Path) -> None:
     assert "1 disputed" in told
     invoke("review", samples, *sheets, "-o", tmp_path / "v.jsonl", "--only-valid")
     assert len(lines(tmp_path / "v.jsonl")) == 1
+    # The third adds a sheet to what the first two said.
+    told = invoke("sheet", tmp_path / "r.jsonl", "-o", tmp_path / "carol.csv", "--disputed")
+    assert "1 samples" in told
+    head, row = (tmp_path / "carol.csv").read_text().splitlines()
+    (tmp_path / "carol.csv").write_text(f"{head}\n{row.removesuffix(',,,')},carol,no,\n")
+    invoke("review", tmp_path / "r.jsonl", tmp_path / "carol.csv", "-o", tmp_path / "r3.jsonl")
+    assert [one["review"] for one in lines(tmp_path / "r3.jsonl")] == [VALID, INVALID, UNREVIEWED]
+    assert lines(tmp_path / "r3.jsonl")[1]["reviews"] == {"ann": "yes", "bob": "no", "carol": "no"}
+    (tmp_path / "carol.csv").write_text(f"{head}\n{row.removesuffix(',,,')},ann,no,\n")
+    again = CliRunner().invoke(
+        command, ["write", "review", *map(str, (tmp_path / "r.jsonl", tmp_path / "carol.csv")), "-o", "x"]
+    )
+    assert isinstance(again.exception, UsageError)
+    assert "'ann' now calls" in str(again.exception)
     (tmp_path / "bad.csv").write_text("id,reviewer,valid\nx,ann,maybe\n")
     failed = CliRunner().invoke(command, ["write", "review", str(samples), str(tmp_path / "bad.csv"), "-o", "x"])
     assert isinstance(failed.exception, UsageError)
     assert "'maybe'" in str(failed.exception)
+
+
+def test_no_cell_of_a_sheet_is_run_by_a_spreadsheet(tmp_path: Path) -> None:
+    sample = {"id": "-1", "T_a": "=1+1", "T_pv": "@b", "T_pi": "c", "category": "color"}
+    (tmp_path / "s.jsonl").write_text(json.dumps(sample) + "\n")
+    invoke("sheet", tmp_path / "s.jsonl", "-o", tmp_path / "sheet.csv")
+    head, row = (tmp_path / "sheet.csv").read_text().splitlines()
+    assert row == "'-1,color,'=1+1,'@b,c,,,"
+    for name in ("ann", "bob"):
+        (tmp_path / f"{name}.csv").write_text(f"{head}\n{row.removesuffix(',,,')},{name},yes,\n")
+    invoke("review", tmp_path / "s.jsonl", tmp_path / "ann.csv", tmp_path / "bob.csv", "-o", tmp_path / "r.jsonl")
+    assert lines(tmp_path / "r.jsonl")[0]["review"] == VALID
 
 
 def test_the_hard_cases_are_those_most_models_fail(tmp_path: Path) -> None:
@@ -222,5 +273,26 @@ def test_the_hard_cases_are_those_most_models_fail(tmp_path: Path) -> None:
     store_run(tmp_path / "run", RunRecords(cases=cases, verdicts=verdicts), FakeImages())
     invoke("hard", tmp_path / "run", "-o", tmp_path / "hard.jsonl", "--per-category", "2")
     found = [one["id"] for one in lines(tmp_path / "hard.jsonl")]
-    # a: 2 and 4 have one vote each, the lower mean first (0.75 both: by id); b: 5 and 1 have two.
-    assert found == ["sv-2", "sv-4", "sv-5", "sv-1"]
+    # b: 5 and 1 have two votes and leave no room for 3; a: 2 and 4 have one each (mean 0.75 both: by id).
+    assert found == ["sv-5", "sv-1", "sv-2", "sv-4"]
+    # The same model again has no second vote: 2 and 4 stay behind what two models fail.
+    store_run(tmp_path / "again", RunRecords(cases=cases, verdicts=verdicts[:6]), FakeImages())
+    invoke("hard", tmp_path / "run", tmp_path / "again", "-o", tmp_path / "hard.jsonl", "--per-category", "2")
+    assert [one["id"] for one in lines(tmp_path / "hard.jsonl")] == ["sv-5", "sv-1", "sv-2", "sv-4"]
+
+
+def test_hard_cases_stay_what_they_were(tmp_path: Path) -> None:
+    """Categories, formulas, id and review go along, and a case of two categories counts in both."""
+    cases = tuple(SemVar(SemVar.Options()).cases("quick"))[:3]
+    labelled = [replace(one, labels={**one.labels, "category": "color,size"}) for one in cases]
+    verdicts = tuple(
+        make_verdict(one.case_id, relation="semantic-effect", scores={pair_name(*p): 0.1 * i for p in PAIRS})
+        for i, one in enumerate(cases, 1)
+    )
+    store_run(tmp_path / "run", RunRecords(cases=tuple(labelled), verdicts=verdicts), FakeImages())
+    invoke("hard", tmp_path / "run", "-o", tmp_path / "hard.jsonl", "--per-category", "2")
+    again = list(SemVar(SemVar.Options(path=(str(tmp_path / "hard.jsonl"),))).cases("full"))
+    assert [one.case_id for one in again] == [one.case_id for one in cases[:2]]
+    assert [one.prompts for one in again] == [one.prompts for one in cases[:2]]
+    assert {one.labels["category"] for one in again} == {"color,size"}
+    assert not any(one.findings for one in again), "what came without a review is not called unreviewed"

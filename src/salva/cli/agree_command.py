@@ -7,22 +7,22 @@ from pathlib import Path
 
 import click
 
+from salva.cli.rating_flags import columns_of, rating_columns
 from salva.errors import UsageError
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 @click.command("agree", short_help="Agreement of judges with people.")
 @click.argument("source", metavar="FILE|RUN", type=click.Path(path_type=Path))
-@click.option("--ratings", type=click.Path(path_type=Path, dir_okay=False), help="For a RUN: people's ratings of it.")
-@click.option("--people", default="", metavar="COL,...", help="Columns of people's ratings; found by name otherwise.")
-@click.option("--judge", "judges", default="", metavar="COL,...", help="Columns of judges' scores; likewise.")
-@click.option("--item", default="", metavar="COL,...", help="Columns that name the rated thing; likewise.")
-@click.option("--rater", default="", metavar="COL", help="The column that names the rater, one row a rating; likewise.")
+@click.option(
+    "--ratings",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="People's ratings: of a RUN, or of the things whose scores are in FILE.",
+)
+@rating_columns
 @click.option("--by", "group", default="", metavar="COL", help="Also for each value of this column.")
-@click.option("--bins", "n_bins", default=5, show_default=True, type=click.IntRange(2), help="Bins of Cohen's kappa.")
+@click.option(
+    "--bins", default="5", show_default=True, metavar="N|EDGES", help="Bins of Cohen's kappa: how many, or 0,20,40,..."
+)
 @click.option(
     "--level",
     type=click.Choice(["nominal", "ordinal", "interval"]),
@@ -39,25 +39,36 @@ def command(
     item: str,
     rater: str,
     group: str,
-    n_bins: int,
+    bins: str,
     level: str,
     form: str,
 ) -> None:
     """Pearson, Spearman, Kendall, Cohen's kappa and Krippendorff's alpha, with intervals.
 
-    FILE is a table (CSV, TSV, JSON, JSON lines) that holds people's ratings and judges' scores, wide or long. For a
-    RUN give people's ratings of its cases with --ratings; its violation rate is then corrected by them.
+    FILE is a table (CSV, TSV, JSON, JSON lines) that holds people's ratings and judges' scores, wide or long; or
+    judges' scores alone, with people's ratings in another file under --ratings. For a RUN give people's ratings of
+    its pictures or cases with --ratings; its violation rate is then corrected by them. A RUN made of ratings
+    (`salva import --as ratings`) holds them already.
     """
-    from salva.report.agreement import file_agreement, run_agreement
-    from salva.report.ratings import Columns
+    from salva.report.agreement import Reckoning, file_agreement, parse_bins
+    from salva.report.run_agreement import imported_agreement, run_agreement
 
+    n_bins, edges = parse_bins(bins)
+    reckoning = Reckoning(n_bins=n_bins, edges=edges, level=level)
     if source.is_dir():
-        if ratings is None:
-            raise UsageError(f"{str(source)!r} is a run; give people's ratings of it with --ratings FILE")
-        tables, told = run_agreement(source, ratings, n_bins)
+        if people or judges or item or rater:
+            raise UsageError("--people, --judge, --item and --rater are for a FILE; a run knows its own columns")
+        if ratings is not None and group:
+            raise UsageError("--by is for a FILE, and for a run that was made of ratings")
+        tables, told = (
+            imported_agreement(source, group, reckoning)
+            if ratings is None
+            else run_agreement(source, ratings, reckoning)
+        )
     else:
-        columns = Columns(things=_names(item), rater=rater, people=_names(people), judges=_names(judges), group=group)
-        tables, told = file_agreement(source, columns, n_bins, level)
+        columns = columns_of(people, judges, item, rater, group)
+        people_file, scores_file = (source, None) if ratings is None else (ratings, source)
+        tables, told = file_agreement(people_file, columns, reckoning, scores_file)
     for line in told:
         click.echo(line, err=True)
     if form == "json":

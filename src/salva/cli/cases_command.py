@@ -62,7 +62,7 @@ def _print_jsonl(cases: Iterable[Case]) -> None:
 
 
 def _print_csv(cases: Iterable[Case]) -> None:
-    from salva.report.export import safe_cell
+    from salva.core.cells import safe_cell
 
     rows = list(cases)
     labels = sorted({name for case in rows for name in case.labels})
@@ -90,7 +90,7 @@ def _print_csv(cases: Iterable[Case]) -> None:
 
 def _print_pairs(cases: Iterable[Case]) -> None:
     """The pairs of the faithfulness suite in the columns of the TIFA-lite project."""
-    from salva.report.export import safe_cell
+    from salva.core.cells import safe_cell
     from salva.report.export_tifa import prompt_rows
 
     csv.writer(sys.stdout).writerows([safe_cell(cell) for cell in row] for row in prompt_rows(cases))

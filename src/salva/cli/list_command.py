@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from salva.errors import PluginError
+from salva.errors import PluginError, UsageError
 
 _ROLES = {
     "suites": "suite",
@@ -44,7 +44,9 @@ def command(kind: str, plugin: tuple[str, ...]) -> None:
             table.add_column(column)
         for entry in entries(_ROLES[kind]):
             try:
-                what = (load(entry.role, entry.name).__doc__ or "").strip().partition("\n")[0]
+                what = (load(_ROLES[kind], entry.name).__doc__ or "").strip().partition("\n")[0]
+            except UsageError:
+                continue  # a judge that cannot read
             except PluginError as error:
                 what = f"broken: {error}"
             table.add_row(entry.name, what, entry.distribution or entry.source)

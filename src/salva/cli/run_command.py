@@ -98,8 +98,11 @@ def command(
             err=True,
         )
     if not summary.is_complete:
-        if summary.n_failed:
-            click.echo(f"salva: {summary.n_failed} pieces of work failed; the same command tries them again", err=True)
+        n_refused = summary.outcomes.get("FAILED", 0) - summary.n_retryable
+        if summary.n_retryable:
+            click.echo(f"salva: {summary.n_retryable} verdicts FAILED; the same command tries them again", err=True)
+        if n_refused > 0:
+            click.echo(f"salva: {n_refused} verdicts FAILED by a refusal; --retry-refused asks again", err=True)
         sys.exit(EXIT_INCOMPLETE)
     if max_violation_rate is not None and not _passes(figures, max_violation_rate, gate_on):
         sys.exit(EXIT_GATE)

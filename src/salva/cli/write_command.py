@@ -89,13 +89,20 @@ def new(
 @command.command("sheet")
 @click.argument("samples", type=_FILE)
 @click.option("-o", "--output", type=_FILE, required=True, help="The CSV for a reviewer to fill in.")
-def sheet(samples: Path, output: Path) -> None:
+@click.option("--disputed", is_flag=True, help="Only what two reviewers differ about, for a third.")
+def sheet(samples: Path, output: Path, disputed: bool) -> None:
     """A sheet for one reviewer: reviewer, valid (yes or no), note."""
     from salva.report.export import write_text
-    from salva.writing.samples import read_samples, review_sheet
+    from salva.writing.samples import DISPUTED, read_samples, review_sheet
 
-    write_text(output, review_sheet(read_samples(samples)))
-    click.echo(f"{output}: fill in reviewer and valid, then: salva write review {samples} {output} -o REVIEWED.jsonl")
+    listed = [one for one in read_samples(samples) if not disputed or one.review == DISPUTED]
+    if not listed:
+        raise UsageError(f"{str(samples)!r} holds nothing that two reviewers differ about; leave out --disputed")
+    write_text(output, review_sheet(listed))
+    click.echo(
+        f"{output}, {len(listed)} samples: fill in reviewer and valid, "
+        f"then: salva write review {samples} {output} -o REVIEWED.jsonl"
+    )
 
 
 @command.command("review")
@@ -104,7 +111,10 @@ def sheet(samples: Path, output: Path) -> None:
 @click.option("-o", "--output", type=_FILE, required=True, help="The samples with what people made of them.")
 @click.option("--only-valid", is_flag=True, help="Leave out what is not valid by two people, or by a third.")
 def review(samples: Path, sheets: tuple[Path, ...], output: Path, only_valid: bool) -> None:
-    """Put reviewers' sheets together: two who agree decide, a third where they differ."""
+    """Put reviewers' sheets together: two who agree decide, a third where they differ.
+
+    What the file of samples already says about its reviewers is kept, so a later sheet can be added to it.
+    """
     from salva.report.export import write_text
     from salva.writing.samples import VALID, lines_of, read_reviews, read_samples, reviewed
 
@@ -124,25 +134,15 @@ def review(samples: Path, sheets: tuple[Path, ...], output: Path, only_valid: bo
 def hard(runs: tuple[Path, ...], output: Path, below: float, per_category: int) -> None:
     """The cases that most models of these semvar runs paint badly."""
     from salva.report.export import write_text
-    from salva.report.hard_cases import collect_votes
-    from salva.writing.samples import Sample, hardest, lines_of
+    from salva.report.hard_cases import as_sample, collect_votes
+    from salva.writing.samples import hardest, lines_of
 
     cases, votes = collect_votes(runs, below)
     if not votes:
         raise UsageError("these runs hold no scores of the semvar suite; run it first: salva run semvar")
     chosen = hardest(votes, per_category)
-    samples = [
-        Sample(
-            sample_id=case_id,
-            category=votes[case_id].category,
-            anchor=cases[case_id].prompt("a").text,
-            changed=cases[case_id].prompt("pv").text,
-            kept=cases[case_id].prompt("pi").text,
-        )
-        for case_id in chosen
-    ]
-    write_text(output, lines_of(samples))
-    click.echo(f"{len(samples)} of {len(votes)} cases in {output}; run them with --set suite.path={output}")
+    write_text(output, lines_of(as_sample(cases[case_id]) for case_id in chosen))
+    click.echo(f"{len(chosen)} of {len(votes)} cases in {output}; run them with --set suite.path={output}")
 
 
 @command.command("questions")

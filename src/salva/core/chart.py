@@ -55,6 +55,8 @@ class Chart:
     """Whether high values are what one hopes for; colours follow."""
     is_joined: bool = False
     """With several models: their rows are put together and drawn once. The table then has a column `model`."""
+    is_for_several: bool = False
+    """Whether it says nothing about one model alone, and is left out there."""
     note: str = ""
     """One sentence on how to read it."""
 

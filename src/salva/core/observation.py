@@ -50,6 +50,14 @@ class Reading:
     """What a reader saw."""
 
     spans: tuple[TextSpan, ...] = ()
+    reply: str = ""
+    """What a reader that replies in words said, to the letter."""
+    problem: str = ""
+    """Why that could not be read; spans are then empty, and whether there is text nobody knows."""
+    usage: Mapping[str, float] = field(default_factory=dict)
+    """What it cost, as in Answer."""
+    snapshot: str = ""
+    """The model that read, as its endpoint names it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +100,14 @@ def observation_to_json(observation: Observation) -> dict[str, Json]:
                 ],
             }
         case Reading(spans=spans):
-            return {"kind": "reading", "spans": [{"text": s.text, "score": s.score, "box": [*s.box]} for s in spans]}
+            told: dict[str, Json] = {
+                "reply": observation.reply,
+                "problem": observation.problem,
+                "usage": dict(observation.usage),
+                "snapshot": observation.snapshot,
+            }
+            read: list[Json] = [{"text": s.text, "score": s.score, "box": [*s.box]} for s in spans]
+            return {"kind": "reading", "spans": read, **{name: value for name, value in told.items() if value}}
         case Answer():
             return {
                 "kind": "answer",
@@ -114,7 +129,13 @@ def observation_from_json(stored: Mapping[str, Json]) -> Observation:
         case "detections":
             return Detections(boxes=tuple(Detection(**_with_box(box)) for box in fields["boxes"]))  # type: ignore[arg-type]  # JSON has no field types
         case "reading":
-            return Reading(spans=tuple(TextSpan(**_with_box(span)) for span in fields["spans"]))  # type: ignore[arg-type]  # as above
+            return Reading(
+                spans=tuple(TextSpan(**_with_box(span)) for span in fields["spans"]),  # type: ignore[arg-type]  # as above
+                reply=str(stored.get("reply", "")),
+                problem=str(stored.get("problem", "")),
+                usage=cast(dict[str, float], stored.get("usage", {})),
+                snapshot=str(stored.get("snapshot", "")),
+            )
         case "answer":
             return Answer(
                 text=str(stored["text"]),

@@ -8,8 +8,9 @@ one bad element never costs its neighbours. Bump `version` when the same input g
 A generator or perceiver may also say how it likes to be called: `batch_size` (elements a call, 1),
 `depth` (calls at once, as many as there are cores) and `timeout_s` (when to give a call up, never).
 One that waits for an endpoint says `is_remote = True`: it gets one element a call, as many calls at once
-as the endpoint turns out to take, up to `max_at_once` (128), and names its costs in provenance["cost_usd"]
-or Answer.usage["cost_usd"]. One that holds connections or a process has `close()`, called when the run ends.
+as the endpoint turns out to take, up to `max_at_once` (128), and names its costs in provenance["cost_usd"],
+or in usage["cost_usd"] of an Answer or a Reading. One that holds connections or a process has `close()`,
+called when the run ends.
 """
 
 from __future__ import annotations

@@ -31,8 +31,12 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
     """One sentence on how to read it."""
+    is_joined: bool = False
+    """With several models: their rows are also shown together, one below the other. It then has a column `model`."""
 
     def __post_init__(self) -> None:
+        if self.is_joined and "model" not in self.columns:
+            raise ValueError(f"table {self.name!r}: it is to be joined over models and has no column 'model'")
         for row in self.rows:
             if len(row) != len(self.columns):
                 raise ValueError(f"table {self.name!r}: a row of {len(row)} cells under {len(self.columns)} columns")

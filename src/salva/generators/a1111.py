@@ -18,6 +18,7 @@ from salva.core.protocols import Rendered, RenderRequest
 from salva.errors import BackendError, SalvaError, UnusableError
 from salva.remote.answers import picture_from_base64
 from salva.remote.endpoint import Endpoint
+from salva.remote.urls import check_url
 
 KEY_VARIABLE = "A1111_API_KEY"
 """user:password, as the server's --api-auth has it."""
@@ -42,6 +43,9 @@ class A1111:
         price_usd: float = option(0.0, "What a picture costs.", keyed=False)
         max_at_once: int = option(2, "At most so many requests at once; the server paints one by one.", keyed=False)
         timeout_s: float = option(600.0, "When to give a request up.", keyed=False)
+
+        def __post_init__(self) -> None:
+            check_url("host", self.host, f"set {KEY_VARIABLE}=user:password in the environment instead")
 
     version: ClassVar[str] = "1"
     sees_formula: ClassVar[bool] = False

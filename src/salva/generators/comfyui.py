@@ -22,6 +22,7 @@ from salva.errors import BackendError, SalvaError, UnusableError
 from salva.generators.comfyui_workflow import make_form, read_workflow
 from salva.remote.answers import picture_from_bytes
 from salva.remote.endpoint import Endpoint
+from salva.remote.urls import check_url
 
 _POLL_S = 0.2
 
@@ -42,6 +43,9 @@ class ComfyUi:
         price_usd: float = option(0.0, "What a picture costs.", keyed=False)
         max_at_once: int = option(4, "At most so many workflows in the server's queue.", keyed=False)
         timeout_s: float = option(600.0, "When to give a picture up, its time in the queue included.", keyed=False)
+
+        def __post_init__(self) -> None:
+            check_url("host", self.host, "give the address alone")
 
     version: ClassVar[str] = "1"
     sees_formula: ClassVar[bool] = False

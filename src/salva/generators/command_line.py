@@ -128,8 +128,11 @@ class CommandLine:
             return BackendError(f"{self.options.program!r} answered {answer!r}; a path was expected", False)
         try:
             return Rendered(picture=decode_picture(Path(path).read_bytes()), provenance={"file": path})
-        except (OSError, ValueError) as error:
-            return BackendError(f"{self.options.program!r} named {path!r}, which is {error}", is_retryable=False)
+        except OSError as error:
+            told = f"{self.options.program!r} named {path!r}, which cannot be read: {error.strerror or error}"
+        except ValueError as error:
+            told = f"{self.options.program!r} named {path!r}, which is {error}"
+        return BackendError(told, is_retryable=False)
 
 
 class _Child:

@@ -57,16 +57,17 @@ def fetch(name: str, checkpoint: Checkpoint, variant: str, without: tuple[str, .
     diffusers = import_diffusers(name)
     repo, commit = checkpoint.source, str(checkpoint.commit)
     try:
-        found = diffusers.DiffusionPipeline.download(
-            repo,
-            revision=commit,
-            use_safetensors=True,
-            variant=variant or None,
-            trust_remote_code=False,
-            **dict.fromkeys(without),
-        )
+        with _quiet(diffusers):
+            found = diffusers.DiffusionPipeline.download(
+                repo,
+                revision=commit,
+                use_safetensors=True,
+                variant=variant or None,
+                trust_remote_code=False,
+                **dict.fromkeys(without),
+            )
     except Exception as error:  # the hub's, the network's and diffusers' own errors share no base class
-        if "safetensors" in str(error) and isinstance(error, OSError):
+        if "necessary `safetensors` weights" in str(error):
             raise pickle_error(name, repo) from error
         if isinstance(error, ValueError):
             raise UsageError(f"{name}: {_one_line(error)}") from error
@@ -170,7 +171,9 @@ def locate_lora(name: str, lora: str) -> tuple[Checkpoint | None, Path | None, s
         if path.suffix != ".safetensors":
             raise pickle_error(name, lora)
         return None, path, ""
-    repo, _, file = lora.partition(":")
+    repo, colon, file = lora.partition(":")
+    if not colon and path.suffix == ".safetensors":
+        raise UsageError(f"{name}: there is no LoRA file {lora!r}; give a file, or owner/model[:file] on the hub")
     return locate(name, repo, marker=file or LORA_FILE), None, file or LORA_FILE
 
 

@@ -45,6 +45,7 @@ _FULL_BATCH_PIXELS = 16 * 512 * 512
 """Beyond this a large GPU is busy, and more at once only takes more memory."""
 _FIRST_BATCH = 4
 _USUAL_SIZE = (1024, 1024)
+_SIDES_WITH_SHAPES = (256, 512, 1024, 2048, 4096)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -344,6 +345,9 @@ def call_arguments(name: str, pipeline: Pipeline, preset: Preset, options: Diffu
             given[word] = value
         elif is_asked:
             raise UsageError(f"{name}: a {type(pipeline).__name__} takes no {word}; it was set to {value!r}")
+    # Some pipelines keep to the shapes that models of certain sizes were trained with; for others they know none.
+    if "use_resolution_binning" in words and (own_size(pipeline) or _USUAL_SIZE)[0] not in _SIDES_WITH_SHAPES:
+        given["use_resolution_binning"] = False
     # Some pipelines take a negative prompt and leave it unread.
     is_unread = "true_cfg_scale" in words and preset.guidance_word != "true_cfg_scale"
     if options.negative and (is_unread or given.get(preset.guidance_word, 2.0) <= 1.0):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -17,11 +17,11 @@ from salva.core.fingerprint import fingerprint
 from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
 from salva.errors import BackendError, SalvaError, UsageError
-from salva.generators.folder_layouts import LAYOUTS, Found, detect, found_in, worn
+from salva.generators.folder_layouts import LAYOUTS, MANIFESTS, Found, detect, found_in, worn
+from salva.generators.folder_repeats import key_of, placed
 from salva.imaging.files import decode_picture
 
 MISSING = "missing.jsonl"
-_LARGE_SEED = 10_000
 _LONGEST_NAME = 200
 
 
@@ -46,11 +46,23 @@ class FolderImages:
         self._folder = Path(options.path).expanduser()
         if not self._folder.is_dir():
             raise UsageError(f"there is no folder {options.path!r}; make it, or check the path after folder/")
-        self._layout = detect(self._folder) if options.layout == "auto" else options.layout
-        found = found_in(self._folder, self._layout, Path(options.listing) if options.listing else None)
-        self._by_seed = {(_key(one), one.seed): one for one in found if one.seed is not None}
-        self._by_repeat = _by_repeat(found)
-        self._prompts = {_key(one) for one in found}
+        listing = Path(options.listing).expanduser() if options.listing else None
+        layouts = detect(self._folder, listing) if options.layout == "auto" else (options.layout,)
+        self._layout = " and ".join(layouts)
+        self._by_seed: dict[tuple[str, int], list[Found]] = {}
+        self._by_repeat: dict[tuple[str, int], list[Found]] = {}
+        self._seeds: dict[int, int] = {}
+        """The folder's own seed of a repeat, where it is known."""
+        # One after the other: numbers mean different things in different layouts. The first one has the say.
+        for layout in layouts:
+            found = found_in(self._folder, layout, listing)
+            for one in found:
+                if one.seed is not None:
+                    self._by_seed.setdefault((key_of(one), one.seed), []).append(one)
+            by_repeat, seeds = placed(found)
+            for place, ones in by_repeat.items():
+                self._by_repeat.setdefault(place, []).extend(ones)
+            self._seeds = self._seeds or seeds
         self._asked_as: dict[str, str] = {}
         self._missing: dict[tuple[str, int], RenderRequest] = {}
         self._n_given = 0
@@ -74,13 +86,18 @@ class FolderImages:
             elif self._n_given and _is_list(list_path):
                 list_path.unlink()
         except OSError as error:
-            print(f"salva: the list of missing pictures cannot be written to {list_path}: {error}", file=sys.stderr)
+            print(
+                f"salva: the list of missing pictures cannot be written to {list_path}: {error}; "
+                "name another place with --set model.missing=FILE",
+                file=sys.stderr,
+            )
             return
         if rows:
             n_prompts = len({request.prompt.text for request in self._missing.values()})
             print(
                 f"salva: {len(rows)} pictures of {n_prompts} prompts are not in {self._folder} "
-                f"(read by {self._layout}); they are listed in {list_path}",
+                f"(read by {self._layout}); they are listed in {list_path}: "
+                f"save each as its path says and add its line to {MANIFESTS[1]}",
                 file=sys.stderr,
             )
 
@@ -93,8 +110,10 @@ class FolderImages:
         except BackendError as error:
             return error
         if one is None or not one.path.is_file():
-            self._missing[request.prompt.text, request.seed] = request
-            return BackendError(self._what_is_missing(request, one), is_retryable=False)
+            # Its other pictures were painted from the folder's seeds; from another one it could not be compared.
+            wanted = replace(request, seed=self._seeds.get(request.repeat, request.seed))
+            self._missing[wanted.prompt.text, wanted.seed] = wanted
+            return BackendError(self._what_is_missing(wanted, one), is_retryable=False)
         try:
             picture = decode_picture(one.path.read_bytes())
         except (OSError, ValueError) as error:
@@ -104,15 +123,23 @@ class FolderImages:
 
     def _find(self, request: RenderRequest) -> Found | None:
         text = request.prompt.text.strip()
-        key = text if text in self._prompts else worn(text)
-        if key != text:
-            first = self._asked_as.setdefault(key, text)
-            if first != text and key in self._prompts:
+        keys = dict.fromkeys((text, worn(text)))
+        ones = [
+            one
+            for places, number in ((self._by_seed, request.seed), (self._by_repeat, request.repeat))
+            for key in keys
+            for one in places.get((key, number), ())
+        ]
+        # A list may name a file that is gone and, further down, the one that was painted in its place.
+        one = next((one for one in ones if one.path.is_file()), ones[0] if ones else None)
+        if one is not None and one.is_worn:
+            first = self._asked_as.setdefault(worn(text), text)
+            if first != text:
                 raise BackendError(
                     f"a file name cannot tell {text!r} from {first!r}; write a manifest with prompt and path",
                     is_retryable=False,
                 )
-        return self._by_seed.get((key, request.seed)) or self._by_repeat.get((key, request.repeat))
+        return one
 
     def _what_is_missing(self, request: RenderRequest, one: Found | None) -> str:
         what = f"no picture of {request.prompt.text!r} (seed {request.seed}, repeat {request.repeat})"
@@ -139,39 +166,3 @@ def _file_names(requests: Iterable[RenderRequest]) -> Iterator[str]:
             name = f"{worn(request.prompt.text)[:40]}_{fingerprint(request.prompt.text)[:8]}_{request.seed}.png"
         taken.add(name)
         yield name
-
-
-def _key(one: Found) -> str:
-    return worn(one.prompt) if one.is_worn else one.prompt.strip()
-
-
-def _by_repeat(found: Sequence[Found]) -> dict[tuple[str, int], Found]:
-    """Pictures by prompt and repeat, where the seed itself is not the one a run asks for.
-
-    Seeds that prompts share stand for repeats in their order, the same for every prompt: a picture that is
-    missing must not move the others up, or wordings of different seeds would be compared. Where every picture
-    has a number of its own, the numbers only count, and their order within a prompt decides.
-    """
-    per_prompt: dict[str, list[Found]] = {}
-    users: dict[int, set[str]] = {}
-    for one in found:
-        per_prompt.setdefault(_key(one), []).append(one)
-        if one.seed is not None and one.repeat is None:
-            users.setdefault(one.seed, set()).add(_key(one))
-    ranks = {seed: rank for rank, seed in enumerate(sorted(users))}
-    most = max((len(ones) for ones in per_prompt.values()), default=0)
-    is_counted = len(ranks) > most and all(len(keys) == 1 for keys in users.values())
-    # Seeds like a run's own, one for every case, say nothing about repeats.
-    is_ranked = len(ranks) <= most or max(ranks, default=0) < _LARGE_SEED
-    placed: dict[tuple[str, int], Found] = {}
-    for key, ones in per_prompt.items():
-        for order, one in enumerate(sorted(ones, key=lambda one: one.seed or 0)):
-            if one.repeat is not None:
-                # One prompt may stand in two cases, with a seed each: where a run's own seeds are kept, they decide.
-                if one.seed is None or one.seed < _LARGE_SEED:
-                    placed.setdefault((key, one.repeat), one)
-            elif one.seed is None or (is_counted and is_ranked):
-                placed.setdefault((key, order), one)
-            elif is_ranked:
-                placed.setdefault((key, ranks[one.seed]), one)
-    return placed

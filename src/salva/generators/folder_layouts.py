@@ -7,6 +7,7 @@ to lose spaces and commas gives a prompt in the same worn form. Reads names and 
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,6 +22,7 @@ MANIFESTS = ("manifest.csv", "manifest.jsonl")
 PROMPTS_JSON = "prompts.json"
 _SUFFIXES = {".png", ".jpg", ".jpeg", ".webp"}
 _NUMBERED = re.compile(r"(?P<stem>.+)_(?P<number>\d+)")
+_SEEDED = re.compile(r"(?P<stem>.+?)[\W_]+(?:seed[\W_]*)?(?P<number>\d+)", re.IGNORECASE)
 _COMPBENCH = re.compile(r"(?P<stem>.+)_(?P<number>\d{6})")
 
 
@@ -33,8 +35,10 @@ class Found:
     is_worn: bool = False
     """Whether the prompt was read off a file name, so that only its letters and digits can be trusted."""
     seed: int | None = None
+    number: int | None = None
+    """Counts pictures, of a prompt or of all; no seed."""
     repeat: int | None = None
-    """None: told from the seeds, or from the order in which the pictures of a prompt are listed."""
+    """None: told from seeds or numbers, or from the order in which the pictures of a prompt are listed."""
 
 
 def worn(prompt: str) -> str:
@@ -42,20 +46,34 @@ def worn(prompt: str) -> str:
     return re.sub(r"[\W_]+", "_", prompt.casefold()).strip("_")
 
 
-def detect(folder: Path) -> str:
-    """Which layout a folder has; one that fits none is read by file names."""
-    if any((folder / name).is_file() for name in MANIFESTS):
-        return "manifest"
+def detect(folder: Path, listing: Path | None = None) -> tuple[str, ...]:
+    """Which layouts a folder has; what fits none is read by file names.
+
+    A manifest adds to the folder's own layout: whoever paints what was missing lists it there.
+    """
+    if listing is not None:
+        return (_kind_of_list(listing),)
+    has_manifest = any((folder / name).is_file() for name in MANIFESTS)
+    return (*(("manifest",) if has_manifest else ()), _layout_of_pictures(folder))
+
+
+def _layout_of_pictures(folder: Path) -> str:
     if next(folder.glob("*/metadata.jsonl"), None) is not None:
         return "geneval"
     if _pairs_list(folder) is not None:
         return "pairs"
     if _prompts_json(folder) is not None:
         return "ids"
-    samples = folder / "samples"
-    if any(_COMPBENCH.fullmatch(path.stem) for path in _pictures(samples if samples.is_dir() else folder)):
-        return "compbench"
-    return "names"
+    pictures = _pictures(_samples(folder))
+    # Every one of them: a seed can have six digits too.
+    return "compbench" if pictures and all(_COMPBENCH.fullmatch(path.stem) for path in pictures) else "names"
+
+
+def _kind_of_list(listing: Path) -> str:
+    """Which layout a list belongs to."""
+    if listing.suffix.lower() == ".json":
+        return "ids"
+    return "pairs" if _is_of_pairs(listing) else "manifest"
 
 
 def found_in(folder: Path, layout: str, listing: Path | None = None) -> list[Found]:
@@ -63,6 +81,8 @@ def found_in(folder: Path, layout: str, listing: Path | None = None) -> list[Fou
 
     listing: the manifest or list of prompts, where it has another name or lies elsewhere.
     """
+    if listing is not None and layout in ("geneval", "compbench", "names"):
+        raise UsageError(f"the layout {layout!r} reads no list; leave out listing={str(listing)!r}, or the layout")
     readers = {
         "manifest": lambda: _by_manifest(folder, listing),
         "pairs": lambda: _by_pairs(folder, listing),
@@ -123,15 +143,17 @@ def _by_pairs(folder: Path, listing: Path | None) -> Iterator[Found]:
 
 def _pairs_list(folder: Path) -> Path | None:
     """The CSV of the pairs layout: beside the pictures or one folder up."""
-    for path in (*sorted(folder.glob("*.csv")), *sorted(folder.parent.glob("*.csv"))):
-        try:
-            with path.open(encoding="utf-8-sig", newline="") as lines:
-                header = next(csv.reader(lines), [])
-        except (OSError, UnicodeDecodeError, csv.Error):
-            continue
-        if {"pair_id", "prompt_A", "prompt_B"} <= set(header):
-            return path
-    return None
+    places = (*sorted(folder.glob("*.csv")), *sorted(folder.absolute().parent.glob("*.csv")))
+    return next((path for path in places if _is_of_pairs(path)), None)
+
+
+def _is_of_pairs(path: Path) -> bool:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as lines:
+            header = next(csv.reader(lines), [])
+    except (OSError, UnicodeDecodeError, csv.Error):
+        return False
+    return {"pair_id", "prompt_A", "prompt_B"} <= set(header)
 
 
 def _by_geneval(folder: Path) -> Iterator[Found]:
@@ -146,12 +168,15 @@ def _by_geneval(folder: Path) -> Iterator[Found]:
 
 
 def _by_compbench(folder: Path) -> Iterator[Found]:
-    """samples/<prompt>_000123.png; the number counts all pictures, so their order tells the repeats of a prompt."""
-    samples = folder / "samples"
-    for path in _pictures(samples if samples.is_dir() else folder):
+    """samples/<prompt>_000123.png; the number counts the pictures of the prompt, or all."""
+    for path in _pictures(_samples(folder)):
         match = _COMPBENCH.fullmatch(path.stem)
         if match:
-            yield Found(path=path, prompt=match["stem"], is_worn=True)
+            yield Found(path=path, prompt=match["stem"], is_worn=True, number=int(match["number"]))
+
+
+def _samples(folder: Path) -> Path:
+    return folder / "samples" if (folder / "samples").is_dir() else folder
 
 
 def _by_ids(folder: Path, listing: Path | None) -> Iterator[Found]:
@@ -167,7 +192,8 @@ def _by_ids(folder: Path, listing: Path | None) -> Iterator[Found]:
 
 
 def _prompts_json(folder: Path) -> Path | None:
-    return next((path for path in (folder / PROMPTS_JSON, folder.parent / PROMPTS_JSON) if path.is_file()), None)
+    places = (folder / PROMPTS_JSON, folder.absolute().parent / PROMPTS_JSON)
+    return next((path for path in places if path.is_file()), None)
 
 
 def _read_ids(path: Path) -> dict[str, str]:
@@ -186,19 +212,19 @@ def _read_ids(path: Path) -> dict[str, str]:
 def _by_names(folder: Path) -> Iterator[Found]:
     """<prompt>_<seed>.png or <prompt>.png, with anything for spaces."""
     for path in _pictures(folder):
-        match = _NUMBERED.fullmatch(path.stem)
+        match = _SEEDED.fullmatch(path.stem)
         if match:
             yield Found(path=path, prompt=match["stem"], is_worn=True, seed=int(match["number"]))
-        else:
-            yield Found(path=path, prompt=path.stem, is_worn=True, repeat=0)
+        # A prompt may end in a number itself; what is asked for decides.
+        yield Found(path=path, prompt=path.stem, is_worn=True, repeat=0)
 
 
 def _rows(path: Path) -> Iterable[dict[str, Any]]:
     if path.suffix.lower() == ".csv":
-        rows = list(csv.DictReader(_text(path).splitlines()))
+        rows = list(csv.DictReader(io.StringIO(_text(path), newline="")))
         return [{str(name).strip(): value for name, value in row.items()} for row in rows]
     parsed = []
-    for number, line in enumerate(_text(path).splitlines(), start=1):
+    for number, line in enumerate(_text(path).split("\n"), start=1):
         if line.strip():
             row = _parsed(path, line, f", line {number}")
             if not isinstance(row, dict):
@@ -209,7 +235,8 @@ def _rows(path: Path) -> Iterable[dict[str, Any]]:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
+        with path.open(encoding="utf-8-sig", newline="") as content:
+            return content.read()
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{str(path)!r} cannot be read: {error}") from error
 

@@ -19,6 +19,7 @@ from salva.errors import BackendError, RefusedError, SalvaError
 from salva.remote import google_client
 from salva.remote.answers import picture_from_base64, picture_from_bytes
 from salva.remote.endpoint import Endpoint
+from salva.remote.urls import check_url
 
 if TYPE_CHECKING:
     from google.genai.types import GenerateContentResponse
@@ -49,6 +50,9 @@ class GoogleImages:
         price_usd: float | None = option(None, "What a picture costs; --max-cost needs it.", keyed=False)
         max_at_once: int = option(128, "At most so many requests at once.", keyed=False)
         timeout_s: float = option(180.0, "When to give a request up.", keyed=False)
+
+        def __post_init__(self) -> None:
+            check_url("base_url", self.base_url, f"set {google_client.BASE_URL_VARIABLE} in the environment instead")
 
     version: ClassVar[str] = "1"
     sees_formula: ClassVar[bool] = False

@@ -18,6 +18,7 @@ from salva.errors import BackendError, SalvaError
 from salva.remote import openai_client
 from salva.remote.answers import picture_from_base64, picture_from_bytes
 from salva.remote.endpoint import download
+from salva.remote.urls import check_url
 
 AS_IS = "I NEED to test how the tool works with extremely simple prompts. DO NOT add any detail, just use it AS-IS:"
 """Quoted from the MetaLogic paper, which took it from OpenAI's own advice."""
@@ -48,6 +49,9 @@ class OpenAiImages:
         price_usd: float | None = option(None, "What a picture costs; --max-cost needs it.", keyed=False)
         max_at_once: int = option(128, "At most so many requests at once.", keyed=False)
         timeout_s: float = option(180.0, "When to give a request up.", keyed=False)
+
+        def __post_init__(self) -> None:
+            check_url("base_url", self.base_url, f"set {openai_client.BASE_URL_VARIABLE} in the environment instead")
 
     version: ClassVar[str] = "1"
     sees_formula: ClassVar[bool] = False

@@ -46,6 +46,8 @@ def locate(name: str, target: str, revision: str = "", marker: str = "config.jso
     """
     folder = Path(target).expanduser()
     if folder.exists():
+        if folder.is_file() and folder.suffix in PICKLES:
+            raise pickle_error(name, target)
         if folder.is_file():
             raise UsageError(f"{name}: {target!r} is a file; give the folder that holds {marker}")
         if revision:
@@ -114,8 +116,9 @@ def hub_error(name: str, repo: str, revision: str, error: Exception) -> SalvaErr
     if status in (401, 403):
         return UsageError(f"{name}: the hub will not give {repo!r} to you ({status}); {_LOGIN}")
     return UnusableError(
-        f"{name}: the hub cannot be reached and {repo!r} at {revision!r} is not in its cache; connect, or download it "
-        f"elsewhere and give the folder. {type(error).__name__}: {_first_line(error)}"
+        f"{name}: there is no folder {repo!r} here, the hub cannot be reached and {repo!r} at {revision!r} is not in "
+        f"its cache, or not all of it; connect, or download it elsewhere and give the folder. "
+        f"{type(error).__name__}: {_first_line(error)}"
     )
 
 

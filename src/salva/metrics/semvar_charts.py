@@ -1,7 +1,8 @@
 """SemVarBench's figures as charts: which numbers are drawn, and how; the report draws them.
 
 A chart is of one model, since a metric sees one at a time. Those that compare models (the category by model heat map,
-the boxes of one category over models) hold this model's column, named in the column `model`, for the report to join.
+the boxes of a category over models) hold this model's rows, named in the column `model`, for the report to join.
+Titles name the figure of the paper that has the same shape.
 """
 
 from __future__ import annotations
@@ -14,15 +15,24 @@ from salva.stats.semantic_effect import mean, pair_name, share_above
 from salva.stats.tally import Judged
 
 _MARKS = (0.0, 0.5)
+_HEAT_ENDS = (-0.2, 0.6)
+"""Where published models lie; over all that kappa can be, they would all have the same colour."""
 
 
 def charts_of(judged: Sequence[Judged], by_judge: Mapping[str, Sequence[Judged]]) -> tuple[Chart, ...]:
     """The charts of one model's verdicts; of several judges the one with most verdicts is drawn."""
-    note = "" if len(by_judge) == 1 else f"Judged by {judged[0].verdict.observers}."
-    charts = [_boxes(judged, note), _heat_map(judged, note), _scatter(judged, note), _shares(judged, note)]
+    note = "" if len(by_judge) == 1 else f"Judged by {judge_name(judged[0].verdict.observers, by_judge)}."
+    charts = [_heat_map(judged, note), _boxes(judged, note), _boxes(judged, note, is_over_models=True)]
+    charts += [_scatter(judged, note), _shares(judged, note)]
     if all("text_distance_pv" in one.verdict.scores for one in judged):
         charts += _text_charts(judged, note)
     return tuple(charts)
+
+
+def judge_name(observers: str, by_judge: Mapping[str, object]) -> str:
+    """The judge among the observers, who stands last; all of them where that would not tell two apart."""
+    name = observers.rpartition("+")[2]
+    return name if [other.rpartition("+")[2] for other in by_judge].count(name) < 2 else observers
 
 
 def _kappa_ends(judged: Sequence[Judged]) -> tuple[float, float]:
@@ -36,17 +46,22 @@ def _rows_by(judged: Sequence[Judged], label: str) -> list[tuple[str, Judged]]:
     return sorted(rows, key=lambda row: row[0])
 
 
-def _boxes(judged: Sequence[Judged], note: str) -> Chart:
+def _boxes(judged: Sequence[Judged], note: str, *, is_over_models: bool = False) -> Chart:
+    """Kappa's spread by category: of this model, or with all models beside each other in every category."""
     rows: list[tuple[Cell, ...]] = [
         (one.verdict.model, category, one.verdict.scores["kappa"]) for category, one in _rows_by(judged, "category")
     ]
     return Chart(
-        name="semvar-kappa-by-category",
-        title="Kappa by category",
+        name="semvar-kappa-over-models" if is_over_models else "semvar-kappa-by-category",
+        title="Kappa by category, over models (as Figure 12)" if is_over_models else "Kappa by category (as Figure 11)",
         kind=ChartKind.BOXES,
         table=Table(name="kappa of every triple", columns=("model", "category", "kappa"), rows=tuple(rows)),
         x="category",
         y="kappa",
+        series="model" if is_over_models else "",
+        is_joined=is_over_models,
+        is_for_several=is_over_models,
+        y_label="kappa",
         ends=_kappa_ends(judged),
         marks=_MARKS,
         note=f"Above 0.5 a picture follows the meaning; at 0 it changes as much when the meaning stays. {note}".strip(),
@@ -61,7 +76,7 @@ def _heat_map(judged: Sequence[Judged], note: str) -> Chart:
     rows: list[tuple[Cell, ...]] = [(model, category, mean(kappas)) for category, kappas in groups.items()]
     return Chart(
         name="semvar-kappa-heat-map",
-        title="Mean kappa by category and model",
+        title="Mean kappa by category and model (as Figure 7)",
         kind=ChartKind.HEAT_MAP,
         table=Table(name="mean kappa by category", columns=("model", "category", "kappa"), rows=tuple(rows)),
         x="model",
@@ -69,8 +84,8 @@ def _heat_map(judged: Sequence[Judged], note: str) -> Chart:
         value="kappa",
         is_high_good=True,
         is_joined=True,
-        ends=_kappa_ends(judged),
-        note=note,
+        ends=_HEAT_ENDS,
+        note=f"Colours end at {_HEAT_ENDS[0]:g} and {_HEAT_ENDS[1]:g}. {note}".strip(),
     )
 
 
@@ -81,12 +96,14 @@ def _scatter(judged: Sequence[Judged], note: str) -> Chart:
     ]
     return Chart(
         name="semvar-alignment-against-kappa",
-        title="Alignment against kappa",
+        title="S-bar against kappa, triple by triple",
         kind=ChartKind.SCATTER,
         table=Table(name="alignment and kappa", columns=("aspect", "alignment", "kappa", "case"), rows=tuple(rows)),
         x="alignment",
         y="kappa",
         series="aspect",
+        x_label="S-bar: how well the three pictures fit their own texts",
+        y_label="kappa",
         ends=_kappa_ends(judged),
         marks=_MARKS,
         note=f"Low on the right: pictures that fit their texts and yet do not follow the meaning. {note}".strip(),
@@ -104,12 +121,13 @@ def _shares(judged: Sequence[Judged], note: str) -> Chart:
     ]
     return Chart(
         name="semvar-shares-by-aspect",
-        title="Triples with a high kappa, by aspect",
+        title="Triples with a high kappa, by aspect (as Figure 8)",
         kind=ChartKind.BARS,
         table=Table(name="shares of kappa by aspect", columns=("aspect", "kappa", "share"), rows=tuple(rows)),
         x="aspect",
         y="share",
         series="kappa",
+        y_label="share of the triples",
         is_share=True,
         is_high_good=True,
         ends=(0.0, 1.0),
@@ -134,11 +152,12 @@ def _text_charts(judged: Sequence[Judged], note: str) -> list[Chart]:
             x="distance",
             y=y,
             series="text",
-            x_label="1 - cosine of the two texts",
+            x_label="1 - cosine of T_a with the permutation",
+            y_label=y_label,
             note=note,
         )
-        for y, title in (
-            ("score", "Distance of the texts against the score of the anchor's picture"),
-            ("gamma", "Distance of the texts against gamma"),
+        for y, y_label, title in (
+            ("score", "S(permutation, I_a)", "Distance of the texts against S (as Figure 6 a)"),
+            ("gamma", "gamma", "Distance of the texts against gamma (as Figure 6 b)"),
         )
     ]

@@ -1,8 +1,8 @@
 """Metric: SemVarBench's tables: S-bar, gamma and kappa by judge, aspect and category, and what lies behind them.
 
 Takes the cases and verdicts of one model. The paper averages sometimes over samples and sometimes over categories;
-here both are given and named. A triple of several categories counts in each of them. Whoever wants models side by
-side puts the tables of several models together; a metric sees one at a time.
+here both are given and named. A triple of several categories counts in each of them. A metric sees one model at a
+time; the tables that compare models hold its rows for the report to join. Names of tables give the paper's number.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from salva.core.options import option
 from salva.core.protocols import Measured
 from salva.core.table import Cell, KeyFigure, Table
 from salva.core.verdict import Outcome, Verdict
-from salva.metrics.semvar_charts import charts_of
+from salva.metrics.semvar_charts import charts_of, judge_name
 from salva.metrics.semvar_texts import edit_distances, findings_table, text_similarity, token_accuracy
 from salva.stats.bootstrap import bootstrap_macro, cautious_macro
 from salva.stats.intervals import Interval
 from salva.stats.semantic_effect import (
+    ASPECTS,
     BANDS,
     PAIRS,
     QUADRANTS,
@@ -34,7 +35,7 @@ from salva.stats.semantic_effect import (
     seed_variation,
     share_above,
 )
-from salva.stats.tally import PAIR, Judged, cluster_of, join
+from salva.stats.tally import PAIR, Judged, cluster_of, join, main_observers
 
 RELATION = "semantic-effect"
 FIGURES = ("alignment", "gamma_w", "gamma_wo", "kappa")
@@ -66,6 +67,8 @@ class SemVarTables:
         if not by_judge:
             return Measured(tables=tuple(table for table in about_texts if table is not None))
         tables = (
+            _models_and_judges(by_judge),
+            _categories_of_models(cases, by_judge),
             _effects(by_judge),
             _by_aspect(by_judge),
             _by_category(by_judge),
@@ -78,11 +81,13 @@ class SemVarTables:
             token_accuracy(by_judge),
             *about_texts,
         )
-        main = max(by_judge.values(), key=len)
+        # The judge that the violation rate follows, so that all figures at the top are by one judge.
+        leading = main_observers(join(cases, verdicts, PAIR))[RELATION]
+        main = by_judge.get(leading) or max(by_judge.values(), key=len)
         return Measured(
             tables=tuple(table for table in tables if table is not None),
             numbers=_numbers(main),
-            key_figures=_key_figures(main),
+            key_figures=_key_figures(main, by_judge),
             charts=charts_of(main, by_judge),
         )
 
@@ -137,6 +142,58 @@ def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
     return (interval.low, interval.high) if interval else (None, None)
 
 
+def _models_and_judges(by_judge: Mapping[str, Sequence[Judged]]) -> Table:
+    """Table 2: a model a row, the four figures under every judge; once over samples, once over categories."""
+    columns, by_sample, by_category = ["model", "mean"], list[Cell](), list[Cell]()
+    for observers, judged in by_judge.items():
+        columns += [f"{name} ({judge_name(observers, by_judge)})" for name in FIGURES]
+        by_sample += _means(judged)
+        by_category += [_by_categories(judged, name) for name in FIGURES]
+    model = _model(by_judge)
+    return Table(
+        name="models and judges (as Table 2)",
+        columns=tuple(columns),
+        rows=((model, "by sample", *by_sample), (model, "by category", *by_category)),
+        note="S-bar (alignment), gamma and kappa. By sample: every triple weighs the same. By category: every category "
+        "does, and a triple of several categories counts in each.",
+        is_joined=True,
+    )
+
+
+def _categories_of_models(cases: Sequence[Case], by_judge: Mapping[str, Sequence[Judged]]) -> Table:
+    """Tables 9 and 10: a model a row, mean kappa under every category and aspect, in the paper's order."""
+    published = [name for aspect in ASPECTS.values() for name in aspect]
+    found = {name for case in cases for name in labels_of(case, "category")}
+    categories = [*(name for name in published if name in found), *sorted(found - set(published))]
+    aspects = [name for name in ASPECTS if name in {a for case in cases for a in labels_of(case, "aspect")}]
+    rows: list[tuple[Cell, ...]] = []
+    for observers, judged in by_judge.items():
+        by_category, by_aspect = grouped(judged, "category"), grouped(judged, "aspect")
+        groups = [by_category.get(name) for name in categories] + [by_aspect.get(name) for name in aspects]
+        means = (mean(values_of(group, "kappa")) if group else None for group in groups)
+        averages = mean(values_of(judged, "kappa")), _by_categories(judged, "kappa")
+        rows.append((_model(by_judge), judge_name(observers, by_judge), *means, *averages))
+    return Table(
+        name="kappa by category and model (as Tables 9 and 10)",
+        columns=(
+            "model",
+            "judge",
+            *categories,
+            *(f"all {name}" for name in aspects),
+            "avg by sample",
+            "avg by category",
+        ),
+        rows=tuple(rows),
+        note="Mean kappa; a triple of several categories counts in each. Categories stand in the order of the paper, "
+        "relations first, then comparisons, then values.",
+        is_joined=True,
+    )
+
+
+def _model(by_judge: Mapping[str, Sequence[Judged]]) -> str:
+    return next(one.verdict.model for judged in by_judge.values() for one in judged)
+
+
 def _effects(by_judge: Mapping[str, Sequence[Judged]]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for judge, judged in by_judge.items():
@@ -145,11 +202,11 @@ def _effects(by_judge: Mapping[str, Sequence[Judged]]) -> Table:
         over = tuple(_by_categories(judged, name) for name in FIGURES)
         rows.append((judge, "by category", n_categories, *over, *_ends(_interval_by_category(judged, "kappa"))))
     return Table(
-        name="semantic effect",
+        name="semantic effect (as Table 2, with intervals)",
         columns=("judge", "mean", "n", *FIGURES, "kappa_from", "kappa_to"),
         rows=tuple(rows),
-        note="As the paper's Table 2. By sample: every triple weighs the same. By category: every category does, and "
-        "a triple of several categories counts in each. From and to are the ends of the 95 % interval of kappa.",
+        note="By sample: every triple weighs the same. By category: every category does, and a triple of several "
+        "categories counts in each. From and to are the ends of the 95 % interval of kappa.",
     )
 
 
@@ -165,7 +222,7 @@ def _by_aspect(by_judge: Mapping[str, Sequence[Judged]]) -> Table:
             ends = _ends(interval_by_sample(group, "kappa"))
             rows.append((judge, aspect, len(group), *_means(group), *ends, by_category, *shares))
     return Table(
-        name="semantic effect by aspect",
+        name="semantic effect by aspect (with the shares of Figure 8)",
         columns=(
             *("judge", "aspect", "n", *FIGURES, "kappa_from", "kappa_to", "kappa_by_category"),
             *(f"share_above_{threshold:g}" for threshold in SHARES_ABOVE),
@@ -191,10 +248,10 @@ def _by_category(by_judge: Mapping[str, Sequence[Judged]]) -> Table:
         for category, group in groups.items():
             rows.append((judge, category, len(group), *_means(group), *_ends(interval_by_sample(group, "kappa"))))
     return Table(
-        name="semantic effect by category",
+        name="semantic effect by category (as Tables 9 and 10, with intervals)",
         columns=("judge", "category", "n", *FIGURES, "kappa_from", "kappa_to"),
         rows=tuple(rows),
-        note="As the paper's Tables 9 and 10, for this model; a triple of several categories counts in each.",
+        note="For this model; a triple of several categories counts in each.",
     )
 
 
@@ -224,7 +281,7 @@ def _quadrants(by_judge: Mapping[str, Sequence[Judged]], changed_at: float) -> T
             verdict = "as it should be" if quadrant in (1, 3) else "wrong"
             rows.append((judge, quadrant, words, verdict, counts[quadrant], counts[quadrant] / len(judged)))
     return Table(
-        name="quadrants",
+        name="quadrants (appendix A)",
         columns=("judge", "quadrant", "what happens", "verdict", "n", "share_of_triples"),
         rows=tuple(rows),
         note=f"Every triple makes two steps, one of each text; an image changes when gamma is above {changed_at:g}. "
@@ -242,10 +299,10 @@ def _matched_scores(by_judge: Mapping[str, Sequence[Judged]]) -> Table:
             a, pv, pi = (mean(values_of(group, pair_name(role, role))) for role in ("a", "pv", "pi"))
             rows.append((judge, name, len(group), alignment, a, pv, pi, (a + pv) / 2, (a + pi) / 2, *effects))
     return Table(
-        name="matched scores",
+        name="matched scores (as Table 23)",
         columns=("judge", "images", "n", "alignment", "s_a", "s_pv", "s_pi", "mean_a_pv", "mean_a_pi", *FIGURES[1:]),
         rows=tuple(rows),
-        note="As the paper's Table 23: where s_a alone is high, the mean hides that permutations are not understood.",
+        note="Where s_a alone is high, the mean hides that permutations are not understood.",
     )
 
 
@@ -291,10 +348,10 @@ def _relation_errors(cases: Sequence[Case], verdicts: Sequence[Verdict]) -> Tabl
         return None
     keys = sorted({(judge, error) for judge, error, _ in counts})
     return Table(
-        name="relation errors",
+        name="relation errors (as Tables 17 to 22)",
         columns=("judge", "error", "image_a", "image_pv", "image_pi", "case"),
         rows=tuple((*key, *(counts[(*key, role)] for role in ("a", "pv", "pi", ""))) for key in keys),
-        note="The classes of the paper's Tables 17 to 22, by picture; the last column counts whole triples.",
+        note="The classes of appendix F.3.2 among violated triples, by picture; the last column counts whole triples.",
     )
 
 
@@ -306,7 +363,7 @@ def _numbers(judged: Sequence[Judged]) -> dict[str, float | None]:
     return numbers
 
 
-def _key_figures(judged: Sequence[Judged]) -> tuple[KeyFigure, ...]:
+def _key_figures(judged: Sequence[Judged], by_judge: Mapping[str, Sequence[Judged]]) -> tuple[KeyFigure, ...]:
     """Kappa and what it is made of, by sample and by category: the paper gives now one, now the other."""
     titles = {
         "kappa": ("Kappa", "how much more pictures change with the meaning than without; 1 is right, 0 is chance"),
@@ -314,9 +371,10 @@ def _key_figures(judged: Sequence[Judged]) -> tuple[KeyFigure, ...]:
         "gamma_w": ("Gamma with a change of meaning", "1 is right"),
         "gamma_wo": ("Gamma without a change of meaning", "0 is right"),
     }
+    by = f" by {judge_name(judged[0].verdict.observers, by_judge)}" if len(by_judge) > 1 else ""
     figures = []
     for name, (title, words) in titles.items():
         low, high = _ends(interval_by_sample(judged, name))
-        note = f"{words}; over {len(judged)} verdicts, {_by_categories(judged, name):.3f} as the mean of categories"
+        note = f"{words}; over {len(judged)} verdicts{by}, {_by_categories(judged, name):.3f} as the mean of categories"
         figures.append(KeyFigure(title=title, value=mean(values_of(judged, name)), low=low, high=high, note=note))
     return tuple(figures)

@@ -21,6 +21,8 @@ _TOKENS = ("tokens_a", "tokens_pv", "tokens_pi")
 
 def edit_distances(cases: Sequence[Case]) -> Table | None:
     """Letters to change from the anchor to each permutation, and to another case's anchor."""
+    # Ratings can come without the sentences they are about.
+    cases = [case for case in cases if all(prompt.text for prompt in case.prompts)]
     if not cases:
         return None
     ring = sorted(cases, key=lambda case: fingerprint(case.case_id))
@@ -41,10 +43,10 @@ def edit_distances(cases: Sequence[Case]) -> Table | None:
     ]
     rows.append(("all, by sample", len(cases), *(mean(column) for column in zip(*distances.values(), strict=True))))
     return Table(
-        name="edit distance",
+        name="edit distance (as Table 14)",
         columns=("category", "n", "a_pv", "a_pi", "a_random"),
         rows=tuple(rows),
-        note="As the paper's Table 14: letters to insert, drop or replace. Random is the anchor of another triple. "
+        note="Letters to insert, drop or replace. Random is the anchor of another triple. "
         "A paraphrase is further from its anchor than a swap, though it means the same.",
     )
 
@@ -85,7 +87,7 @@ def text_similarity(by_judge: Mapping[str, Sequence[Judged]]) -> Table | None:
     if not rows:
         return None
     return Table(
-        name="text similarity",
+        name="text similarity (as Figure 6)",
         columns=(
             "judge",
             "permutation",
@@ -97,7 +99,7 @@ def text_similarity(by_judge: Mapping[str, Sequence[Judged]]) -> Table | None:
             "r_with_gamma",
         ),
         rows=tuple(rows),
-        note="As the paper's Figure 6: 1 - cosine of the anchor's vector with the permutation's, the score of the "
+        note="1 - cosine of the anchor's vector with the permutation's, the score of the "
         "anchor's picture against the permutation, and gamma; r is Pearson's correlation over triples.",
     )
 
@@ -118,9 +120,9 @@ def token_accuracy(by_judge: Mapping[str, Sequence[Judged]]) -> Table | None:
     if not rows:
         return None
     return Table(
-        name="token accuracy",
+        name="token accuracy (as Table 4)",
         columns=("judge", "category", "n", "t_a", "t_pv", "t_pi"),
         rows=tuple(rows),
-        note="As the paper's Table 4: every word of meaning on its own, whatever it belongs to. A model can show all "
+        note="Every word of meaning on its own, whatever it belongs to. A model can show all "
         "words and none of the relations between them.",
     )

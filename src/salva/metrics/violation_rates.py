@@ -168,10 +168,10 @@ def _errors(leading: Sequence[Judged]) -> Table | None:
 
 
 def _relations_compared(pairs: Sequence[Judged]) -> Table | None:
-    """Truth's kinds of outcome against same-scene's outcome on the same images."""
+    """Truth's kinds of outcome against same-scene's outcome on the same images; both are about pairs."""
     seen = _of_main_observers(pairs)
     same = {_key(one): one.verdict.outcome for one in seen if one.verdict.relation == SAME_SCENE}
-    truths = [one for one in seen if one.verdict.relation == TRUTH]
+    truths = [one for one in seen if one.verdict.relation == TRUTH and len(one.case.prompts) == 2]
     if not truths:
         return None
     counts = Counter((truth_kind(one.verdict), str(same.get(_key(one), "none"))) for one in truths)

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from salva.core.fingerprint import Json
 from salva.core.image import Picture
 from salva.core.observation import Observation
-from salva.core.options import option
 from salva.core.protocols import LookRequest
 from salva.errors import RefusedError, SalvaError, UnusableError
 from salva.imaging.files import encode_picture
@@ -31,18 +29,13 @@ _CUT_OFF = ("max_tokens", "model_context_window_exceeded")
 class AnthropicJudge:
     """A Claude model behind the messages API."""
 
-    @dataclass(frozen=True, slots=True, kw_only=True)
-    class Options(ChatOptions):
-        """Which model, how it is asked, and what it costs."""
-
-        base_url: str = option("", "The endpoint; empty for ANTHROPIC_BASE_URL, else Anthropic's own.")
-
+    Options: ClassVar[type[ChatOptions]] = ChatOptions
     version: ClassVar[str] = "1"
     needs: ClassVar[tuple[str, ...]] = ()
     takes_labels: ClassVar[bool] = False
     is_remote: ClassVar[bool] = True
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: ChatOptions) -> None:
         self.options = options
         self.max_at_once, self.timeout_s = options.max_at_once, options.timeout_s * options.attempts + 5
         self._name = f"anthropic/{options.model}"
@@ -51,7 +44,7 @@ class AnthropicJudge:
         self._has_temperature = options.temperature is not None
 
     @staticmethod
-    def has_price(options: Options) -> bool:
+    def has_price(options: ChatOptions) -> bool:
         """Whether what it costs can be told."""
         return options.price() is not None
 

@@ -85,7 +85,7 @@ class BlipVqa:
         return [self._answer(request, text.strip()) for request, text in zip(requests, texts, strict=True)]
 
     def _answer(self, request: LookRequest, reply: str) -> Answer:
-        read = read_reply(request.query, reply)
+        read = read_reply(request.query, reply, is_bare=True)
         return Answer(
             text=read.text,
             scores={},

@@ -36,7 +36,6 @@ class ChatJudge:
     class Options(ChatOptions):
         """Which model, how it is asked, and what it costs."""
 
-        base_url: str = option("", "The endpoint; empty for OPENAI_BASE_URL, else OpenAI's own.")
         detail: str = option(
             "",
             "How closely the picture is looked at, where the endpoint knows that.",

@@ -17,6 +17,7 @@ from salva.core.protocols import LookRequest, Query
 from salva.errors import BackendError, SalvaError, UsageError
 from salva.perception.judge_prompts import Ask, again, put
 from salva.perception.judge_replies import read_reply
+from salva.remote.urls import check_url
 
 _Answer = TypeVar("_Answer")
 
@@ -47,6 +48,10 @@ class ChatOptions(InterviewOptions):
     """What every judge at an endpoint lets one set."""
 
     model: str = option("", "The model's name at the endpoint.", target=True)
+    base_url: str = option(
+        "",
+        "The endpoint; empty for OPENAI_BASE_URL, ANTHROPIC_BASE_URL or GEMINI_BASE_URL, else the maker's own.",
+    )
     structured: str = option(
         "auto",
         "Bind the reply to a JSON schema: on, off, or auto (until the endpoint refuses one).",
@@ -57,6 +62,10 @@ class ChatOptions(InterviewOptions):
     usd_per_million_output: float | None = option(None, "Price of a million tokens written.", keyed=False)
     max_at_once: int = option(128, "At most so many requests at once.", keyed=False)
     timeout_s: float = option(120.0, "When to give a request up.", keyed=False)
+
+    def __post_init__(self) -> None:
+        InterviewOptions.__post_init__(self)
+        check_url("base_url", self.base_url, "set it in the environment instead")
 
     def price(self) -> Price | None:
         """US dollars for a million tokens read and written, when both are known."""
@@ -125,11 +134,9 @@ class Talk:
         )
 
 
-def interview(
-    partner: Partner, query: Query, picture: Picture, options: InterviewOptions, price: Price | None = None
-) -> Answer:
+def interview(partner: Partner, query: Query, picture: Picture, options: ChatOptions) -> Answer:
     """Ask, read, and ask again until the reply can be read or the attempts are used up."""
-    talk = Talk(query, options, price)
+    talk = Talk(query, options, options.price())
     is_structured, is_refused = partner.is_structured, False
     while True:
         try:
@@ -144,6 +151,9 @@ def interview(
         answer = talk.hear(reply)
         if answer is not None:
             return answer
+        if options.structured == "auto" and "{" not in reply.text:
+            # The schema was taken and not kept to, as some servers do: the form in words is asked for instead.
+            is_structured = False
 
 
 def readable(name: str, answer: _Answer, read: Callable[[_Answer], Reply]) -> Reply:
@@ -177,7 +187,7 @@ def interview_each(
     for request in requests:
         picture = sized(request.picture, options.side)
         try:
-            outcomes.append(interview(partner, request.query, picture, options, options.price()))
+            outcomes.append(interview(partner, request.query, picture, options))
         except SalvaError as error:
             outcomes.append(error)
     return outcomes

@@ -38,15 +38,26 @@ class _Unreadable(Exception):
     """Carries the problem to where it becomes a Read."""
 
 
-def read_reply(query: Query, reply: str) -> Read:
-    """What the reply says to the query; JSON is read as JSON, anything else in the form with double brackets."""
+def read_reply(query: Query, reply: str, *, is_bare: bool = False) -> Read:
+    """What the reply says to the query; JSON is read as JSON, anything else in the form with double brackets.
+
+    is_bare: the judge knows no form and replies with its answer alone, so that a free answer needs no brackets.
+    """
     try:
-        return _read(query, reply.strip())
+        return _read(query, _spoken(reply), is_bare)
     except _Unreadable as problem:
         return Read(problem=str(problem))
 
 
-def _read(query: Query, reply: str) -> Read:
+def _spoken(reply: str) -> str:
+    """The reply without what a thinking model wrote before it; some endpoints send that along, between tags."""
+    _, _, spoken = reply.rpartition("</think>")
+    if "<think>" in spoken:
+        raise _Unreadable("the reply ends in the middle of its thoughts")
+    return spoken.strip()
+
+
+def _read(query: Query, reply: str, is_bare: bool) -> Read:
     if not reply:
         raise _Unreadable("the reply is empty")
     fenced = _FENCED.match(reply)
@@ -54,7 +65,8 @@ def _read(query: Query, reply: str) -> Read:
     if bare.startswith("{"):
         return _from_json(query, bare)
     if query.kind == "answer":
-        return Read(text=_answer(query, _in_brackets(reply)))
+        # One of the choices is known when it is seen; of a free answer only the form tells it from a refusal.
+        return Read(text=_answer(query, _in_brackets(reply, is_needed=not (is_bare or query.choices))))
     names = _names(query)
     return Read(scores=_from_text(reply, names, _highest(query)))
 
@@ -137,9 +149,11 @@ def _named_by(before: str, names: Mapping[str, str], highest: float) -> str | No
     return None
 
 
-def _in_brackets(reply: str) -> str:
-    """The one answer in double brackets; without any, the whole reply."""
+def _in_brackets(reply: str, *, is_needed: bool) -> str:
+    """The one answer in double brackets; without any, the whole reply where that will do."""
     found = _BRACKETS.findall(reply)
+    if not found and is_needed:
+        raise _Unreadable(f"the reply {_shown(reply)} has no answer in double brackets")
     if len(found) > 1:
         raise _Unreadable(f"the reply has {len(found)} answers in double brackets, and one is asked for")
     return str(found[0]) if found else reply

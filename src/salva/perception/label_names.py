@@ -187,9 +187,9 @@ def _open_wordnet() -> WordNet:
         ) from error
     try:
         wordnet.ensure_loaded()
-    except LookupError as error:
+    except (LookupError, OSError) as error:  # not there; half there, or where nltk may not read
         raise UsageError(
-            "nltk is installed but its WordNet is not; get it with: python -m nltk.downloader wordnet"
+            "nltk is installed but its WordNet is not, or not whole; get it with: python -m nltk.downloader wordnet"
         ) from error
     return wordnet  # type: ignore[no-any-return,unused-ignore]  # nltk has no types
 

@@ -41,6 +41,8 @@ COCO = (
     *("refrigerator", "book", "clock", "vase", "scissors", "teddy bear", "hair drier", "toothbrush"),
 )
 """The 80 names of COCO, in the order its detectors number them."""
+_LARGEST_LOGARITHM = 8.0
+"""A box of e^8 cells would be 24,000 pixels wide."""
 _LABEL_KEYS = ("names", "labels", "classes")
 
 
@@ -89,13 +91,13 @@ class OnnxYolox:
             raise UsageError(f"{NAME}: {options.model!r} is no ONNX file that can be loaded: {_line(error)}") from error
         self._session = session
         self._input, self._height, self._width = _input_of(session, options)
-        n_columns = self._columns(options.model)
-        self._labels = _labels(session, options, n_columns - 5)
+        n_columns = self._columns(options)
         self._grid = None if options.decoded else grid(self._height, self._width, self._n_rows)
         if self._grid is None and not options.decoded:
             raise _no_detector(
                 options.model, f"its {self._n_rows} rows are no grids of a {self._width} x {self._height} input"
             )
+        self._labels = _labels(session, options, n_columns - 5)
         self._rules = BoxRules(options)
 
     @classmethod
@@ -125,10 +127,14 @@ class OnnxYolox:
         corners = from_centres(centres) / scale / ((picture.width, picture.height) * 2)
         return self._rules.detections(corners, scores, [self._labels[i] for i in which])
 
-    def _columns(self, model: str) -> int:
-        """How many numbers a row has, found by looking at a field of grey: a file may leave its shapes open."""
+    def _columns(self, options: OnnxOptions) -> int:
+        """How many numbers a row has, found by looking at a field of grey: a file may leave its shapes open.
+
+        The same look tells pixels from cells: read as the other, boxes would vanish or cover everything in silence.
+        """
         import numpy as np
 
+        model = options.model
         field = np.full((1, 3, self._height, self._width), GREY, np.float32)
         try:
             given = self._session.run(None, {self._input: field})
@@ -138,6 +144,11 @@ class OnnxYolox:
         if len(given) != 1 or len(shape) != 3 or shape[0] != 1 or shape[2] < 6:
             shapes = ", ".join(str(np.shape(one)) for one in given)
             raise _no_detector(model, f"it gives {shapes}")
+        sides = np.asarray(given[0])[0, :, 2:4]
+        if options.decoded and sides.min() < 0:
+            raise UsageError(f"{NAME}: {model!r} gives boxes in cells and not in pixels; leave detector.decoded out")
+        if not options.decoded and sides.max() > _LARGEST_LOGARITHM:
+            raise UsageError(f"{NAME}: {model!r} gives boxes in pixels already; set detector.decoded=true")
         self._n_rows = int(shape[1])
         return int(shape[2])
 

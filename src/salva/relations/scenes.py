@@ -151,6 +151,8 @@ def see(case: Case, sights: Mapping[str, Sight], *, merge_iou: float, min_text_s
         if sight is None or not isinstance(boxes, Detections):
             return f"no detections of the image of prompt {prompt.role!r}"
         reading = sight.seen.get(READER)
+        if isinstance(reading, Reading) and reading.problem:
+            return f"the text in the image of prompt {prompt.role!r}: {reading.problem}"
         text = unrequested_text(reading, prompt.text, min_text_score) if isinstance(reading, Reading) else ()
         seen.append(Seen(role=prompt.role, scene=scene_of(boxes, merge_iou, query.labels), text=text))
     return tuple(seen)

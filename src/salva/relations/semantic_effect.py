@@ -33,7 +33,7 @@ from salva.relations.relation_errors import (
 )
 from salva.relations.scenes import mentioned
 from salva.relations.token_words import token_query
-from salva.stats.semantic_effect import PAIRS, Effect, effect, pair_name
+from salva.stats.semantic_effect import PAIRS, Effect, effect, pair_name, plain
 from salva.stats.similarity import cosine
 
 INSENSITIVE = "insensitive"
@@ -97,21 +97,34 @@ class SemanticEffect:
         return with_notes(self._judge(case, sights), sights, self._options)
 
     def _judge(self, case: Case, sights: Mapping[str, Sight]) -> Conclusion:
+        given = {
+            (text, image): _halves(sights[image].seen.get(score_query(case.prompt(text)))) for text, image in PAIRS
+        }
+        return self.conclude(case, given, sights)
+
+    def conclude(
+        self, case: Case, given: Mapping[tuple[str, str], tuple[float, float] | str], sights: Mapping[str, Sight]
+    ) -> Conclusion:
+        """The same from scores alone, whoever gave them.
+
+        given: by (text, image) objects and relations, 0 to 50 each, or why there are none.
+        sights: whatever else was seen of the pictures; empty where nobody but the scorer looked.
+        """
         own: dict[str, OwnScore] = {}
         totals: dict[tuple[str, str], float] = {}
         for text, image in PAIRS:
-            read = _score(sights[image].seen.get(score_query(case.prompt(text))))
-            if isinstance(read, str):
-                reason = f"no score of the image of {image!r} against the text of {text!r}: {read}"
+            halves = given[text, image]
+            if isinstance(halves, str):
+                reason = f"no score of the image of {image!r} against the text of {text!r}: {halves}"
                 return Conclusion(outcome=Outcome.INCONCLUSIVE, reason=reason)
-            totals[text, image] = (read.objects + read.relations) / (2 * _HIGHEST)
+            totals[text, image] = sum(halves) / (2 * _HIGHEST)
             if text == image:
-                own[image] = read
+                own[image] = OwnScore(objects=halves[0], relations=halves[1])
         found = effect(totals)
         scores = _scores(found, totals, own)
-        scores |= _text_distances(case, sights["a"])
+        scores |= _text_distances(case, sights)
         scores |= _token_accuracy(case, sights) if self._options.tokens else {}
-        if _plain(case.prompt("pv").text) == _plain(case.prompt("pi").text):
+        if _is_one_sentence(case):
             reason = "T_pv and T_pi are the same sentence, which cannot both change and keep the meaning"
             return Conclusion(outcome=Outcome.INCONCLUSIVE, scores=scores, reason=reason)
         if found.kappa > self._options.kappa_threshold:
@@ -135,7 +148,7 @@ class SemanticEffect:
         failures: list[Failure | None] = []
         for prompt in case.prompts:
             other = case.prompt("a" if prompt.role == "pv" else "pv")
-            boxes = sights[prompt.role].seen.get(mentioned(case).query) if _has_formulas(case) else None
+            boxes = _seen(sights, prompt.role, mentioned(case).query) if _has_formulas(case) else None
             if isinstance(boxes, Detections) and can_tell(prompt, other):
                 failures.append(failure_from_scene(prompt, other, scene_of(boxes, self._options.merge_iou)))
             else:
@@ -178,15 +191,20 @@ def text_query(prompt: Prompt) -> Query:
     return Query(role="embedder", text=prompt.text)
 
 
-def _plain(text: str) -> str:
-    return " ".join(text.lower().split()).rstrip(" .")
-
-
 def _has_formulas(case: Case) -> bool:
     return all(prompt.formula for prompt in case.prompts)
 
 
-def _score(answer: object) -> OwnScore | str:
+def _is_one_sentence(case: Case) -> bool:
+    changed, kept = (plain(case.prompt(role).text) for role in ("pv", "pi"))
+    return bool(changed) and changed == kept
+
+
+def _seen(sights: Mapping[str, Sight], role: str, query: Query) -> object:
+    return sights[role].seen.get(query) if role in sights else None
+
+
+def _halves(answer: object) -> tuple[float, float] | str:
     """The two halves of a score, or why there are none."""
     if not isinstance(answer, Answer):
         return "the judge gave none"
@@ -196,7 +214,7 @@ def _score(answer: object) -> OwnScore | str:
     if any(half is None or not 0 <= half <= _HIGHEST for half in halves):
         return f"expected objects and relations from 0 to 50, got {dict(answer.scores)}"
     objects, relations = (half for half in halves if half is not None)
-    return OwnScore(objects=objects, relations=relations)
+    return objects, relations
 
 
 def _scores(found: Effect, totals: Mapping[tuple[str, str], float], own: Mapping[str, OwnScore]) -> dict[str, float]:
@@ -208,9 +226,9 @@ def _scores(found: Effect, totals: Mapping[tuple[str, str], float], own: Mapping
     return scores
 
 
-def _text_distances(case: Case, sight: Sight) -> dict[str, float]:
+def _text_distances(case: Case, sights: Mapping[str, Sight]) -> dict[str, float]:
     """1 - cosine of the anchor with each permutation, where an embedder made vectors of all three."""
-    vectors = {role: sight.seen.get(text_query(case.prompt(role))) for role in _ROLES}
+    vectors = {role: _seen(sights, "a", text_query(case.prompt(role))) for role in _ROLES}
     known = {role: vector.values for role, vector in vectors.items() if isinstance(vector, Vector)}
     if len(known) < len(_ROLES):
         return {}
@@ -221,7 +239,7 @@ def _token_accuracy(case: Case, sights: Mapping[str, Sight]) -> dict[str, float]
     """The part of the words of meaning that a judge found in each picture; a reply nobody could read gives none."""
     found: dict[str, float] = {}
     for prompt in case.prompts:
-        answer = sights[prompt.role].seen.get(token_query(prompt))
+        answer = _seen(sights, prompt.role, token_query(prompt))
         if isinstance(answer, Answer) and answer.scores and not answer.problem:
             found[f"tokens_{prompt.role}"] = sum(grade >= 0.5 for grade in answer.scores.values()) / len(answer.scores)
     return found

@@ -9,6 +9,7 @@ import email.utils
 import time
 
 from salva.errors import BackendError, BusyError, RefusedError, SalvaError, UnusableError
+from salva.remote.urls import shown
 
 _N_SHOWN = 300
 # "billing" alone would not do: being told to slow down often comes with a link to the page where one can pay for more.
@@ -48,7 +49,9 @@ def http_error(name: str, status: int, message: str, retry_after: str | None = N
 
 def unreachable(name: str, where: str, error: Exception) -> BackendError:
     """The error of a request that got no answer at all: no route, no name, no time left."""
-    return BackendError(f"{name} at {where} cannot be reached: {type(error).__name__}: {error}", is_retryable=True)
+    return BackendError(
+        f"{name} at {shown(where)} cannot be reached: {type(error).__name__}: {error}", is_retryable=True
+    )
 
 
 def seconds_to_wait(retry_after: str | None) -> float | None:

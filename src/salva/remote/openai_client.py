@@ -21,6 +21,8 @@ def connect(name: str, base_url: str, timeout_s: float) -> OpenAI:
     name: the component, for messages. base_url: empty for OPENAI_BASE_URL, and without that OpenAI's own.
     """
     try:
+        # The kit looks for this module by name and would use one that another thread is still importing.
+        import httpx  # noqa: F401
         from openai import OpenAI
     except ImportError as error:
         raise MissingExtraError(name, "api") from error

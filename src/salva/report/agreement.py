@@ -1,141 +1,196 @@
-"""How far judges agree with people, as tables: from a file of both, or from a run and a file of people's ratings."""
+"""How far judges agree with people, as tables: from a file of both, or from one of each."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
-from salva.core.case import Case
 from salva.core.table import Cell, Table
-from salva.core.verdict import Outcome, Verdict
 from salva.errors import UsageError
-from salva.report.ratings import Columns, Ratings, read_ratings, read_rows
-from salva.report.source import read_records
-from salva.stats.agreement import (
-    Calibration,
-    Estimate,
-    binned,
-    cohen,
-    kendall,
-    krippendorff,
-    pearson,
-    rogan_gladen,
-    spearman,
-)
-from salva.stats.semantic_effect import PAIRS, effect, pair_name
+from salva.report.rating_joins import read_ratings
+from salva.report.ratings import Columns, Ratings
+from salva.stats.agreement import Estimate, binned, cohen, kendall, krippendorff, pearson, spearman
 
 N_BINS = 5
-_KEYS = ("case_id", "repeat", "model")
-_OUTCOME = ("violated", "outcome", "is_violated")
+STATISTIC_COLUMNS = ("judge", "statistic", "value", "lower", "upper", "n", "how")
+_MOST_VALUES = 50
+"""Up to so many different values, nominal and ordinal alpha take each for itself."""
 
 
-def agreement_tables(ratings: Ratings, n_bins: int = N_BINS, level: str = "interval") -> list[Table]:
-    """Judges against the mean of people, and people among themselves, by group where there are groups."""
-    names = list(dict.fromkeys(ratings.groups)) if any(ratings.groups) else [""]
-    groups = ["", *names] if names != [""] else [""]
-    judged = [row for group in groups for row in _judge_rows(_part(ratings, group), group or "all", n_bins)]
-    people = [row for group in groups if (row := _people_row(_part(ratings, group), group or "all", level))]
-    tables = []
-    if judged:
-        columns = ("group", "judge", "statistic", "value", "lower", "upper", "n", "how")
-        note = "Each judge against the mean rating of the people; 95 % intervals draw the rated things anew."
-        tables.append(Table(name="judges and people", columns=columns, rows=tuple(judged), note=note))
-    if people:
-        headings = ("group", "raters", "alpha", "lower", "upper", "n", "level")
-        note = "Krippendorff's alpha of the people among themselves; what no judge can be expected to exceed by far."
-        tables.append(Table(name="people among themselves", columns=headings, rows=tuple(people), note=note))
-    return tables
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reckoning:
+    """How numbers are made comparable where a statistic needs it."""
+
+    n_bins: int = N_BINS
+    """The most categories Cohen's kappa is given."""
+    edges: tuple[float, ...] = ()
+    """The edges of its categories, for judges and people alike; empty to make n_bins."""
+    level: str = "interval"
+    """What a difference means to Krippendorff's alpha."""
 
 
-def run_agreement(directory: Path, ratings_file: Path, n_bins: int = N_BINS) -> tuple[list[Table], list[str]]:
-    """A run's judges against people's ratings of its cases, and the violation rate corrected by them.
+def parse_bins(text: str) -> tuple[int, tuple[float, ...]]:
+    """A number of bins, or the edges of bins: 5, or 0,20,40,60,80,100."""
+    try:
+        numbers = [float(part) for part in text.split(",")]
+    except ValueError:
+        numbers = []
+    if len(numbers) == 1 and numbers[0] >= 2 and numbers[0].is_integer():
+        return int(numbers[0]), ()
+    if len(numbers) > 2 and all(a < b for a, b in pairwise(numbers)):
+        return len(numbers) - 1, tuple(numbers)
+    raise UsageError(
+        f"--bins is {text!r}; it must be a number from 2, or three or more rising edges such as 0,25,50,100"
+    )
 
-    The file has a row a rating: case_id, rater, optionally repeat and model, and either columns named like scores
-    of the verdicts, or text_role, image_role, objects and relations (0 to 50 each), or violated (yes or no).
-    """
-    records = read_records(directory)
-    rows = read_rows(ratings_file)
-    people, problems = _people_scores(rows, {case.case_id: case for case in records.cases}, ratings_file)
-    tables: list[Table] = []
-    by_observer: dict[tuple[str, str], list[Verdict]] = {}
-    for verdict in records.verdicts:
-        if verdict.arm == "pair" and verdict.outcome in (Outcome.HOLDS, Outcome.VIOLATED):
-            by_observer.setdefault((verdict.relation, verdict.observers), []).append(verdict)
-    scored: list[tuple[Cell, ...]] = []
-    corrected: list[tuple[Cell, ...]] = []
-    for (relation, observers), verdicts in by_observer.items():
-        scored += _score_rows(f"{relation}: {observers}", verdicts, people, n_bins)
-        corrected += _corrected_rows(f"{relation}: {observers}", verdicts, people)
-    if scored:
-        columns = ("score", "judge", "statistic", "value", "lower", "upper", "n", "how")
-        note = "Scores of the run against the mean of people's ratings of the same cases."
-        tables.append(Table(name="judges and people", columns=columns, rows=tuple(scored), note=note))
-    if corrected:
-        columns = (
-            *("judge", "n_rated", "sensitivity", "specificity", "observed_rate"),
-            *("corrected_rate", "corrected_low", "corrected_high"),
-        )
-        note = "The violation rate after Rogan and Gladen, from cases that people judged too; interval after Lang and "
-        note += "Reiczigel. A dash: people and judge agree no better than chance, or one side never occurs."
-        tables.append(Table(name="corrected violation rate", columns=columns, rows=tuple(corrected), note=note))
+
+def file_agreement(
+    path: Path, columns: Columns, reckoning: Reckoning | None = None, scores: Path | None = None
+) -> tuple[list[Table], list[str]]:
+    """Agreement of the people and judges in a file, or in two; also what was taken for what."""
+    return ratings_agreement(read_ratings(path, columns, scores), str(path), reckoning)
+
+
+def ratings_agreement(ratings: Ratings, name: str, reckoning: Reckoning | None = None) -> tuple[list[Table], list[str]]:
+    """The same of ratings that were read; name: where they lie."""
+    told = [f"{what}: {which or 'none'}" for what, which in ratings.found.items()]
+    tables = agreement_tables(ratings, reckoning or Reckoning())
     if not tables:
         raise UsageError(
-            f"{str(ratings_file)!r} and {str(directory)!r} have nothing in common to compare; the file needs case_id "
-            "and columns named like scores of the run, or text_role, image_role, objects and relations, or violated"
+            f"{name!r} holds the ratings of one person and no judge ({'; '.join(told)}); "
+            "name the columns with --people and --judge, or give people's ratings in a file of their own with --ratings"
         )
-    return tables, problems
+    return tables, [*told, *ratings.problems]
 
 
-def _judge_rows(ratings: Ratings, group: str, n_bins: int) -> list[tuple[Cell, ...]]:
-    means = ratings.people_mean()
-    rows: list[tuple[Cell, ...]] = []
-    for judge, scores in ratings.judges.items():
-        pairs = [(a, b) for a, b in zip(scores, means, strict=True) if a is not None and b is not None]
-        rows += [(group, judge, *cells) for cells in _statistics(pairs, n_bins)]
-    return rows
+def agreement_tables(ratings: Ratings, reckoning: Reckoning) -> list[Table]:
+    """Judges against the mean of people, and people among themselves, by group where there are groups."""
+    names = list(dict.fromkeys(ratings.groups)) if any(ratings.groups) else []
+    parts = {"all": ratings} | {name or "(none)": _part(ratings, name) for name in names}
+    judged = [(group, *row) for group, part in parts.items() for row in _judge_rows(part, reckoning)]
+    tables = []
+    if judged:
+        note = "Each judge against the mean rating of the people; 95 % intervals draw the rated things anew."
+        columns = ("group", *STATISTIC_COLUMNS)
+        tables.append(Table(name="judges and people", columns=columns, rows=tuple(judged), note=note))
+    people = {group: list(zip(*part.people.values(), strict=True)) for group, part in parts.items()}
+    return [*tables, *people_tables("group", people, reckoning.level)]
 
 
-def _statistics(pairs: Sequence[tuple[float, float]], n_bins: int) -> list[tuple[Cell, ...]]:
-    judge, people = [a for a, _ in pairs], [b for _, b in pairs]
+def people_tables(heading: str, rated: Mapping[str, Sequence[Sequence[float | None]]], level: str) -> list[Table]:
+    """How far people agree among themselves: one row a group, from one row a thing and one column a rater."""
+    rows = [
+        (group, max(map(len, things)), *_cells(krippendorff(things, level)), level)
+        for group, things in rated.items()
+        if things and max(map(len, things)) > 1
+    ]
+    if not rows:
+        return []
+    note = "Krippendorff's alpha of the people among themselves; what no judge can be expected to exceed by far."
+    columns = (heading, "raters", "alpha", "lower", "upper", "n", "level")
+    return [Table(name="people among themselves", columns=columns, rows=tuple(rows), note=note)]
+
+
+def statistics(
+    judge: str,
+    pairs: Sequence[tuple[float, float]],
+    reckoning: Reckoning,
+    scale: tuple[float, float] | None = None,
+) -> list[tuple[Cell, ...]]:
+    """Every statistic of a judge's scores beside the people's means: rows under STATISTIC_COLUMNS.
+
+    scale: the lowest and highest number of both, where it is known that they share one.
+    """
+    scores, people = [a for a, _ in pairs], [b for _, b in pairs]
     correlations: Mapping[str, Callable[[Sequence[float], Sequence[float]], Estimate]] = {
         "pearson": pearson,
         "spearman": spearman,
         "kendall tau-b": kendall,
     }
-    rows: list[tuple[Cell, ...]] = [(name, *_cells(of(judge, people)), "") for name, of in correlations.items()]
-    if pairs:
-        edges_judge, edges_people = _edges(judge, n_bins), _edges(people, n_bins)
-        kappa = cohen(binned(judge, edges_judge), binned(people, edges_people), n_bins)
-        rows.append(("cohen", *_cells(kappa), f"bins {_told(edges_judge)} against {_told(edges_people)}"))
+    rows: list[tuple[Cell, ...]] = [(judge, name, *_cells(of(scores, people)), "") for name, of in correlations.items()]
+    if not pairs:
+        return rows
+    sorting = _sorting(scores, people, reckoning, scale)
+    a, b = binned(scores, sorting.of_judge), binned(people, sorting.of_people)
+    n_categories = len(sorting.of_judge) - 1
+    for name, weights in (("cohen", "none"), ("cohen linear", "linear"), ("cohen quadratic", "quadratic")):
+        how = sorting.told if weights == "none" else f"same, {weights} weights"
+        rows.append((judge, name, *_cells(cohen(a, b, n_categories, weights)), how))
+    is_raw = sorting.is_one_scale and (reckoning.level == "interval" or len({*scores, *people}) <= _MOST_VALUES)
+    both: list[tuple[float, float]] = list(pairs) if is_raw else list(zip(a, b, strict=True))
+    how = f"{reckoning.level}, {'values as they are' if is_raw else 'same bins'}"
+    rows.append((judge, "krippendorff", *_cells(krippendorff(both, reckoning.level)), how))
     return rows
 
 
-def _edges(values: Sequence[float], n_bins: int) -> list[float]:
-    low, high = min(values), max(values)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sorting:
+    """Into which categories numbers are sorted, by the edges between them."""
+
+    of_judge: Sequence[float]
+    of_people: Sequence[float]
+    is_one_scale: bool
+    told: str
+
+
+def _sorting(
+    scores: Sequence[float], people: Sequence[float], reckoning: Reckoning, scale: tuple[float, float] | None
+) -> _Sorting:
+    low, high = min(*scores, *people), max(*scores, *people)
+    if edges := reckoning.edges:
+        if low < edges[0] or high > edges[-1]:
+            raise UsageError(f"--bins go from {edges[0]:g} to {edges[-1]:g}, and the numbers from {low:g} to {high:g}")
+        return _Sorting(of_judge=edges, of_people=edges, is_one_scale=True, told=f"bins {_listed(edges)}")
+    # Ranges that share at least half of what they cover together are taken for one scale; a score of 0 to 1 beside
+    # a rating of 1 to 5 is not, and each is cut up by itself.
+    shared = min(max(scores), max(people)) - max(min(scores), min(people))
+    if scale is None and (shared < (high - low) / 2 or low == high):
+        own = [(min(side), max(side)) for side in (scores, people)]
+        return _Sorting(
+            of_judge=_edges(*own[0], reckoning.n_bins),
+            of_people=_edges(*own[1], reckoning.n_bins),
+            is_one_scale=False,
+            told=f"{reckoning.n_bins} bins from {_range(own[0])}, people from {_range(own[1])}",
+        )
+    values = sorted({*scores, *people})
+    if len(values) <= reckoning.n_bins:
+        edges = (*values, float("inf"))
+        return _Sorting(of_judge=edges, of_people=edges, is_one_scale=True, told=f"categories {_listed(values)}")
+    ends = scale or (low, high)
+    edges = _edges(*ends, reckoning.n_bins)
+    told = f"{reckoning.n_bins} bins from {_range(ends)}"
+    return _Sorting(of_judge=edges, of_people=edges, is_one_scale=True, told=told)
+
+
+def _edges(low: float, high: float, n_bins: int) -> tuple[float, ...]:
     step = (high - low) / n_bins or 1.0
-    return [low + step * number for number in range(n_bins + 1)]
+    return tuple(low + step * number for number in range(n_bins + 1))
 
 
-def _told(edges: Sequence[float]) -> str:
-    return " ".join(f"{edge:.4g}" for edge in edges)
+def _range(ends: tuple[float, float]) -> str:
+    return f"{ends[0]:.4g} to {ends[1]:.4g}"
 
 
-def _people_row(ratings: Ratings, group: str, level: str) -> tuple[Cell, ...] | None:
-    if len(ratings.people) < 2:
-        return None
-    rows = list(zip(*ratings.people.values(), strict=True))
-    alpha = krippendorff(rows, level)
-    return (group, len(ratings.people), *_cells(alpha), level)
+def _listed(numbers: Sequence[float]) -> str:
+    return " ".join(f"{number:.4g}" for number in numbers)
 
 
-def _cells(estimate: Estimate) -> tuple[Cell, ...]:
+def _judge_rows(ratings: Ratings, reckoning: Reckoning) -> list[tuple[Cell, ...]]:
+    means = ratings.people_mean()
+    rows: list[tuple[Cell, ...]] = []
+    for judge, scores in ratings.judges.items():
+        pairs = [(a, b) for a, b in zip(scores, means, strict=True) if a is not None and b is not None]
+        rows += statistics(judge, pairs, reckoning)
+    return rows
+
+
+def _cells(estimate: Estimate) -> tuple[float | None, float | None, float | None, int]:
     return estimate.value, estimate.low, estimate.high, estimate.n
 
 
 def _part(ratings: Ratings, group: str) -> Ratings:
-    if not group:
-        return ratings
     kept = [index for index, name in enumerate(ratings.groups) if name == group]
 
     def cut(columns: Mapping[str, Sequence[float | None]]) -> dict[str, list[float | None]]:
@@ -147,108 +202,3 @@ def _part(ratings: Ratings, group: str) -> Ratings:
         judges=cut(ratings.judges),
         groups=(group,) * len(kept),
     )
-
-
-_PeopleScores = dict[tuple[str, str, str], dict[str, float]]
-"""(case, repeat, model), with "" for any, to score name to the people's mean."""
-
-
-def _people_scores(
-    rows: list[dict[str, str]], cases: Mapping[str, Case], path: Path
-) -> tuple[_PeopleScores, list[str]]:
-    if "case_id" not in rows[0]:
-        raise UsageError(f"{str(path)!r} has no column case_id; it has {', '.join(rows[0])}")
-    sums: dict[tuple[str, str, str], Counter[str]] = {}
-    counts: dict[tuple[str, str, str], Counter[str]] = {}
-    unknown: Counter[str] = Counter()
-    for row in rows:
-        if row["case_id"] not in cases:
-            unknown[row["case_id"]] += 1
-            continue
-        key = (row["case_id"], row.get("repeat", ""), row.get("model", ""))
-        for name, value in _row_scores(row).items():
-            sums.setdefault(key, Counter())[name] += value  # type: ignore[assignment]  # a Counter adds floats as well
-            counts.setdefault(key, Counter())[name] += 1
-    people = {key: {name: sums[key][name] / counts[key][name] for name in sums[key]} for key in sums}
-    for scores in people.values():
-        seven = {pair: scores.get(pair_name(*pair)) for pair in PAIRS}
-        known = {pair: value for pair, value in seven.items() if value is not None}
-        if len(known) == len(PAIRS):
-            found = effect(known)
-            scores |= {"kappa": found.kappa, "gamma_w": found.gamma_w, "gamma_wo": found.gamma_wo}
-    told = [f"{str(path)!r}: {n} ratings of {case_id!r}, which is no case of the run" for case_id, n in unknown.items()]
-    return people, told if len(told) <= 10 else [*told[:10], f"and of {len(told) - 10} more unknown cases"]
-
-
-def _row_scores(row: Mapping[str, str]) -> dict[str, float]:
-    """What one row says: a score by text and image, or whatever columns are numbers or yes and no."""
-    texts = {name: cell.strip().lower() for name, cell in row.items() if name not in (*_KEYS, "rater")}
-    numbers: dict[str, float] = {}
-    for name, cell in texts.items():
-        word = {"yes": 1.0, "true": 1.0, "violated": 1.0, "no": 0.0, "false": 0.0, "holds": 0.0}.get(cell)
-        try:
-            numbers[name] = float(cell) if word is None else word
-        except ValueError:
-            continue
-    if row.get("text_role") and row.get("image_role"):
-        parts = [numbers.get(name) for name in ("objects", "relations")]
-        known = [part for part in parts if part is not None]
-        return {pair_name(row["text_role"], row["image_role"]): sum(known) / 100} if len(known) == len(parts) else {}
-    for name in _OUTCOME:
-        if name in numbers:
-            numbers["violated"] = numbers[name]
-    return numbers
-
-
-def _rated(verdict: Verdict, people: _PeopleScores) -> dict[str, float]:
-    """What people say about a verdict's case; a rating without repeat or model is about all of them."""
-    found: dict[str, float] = {}
-    for repeat in ("", str(verdict.repeat)):
-        for model in ("", verdict.model):
-            found |= people.get((verdict.case_id, repeat, model), {})
-    return found
-
-
-def _score_rows(judge: str, verdicts: list[Verdict], people: _PeopleScores, n_bins: int) -> list[tuple[Cell, ...]]:
-    pairs: dict[str, list[tuple[float, float]]] = {}
-    for verdict in verdicts:
-        for name, theirs in _rated(verdict, people).items():
-            if name in verdict.scores:
-                pairs.setdefault(name, []).append((verdict.scores[name], theirs))
-                if name.startswith("s_"):
-                    pairs.setdefault("all s", []).append((verdict.scores[name], theirs))
-    return [(name, judge, *cells) for name in sorted(pairs) for cells in _statistics(pairs[name], n_bins)]
-
-
-def _corrected_rows(judge: str, verdicts: list[Verdict], people: _PeopleScores) -> list[tuple[Cell, ...]]:
-    both = [
-        (verdict.outcome is Outcome.VIOLATED, said >= 0.5)
-        for verdict in verdicts
-        if (said := _rated(verdict, people).get("violated")) is not None
-    ]
-    if not both:
-        return []
-    calibration = Calibration(
-        n_positive=sum(truth for _, truth in both),
-        n_found=sum(found and truth for found, truth in both),
-        n_negative=sum(not truth for _, truth in both),
-        n_cleared=sum(not found and not truth for found, truth in both),
-    )
-    n_hits = sum(verdict.outcome is Outcome.VIOLATED for verdict in verdicts)
-    rate = rogan_gladen(n_hits, len(verdicts), calibration)
-    observed = n_hits / len(verdicts)
-    shares = (calibration.sensitivity, calibration.specificity, observed, rate.value, rate.low, rate.high)
-    return [(judge, len(both), *shares)]
-
-
-def file_agreement(path: Path, columns: Columns, n_bins: int, level: str) -> tuple[list[Table], list[str]]:
-    """Agreement within one file that holds both people and judges; also what was taken for what."""
-    ratings = read_ratings(path, columns)
-    told = [f"{what}: {which or 'none'}" for what, which in ratings.found.items()]
-    tables = agreement_tables(ratings, n_bins, level)
-    if not tables:
-        raise UsageError(
-            f"{str(path)!r} holds the ratings of one person and no judge ({'; '.join(told)}); "
-            "name the columns with --people and --judge"
-        )
-    return tables, [*told, *ratings.problems]

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO
 
 from salva.core.case import Case
+from salva.core.cells import safe_cell
 from salva.core.fingerprint import Json, derive_seed
 from salva.core.observation import Detection
 from salva.core.table import Cell
@@ -29,13 +30,7 @@ from salva.report.source import ImageSource, RunRecords, open_source, read_recor
 from salva.report.summary import leading_verdicts
 from salva.stats.tally import Judged
 
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 _FIXED = ("case_id", "suite", "model", "repeat", "arm", "relation", "outcome", "errors")
-
-
-def safe_cell(value: Cell) -> Cell:
-    """A cell that no spreadsheet runs: text that looks like a formula gets an apostrophe in front."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value
 
 
 def write_text(path: Path, text: str) -> None:
@@ -93,10 +88,12 @@ def write_parquet(directory: Path, out: Path) -> int:
 
 
 def verdict_rows(records: RunRecords) -> tuple[list[str], list[list[Cell]]]:
-    """Columns and rows, one a verdict."""
+    """Columns and rows, one a verdict; with a last column of observers where these tell two rows apart."""
     cases = {case.case_id: case for case in records.cases}
     labels = sorted({name for case in records.cases for name in case.labels})
     scores = sorted({name for verdict in records.verdicts for name in verdict.scores})
+    units = {(one.case_id, one.model, one.repeat, one.arm, one.relation) for one in records.verdicts}
+    has_observers = len(units) < len(records.verdicts)
     rows = []
     for verdict in records.verdicts:
         case = cases.get(verdict.case_id)
@@ -104,8 +101,9 @@ def verdict_rows(records: RunRecords) -> tuple[list[str], list[list[Cell]]]:
         row: list[Cell] = [verdict.case_id, case.suite if case else "", verdict.model, verdict.repeat, verdict.arm]
         row += [verdict.relation, str(verdict.outcome), ";".join(verdict.errors)]
         row += [given.get(name) for name in labels] + [verdict.scores.get(name) for name in scores]
-        rows.append(row)
-    return [*_FIXED, *(f"label.{name}" for name in labels), *(f"score.{name}" for name in scores)], rows
+        rows.append([*row, verdict.observers] if has_observers else row)
+    columns = [*_FIXED, *(f"label.{name}" for name in labels), *(f"score.{name}" for name in scores)]
+    return [*columns, "observers"] if has_observers else columns, rows
 
 
 def write_counterexamples(directory: Path, out: Path) -> int:

@@ -14,15 +14,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from salva.core.case import Case
+from salva.core.cells import safe_cell
 from salva.core.fingerprint import Json
 from salva.core.observation import Answer
 from salva.core.table import Cell
 from salva.core.verdict import Verdict
 from salva.errors import StoreError, UsageError
 from salva.logic.questions import NO, YES, Question, expected_answer, questions_about
-from salva.report.export import safe_cell, write_bytes, write_text
+from salva.report.export import write_bytes, write_text
 from salva.report.source import read_records
-from salva.report.summary import summarise
+from salva.report.summary import summarise_records
 from salva.stats.tally import PAIR
 from salva.store.sqlite import RunStore, open_run
 
@@ -62,7 +63,7 @@ def write_tifa(directory: Path, out: Path) -> int:
     """Write a run's prompts, pictures, answers and scores; says how many pairs."""
     records = read_records(directory)
     write_text(out / "prompts_metalogic.csv", _csv(prompt_rows(records.cases)))
-    summary = summarise(records.cases, records.verdicts, asked=records.asked)
+    summary = summarise_records(records)
     reading = _reading(records.asked)
     with open_run(directory) as store:
         for one in summary.by_model:

@@ -59,7 +59,7 @@ def all_charts(summary: Summary) -> Iterator[tuple[str, Chart]]:
         yield "", replace(same[0], table=replace(same[0].table, rows=rows))
     for model in summary.by_model:
         for chart in model.charts:
-            if is_alone or not chart.is_joined:
+            if (is_alone and not chart.is_for_several) or not chart.is_joined:
                 yield model.model, chart
 
 
@@ -118,7 +118,7 @@ def _size(chart: Chart) -> tuple[float, float]:
     if chart.kind is ChartKind.BARS:
         return 6.4, max(1.6, 0.9 + 0.27 * across * max(1.0, 0.6 * len(_groups(chart))))
     if chart.kind is ChartKind.BOXES:
-        return 6.4, max(2.0, 0.9 + 0.32 * across)
+        return 6.4, max(2.0, 0.9 + 0.32 * across * max(1.0, 0.6 * len(_groups(chart))))
     return 5.6, 4.0
 
 
@@ -192,25 +192,39 @@ def _heat_map(chart: Chart, axes: Axes) -> None:
 
 
 def _boxes(chart: Chart, axes: Axes) -> None:
+    """Lying boxes; those of several series stand together under one name, each in its colour."""
     names = _values(chart.table, chart.x)[:_MAX_MARKS]
-    groups: dict[str, list[float]] = {name: [] for name in names}
-    for row in _rows(chart):
-        value = _number(row[chart.y])
-        if value is not None and str(row[chart.x]) in groups:
-            groups[str(row[chart.x])].append(value)
-    axes.boxplot(
-        list(groups.values()),
-        orientation="horizontal",
-        widths=0.6,
-        patch_artist=True,
-        boxprops={"facecolor": "#ecd9c6", "edgecolor": _SOFT},
-        medianprops={"color": _COLOURS[0], "linewidth": 1.6},
-        whiskerprops={"color": _SOFT},
-        capprops={"color": _SOFT},
-        flierprops={"marker": ".", "markersize": 3, "markerfacecolor": _SOFT, "markeredgecolor": "none"},
-    )
-    axes.set_yticks(range(1, len(names) + 1), [f"{_short(name)}  (n {len(groups[name])})" for name in names])
-    axes.invert_yaxis()
+    groups = _groups(chart)
+    thickness = (0.6 if len(groups) == 1 else 0.8) / len(groups)
+    counts = dict.fromkeys(names, 0)
+    for number, group in enumerate(groups):
+        spread: dict[str, list[float]] = {name: [] for name in names}
+        for row in _rows(chart, group):
+            value = _number(row[chart.y])
+            if value is not None and str(row[chart.x]) in spread:
+                spread[str(row[chart.x])].append(value)
+                counts[str(row[chart.x])] += 1
+        colour = _COLOURS[number % len(_COLOURS)]
+        face = {"facecolor": "#ecd9c6"} if len(groups) == 1 else {"facecolor": colour, "alpha": 0.35}
+        axes.boxplot(
+            list(spread.values()),
+            positions=[place + thickness * (number - (len(groups) - 1) / 2) for place in range(len(names))],
+            orientation="horizontal",
+            widths=thickness * (1.0 if len(groups) == 1 else 0.8),
+            patch_artist=True,
+            manage_ticks=False,
+            label=group or None,
+            boxprops={"edgecolor": _SOFT, **face},
+            medianprops={"color": colour, "linewidth": 1.6},
+            whiskerprops={"color": _SOFT},
+            capprops={"color": _SOFT},
+            flierprops={"marker": ".", "markersize": 3, "markerfacecolor": _SOFT, "markeredgecolor": "none"},
+        )
+    told = [f"{_short(name)}  (n {counts[name]})" if len(groups) == 1 else _short(name) for name in names]
+    axes.set_yticks(range(len(names)), told)
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    if len(groups) > 1:
+        axes.legend(frameon=False, fontsize=8, loc="best")
     axes.tick_params(axis="y", length=0)
     _value_axis(chart, axes, "x")
     axes.set_xlabel(chart.y_label)

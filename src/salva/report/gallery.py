@@ -121,7 +121,7 @@ def make_gallery(records: RunRecords, images: ImageSource, limit: int = MAX_EXHI
     exhibits = []
     for one in shown:
         truth = truths.get(_key(one.verdict))
-        exhibits.append(maker.exhibit(one, _kind(truth), truth))
+        exhibits.append(maker.exhibit(one, _kind(one.verdict, truth), truth))
     exhibits += [maker.exhibit(one, _UNSEEN, one.verdict) for one in unseen]
     return Gallery(exhibits=tuple(exhibits), n_violated=len(violated), n_shown=len(shown), n_unseen=len(unseen))
 
@@ -216,7 +216,11 @@ def _overlays(seen: Seen, failures: Sequence[Failure], picture: Thumbnail) -> tu
     blamed = {failure.entity for failure in failures if failure.entity}
     is_text_blamed = any(failure.error == OPTICAL_CHARACTER for failure in failures)
     things = [_overlay(box.box, picture, _shown(box), False, bool({box.label, box.raw} & blamed)) for box in seen.boxes]
-    texts = [_overlay(span.box, picture, f"“{span.text}”", True, is_text_blamed) for span in seen.texts]
+    # Texts of one box are named together: a judge that reads says what is written and not where.
+    by_box: dict[Box, list[str]] = {}
+    for span in seen.texts:
+        by_box.setdefault(span.box, []).append(f"“{span.text}”")
+    texts = [_overlay(box, picture, " ".join(said), True, is_text_blamed) for box, said in by_box.items()]
     return (*things, *texts)
 
 
@@ -239,10 +243,12 @@ def _overlay(box: Box, picture: Thumbnail, label: str, is_text: bool, is_blamed:
     )
 
 
-def _kind(truth: Verdict | None) -> str:
-    """What truth says of the pair; a pair that truth cannot fault differs all the same."""
+def _kind(verdict: Verdict, truth: Verdict | None) -> str:
+    """What truth says of the pair; where it finds no fault, what the relation does."""
     kind = "" if truth is None else truth_kind(truth)
-    return kind if "wrong" in kind else _DIFFER
+    if "wrong" in kind:
+        return kind
+    return _DIFFER if verdict.relation.startswith("same-") else f"{verdict.relation} broken"
 
 
 def _unseen(leading: Sequence[Judged], truths: Mapping[_Key, Verdict]) -> list[Judged]:

@@ -28,13 +28,15 @@ from salva.report.figures import all_charts, render_chart, write_figures
 from salva.report.formats import cell_text, figure_text, heading, interval_text, is_share, lookup, percent
 from salva.report.gallery import MAX_EXHIBITS, Exhibit, Gallery, make_gallery
 from salva.report.source import ImageSource, RunRecords, open_source
-from salva.report.summary import ModelSummary, Summary, summarise
+from salva.report.summary import ModelSummary, Summary, summarise_records
 from salva.stats.tally import TRUTH
 
 _TEMPLATES = files("salva.report") / "templates"
 _MAX_CHOICES = 24
 """A label with more values than this is searched for, not chosen from a list."""
 _PAGE_SIZE = 10
+_MAX_NAMES = 6
+"""Of more raters than this the rest are counted."""
 _DRAWN_BY_THE_PAGE = ("law-by-modifier", "by-law", "by-count")
 """The page draws these itself, with cells that can be chosen; as pictures they are for files."""
 
@@ -76,13 +78,13 @@ def write_html(directory: Path, out: Path, limit: int = MAX_EXHIBITS) -> None:
     """Write the report of a run."""
     with open_source(directory) as (records, images):
         page = render_html(records, images, limit)
-        write_figures(_summary_of(records), out.parent / "figures")
+        write_figures(summarise_records(records), out.parent / "figures")
     write_text(out, page)
 
 
 def render_html(records: RunRecords, images: ImageSource, limit: int = MAX_EXHIBITS) -> str:
     """The report as text; `limit` caps the counterexamples that are embedded."""
-    summary = _summary_of(records)
+    summary = summarise_records(records)
     gallery = make_gallery(records, images, limit)
     style, script = _asset("report.css"), _asset("report.js")
     environment = Environment(
@@ -95,6 +97,7 @@ def render_html(records: RunRecords, images: ImageSource, limit: int = MAX_EXHIB
         "is_share": is_share,
         "interval_text": interval_text,
         "figure_text": figure_text,
+        "is_imported": "imported" in summary.asked,
         "plot": {"width": charts.PLOT_WIDTH, "height": charts.PLOT_HEIGHT},
     }
     return environment.from_string(_asset("report.html.j2")).render(
@@ -103,6 +106,7 @@ def render_html(records: RunRecords, images: ImageSource, limit: int = MAX_EXHIB
         views=[_view(one) for one in summary.by_model],
         charts=_charts(summary),
         models_table=summary.models_table() if len(summary.by_model) > 1 else None,
+        joined_tables=summary.joined_tables(),
         gallery=gallery,
         featured=_featured(gallery),
         filters=_filters(gallery),
@@ -114,10 +118,6 @@ def render_html(records: RunRecords, images: ImageSource, limit: int = MAX_EXHIB
         audit=_audit(summary),
         exhibit_labels=_exhibit_labels,
     )
-
-
-def _summary_of(records: RunRecords) -> Summary:
-    return summarise(records.cases, records.verdicts, asked=records.asked, directory=records.name)
 
 
 def _charts(summary: Summary) -> dict[str, list[DrawnChart]]:
@@ -163,8 +163,12 @@ def _facts(records: RunRecords) -> list[tuple[str, str]]:
     facts = [("cases", str(len(records.cases)))]
     facts += [(name, str(asked[name])) for name in ("size", "repeats", "seed") if name in asked]
     observers = asked.get("observers")
+    by_role: dict[str, list[str]] = {}
     for key, one in observers.items() if isinstance(observers, dict) else ():
-        facts.append((key.partition(":")[0], _name(one)))
+        by_role.setdefault(key.partition(":")[0], []).append(_name(one))
+    for role, names in by_role.items():
+        more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
+        facts.append((role, ", ".join(names[:_MAX_NAMES]) + more))
     if asked.get("control"):
         facts.append(("control", "crossed seeds"))
     if asked.get("headline"):

@@ -21,7 +21,9 @@ def to_markdown(summary: Summary) -> str:
     """The whole report, ending in a newline."""
     blocks = [f"# {escape(summary.suite)} on {escape(', '.join(summary.models))}", f"{summary.cases} cases."]
     if len(summary.by_model) > 1:
-        blocks.append(_table(summary.models_table()))
+        blocks += [_table(summary.models_table())] if summary.has_rates else []
+        for table in summary.joined_tables():
+            blocks += [f"### {escape(table.name)}", _table(table)]
     for model in summary.by_model:
         if len(summary.by_model) > 1:
             blocks.append(f"## {escape(model.model)}")
@@ -42,22 +44,23 @@ def _model(model: ModelSummary, unit: str) -> list[str]:
     for figure in model.key_figures:
         value, note = figure_text(figure)
         lines.append(f"- **{escape(figure.title)}: {value}**" + (f" ({escape(note)})" if note else ""))
-    lines += [
+    rates = [
         f"- **Violation rate: {percent(model.violation_rate)}** of {decided} decided {unit} "
         f"(95 %: {interval_text(*model.interval)})",
         f"- Macro average over {numbers.get('n_categories') or 0:g} categories: {percent(numbers.get('macro_rate'))} "
         f"({interval_text(numbers.get('macro_low'), numbers.get('macro_high'))})",
     ]
     if numbers.get("numbering_macro_rate") is not None:
-        lines.append(f"- Numbering, macro average: {percent(numbers['numbering_macro_rate'])}")
+        rates.append(f"- Numbering, macro average: {percent(numbers['numbering_macro_rate'])}")
     if numbers.get("excess") is not None:
         ends = interval_text(numbers.get("excess_low"), numbers.get("excess_high"))
-        lines.append(f"- Excess over seed noise: {percent(numbers['excess'])} ({ends})")
+        rates.append(f"- Excess over seed noise: {percent(numbers['excess'])} ({ends})")
     undecided = model.outcomes["INCONCLUSIVE"] + model.outcomes["FAILED"]
     bounds = interval_text(numbers.get("bound_low"), numbers.get("bound_high"))
-    lines.append(
+    rates.append(
         f"- Undecided: {undecided}" + (f"; the rate lies within {bounds} whatever they were" if undecided else "")
     )
+    lines += rates if model.has_rate else []
     if model.n_unjudged:
         lines.append(f"- Not judged yet: {model.n_unjudged}; these figures are over part of the run")
     blocks = ["\n".join(lines)]

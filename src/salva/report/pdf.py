@@ -21,7 +21,7 @@ from salva.report.figures import all_charts, render_chart
 from salva.report.formats import cell_text, figure_text, heading, interval_text, percent
 from salva.report.gallery import Exhibit, Shot, make_gallery
 from salva.report.source import ImageSource, RunRecords, open_source
-from salva.report.summary import ModelSummary, Summary, summarise
+from salva.report.summary import ModelSummary, Summary, summarise_records
 
 if TYPE_CHECKING:
     from reportlab.platypus import Flowable
@@ -45,7 +45,7 @@ def render_pdf(records: RunRecords, images: ImageSource, limit: int = MAX_EXHIBI
     from reportlab.lib.pagesizes import A4
     from reportlab.platypus import SimpleDocTemplate
 
-    summary = summarise(records.cases, records.verdicts, asked=records.asked, directory=records.name)
+    summary = summarise_records(records)
     buffer = BytesIO()
     title = f"{summary.suite} on {', '.join(summary.models)}"
     document = SimpleDocTemplate(
@@ -165,6 +165,11 @@ class _Writer:
     def tables(self, summary: Summary) -> Iterator[Flowable]:
         """Every table, long ones cut."""
         yield self.text("Tables", "h2")
+        for table in summary.joined_tables():
+            yield self.text(table.name, "h3")
+            yield self.table(table)
+            if table.note:
+                yield self.text(table.note, "small")
         for model in summary.by_model:
             for table in model.tables:
                 owner = f" – {model.model}" if len(summary.by_model) > 1 else ""
@@ -210,12 +215,13 @@ def _figures(model: ModelSummary) -> Iterator[str]:
     for figure in model.key_figures:
         value, note = figure_text(figure)
         yield f"{figure.title}: {value}" + (f" ({note})" if note else "")
-    n_decided = model.outcomes["HOLDS"] + model.outcomes["VIOLATED"]
-    yield (
-        f"Violation rate: {percent(model.violation_rate)} of {n_decided} decided "
-        f"(95 %: {interval_text(*model.interval)}); macro average {percent(model.numbers.get('macro_rate'))}"
-    )
-    yield f"Inconclusive: {model.outcomes['INCONCLUSIVE']}, failed: {model.outcomes['FAILED']}"
+    if model.has_rate:
+        n_decided = model.outcomes["HOLDS"] + model.outcomes["VIOLATED"]
+        yield (
+            f"Violation rate: {percent(model.violation_rate)} of {n_decided} decided "
+            f"(95 %: {interval_text(*model.interval)}); macro average {percent(model.numbers.get('macro_rate'))}"
+        )
+        yield f"Inconclusive: {model.outcomes['INCONCLUSIVE']}, failed: {model.outcomes['FAILED']}"
     if model.n_unjudged:
         yield f"Not judged yet: {model.n_unjudged}; these figures are over part of the run"
 

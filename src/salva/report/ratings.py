@@ -1,32 +1,58 @@
-"""Ratings by people and scores by judges, read from whatever table somebody keeps them in.
+"""Ratings by people and scores by judges, from whatever table somebody keeps them in.
 
-CSV, TSV, JSON or JSON lines; one row a rated thing with a column a rater (wide), or one row a rating with a column
-that names the rater (long). Which column is which is found by its name and can always be said. Rows that cannot be
-used are named and counted, never dropped in silence.
+Rows come in (rating_files.py reads them): one a rated thing with a column a rater (wide), or one a rating with a
+column that names the rater (long). Which column is which is found by its name and can always be said. Rows that
+cannot be used are named and counted, never dropped in silence.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from salva.errors import UsageError
+from salva.report.rating_cells import Flaw, Problems, is_numeric, parts, plain, rating_columns, told
+from salva.report.rating_files import Row, column_names, read_rows
 
-PERSON = re.compile(r"^(human|person|people|rater|annotator|annotation|annot|worker|expert|likert)", re.IGNORECASE)
-_AVERAGE = re.compile(r"(avg|average|mean|majority|median)", re.IGNORECASE)
-_RATER = ("rater", "rater_id", "annotator", "annotator_id", "worker", "worker_id", "user", "user_id", "coder")
-_THING = ("item", "item_id", "case_id", "id", "sample_id", "image_id", "image", "text_id", "key", "unit", "name")
-_VALUE = ("total", "score", "rating", "value", "label", "answer", "human_score", "overall")
-_PARTS = (("objects", "relations"), ("object", "relevance"), ("object_accuracy", "relevance"))
-_NO_SCORE = re.compile(r"(^|_)(id|index|seed|repeat|row|no|number)$", re.IGNORECASE)
+_PERSON = re.compile(
+    r"(^|_)(human|person|people|rater|annotator|annotation|annot|ann|worker|expert|likert|user|subject|participant"
+    r"|evaluator|labell?er|coder|reviewer|assessor|turker|crowd|volunteer|mos)s?(\d|_|$)"
+)
+_AVERAGE = re.compile(r"(avg|average|mean|majority|median|mos)")
+_NO_RATING = re.compile(r"(^|_)(std|stdev|sd|var|variance|sem|count|n|num)(_|$)")
+"""What is said about people's ratings and is none."""
+ANYBODY = r"(rater|annotator|worker|user|coder|evaluator|labell?er|reviewer|assessor|participant)"
+_RATER = re.compile(rf"{ANYBODY}(_?id|_?name)?")
+THING = re.compile(r"(item|case|sample|image|text|picture|pair|unit|key|thing|task|example)?_?(id|no|number)?|name")
+_MODEL = r"(t2i|img|image|generator|generation)?_?(model|system|generator)(_?(type|name|id))?"
+MODEL = re.compile(_MODEL)
+_MORE_OF_THING = re.compile(
+    rf"{_MODEL}|repeat|seed|(text|image)_role"
+    r"|prompt(_?id)?|text|caption|q(uestion)?(_?id)?|(image|file)(_?(path|name))?|dimension|aspect|category"
+)
+ROLE_COLUMNS = ("text_role", "image_role")
+"""Which text was held against which picture of a triple."""
+YES_OR_NO = ("violated", "is_violated", "outcome")
+"""Columns in which a rater says whether a relation broke."""
+_VALUE = (
+    "total",
+    "score",
+    "rating",
+    "value",
+    "label",
+    "answer",
+    "human_score",
+    "overall",
+    "total_score",
+    "overall_score",
+    *YES_OR_NO,
+)
+_NO_SCORE = re.compile(r"(^|_)(id|index|seed|repeat|row|no|number|time|timestamp|date|duration|year|age)$")
+_MOST_WORDS = 10
+"""A column of more different words than this is no rating in words but a remark."""
 _MAX_SHOWN = 5
-
-Row = dict[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +64,27 @@ class Columns:
     rater: str = ""
     people: tuple[str, ...] = ()
     judges: tuple[str, ...] = ()
+    """Columns; or, one row a rating, names in the column of raters."""
     group: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sheet:
+    """A table as it was read: one file, or several under one heading."""
+
+    name: str
+    rows: list[Row]
+    places: tuple[tuple[str, int], ...] = ()
+    """File and row of each row, where they are of several files."""
+
+    @property
+    def columns(self) -> list[str]:
+        """Every column that occurs, in order."""
+        return column_names(self.rows)
+
+    def place(self, index: int) -> tuple[str, int]:
+        """File and row of a row."""
+        return self.places[index] if self.places else (self.name, index + 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,223 +96,234 @@ class Ratings:
     judges: Mapping[str, Sequence[float | None]]
     groups: tuple[str, ...]
     """The group of each thing; all empty without one."""
-    problems: tuple[str, ...] = ()
-    """What could not be used, in sentences."""
+    flaws: tuple[Flaw, ...] = ()
+    """Everything that could not be used."""
     found: Mapping[str, str] = field(default_factory=dict)
     """Which columns were taken for what, for the reader to check."""
+    named_by: tuple[str, ...] = ()
+    """The columns that name a thing; none where the number of its row does."""
+    rows: tuple[Row, ...] = ()
+    """The first row about each thing."""
+    said: Mapping[str, Sequence[Row | None]] = field(default_factory=dict)
+    """The row that each rating of a person or judge stands in."""
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The columns that make up the rating of a person or judge: one, or objects and relations."""
+    places: tuple[tuple[str, int], ...] = ()
+    """File and row of each of `rows`."""
+    yes_or_no: str = ""
+    """One row a rating: the column in which raters also say whether a relation broke; empty without one."""
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """The first few flaws, in sentences."""
+        return told(self.flaws)
 
     def people_mean(self) -> list[float | None]:
         """The mean rating of each thing over those who rated it."""
         columns = list(self.people.values())
         means: list[float | None] = []
-        for row in zip(*columns, strict=True):
+        for row in zip(*columns, strict=True) if columns else [()] * len(self.things):
             known = [value for value in row if value is not None]
             means.append(sum(known) / len(known) if known else None)
         return means
 
 
-def read_ratings(path: Path, columns: Columns | None = None) -> Ratings:
-    """The ratings in a file."""
-    rows = read_rows(path)
-    wanted = columns or Columns()
-    names = list(dict.fromkeys(name for row in rows for name in row))
+def read_sheet(path: Path, name: str = "") -> Sheet:
+    """A file as a table; name: what to call it in messages, its path unless given."""
+    return Sheet(name=name or str(path), rows=read_rows(path))
+
+
+def ratings_of(sheet: Sheet, wanted: Columns) -> Ratings:
+    """The ratings in one table."""
+    rater, names = rater_column(sheet, wanted), sheet.columns
+    raters = {row.get(rater, "").strip() for row in sheet.rows} if rater else set()
     for name in (*wanted.things, *wanted.people, *wanted.judges, wanted.rater, wanted.group):
-        if name and name not in names:
-            raise UsageError(f"{str(path)!r} has no column {name!r}; it has {', '.join(names)}")
-    rater = wanted.rater or next((name for name in names if name.lower() in _RATER), "")
-    return _long(path, rows, names, wanted, rater) if rater else _wide(path, rows, names, wanted)
+        if name and name not in names and not (name in raters and name in wanted.judges):
+            also = f", and {rater!r} no such name" if rater and name in wanted.judges else ""
+            raise UsageError(f"{sheet.name!r} has no column {name!r}{also}; it has {', '.join(names)}")
+    return long_ratings(sheet, wanted, rater) if rater else _wide(sheet, wanted)
 
 
-def read_rows(path: Path) -> list[Row]:
-    """The rows of a table file, every cell as text; lists become numbered columns."""
-    try:
-        text = path.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{str(path)!r} cannot be read: {error}") from error
-    if not text.strip():
-        raise UsageError(f"{str(path)!r} is empty; a table with one row a rating is wanted")
-    if text.lstrip()[0] in "[{":
-        return [_flat(row) for row in _json_rows(path, text)]
-    first = text.splitlines()[0]
-    delimiter = "\t" if first.count("\t") > first.count(",") else ","
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    rows = []
-    try:
-        for row in reader:
-            if None in row or None in row.values():
-                raise UsageError(
-                    f"{str(path)!r}, line {reader.line_num}: {len([v for v in row.values() if v is not None])} cells "
-                    f"under {len(reader.fieldnames or ())} columns"
-                )
-            rows.append({name or "row": value for name, value in row.items()})
-    except csv.Error as error:
-        raise UsageError(f"{str(path)!r}, line {reader.line_num}: {error}") from error
-    if not rows:
-        raise UsageError(f"{str(path)!r} has a heading and no rows")
-    return rows
+def holds_people(sheet: Sheet, wanted: Columns) -> bool:
+    """Whether a table has people's ratings, and not judges' scores alone."""
+    names = sheet.columns
+    if wanted.rater in names or rater_column(sheet, wanted):
+        return True
+    if wanted.people:
+        return any(name in names for name in wanted.people)
+    return any(_rates(name) and is_numeric(sheet.rows, name) for name in names)
 
 
-def _json_rows(path: Path, text: str) -> list[dict[str, object]]:
-    try:
-        content = json.loads(text)
-    except json.JSONDecodeError:
-        try:
-            content = [json.loads(line) for line in text.splitlines() if line.strip()]
-        except json.JSONDecodeError as error:
-            raise UsageError(f"{str(path)!r} is neither JSON nor JSON lines: {error}") from error
-    if isinstance(content, dict) and content and all(isinstance(value, dict) for value in content.values()):
-        content = [{"id": key, **value} for key, value in content.items()]
-    if isinstance(content, dict):
-        content = [content]
-    if not content or not all(isinstance(row, dict) for row in content):
-        raise UsageError(f"{str(path)!r} holds no list of objects; one object a rating is wanted")
-    return list(content)
-
-
-def _flat(row: Mapping[str, object], prefix: str = "") -> Row:
-    flat: Row = {}
-    for name, value in row.items():
-        if isinstance(value, Mapping):
-            flat |= _flat(value, f"{prefix}{name}.")
-        elif isinstance(value, list):
-            flat |= {f"{prefix}{name}_{number}": _text(one) for number, one in enumerate(value, 1)}
-        else:
-            flat[prefix + name] = _text(value)
-    return flat
-
-
-def _text(value: object) -> str:
-    if isinstance(value, bool):
-        return str(int(value))
-    return "" if value is None else str(value)
-
-
-def _wide(path: Path, rows: list[Row], names: list[str], wanted: Columns) -> Ratings:
-    things = wanted.things or tuple(name for name in names if name.lower() in _THING)[:1]
+def _wide(sheet: Sheet, wanted: Columns) -> Ratings:
+    rows, names = sheet.rows, sheet.columns
+    things = wanted.things or tuple(name for name in names if THING.fullmatch(plain(name)))[:1]
     taken = {*things, wanted.group}
-    numeric = [name for name in names if name not in taken and _is_numeric(rows, name)]
-    people = wanted.people or _raters([name for name in numeric if PERSON.search(name)])
-    judges = wanted.judges or tuple(
-        name for name in numeric if name not in people and not PERSON.search(name) and not _NO_SCORE.search(name)
+    free = [name for name in names if name not in taken]
+    numeric = parts(name for name in free if is_numeric(rows, name))
+    people = parts(wanted.people) if wanted.people else _raters({k: v for k, v in numeric.items() if _rates(k)})
+    judges = (
+        parts(wanted.judges)
+        if wanted.judges
+        else {k: v for k, v in numeric.items() if k not in people and not _is_person(k) and is_score(k)}
     )
     if not people:
         raise UsageError(
-            f"{str(path)!r}: no column of people's ratings among {', '.join(names)}; name them with --people"
+            f"{sheet.name!r}: no column of people's ratings among {', '.join(names)} (the first line is the heading); "
+            "name them with --people, and give ratings and scores in two files with --ratings"
         )
-    problems = _Problems(str(path))
+    problems = Problems(sheet.name, sheet.places)
+    for name in free:
+        n_words = len({row.get(name, "") for row in rows})
+        if _rates(name) and not wanted.people and not is_numeric(rows, name) and n_words <= _MOST_WORDS:
+            problems.add(f"column {name!r} may be people's ratings, but holds no numbers; it is left out")
     numbered = list(enumerate(rows, 1))
-    table = {name: [problems.number(row, name, line) for line, row in numbered] for name in (*people, *judges)}
+    table = {
+        name: [problems.rating(row, columns, line) for line, row in numbered]
+        for name, columns in {**people, **judges}.items()
+    }
     return Ratings(
         things=tuple(_thing(row, things, line) for line, row in numbered),
         people={name: table[name] for name in people},
         judges={name: table[name] for name in judges},
         groups=tuple(row.get(wanted.group, "") for row in rows),
-        problems=problems.told(),
+        flaws=tuple(problems.flaws),
         found={"things": " + ".join(things) or "rows", "people": ", ".join(people), "judges": ", ".join(judges)},
+        named_by=things,
+        rows=tuple(rows),
+        said=dict.fromkeys(table, rows),
+        columns={**people, **judges},
+        places=tuple(map(sheet.place, range(len(rows)))),
     )
 
 
-def _long(path: Path, rows: list[Row], names: list[str], wanted: Columns, rater: str) -> Ratings:
-    values = wanted.people or _value_columns(path, names, rater)
-    things = wanted.things or tuple(name for name in names if name.lower() in _THING and name != rater)
-    if not things:
-        raise UsageError(f"{str(path)!r}: no column names the rated thing; say which with --item")
+def long_ratings(sheet: Sheet, wanted: Columns, rater: str) -> Ratings:
+    """The ratings in a table of one row a rating; rater: the column that says whose it is."""
+    rows, names = sheet.rows, sheet.columns
+    values = wanted.people or _value_columns(sheet, rater)
+    things = wanted.things or _thing_columns(sheet, (rater, *values), wanted.group)
     taken = {*things, rater, *values, wanted.group}
-    judges = wanted.judges or tuple(
-        name for name in names if name not in taken and _is_numeric(rows, name) and not _NO_SCORE.search(name)
-    )
-    problems = _Problems(str(path))
+    columns = tuple(name for name in wanted.judges if name in names)
+    if not wanted.judges:
+        free = [name for name in names if name not in taken and plain(name) not in YES_OR_NO]
+        columns = tuple(name for name in free if is_numeric(rows, name) and is_score(name))
+    scorers = [name for name in wanted.judges if name not in names]
+    problems = Problems(sheet.name, sheet.places)
     order: dict[str, int] = {}
-    rated: dict[str, dict[str, float | None]] = {}
-    scored: dict[str, dict[str, float | None]] = {name: {} for name in judges}
+    rated: dict[str, _Said] = {name: {} for name in scorers}
+    scored: dict[str, _Said] = {name: {} for name in parts(columns)}
     groups: dict[str, str] = {}
     for line, row in enumerate(rows, 1):
         thing = _thing(row, things, line)
-        order.setdefault(thing, len(order))
+        order.setdefault(thing, line - 1)
         groups.setdefault(thing, row.get(wanted.group, ""))
-        parts = [problems.number(row, name, line) for name in values]
-        mine = rated.setdefault(row.get(rater, "") or "?", {})
-        if thing in mine:
-            problems.add(f"line {line}: {row.get(rater)!r} rated {thing!r} twice; the first rating stands")
-        else:
-            mine[thing] = None if None in parts else sum(part for part in parts if part is not None)
-        for name in judges:
-            score = problems.number(row, name, line)
-            if scored[name].setdefault(thing, score) != score:
-                problems.add(f"line {line}: {name!r} gives {thing!r} another score than before; the first stands")
+        rating = problems.rating(row, values, line)
+        who = row.get(rater, "").strip() or "?"
+        mine = rated.setdefault(who, {})
+        if rating is not None and thing in mine:
+            problems.add(f"{who!r} rated {thing!r} twice; the first rating stands", line)
+        elif rating is not None:
+            mine[thing] = rating, row
+        for name, parted in parts(columns).items():
+            score = problems.rating(row, parted, line)
+            if score is not None and scored[name].setdefault(thing, (score, row))[0] != score:
+                problems.add(f"{name!r} gives {thing!r} another score than before; the first stands", line)
+    people = {who: mine for who, mine in rated.items() if who not in scorers and mine}
+    if not people:
+        raise UsageError(f"{sheet.name!r} has no rating in {' + '.join(values)}; nobody has filled it in yet")
+    judges = scored | {name: rated[name] for name in scorers}
+    shown = ", ".join(list(people)[:_MAX_SHOWN]) + (", ..." if len(people) > _MAX_SHOWN else "")
+    everyone = {**judges, **people}
     return Ratings(
         things=tuple(order),
-        people={name: [mine.get(thing) for thing in order] for name, mine in rated.items()},
-        judges={name: [given.get(thing) for thing in order] for name, given in scored.items()},
+        people={name: _column(mine, order) for name, mine in people.items()},
+        judges={name: _column(given, order) for name, given in judges.items()},
         groups=tuple(groups[thing] for thing in order),
-        problems=problems.told(),
+        flaws=tuple(problems.flaws),
         found={
             "things": " + ".join(things),
-            "people": f"{len(rated)} raters in {rater}, rating {' + '.join(values)}",
+            "people": f"{len(people)} raters in {rater} ({shown}), rating {' + '.join(values)}",
             "judges": ", ".join(judges),
         },
+        named_by=things,
+        rows=tuple(rows[index] for index in order.values()),
+        said={who: [mine[thing][1] if thing in mine else None for thing in order] for who, mine in everyone.items()},
+        columns={**parts(columns), **dict.fromkeys((*people, *scorers), tuple(values))},
+        places=tuple(map(sheet.place, order.values())),
+        yes_or_no=next((name for name in names if plain(name) in YES_OR_NO), ""),
     )
 
 
-def _raters(named: list[str]) -> tuple[str, ...]:
+_Said = dict[str, tuple[float, Row]]
+"""Thing to its rating by somebody, and the row that says so."""
+
+
+def _column(said: _Said, things: Mapping[str, int]) -> list[float | None]:
+    return [said[thing][0] if thing in said else None for thing in things]
+
+
+def rater_column(sheet: Sheet, wanted: Columns, words: re.Pattern[str] = _RATER) -> str:
+    """The column that names who rated; empty where every row is a thing."""
+    if wanted.rater:
+        return wanted.rater
+    spoken_for = {*wanted.things, *wanted.people, *wanted.judges, wanted.group}
+    return next((name for name in sheet.columns if name not in spoken_for and words.fullmatch(plain(name))), "")
+
+
+def _is_person(name: str) -> bool:
+    return bool(_PERSON.search(plain(name)))
+
+
+def _rates(name: str) -> bool:
+    return _is_person(name) and is_score(name) and not _NO_RATING.search(plain(name))
+
+
+def is_score(name: str) -> bool:
+    """Whether a column of numbers may hold scores; ids, seeds and times do not."""
+    return not _NO_SCORE.search(plain(name))
+
+
+def names_things(name: str) -> bool:
+    """Whether a column says which thing a row is about."""
+    return bool(THING.fullmatch(plain(name)) or _MORE_OF_THING.fullmatch(plain(name)))
+
+
+def _thing_columns(sheet: Sheet, taken: tuple[str, ...], group: str) -> tuple[str, ...]:
+    """The columns that name a rated thing: its id, and what else is needed for nobody to rate one thing twice."""
+    rows, free = sheet.rows, [name for name in sheet.columns if name not in taken]
+    # A role is part of what was rated even where text and picture are enough to tell two things apart.
+    things = [name for name in free if THING.fullmatch(plain(name)) or plain(name) in ROLE_COLUMNS]
+
+    def n_ratings(columns: Sequence[str]) -> int:
+        return len({tuple(row.get(name, "") for name in (taken[0], *columns)) for row in rows})
+
+    for name in free:
+        if n_ratings(things) == len(rows):
+            break
+        is_more = name not in things and (name == group or _MORE_OF_THING.fullmatch(plain(name)))
+        if is_more and n_ratings([*things, name]) > n_ratings(things):
+            things.append(name)
+    if not things:
+        raise UsageError(f"{sheet.name!r}: no column names the rated thing; say which with --item")
+    return tuple(things)
+
+
+def _raters(named: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
     """Single raters where there are any; their average, which is no further person, only without them."""
-    single = [name for name in named if not _AVERAGE.search(name)]
-    return tuple(single or named)
+    single = {name: columns for name, columns in named.items() if not _AVERAGE.search(plain(name))}
+    return single or named
 
 
-def _value_columns(path: Path, names: list[str], rater: str) -> tuple[str, ...]:
-    by_lower = {name.lower(): name for name in names if name != rater}
-    for parts in _PARTS:
-        if all(part in by_lower for part in parts):
-            return tuple(by_lower[part] for part in parts)
-    found = next((by_lower[name] for name in _VALUE if name in by_lower), None)
+def _value_columns(sheet: Sheet, rater: str) -> tuple[str, ...]:
+    free = [name for name in sheet.columns if name != rater]
+    if pair := rating_columns(free):
+        return pair
+    found = next((name for value in _VALUE for name in free if plain(name) == value), None)
     if found is None:
-        raise UsageError(f"{str(path)!r}: no column of ratings among {', '.join(names)}; name it with --people")
+        raise UsageError(
+            f"{sheet.name!r}: no column of ratings among {', '.join(sheet.columns)}; name it with --people"
+        )
     return (found,)
 
 
 def _thing(row: Row, things: tuple[str, ...], line: int) -> str:
-    return " / ".join(row.get(name, "") for name in things) if things else str(line)
-
-
-def _is_numeric(rows: list[Row], name: str) -> bool:
-    """Whether most filled cells of a column are numbers; a few bad ones are reported, not hidden."""
-    filled = [cell for row in rows if (cell := row.get(name, "").strip())]
-    return bool(filled) and sum(_as_number(cell) is not None for cell in filled) >= 0.9 * len(filled)
-
-
-def _as_number(cell: str) -> float | None:
-    try:
-        value = float(cell)
-    except ValueError:
-        return {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}.get(cell.strip().lower())
-    return value if value == value and abs(value) != float("inf") else None
-
-
-class _Problems:
-    """What went wrong in a file, counted, the first few in full."""
-
-    def __init__(self, where: str) -> None:
-        self._where = where
-        self._all: list[str] = []
-
-    def number(self, row: Row, name: str, line: int) -> float | None:
-        """A cell as a number; an empty one is silence, any other is a problem."""
-        cell = row.get(name, "").strip()
-        if not cell:
-            return None
-        value = _as_number(cell)
-        if value is None:
-            self.add(f"row {line}: {name} is {cell!r}, which is no number")
-        return value
-
-    def add(self, problem: str) -> None:
-        """Note a problem."""
-        self._all.append(problem)
-
-    def told(self) -> tuple[str, ...]:
-        """The first few problems, and how many more there are."""
-        shown = [f"{self._where}, {problem}" for problem in self._all[:_MAX_SHOWN]]
-        if len(self._all) > _MAX_SHOWN:
-            shown.append(f"{self._where}: {len(self._all) - _MAX_SHOWN} more rows like these")
-        return tuple(shown)
+    return " / ".join(row.get(name, "").strip() for name in things) if things else str(line)

@@ -17,6 +17,7 @@ from salva.core.fingerprint import Json
 from salva.core.observation import Answer, Detection, Detections, Reading, TextSpan
 from salva.core.protocols import Query
 from salva.core.verdict import Verdict
+from salva.store.records import WHOLE
 from salva.store.runfile import read_run_file
 from salva.store.sqlite import RunStore, open_run
 
@@ -57,6 +58,8 @@ class RunRecords:
     asked: Mapping[str, Json] = field(default_factory=dict)
     name: str = ""
     """The run directory's own name."""
+    is_whole: bool = False
+    """Whether no verdict is missing: what has none is a case that the relation does not apply to."""
 
 
 class StoredImages:
@@ -120,6 +123,7 @@ def open_source(directory: Path) -> Iterator[tuple[RunRecords, ImageSource]]:
             verdicts=_leading_first(store.verdicts(), leading if isinstance(leading, dict) else {}),
             asked={**asked, **{name: value for name, value in judged.items() if name in asked}},
             name=directory.resolve().name,
+            is_whole=WHOLE in store.meta(),
         )
         yield records, StoredImages(store)
 

@@ -20,6 +20,7 @@ from salva.core.fingerprint import Json
 from salva.core.options import NoOptions, parse_options
 from salva.core.table import Cell, KeyFigure, Table
 from salva.core.verdict import Outcome, Verdict
+from salva.report.source import RunRecords, read_records
 from salva.stats.tally import PAIR, Judged, headline, join
 
 _RATES = "violation-rates"
@@ -51,6 +52,11 @@ class ModelSummary:
     def interval(self) -> Ends:
         """95 % interval of the violation rate."""
         return self.numbers.get("violation_low"), self.numbers.get("violation_high")
+
+    @property
+    def has_rate(self) -> bool:
+        """Whether a violation rate is what to lead with: not where nothing decides a relation and other figures are."""
+        return bool(self.outcomes["HOLDS"] + self.outcomes["VIOLATED"]) or not self.key_figures
 
     @property
     def n_unjudged(self) -> int:
@@ -99,6 +105,11 @@ class Summary:
         """Violated headline verdicts over all models."""
         return sum(one.outcomes[Outcome.VIOLATED] for one in self.by_model)
 
+    @property
+    def has_rates(self) -> bool:
+        """Whether any model has a violation rate to lead with."""
+        return any(one.has_rate for one in self.by_model)
+
     def rates(self) -> Iterator[tuple[str, float | None, Ends]]:
         """Model, violation rate and the ends of its interval, for a gate."""
         for one in self.by_model:
@@ -112,7 +123,8 @@ class Summary:
             top |= figures[self.by_model[0].model]
         else:
             top |= dict.fromkeys(("outcomes", "violation_rate", "interval", "macro_rate", "excess", "errors"))
-            top |= {"tables": [table_to_json(self.models_table())], "metrics": {}}
+            tables = (self.models_table(), *self.joined_tables())
+            top |= {"tables": [table_to_json(table) for table in tables], "metrics": {}}
         return {**top, "by_model": dict(figures)}
 
     def models_table(self) -> Table:
@@ -125,6 +137,15 @@ class Summary:
         columns = ("model", *(str(outcome) for outcome in Outcome), "rate", "low", "high", "macro_rate", "excess")
         return Table(name="models", columns=columns, rows=tuple(rows))
 
+    def joined_tables(self) -> tuple[Table, ...]:
+        """The tables that belong together over models, put together; none where there is one model."""
+        alike: dict[str, list[Table]] = {}
+        for one in self.by_model if len(self.by_model) > 1 else ():
+            for table in one.tables:
+                if table.is_joined:
+                    alike.setdefault(table.name, []).append(table)
+        return tuple(_joined(tables) for tables in alike.values())
+
 
 def summarise(
     cases: Sequence[Case],
@@ -132,6 +153,7 @@ def summarise(
     *,
     asked: Mapping[str, Json] | None = None,
     directory: str = "",
+    is_whole: bool = False,
 ) -> Summary:
     """The figures of a run from its records."""
     asked = asked or {}
@@ -142,7 +164,9 @@ def summarise(
     return Summary(
         suite=suite,
         cases=len(cases),
-        by_model=tuple(_summarise_model(model, suite, cases, group, asked) for model, group in by_model.items()),
+        by_model=tuple(
+            _summarise_model(model, suite, cases, group, asked, is_whole) for model, group in by_model.items()
+        ),
         asked=asked,
         directory=directory,
         unit="pairs" if all(len(case.prompts) == 2 for case in cases) else "cases",
@@ -151,10 +175,26 @@ def summarise(
 
 def summarise_run(directory: Path) -> Summary:
     """The figures of the run in a directory."""
-    from salva.report.source import read_records
+    return summarise_records(read_records(directory))
 
-    records = read_records(directory)
-    return summarise(records.cases, records.verdicts, asked=records.asked, directory=records.name)
+
+def summarise_records(records: RunRecords) -> Summary:
+    """The figures of a run that has been read."""
+    return summarise(
+        records.cases,
+        records.verdicts,
+        asked=records.asked,
+        directory=records.name,
+        is_whole=records.is_whole,
+    )
+
+
+def _joined(tables: Sequence[Table]) -> Table:
+    """One table of all their rows; a column that some lack is empty there."""
+    columns = tuple(dict.fromkeys(column for table in tables for column in table.columns))
+    named = [dict(zip(table.columns, row, strict=True)) for table in tables for row in table.rows]
+    rows = tuple(tuple(row.get(column) for column in columns) for row in named)
+    return dataclasses.replace(tables[0], columns=columns, rows=rows)
 
 
 def leading_verdicts(
@@ -185,7 +225,12 @@ def table_to_json(table: Table) -> dict[str, Json]:
 
 
 def _summarise_model(
-    model: str, suite: str, cases: Sequence[Case], verdicts: Sequence[Verdict], asked: Mapping[str, Json]
+    model: str,
+    suite: str,
+    cases: Sequence[Case],
+    verdicts: Sequence[Verdict],
+    asked: Mapping[str, Json],
+    is_whole: bool,
 ) -> ModelSummary:
     leading = headline(join(cases, verdicts, PAIR), asked_headline(asked))
     outcomes = Counter(one.verdict.outcome for one in leading)
@@ -196,17 +241,24 @@ def _summarise_model(
         for error in dict.fromkeys(one.verdict.errors)
     )
     # A run can be reported on while it goes on; a figure over part of it must say so.
-    numbers: dict[str, float | None] = {"n_unjudged": max(0, len(cases) * _asked_repeats(asked) - len(leading))}
+    n_missing = 0 if is_whole else max(0, len(cases) * _asked_repeats(asked) - len(leading))
+    numbers: dict[str, float | None] = {"n_unjudged": n_missing}
     tables: list[Table] = []
     charts: list[Chart] = []
     key_figures: list[KeyFigure] = []
+    rates: tuple[Table, ...] = ()
     for metric in _metrics(suite, asked):
         measured = metric.measure(cases, verdicts)
+        # The rates come first.
+        rates = rates or measured.tables
         # A suite's own metric comes after the general ones and may define a number more narrowly.
         numbers |= measured.numbers
         tables += measured.tables
         charts += measured.charts
         key_figures += measured.key_figures
+    if key_figures and not outcomes[Outcome.HOLDS] + outcomes[Outcome.VIOLATED]:
+        # Ratings decide no relation; tables of rates would be dashes, and the bounds of no rate.
+        tables = [table for table in tables if table not in rates]
     return ModelSummary(
         model=model,
         outcomes={str(outcome): outcomes[outcome] for outcome in Outcome},

@@ -5,6 +5,7 @@ Takes a Summary, prints it; colours go away by themselves where nobody can see t
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
 from salva.core.table import Cell, Table
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 _COOL, _HOT = (250, 244, 232), (200, 57, 31)
 _MAX_CATEGORIES = 20
+_MAX_REASONS = 3
+_REASON_WIDTH = 200
 
 
 def print_summary(summary: Summary, console: Console | None = None) -> None:
@@ -50,6 +53,8 @@ def _model(summary: Summary, model: ModelSummary) -> list[Text | RichTable]:
     for figure in model.key_figures:
         value, note = figure_text(figure)
         parts.append(Text.assemble((f"{figure.title} ", ""), (value, "bold"), (f"  {note}" if note else "", "dim")))
+    if not model.has_rate:
+        return parts
     decided = model.outcomes["HOLDS"] + model.outcomes["VIOLATED"]
     parts.append(
         Text.assemble(
@@ -79,9 +84,20 @@ def _small_print(model: ModelSummary) -> list[str]:
     if undecided:
         bounds = interval_text(numbers.get("bound_low"), numbers.get("bound_high"))
         lines.append(f"undecided      {undecided} pairs; the rate lies within {bounds} whatever they were")
+        lines += [f"               {line}" for line in _reasons(model)]
     if model.n_unjudged:
         lines.append(f"not judged     {model.n_unjudged} pairs; the same command goes on with them")
     return lines
+
+
+def _reasons(model: ModelSummary) -> list[str]:
+    """Why pairs are undecided: the most frequent reasons."""
+    table = model.table("undecided")
+    rows = table.rows if table else ()
+    shown = [
+        f"{n} {outcome}: {textwrap.shorten(str(reason), _REASON_WIDTH)}" for outcome, reason, n in rows[:_MAX_REASONS]
+    ]
+    return shown + ([f"{len(rows) - _MAX_REASONS} more reasons are in the report"] if len(rows) > _MAX_REASONS else [])
 
 
 def _heat_table(heat: HeatMap) -> RichTable:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 from pathlib import Path
 
 from salva.core.table import Table
@@ -17,6 +18,8 @@ from salva.report.export import write_bytes, write_text
 from salva.report.source import ImageSource, open_source
 from salva.report.training_pairs import Filter, filter_table, preferences, right_pictures
 
+_OURS = re.compile(r"[0-9a-f]{40}\.png")
+
 
 def write_sft(directory: Path, out: Path, wanted: Filter) -> tuple[int, Table | None]:
     """Right pictures with their captions: OUT/images/*.png and OUT/metadata.jsonl; says how many rows."""
@@ -24,8 +27,13 @@ def write_sft(directory: Path, out: Path, wanted: Filter) -> tuple[int, Table | 
         examples = right_pictures(records, wanted)
         if not examples:
             raise _nothing(directory)
-        for image_id in dict.fromkeys(example.chosen for example in examples):
-            write_bytes(out / "images" / f"{image_id}.png", _png(images, image_id))
+        files = {f"{example.chosen}.png": example.chosen for example in examples}
+        for name, image_id in files.items():
+            write_bytes(out / "images" / name, _png(images, image_id))
+        for old in (out / "images").glob("*.png"):
+            # Left by an export with another filter; trainers stumble over pictures without a caption.
+            if old.name not in files and _OURS.fullmatch(old.name):
+                old.unlink()
         lines = [
             {
                 "file_name": f"images/{one.chosen}.png",

@@ -6,8 +6,8 @@ From SemVarBench's seven scores by its equations 12 to 16, or from what truth sa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 
 from salva.core.case import Case
@@ -19,6 +19,7 @@ from salva.stats.tally import PAIR, TRUTH
 
 _PREFERENCES = (("a", "pv"), ("pv", "a"), ("pv", "pi"), ("pi", "pv"))
 """(chosen, rejected) by role: the four pairs a sample yields; the caption is the chosen one's."""
+_ROUNDING = 1e-9
 _BY_SCORES = "semantic-effect"
 """Cases of this relation are chosen by their seven scores alone, even where truth looked at them too."""
 
@@ -50,7 +51,18 @@ class Filter:
             return False
         by_image = (own - scores["a", "pv"]) - (other - scores["pv", "a"])
         by_text = (own - scores["pv", "a"]) - (other - scores["a", "pv"])
-        return abs(by_image) < self.max_asymmetry and abs(by_text) < self.max_asymmetry
+        # Judges speak in steps, so differences of exactly C3 are common, and rounding must not let some of them pass.
+        return max(abs(by_image), abs(by_text)) < self.max_asymmetry - _ROUNDING
+
+    @property
+    def told(self) -> str:
+        """Which of the two readings of the paper this is."""
+        if self.needs_kept:
+            return "S(T_a, I_a), S(T_pv, I_pv) and S(T_pi, I_pi) above min_score, as in the paper's code (--need-kept)."
+        return (
+            "S(T_a, I_a) and S(T_pv, I_pv) above min_score, as in equation 12; "
+            "--need-kept asks S(T_pi, I_pi) too, as the paper's code does."
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,9 +81,9 @@ class Example:
 def right_pictures(records: RunRecords, wanted: Filter) -> list[Example]:
     """Every picture worth imitating, with its own caption; each pair of picture and caption once."""
     found: dict[tuple[str, str], Example] = {}
-    for case, verdict, roles in _usable(records, wanted):
-        for role in roles:
-            example = _example(case, verdict, role, "")
+    for choice in _choices(records, wanted):
+        for role in choice.right:
+            example = _example(choice, role, "")
             found.setdefault((example.caption, example.chosen), example)
     return list(found.values())
 
@@ -79,8 +91,8 @@ def right_pictures(records: RunRecords, wanted: Filter) -> list[Example]:
 def preferences(records: RunRecords, wanted: Filter) -> list[Example]:
     """Every right picture against a wrong one under the same caption."""
     found: dict[tuple[str, str, str], Example] = {}
-    for case, verdict, roles in _usable(records, wanted):
-        for example in _preferences(case, verdict, roles):
+    for choice in _choices(records, wanted):
+        for example in _preferences(choice):
             if example.chosen != example.rejected:
                 found.setdefault((example.caption, example.chosen, example.rejected), example)
     return list(found.values())
@@ -88,67 +100,85 @@ def preferences(records: RunRecords, wanted: Filter) -> list[Example]:
 
 def filter_table(records: RunRecords, wanted: Filter) -> Table | None:
     """How many cases each choice of threshold and strictness keeps; None without SemVarBench scores."""
-    scored = [scores for _, verdict in _pairs(records) if (scores := _seven(verdict))]
+    scored = [scores for _, verdicts in _painted(records) if (scores := _scores(verdicts))]
     if not scored:
         return None
     rows = []
     for min_score, is_strict in product(sorted({0.8, 0.6, wanted.min_score}, reverse=True), (True, False)):
-        choice = Filter(
-            min_score=min_score,
-            max_asymmetry=wanted.max_asymmetry,
-            is_strict=is_strict,
-            needs_kept=wanted.needs_kept,
-        )
-        n_kept = sum(choice.keeps(scores) for scores in scored)
+        choice = replace(wanted, min_score=min_score, is_strict=is_strict)
+        n_kept = sum(all(map(choice.keeps, scores)) for scores in scored)
         rows.append((min_score, "strict" if is_strict else "none", n_kept, n_kept / len(scored)))
-    return Table(name="filter choices", columns=("min_score", "filter", "kept", "share_kept"), rows=tuple(rows))
+    columns = ("min_score", "filter", "kept", "share_kept")
+    return Table(name="filter choices", columns=columns, rows=tuple(rows), note=wanted.told)
 
 
-def _pairs(records: RunRecords) -> Iterator[tuple[Case, Verdict]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Choice:
+    """The pictures of one case and repeat, by role."""
+
+    case: Case
+    verdict: Verdict
+    right: tuple[str, ...]
+    wrong: tuple[str, ...] | None
+    """Known to be wrong; None where the seven scores decide, and what is wrong follows from the meaning."""
+
+
+def _painted(records: RunRecords) -> Iterator[tuple[Case, list[Verdict]]]:
+    """What was concluded about the same pictures, by however many judges and relations."""
     cases = {case.case_id: case for case in records.cases}
+    groups: dict[tuple[str, int, str], list[Verdict]] = {}
     for verdict in records.verdicts:
         if verdict.arm == PAIR and verdict.images:
-            yield cases[verdict.case_id], verdict
+            groups.setdefault((verdict.case_id, verdict.repeat, verdict.model), []).append(verdict)
+    for (case_id, _, _), verdicts in groups.items():
+        yield cases[case_id], verdicts
 
 
-def _usable(records: RunRecords, wanted: Filter) -> Iterator[tuple[Case, Verdict, tuple[str, ...]]]:
-    """Verdicts to learn from, with the roles whose pictures are right."""
-    for case, verdict in _pairs(records):
-        scores = _seven(verdict)
-        if scores and wanted.keeps(scores):
-            yield case, verdict, tuple(role for role in ("a", "pv", "pi") if role in verdict.images)
-        elif verdict.relation == TRUTH and case.relation != _BY_SCORES:
-            right = tuple(role for role in verdict.images if verdict.scores.get(f"right_{role}") == 1)
-            if right:
-                yield case, verdict, right
+def _choices(records: RunRecords, wanted: Filter) -> Iterator[_Choice]:
+    """Pictures to learn from; where several judges looked, all must agree."""
+    for case, verdicts in _painted(records):
+        first = verdicts[0]
+        if scores := _scores(verdicts):
+            if all(map(wanted.keeps, scores)):
+                roles = tuple(role for role in ("a", "pv", "pi") if role in first.images)
+                yield _Choice(case=case, verdict=first, right=roles, wrong=None)
+        elif case.relation != _BY_SCORES and (truths := [one for one in verdicts if one.relation == TRUTH]):
+            right, wrong = (
+                tuple(role for role in first.images if all(one.scores.get(f"right_{role}") == said for one in truths))
+                for said in (1, 0)
+            )
+            yield _Choice(case=case, verdict=first, right=right, wrong=wrong)
 
 
-def _preferences(case: Case, verdict: Verdict, roles: Iterable[str]) -> Iterator[Example]:
-    right = set(roles)
-    if verdict.relation != TRUTH:
+def _preferences(choice: _Choice) -> Iterator[Example]:
+    if choice.wrong is None:
         for chosen, rejected in _PREFERENCES:
-            if {chosen, rejected} <= right:
-                yield _example(case, verdict, chosen, rejected)
+            if {chosen, rejected} <= set(choice.right):
+                yield _example(choice, chosen, rejected)
         return
-    if not case.equivalent:
+    if not choice.case.equivalent:
         # A picture that is wrong for its own wording may be right for one that means something else.
         return
-    wrong = [role for role in verdict.images if verdict.scores.get(f"right_{role}") == 0]
     # Both wordings mean the same, so the right picture is right for either of them.
-    for chosen, rejected, prompt in product(sorted(right), wrong, case.prompts):
-        yield _example(case, verdict, chosen, rejected, prompt.text)
+    for chosen, rejected, prompt in product(sorted(choice.right), choice.wrong, choice.case.prompts):
+        yield _example(choice, chosen, rejected, prompt.text)
 
 
-def _example(case: Case, verdict: Verdict, chosen: str, rejected: str, caption: str = "") -> Example:
+def _example(choice: _Choice, chosen: str, rejected: str, caption: str = "") -> Example:
+    images = choice.verdict.images
     return Example(
-        caption=caption or case.prompt(chosen).text,
-        chosen=verdict.images[chosen],
-        rejected=verdict.images[rejected] if rejected else "",
-        case_id=case.case_id,
-        model=verdict.model,
+        caption=caption or choice.case.prompt(chosen).text,
+        chosen=images[chosen],
+        rejected=images[rejected] if rejected else "",
+        case_id=choice.case.case_id,
+        model=choice.verdict.model,
     )
 
 
-def _seven(verdict: Verdict) -> dict[tuple[str, str], float] | None:
-    scores = {pair: verdict.scores[pair_name(*pair)] for pair in PAIRS if pair_name(*pair) in verdict.scores}
-    return scores if len(scores) == len(PAIRS) else None
+def _scores(verdicts: Sequence[Verdict]) -> list[dict[tuple[str, str], float]]:
+    """The seven scores by every judge who gave all of them."""
+    found = [
+        {pair: verdict.scores[pair_name(*pair)] for pair in PAIRS if pair_name(*pair) in verdict.scores}
+        for verdict in verdicts
+    ]
+    return [scores for scores in found if len(scores) == len(PAIRS)]

@@ -10,14 +10,14 @@ import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from salva.core.observation import Answer
+from salva.core.observation import Answer, Reading
 from salva.core.protocols import Rendered
 from salva.core.spec import Binding
 from salva.errors import UsageError
 from salva.run.plan import Actor
 
 COST = "cost_usd"
-"""The entry of a picture's provenance and of an answer's usage that says what it cost."""
+"""The entry of a picture's provenance and of an answer's or reading's usage that says what it cost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +131,6 @@ def _cost_of(outcome: object) -> float | None:
     cost: object = None
     if isinstance(outcome, Rendered):
         cost = outcome.provenance.get(COST)
-    elif isinstance(outcome, Answer):
+    elif isinstance(outcome, Answer | Reading):
         cost = outcome.usage.get(COST)
     return float(cost) if isinstance(cost, int | float) else None

@@ -37,10 +37,12 @@ KEYS = (
 EXTRAS = {
     "api": ("openai", "anthropic", "google.genai", "httpx"),
     "torch": ("torch", "diffusers", "transformers", "accelerate", "peft", "safetensors", "sentencepiece"),
+    "pdf": ("reportlab",),
+    "parquet": ("pyarrow",),
 }
 _PACKAGES = (
     *("salva", "numpy", "pillow", "onnxruntime", "rapidocr", "torch", "diffusers", "transformers"),
-    *("openai", "anthropic", "google-genai", "httpx", "ray"),
+    *("openai", "anthropic", "google-genai", "httpx", "reportlab", "pyarrow", "torch-fidelity", "nltk", "ray"),
 )
 _BYTES_PER_PIXEL = 1.6
 """A photograph as lossless WebP, on the large side; drawings take a tenth."""
@@ -104,7 +106,8 @@ def _devices() -> Iterator[Finding]:
             from salva.hardware.devices import choose_devices, describe_device
 
             for device in choose_devices():
-                yield Finding(section="devices", name=device, told=describe_device(device))
+                told = "no GPU that torch can use" if device == "cpu" else describe_device(device)
+                yield Finding(section="devices", name=device, told=told)
         except Exception as error:  # a broken torch is what people run this for
             yield Finding(section="devices", name="torch", told=f"cannot be used: {error}")
         return

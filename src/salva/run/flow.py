@@ -7,19 +7,19 @@ number of pictures in memory is bounded, so a run of any length takes the same r
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any, cast
 
 from salva.core.image import ImageRef, Picture
-from salva.core.observation import Answer, Observation
+from salva.core.observation import Answer, Observation, Reading
 from salva.core.protocols import Executor, LookRequest, Query, Rendered
 from salva.errors import BackendError, RefusedError, StoreError
 from salva.run.budget import Budget
 from salva.run.cast import Cast, Voices
+from salva.run.desk import Desk
 from salva.run.environment import n_cores
 from salva.run.lanes import Station
 from salva.run.pictures import Album
@@ -39,14 +39,6 @@ _MOST_BESIDES = 128
 _WAIT_S = 0.1
 
 
-@dataclass(slots=True, kw_only=True)
-class Held:
-    """A picture in memory while somebody looks at it."""
-
-    picture: Picture | None
-    n_jobs: int = 0
-
-
 class Flow:
     """One run in progress."""
 
@@ -63,7 +55,9 @@ class Flow:
     ) -> None:
         self.outcomes: Counter[str] = Counter()
         self.counts: Counter[str] = Counter()
-        """rendered, looked, reused, failed, unpainted, unheard, put_off; retryable: FAILED and worth another try."""
+        """rendered, looked, reused, failed, unpainted, put_off; retryable: FAILED and worth another try."""
+        self.left_out: set[str] = set()
+        """Cases that no relation has anything to say about."""
         self._store, self._cast, self._executor, self._progress = store, cast_, executor, progress
         self._may_paint, self._retry_refused, self._budget = may_paint, retry_refused, budget or Budget()
         self._workers = Workers(_N_WRITERS)
@@ -72,8 +66,7 @@ class Flow:
         self._lookers: dict[str, Station[LookJob]] = {}
         self._rendering: dict[str, RenderJob] = {}
         self._looking: dict[str, LookJob] = {}
-        self._held: dict[str, Held] = {}
-        self._to_load: deque[str] = deque()
+        self._desk = Desk()
         self._n_painting = 0
         self._n_open = 0
         self._n_room = _FEWEST_PICTURES
@@ -104,7 +97,7 @@ class Flow:
     def _open(self, unit: Unit) -> None:
         if not unit.inquiries:
             # No relation has anything to say about this case, so its pictures are not worth their price.
-            self.counts["unheard"] += 1
+            self.left_out.add(unit.case.case_id)
             self._progress.advance("judging")
             return
         requests = requests_of(unit.case, unit.repeats, self._cast.seed)
@@ -166,25 +159,18 @@ class Flow:
     def _place_image(self, place: tuple[Unit, int, str], image: ImageRef, picture: Picture | None) -> None:
         unit, repeat, role = place
         unit.images[repeat, role] = image
-        if picture is not None and image.image_id not in self._held:
-            self._held[image.image_id] = Held(picture=picture)
+        if picture is not None:
+            self._desk.lay(image.image_id, picture)
         for inquiry in unit.inquiries:
             if inquiry.repeat == repeat:
                 for look in inquiry.hearing.first_looks:
                     if look.role == role:
                         self._ask(unit, inquiry, role, look.query, image)
-        self._let_go(image.image_id, 0)
+        self._desk.let_go(image.image_id, 0)
 
     def _place_broken(self, place: tuple[Unit, int, str], broken: Broken) -> None:
         unit, repeat, role = place
         unit.images[repeat, role] = broken
-
-    def _let_go(self, image_id: str, n_jobs: int) -> None:
-        held = self._held.get(image_id)
-        if held is not None:
-            held.n_jobs -= n_jobs
-            if held.n_jobs <= 0:
-                del self._held[image_id]
 
     # Looks
 
@@ -215,11 +201,7 @@ class Flow:
 
     def _begin_look(self, job: LookJob) -> None:
         self._looking[job.key] = job
-        held = self._held.get(job.image_id)
-        if held is None:
-            held = self._held[job.image_id] = Held(picture=None)
-            self._to_load.append(job.image_id)
-        held.n_jobs += 1
+        self._desk.want(job.image_id)
         for other in job.given.values():
             if other.outcome is None:
                 other.dependents.append(job)
@@ -231,7 +213,7 @@ class Flow:
         broken = next((outcome for outcome in told if isinstance(outcome, Broken)), None)
         if job.outcome is None and broken is not None:
             self._answer(job, broken)
-        elif all(outcome is not None for outcome in told) and self._held[job.image_id].picture is not None:
+        elif all(outcome is not None for outcome in told) and self._desk.picture_of(job.image_id) is not None:
             self._looker(job.actor).waiting.append(job)
 
     def _answer(self, job: LookJob, outcome: Observation | Broken) -> None:
@@ -243,7 +225,7 @@ class Flow:
         for dependent in dependents:
             if dependent.outcome is None:
                 self._queue_if_ready(dependent)
-        self._let_go(job.image_id, 1)
+        self._desk.let_go(job.image_id, 1)
         for unit in units:
             unit.n_pending -= 1
             if unit.n_pending == 0:
@@ -266,7 +248,7 @@ class Flow:
         return self._lookers[actor.component_id]
 
     def _free_room(self) -> int:
-        return self._n_room - self._n_painting - len(self._held) + len(self._to_load)
+        return self._n_room - self._n_painting - self._desk.n_pictures
 
     def _dispatch(self) -> None:
         # Anew each time, because the depth of an endpoint's lane changes.
@@ -279,10 +261,7 @@ class Flow:
             while looks := looker.next_batch(self._n_painting == 0, self._n_room, self._budget.n_allowed(looker.actor)):
                 self._budget.begin(looker.actor, len(looks))
                 looker.submit([self._look_request(job) for job in looks], self._report(self._on_looked, looker, looks))
-        while self._to_load and self._free_room() > 0:
-            image_id = self._to_load.popleft()
-            if image_id not in self._held:
-                continue
+        while self._free_room() > 0 and (image_id := self._desk.next_to_load()) is not None:
             future = self._workers.submit(self._album.load, image_id)
             future.add_done_callback(self._report(self._on_loaded, image_id))
         for painter in self._painters.values():
@@ -308,7 +287,7 @@ class Flow:
                 self._answer(job, Broken(reason=f"not looked at; {self._budget.told()}", is_final=False))
 
     def _look_request(self, job: LookJob) -> LookRequest:
-        picture = self._held[job.image_id].picture
+        picture = self._desk.picture_of(job.image_id)
         assert picture is not None
         given = {need: cast(Observation, other.outcome) for need, other in job.given.items()}
         return LookRequest(picture=picture, query=job.query, given=given)
@@ -392,8 +371,7 @@ class Flow:
                 if job.outcome is None:
                     self._answer(job, Broken(reason=str(error), is_final=False))
             return
-        if image_id in self._held:
-            self._held[image_id].picture = picture
+        if self._desk.loaded(image_id, picture):
             for job in jobs:
                 self._queue_if_ready(job)
 
@@ -402,7 +380,7 @@ class Flow:
         for job, outcome in zip(jobs, future.result(), strict=True):
             self._budget.end(job.actor, outcome)
             if not isinstance(outcome, BackendError):
-                self._snapshots.check(job.actor, outcome.snapshot if isinstance(outcome, Answer) else None)
+                self._snapshots.check(job.actor, outcome.snapshot if isinstance(outcome, Answer | Reading) else None)
                 seen = cast(Observation, outcome)
                 try:
                     self._store.put_look(job.row(Status.DONE, observation=seen))

@@ -28,6 +28,8 @@ FIRST_DELAY_S = 0.5
 LONGEST_DELAY_S = 15.0
 N_HANGS = 8
 """So many calls in a row without an answer, and the component counts as dead."""
+N_FIRST_LOST = 2
+"""So many requests in vain, each with all its retries, from an endpoint that has served none yet: it is not there."""
 N_FAILURES = 32
 """So many calls in a row that an endpoint answered with errors, and the rest is not worth its price."""
 
@@ -81,6 +83,7 @@ class Guard:
         self._stopping = stopping or threading.Event()
         self._limiter = limiter
         self._n_hangs = self._n_lost = self._n_failed = 0
+        self._has_served = False
         self._end: SalvaError | None = None
         """What stopped an endpoint's lane for good."""
 
@@ -146,11 +149,12 @@ class Guard:
         for outcome in outcomes:
             if not isinstance(outcome, BackendError) or isinstance(outcome, RefusedError):
                 self._n_lost = self._n_failed = 0
+                self._has_served = True
                 continue
             self._n_failed += 1
             # What can be retried and still failed says that the endpoint is down, not that the request is bad.
             self._n_lost = self._n_lost + 1 if outcome.is_retryable else 0
-            if self._n_lost >= N_HANGS or self._n_failed >= N_FAILURES:
+            if self._n_lost >= (N_HANGS if self._has_served else N_FIRST_LOST) or self._n_failed >= N_FAILURES:
                 self._end = UnusableError(
                     f"{self._name} failed {max(self._n_lost, self._n_failed)} times in a row, the last time: "
                     f"{outcome}; see that it works, then run the same command again"

@@ -1,7 +1,7 @@
-"""How a run's pictures compare with a folder of real ones: FID for every model of the run.
+"""Image quality of a run: FID against a folder of real pictures, and Inception Score, for every model of the run.
 
 Vectors that the run has stored from the same embedder are used, the rest are made now; nothing is written. The run's
-verdicts play no part, and neither do prompts: FID judges a set of pictures, not what they show.
+verdicts play no part, and neither do prompts: both figures judge a set of pictures, not what they show.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from salva.registry import bind
 from salva.run.ask import component_spec
 from salva.run.guard import build
 from salva.run.plan import Actor
-from salva.stats.frechet import Quality, fid, gaussian_of
+from salva.stats.frechet import Quality, fid, fit_temperature, gaussian_of, inception_score
 from salva.store.records import Status
 from salva.store.sqlite import RunStore, open_run
 
@@ -35,16 +35,66 @@ def run_fid(
 
     embedder: as on the command line, such as inception/fid.onnx. settings: its options by name.
     """
+    actor, component = _embedder(embedder, settings)
+    real = gaussian_of([vector.values for vector in _embed(component, _folder(reference))])
+    return {model: fid(features, real) for model, features in _features(directory, actor, component).items()}
+
+
+def run_inception_score(
+    directory: Path,
+    embedder: str,
+    settings: Mapping[str, str] | None = None,
+    *,
+    temperature: float = 1.0,
+    n_splits: int = 10,
+) -> dict[str, Quality]:
+    """Inception Score of each model's pictures, by model.
+
+    The embedder must give logits: its option `output` says so. temperature: 1 for the published score, what
+    calibrated_temperature found for ACTesting's I-IS. Pictures are taken in an order that has nothing to do with
+    their prompts, since a split of one suite category would score itself.
+    """
+    actor, component = _embedder(embedder, settings)
+    return {
+        model: inception_score(logits, temperature=temperature, n_splits=n_splits)
+        for model, logits in _features(directory, actor, component).items()
+    }
+
+
+def calibrated_temperature(held_out: Path, embedder: str, settings: Mapping[str, str] | None = None) -> float:
+    """The temperature of a network's logits (ACTesting, section 4.3), from pictures whose classes are known.
+
+    held_out: one folder a class, named by its number in the network's logits, counted from 0.
+    """
+    _, component = _embedder(embedder, settings)
+    classes = sorted(path for path in held_out.iterdir() if path.is_dir()) if held_out.is_dir() else []
+    if not classes or not all(path.name.isdecimal() for path in classes):
+        found = ", ".join(path.name for path in classes[:5]) or "none"
+        raise UsageError(
+            f"{str(held_out)!r} must hold one folder a class, each named by the class's number; its folders: {found}"
+        )
+    logits: list[Sequence[float]] = []
+    labels: list[int] = []
+    for folder in classes:
+        logits += [vector.values for vector in _embed(component, _folder(folder, at_least=1))]
+        labels += [int(folder.name)] * (len(logits) - len(labels))
+    return fit_temperature(logits, labels)
+
+
+def _embedder(embedder: str, settings: Mapping[str, str] | None) -> tuple[Actor, object]:
     actor = Actor.of(bind(component_spec("embedder", embedder, settings)))
     assert actor.binding is not None, "just bound"
-    component = build(actor.binding)
-    real = gaussian_of([vector.values for vector in _embed(component, _folder(reference))])
+    return actor, build(actor.binding)
+
+
+def _features(directory: Path, actor: Actor, component: object) -> dict[str, list[Sequence[float]]]:
+    """The vectors of each model's pictures."""
     with open_run(directory) as store:
         painted = _painted(store)
         if not painted:
             raise UsageError(f"{str(directory)!r} holds no picture yet; run its suite first")
         return {
-            model: fid([vector.values for vector in _vectors(store, actor, component, images)], real)
+            model: [vector.values for vector in _vectors(store, actor, component, images)]
             for model, images in painted.items()
         }
 
@@ -56,7 +106,8 @@ def _painted(store: RunStore) -> dict[str, list[str]]:
     for _, render in store.renders():
         if render.status is Status.DONE and render.image_id is not None:
             painted.setdefault(labels[render.component_id], []).append(render.image_id)
-    return painted
+    # By their hashes, which is as good as shuffled and the same on every machine.
+    return {model: sorted(images) for model, images in painted.items()}
 
 
 def _vectors(store: RunStore, actor: Actor, component: object, images: Sequence[str]) -> Iterator[Vector]:
@@ -79,12 +130,14 @@ def _read(store: RunStore, image_id: str) -> Picture:
         raise StoreError(f"the image {image_id} is {error}; check the run with salva verify") from error
 
 
-def _folder(folder: Path) -> Iterator[Picture]:
+def _folder(folder: Path, at_least: int = 2) -> Iterator[Picture]:
     if not folder.is_dir():
         raise UsageError(f"there is no folder {str(folder)!r} of reference images")
     files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in SUFFIXES)
-    if len(files) < 2:
-        raise UsageError(f"{str(folder)!r} holds {len(files)} images ({', '.join(SUFFIXES)}); 2 or more are needed")
+    if len(files) < at_least:
+        raise UsageError(
+            f"{str(folder)!r} holds {len(files)} images ({', '.join(SUFFIXES)}); {at_least} or more are needed"
+        )
     for path in files:
         try:
             yield decode_picture(path.read_bytes())

@@ -7,7 +7,6 @@ a finished run costs nothing.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -29,6 +28,7 @@ from salva.run.plan import planned_cases
 from salva.run.progress import Progress
 from salva.run.summary import RunSummary
 from salva.run.units import Unit
+from salva.store.records import WHOLE
 from salva.store.sqlite import RunStore, open_run
 
 STAGES = ("painting", "looking", "judging")
@@ -84,6 +84,7 @@ def flow_through(
     for stage, total in zip(STAGES, (n_images, n_looks * n_units, n_units), strict=True):
         progress.start(stage, total)
     purse = budget or Budget()
+    store.drop_meta(WHOLE)
     flow = Flow(store, cast_, workplace, progress, may_paint=may_paint, retry_refused=retry_refused, budget=purse)
     with ExitStack() as stack:
         for stage in reversed(STAGES):
@@ -92,9 +93,11 @@ def flow_through(
         # Last in, first out: whatever ends the run, what has been done is committed before anything is tidied up.
         stack.callback(store.flush)
         flow.run(_units(store, cast_))
-    if flow.counts["unheard"]:
-        progress.note(f"{flow.counts['unheard']} cases have no relation that applies to them and were left out")
-    return _summary(flow.outcomes, flow.counts, purse)
+        if not flow.counts["unpainted"]:
+            store.set_meta(WHOLE, True)
+    if flow.left_out:
+        progress.note(f"{len(flow.left_out)} cases have no relation that applies to them and were left out")
+    return _summary(flow, purse)
 
 
 def open_executor(executor: str | Executor) -> Executor:
@@ -121,9 +124,10 @@ def _n_first_looks(cast_: Cast, case: Case) -> int:
     return len(asked) * cast_.repeats
 
 
-def _summary(outcomes: Counter[str], counts: Counter[str], budget: Budget) -> RunSummary:
+def _summary(flow: Flow, budget: Budget) -> RunSummary:
+    counts = flow.counts
     return RunSummary(
-        outcomes=dict(outcomes),
+        outcomes=dict(flow.outcomes),
         n_rendered=counts["rendered"],
         n_looked=counts["looked"],
         n_reused=counts["reused"],

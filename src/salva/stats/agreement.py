@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 N_DRAWS = 1000
 _SEED = 20_240_607
+KAPPA_WEIGHTS = {"none": 0, "linear": 1, "quadratic": 2}
+"""How far apart two categories are counts to this power."""
+ALPHA_LEVELS = ("nominal", "ordinal", "interval")
 _MAX_PAIRED = 3000
 """Up to so many things Kendall's tau is drawn anew; above, its interval follows from the number of things alone."""
 
@@ -75,17 +78,25 @@ def kendall(x: Sequence[float], y: Sequence[float]) -> Estimate:
     return _drawn(tau_of, n)
 
 
-def cohen(a: Sequence[int], b: Sequence[int], n_categories: int) -> Estimate:
-    """Cohen's kappa of two observers who sort things into categories 0, 1, ..."""
+def cohen(a: Sequence[int], b: Sequence[int], n_categories: int, weights: str = "none") -> Estimate:
+    """Cohen's kappa of two observers who sort things into categories 0, 1, ...
+
+    weights: what a disagreement counts: "none" (all alike), "linear" or "quadratic" (by how far apart).
+    """
     import numpy as np
 
+    if weights not in KAPPA_WEIGHTS:
+        raise ValueError(f"weights is {weights!r}; it can be {', '.join(KAPPA_WEIGHTS)}")
+    categories = np.arange(n_categories)
+    steps = np.abs(categories[:, None] - categories[None, :]).astype(float)
+    apart = np.where(steps > 0, steps ** KAPPA_WEIGHTS[weights], 0.0)
     one, two = np.eye(n_categories)[np.asarray(a, int)], np.eye(n_categories)[np.asarray(b, int)]
-    same = (one * two).sum(axis=1)
+    seen = apart[np.asarray(a, int), np.asarray(b, int)]
 
-    def kappa_of(weights: Numbers) -> Numbers:
-        shares = weights / weights.sum(axis=1, keepdims=True)
-        chance = ((shares @ one) * (shares @ two)).sum(axis=1)
-        return _ratio(shares @ same - chance, 1 - chance)
+    def kappa_of(times: Numbers) -> Numbers:
+        shares = times / times.sum(axis=1, keepdims=True)
+        chance = ((shares @ one @ apart) * (shares @ two)).sum(axis=1)
+        return 1 - _ratio(shares @ seen, chance)
 
     return _drawn(kappa_of, len(a))
 
@@ -97,26 +108,44 @@ def krippendorff(ratings: Sequence[Sequence[float | None]], level: str = "interv
     """
     import numpy as np
 
+    if level not in ALPHA_LEVELS:
+        raise ValueError(f"level is {level!r}; it can be {', '.join(ALPHA_LEVELS)}")
     rows = [[value for value in row if value is not None] for row in ratings]
     rows = [row for row in rows if len(row) >= 2]
     values = sorted({value for row in rows for value in row})
     if len(values) < 2:
         return Estimate(value=None, n=len(rows))
-    place = {value: index for index, value in enumerate(values)}
-    counts = np.zeros((len(rows), len(values)))
-    for index, row in enumerate(rows):
-        for value in row:
-            counts[index, place[value]] += 1
-    distance = _distance(np.asarray(values, float), counts.sum(axis=0), level)
-    sizes = counts.sum(axis=1)
+    sizes = np.asarray([len(row) for row in rows], float)
+    if level == "interval":
+        # Squared differences need sums only, however many different values there are.
+        middle = (values[0] + values[-1]) / 2
+        centred = [np.asarray(row, float) - middle for row in rows]
+        counts = np.asarray([[len(row), row.sum(), (row * row).sum()] for row in centred])
+
+        def apart(sums: Numbers) -> Numbers:
+            n, first, second = sums.T
+            spread = n * second - first**2
+            # What is left of equal values is rounding.
+            pairs: Numbers = 2 * np.where(spread > 1e-12 * n * second, spread, 0.0)
+            return pairs
+
+    else:
+        place = {value: index for index, value in enumerate(values)}
+        counts = np.zeros((len(rows), len(values)))
+        for index, row in enumerate(rows):
+            for value in row:
+                counts[index, place[value]] += 1
+        distance = _distance(counts.sum(axis=0), level)
+
+        def apart(sums: Numbers) -> Numbers:
+            pairs: Numbers = ((sums @ distance) * sums).sum(axis=1)
+            return pairs
+
     # Within one thing: mean distance over its ordered pairs of ratings, times its number of ratings.
-    within = np.einsum("ri,ij,rj->r", counts, distance, counts) / (sizes - 1)
+    within = apart(counts) / (sizes - 1)
 
     def alpha_of(weights: Numbers) -> Numbers:
-        totals = weights @ counts
-        n = totals.sum(axis=1)
-        expected = np.einsum("bi,ij,bj->b", totals, distance, totals) / (n - 1)
-        return 1 - _ratio(weights @ within, expected)
+        return 1 - _ratio(weights @ within, apart(weights @ counts) / (weights @ sizes - 1))
 
     return _drawn(alpha_of, len(rows))
 
@@ -173,6 +202,9 @@ def rogan_gladen(n_hits: int, n: int, calibration: Calibration) -> Estimate:
     found = (calibration.n_found + 1) / n_plus
     cleared = (calibration.n_cleared + 1) / n_minus
     youden = found + cleared - 1
+    if youden <= 0:
+        # So few were calibrated that the observer may as well be guessing: any rate would do.
+        return Estimate(value=value, low=0.0, high=1.0, n=n)
     centre = (pulled + cleared - 1) / youden
     shift = 2 * z2 * (centre * found * (1 - found) / n_plus - (1 - centre) * cleared * (1 - cleared) / n_minus)
     spread = (
@@ -253,17 +285,13 @@ def _tau_by_rows(x: Numbers, y: Numbers) -> float | None:
     return agreed / sqrt(moved_x * moved_y) if moved_x and moved_y else None
 
 
-def _distance(values: Numbers, totals: Numbers, level: str) -> Numbers:
+def _distance(totals: Numbers, level: str) -> Numbers:
+    """How far apart two values are, from how often each occurs."""
     import numpy as np
 
     if level == "nominal":
-        return 1.0 - np.eye(len(values))
-    if level == "interval":
-        apart: Numbers = (values[:, None] - values[None, :]) ** 2
-        return apart
-    if level == "ordinal":
-        # How many ratings lie between two values, half of both ends counted.
-        reached = np.cumsum(totals) - totals / 2
-        between: Numbers = (reached[:, None] - reached[None, :]) ** 2
-        return between
-    raise ValueError(f"level is {level!r}; it can be nominal, ordinal or interval")
+        return 1.0 - np.eye(len(totals))
+    # How many ratings lie between two values, half of both ends counted.
+    reached = np.cumsum(totals) - totals / 2
+    between: Numbers = (reached[:, None] - reached[None, :]) ** 2
+    return between

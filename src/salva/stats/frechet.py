@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from salva.errors import UsageError
@@ -119,7 +120,9 @@ def inception_score(logits: ArrayLike, *, temperature: float = 1.0, n_splits: in
     if not 1 <= n_splits <= len(rows):
         raise UsageError(f"{n_splits} splits of {len(rows)} images; give 1 to as many as there are images")
     scores = []
-    for part in np.array_split(rows, n_splits):
+    # The published cuts: where images cannot be shared out evenly, others would give other numbers.
+    edges = [i * len(rows) // n_splits for i in range(n_splits + 1)]
+    for part in (rows[begin:end] for begin, end in pairwise(edges)):
         marginal = np.logaddexp.reduce(part, axis=0) - np.log(len(part))
         divergence = (np.exp(part) * (part - marginal)).sum(1)
         scores.append(float(np.exp(divergence.mean())))
@@ -166,7 +169,13 @@ def fit_temperature(logits: ArrayLike, labels: Sequence[int]) -> float:
             high = right
         else:
             low = left
-    return 2 / (low + high)
+    temperature = 2 / (low + high)
+    if not 1.01 * _TEMPERATURES[0] < temperature < 0.99 * _TEMPERATURES[1]:
+        raise UsageError(
+            f"no temperature from {_TEMPERATURES[0]:g} to {_TEMPERATURES[1]:g} fits: the classifier is right about "
+            f"nearly all of the {len(rows)} images, or about none; give more of them, and check their labels"
+        )
+    return temperature
 
 
 def _warning(*numbers: int) -> str:

@@ -7,6 +7,7 @@ scores are needed. Numbers in, numbers out; equations are those of the SemVarBen
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -45,6 +46,7 @@ OTHER_ASPECT = "other"
 UNLABELLED = "unlabelled"
 """Category and aspect of a triple that comes without any."""
 
+_OTHER_NAMES = {"colour": "color", "spatial_temporal": "spatio_temporal", "vague_amounts": "vague_amount"}
 _ASPECT_OF = {category: aspect for aspect, categories in ASPECTS.items() for category in categories}
 
 Group = TypeVar("Group", bound=Hashable)
@@ -89,7 +91,7 @@ def variation(scores: Mapping[tuple[str, str], float], permuted: str) -> float:
 
 def _exact(value: float) -> float:
     """Without the last digits, which are rounding: a kappa of 0 or 0.5 must not fall on the wrong side of its band."""
-    return round(value, 12)
+    return round(value, 14)
 
 
 def quadrants(gamma_w: float, gamma_wo: float, changed_at: float = CHANGED_AT) -> tuple[int, int]:
@@ -116,6 +118,12 @@ def seed_variation(scores: Sequence[Mapping[tuple[str, str], float]], permuted: 
     )
 
 
+def category_name(text: str) -> str:
+    """A category as the published files spell it: lower case, words joined by underscores."""
+    name = re.sub(r"[\s_-]+", "_", text.strip().lower())
+    return _OTHER_NAMES.get(name, name)
+
+
 def aspect_of(category: str) -> str:
     """The aspect a category belongs to; `other` for one the paper does not have."""
     return UNLABELLED if category == UNLABELLED else _ASPECT_OF.get(category, OTHER_ASPECT)
@@ -139,6 +147,11 @@ def group_mean(values: Sequence[float], groups: Sequence[Sequence[Group]]) -> fl
 def share_above(values: Sequence[float], threshold: float) -> float:
     """The part of the values above a threshold."""
     return sum(value > threshold for value in values) / len(values)
+
+
+def plain(text: str) -> str:
+    """A sentence without what does not count when two are compared: case, spacing, punctuation."""
+    return " ".join(re.findall(r"\w+(?:['’-]\w+)*", text.lower()))
 
 
 @lru_cache(maxsize=65_536)

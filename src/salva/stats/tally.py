@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeVar
 
 from salva.core.case import Case
@@ -160,13 +160,42 @@ def macro_rate(judged: Sequence[Judged]) -> MacroRate:
 
 
 def join(cases: Iterable[Case], verdicts: Iterable[Verdict], arm: str = PAIR) -> list[Judged]:
-    """Every verdict of an arm beside its case, in the order of the cases; one without a case is left out."""
+    """Every verdict of an arm beside its case, in the order of the cases; one without a case is left out.
+
+    A judge that had a detector's help with some cases, because only they have formulas, is one judge and not two.
+    """
     known = {case.case_id: (rank, case) for rank, case in enumerate(cases)}
     joined = [
         (known[verdict.case_id], verdict) for verdict in verdicts if verdict.arm == arm and verdict.case_id in known
     ]
     joined.sort(key=lambda one: (one[0][0], one[1].repeat, one[1].relation))
-    return [Judged(case, verdict) for (_, case), verdict in joined]
+    names = _whole_names([verdict for _, verdict in joined])
+    return [
+        Judged(case, verdict if name == verdict.observers else replace(verdict, observers=name))
+        for (_, case), verdict in joined
+        for name in (names[verdict.relation, verdict.observers],)
+    ]
+
+
+def _whole_names(verdicts: Sequence[Verdict]) -> dict[tuple[str, str], str]:
+    """For each relation and its observers the fullest name they go by.
+
+    Two sets of observers are the same at work on different cases when the last of them (the judge, where there is
+    one) is the same and they never looked at the same pictures; otherwise they are two opinions.
+    """
+    looked: dict[tuple[str, str], set[tuple[str, int, str]]] = {}
+    for one in verdicts:
+        looked.setdefault((one.relation, one.observers), set()).add((one.case_id, one.repeat, one.model))
+    names: dict[tuple[str, str], str] = {}
+    groups: dict[tuple[str, str], list[tuple[str, set[tuple[str, int, str]]]]] = {}
+    for (relation, observers), units in sorted(looked.items(), key=lambda one: -one[0][1].count("+")):
+        alike = groups.setdefault((relation, observers.rpartition("+")[2]), [])
+        name, together = next((group for group in alike if not group[1] & units), (observers, set()))
+        if not together:
+            alike.append((name, together))
+        together |= units
+        names[relation, observers] = name
+    return names
 
 
 def main_observers(judged: Iterable[Judged]) -> dict[str, str]:

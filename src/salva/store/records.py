@@ -11,6 +11,9 @@ from salva.core.fingerprint import Json, fingerprint
 from salva.core.observation import Observation
 from salva.core.protocols import Query
 
+WHOLE = "is_whole"
+"""The note of a run whose cases all have every verdict that they can have."""
+
 
 class Status(StrEnum):
     """How a piece of work ended."""

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from salva.errors import FormulaError, UsageError
 from salva.logic.notation import parse
-from salva.suites.semvar_rows import ROLES, Row, category_name
+from salva.stats.semantic_effect import category_name, plain
+from salva.suites.semvar_rows import ROLES, Row
 
 _SUFFIXES = (".txt", ".tsv", ".jsonl")
 _NO_DATA = ("readme", "license", "licence", "notice")
@@ -24,7 +25,7 @@ _N_NEEDED = 4
 _N_SHOWN = 20
 _SPLIT = re.compile(r"(?<![a-z])(train|test)(?:ing)?[-_ ]?(?:set|data)?(?![a-z])")
 _CATEGORY_FOLDER = re.compile(r"categor(?:y|ies)$")
-_SPLIT_FOLDER = re.compile(r"(train|test)[-_ ]?set")
+_SPLIT_FOLDER = re.compile(r"(train|test)(?:ing)?[-_ ]?set")
 
 
 class _BadLineError(Exception):
@@ -223,20 +224,22 @@ def _merged(listed: Iterable[tuple[_Source, Row]]) -> list[Row]:
 def _with_findings(rows: Sequence[Row]) -> tuple[Row, ...]:
     """The rows with what is wrong with each, alone or beside the others."""
     by_texts: dict[tuple[str, ...], list[Row]] = {}
-    by_anchor: dict[str, list[Row]] = {}
+    by_sentence: dict[str, list[Row]] = {}
     by_id: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
-        by_texts.setdefault(tuple(map(_plain, row.texts)), []).append(row)
-        by_anchor.setdefault(_plain(row.texts[0]), []).append(row)
+        by_texts.setdefault(tuple(map(plain, row.texts)), []).append(row)
+        for sentence in set(map(plain, row.texts)):
+            by_sentence.setdefault(sentence, []).append(row)
         by_id.setdefault((row.split, row.row_id), []).append(row)
     found = []
     for row in rows:
         notes = [*row.findings, *_of_itself(row)]
-        same = by_texts[tuple(map(_plain, row.texts))]
+        same = by_texts[tuple(map(plain, row.texts))]
         notes += _beside(row, same, "the same three sentences")
         notes += [
-            f"its anchor sentence is also in the split {other.split}: {other.row_id} ({other.where})"
-            for other in by_anchor[_plain(row.texts[0])]
+            f"its {name} is also in the split {other.split}: {other.row_id} ({other.where})"
+            for name, text in zip(("T_a", "T_pv", "T_pi"), row.texts, strict=True)
+            for other in by_sentence[plain(text)]
             if other.split != row.split and other not in same
         ][:1]
         namesakes = [other for other in by_id[row.split, row.row_id] if other is not row]
@@ -246,7 +249,7 @@ def _with_findings(rows: Sequence[Row]) -> tuple[Row, ...]:
 
 
 def _of_itself(row: Row) -> list[str]:
-    a, pv, pi = map(_plain, row.texts)
+    a, pv, pi = map(plain, row.texts)
     notes = []
     if pv == pi:
         notes.append("T_pv equals T_pi: one sentence cannot both change and keep the meaning, so nothing is decided")
@@ -262,11 +265,6 @@ def _beside(row: Row, same: Sequence[Row], what: str) -> list[str]:
     across = [other for other in same if other.split != row.split]
     notes = [f"{what} under another id: {within[0].row_id} ({within[0].where})"] if within else []
     return notes + ([f"{what} in the split {across[0].split}: {across[0].row_id}"] if across else [])
-
-
-def _plain(text: str) -> str:
-    """A sentence without what does not count when two are compared: case, spacing, the full stop."""
-    return " ".join(text.lower().split()).rstrip(" .")
 
 
 def _short(line: str) -> str:

@@ -1,15 +1,12 @@
-"""One triple of SemVarBench, wherever it came from, and the names its categories go by."""
+"""One triple of SemVarBench, wherever it came from."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 ROLES = ("a", "pv", "pi")
 """The anchor, its permutation of another meaning, its permutation of the same meaning."""
-
-_SAME = {"colour": "color", "spatial_temporal": "spatio_temporal", "vague_amounts": "vague_amount"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,9 +25,3 @@ class Row:
     labels: Mapping[str, str] = field(default_factory=dict)
     cluster: str = ""
     findings: tuple[str, ...] = ()
-
-
-def category_name(text: str) -> str:
-    """A category as the published files spell it: lower case, words joined by underscores."""
-    name = re.sub(r"[\s_-]+", "_", text.strip().lower())
-    return _SAME.get(name, name)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from salva.core.fingerprint import Json
-from salva.writing.criteria import Check, asked_of_models, checks_by_code
+from salva.writing.criteria import Check, asked_of_models, checks_by_code, formulas_of
 from salva.writing.samples import Sample
 from salva.writing.templates import Grammar, Triple, triples
 from salva.writing.text_model import TextModel
@@ -27,6 +27,7 @@ METHODS = (
 )
 """The six ways to say the same again."""
 CONFIDENCE = 0.8
+_PASSIVE = re.compile(r"\b(?:is|are|was|were)(?: being)? \w+ by\b")
 _PARAPHRASE = (
     "You rewrite sentences without changing what a picture of them would show. Reply with a JSON object whose keys "
     "are the numbers 1 to 6 and whose values are sentences, or null where a way does not work:\n"
@@ -73,16 +74,30 @@ def _paraphrased(triple: Triple, writer: TextModel | None) -> Sample:
         kept=triple.kept,
         template=triple.template,
         rule=triple.rule,
-        kept_by="rule" if triple.kept else "",
+        kept_by=f"rule: {_method_of(triple)}" if triple.kept else "",
     )
     if triple.kept or writer is None:
         return sample
     replies = writer.ask(_PARAPHRASE, triple.anchor)
-    for number, method in enumerate(METHODS, 1):
-        text = replies.get(str(number)) if isinstance(replies, Mapping) else None
-        if isinstance(text, str) and text.strip() and text.strip().lower() != triple.anchor.lower():
-            return replace(sample, kept=text.strip(), kept_by=f"{writer.name}: {method}")
-    return sample
+    said = [
+        replace(sample, kept=text.strip(), kept_by=f"{writer.name}: {method}")
+        for number, method in enumerate(METHODS, 1)
+        if isinstance(text := replies.get(str(number)) if isinstance(replies, Mapping) else None, str)
+        and text.strip().lower() not in ("", "none", triple.anchor.lower())
+    ]
+    # Where code finds fault with all of them, the first stays, for the fault to be told.
+    return next((one for one in said if _is_sound(one)), said[0] if said else sample)
+
+
+def _method_of(triple: Triple) -> str:
+    """Which of the six ways a rule took."""
+    if sorted(triple.kept.split()) == sorted(triple.anchor.split()):
+        return METHODS[0]
+    return METHODS[1] if _PASSIVE.search(triple.kept) else METHODS[2]
+
+
+def _is_sound(sample: Sample) -> bool:
+    return all(check.is_valid for check in checks_by_code(sample.anchor, sample.changed, sample.kept))
 
 
 def _checked(sample: Sample, triple: Triple, checker: TextModel | None) -> Sample | Removed:
@@ -93,7 +108,8 @@ def _checked(sample: Sample, triple: Triple, checker: TextModel | None) -> Sampl
     checks = list(checks_by_code(sample.anchor, sample.changed, sample.kept))
     if checker is not None and all(check.is_valid for check in checks):
         checks += _asked(sample, triple, checker, checks)
-    sample = replace(sample, checks=tuple(checks))
+    formulas = formulas_of(sample.anchor, sample.changed, sample.kept)
+    sample = replace(sample, checks=tuple(checks), formulas=formulas)
     bad = [check for check in checks if not check.is_valid and check.confidence > CONFIDENCE]
     if bad:
         return Removed(sample=sample, why="; ".join(f"{one.criterion} ({one.by}): {one.why or 'no'}" for one in bad))

@@ -15,7 +15,8 @@ from itertools import pairwise
 from salva.errors import FormulaError
 from salva.logic.english_reader import read
 from salva.logic.equivalence import are_equivalent
-from salva.logic.formula import Formula
+from salva.logic.formula import Formula, entities
+from salva.logic.notation import to_notation
 
 BY_CODE = "code"
 
@@ -107,6 +108,17 @@ def asked_of_models(checked: list[Check]) -> tuple[Criterion, ...]:
     """The criteria that code could not decide."""
     known = {check.criterion for check in checked}
     return tuple(criterion for criterion in CRITERIA if criterion.name not in known)
+
+
+def formulas_of(anchor: str, changed: str, kept: str) -> tuple[str, str, str] | None:
+    """What the sentences say, in notation; None where the logic core cannot read one of them.
+
+    Where it takes a property that it does not know for part of a name ("large clock"), it has not read the sentence.
+    """
+    a, pv, pi = (_formula(text) for text in (anchor, changed, kept))
+    if a is None or pv is None or pi is None or any(" " in name for one in (a, pv, pi) for name in entities(one)):
+        return None
+    return to_notation(a), to_notation(pv), to_notation(pi)
 
 
 def _decided(criterion: str, is_valid: bool, why: str = "") -> Check:

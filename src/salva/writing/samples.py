@@ -1,7 +1,8 @@
 """Triples on their way to a test set: a file of samples, people's reviews of them, and the hard ones of a run.
 
 A sample is valid when two people say so, or a third where two differ; until then it is unreviewed or disputed, and
-the file says so. The files are JSON lines that the semvar suite reads as they are.
+the file says so and who said what, so that a later sheet adds to it. The files are JSON lines that the semvar suite
+reads as they are.
 """
 
 from __future__ import annotations
@@ -9,17 +10,20 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
+from salva.core.cells import plain_cell, safe_cell
 from salva.errors import UsageError
 from salva.writing.criteria import Check
 
 UNREVIEWED, DISPUTED, VALID, INVALID = "unreviewed", "disputed", "valid", "invalid"
 REVIEW_COLUMNS = ("id", "category", "T_a", "T_pv", "T_pi", "reviewer", "valid", "note")
 _YES, _NO = {"yes", "y", "1", "true", "valid"}, {"no", "n", "0", "false", "invalid"}
+_ROLES = ("a", "pv", "pi")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,16 +32,21 @@ class Sample:
 
     sample_id: str
     category: str
+    """Several are joined by commas."""
     anchor: str
     changed: str
     kept: str
+    formulas: tuple[str, str, str] | None = None
+    """What the three sentences say, in notation, where the logic core can read all of them."""
     template: str = ""
     rule: str = ""
     kept_by: str = ""
-    """How the kept meaning was made: "rule", or a text model's name and its method."""
+    """How the kept meaning was made: "rule" or a text model's name, and the method."""
     checks: tuple[Check, ...] = ()
     review: str = UNREVIEWED
-    reviewers: tuple[str, ...] = ()
+    """Empty for a triple that came from elsewhere."""
+    reviews: Mapping[str, bool] = field(default_factory=dict)
+    """Reviewer to whether they call it valid."""
 
     def to_json(self) -> dict[str, object]:
         """One line of a file of samples."""
@@ -47,12 +56,13 @@ class Sample:
             "T_pv": self.changed,
             "T_pi": self.kept,
             "category": self.category,
+            **({"formulas": dict(zip(_ROLES, self.formulas, strict=True))} if self.formulas else {}),
             "template": self.template,
             "rule": self.rule,
             "kept_by": self.kept_by,
             "checks": [asdict(check) for check in self.checks],
             "review": self.review,
-            "reviewers": list(self.reviewers),
+            "reviews": {name: "yes" if is_valid else "no" for name, is_valid in self.reviews.items()},
         }
 
 
@@ -60,7 +70,7 @@ class Sample:
 class Vote:
     """How hard one case was for the models of several runs."""
 
-    category: str
+    categories: tuple[str, ...]
     n_low: int = 0
     scores: list[float] = field(default_factory=list)
 
@@ -102,7 +112,8 @@ def review_sheet(samples: Sequence[Sample]) -> str:
     writer = csv.writer(buffer)
     writer.writerow(REVIEW_COLUMNS)
     for one in samples:
-        writer.writerow((one.sample_id, one.category, one.anchor, one.changed, one.kept, "", "", ""))
+        cells = (one.sample_id, one.category, one.anchor, one.changed, one.kept)
+        writer.writerow((*map(safe_cell, cells), "", "", ""))
     return buffer.getvalue()
 
 
@@ -126,23 +137,28 @@ def read_reviews(paths: Sequence[Path]) -> dict[str, dict[str, bool]]:
                     f"{str(path)!r}, line {number}: valid is {row['valid']!r} by {row['reviewer']!r}; "
                     "valid is yes or no, and every filled row names its reviewer"
                 )
-            mine = found.setdefault(row["id"], {})
-            if mine.setdefault(row["reviewer"], said in _YES) != (said in _YES):
-                raise UsageError(
-                    f"{str(path)!r}, line {number}: {row['reviewer']!r} calls {row['id']!r} both valid and not"
-                )
+            sample_id, reviewer = plain_cell(row["id"]), row["reviewer"].strip()
+            if found.setdefault(sample_id, {}).setdefault(reviewer, said in _YES) != (said in _YES):
+                raise UsageError(f"{str(path)!r}, line {number}: {reviewer!r} calls {sample_id!r} both valid and not")
     return found
 
 
 def reviewed(samples: Sequence[Sample], reviews: Mapping[str, Mapping[str, bool]]) -> list[Sample]:
-    """The samples with what people made of them."""
+    """The samples with what people made of them, then and now."""
     unknown = sorted(set(reviews) - {sample.sample_id for sample in samples})
     if unknown:
         raise UsageError(f"reviews of {len(unknown)} samples that are not in the file, such as {unknown[0]!r}")
     done = []
     for sample in samples:
-        said = reviews.get(sample.sample_id, {})
-        done.append(replace(sample, review=verdict_of(list(said.values())), reviewers=tuple(sorted(said))))
+        now = reviews.get(sample.sample_id, {})
+        for name in sample.reviews.keys() & now.keys():
+            if sample.reviews[name] != now[name]:
+                raise UsageError(
+                    f"{name!r} now calls {sample.sample_id!r} {VALID if now[name] else INVALID}, and the opposite in "
+                    "the file; begin with the file as it was before that review"
+                )
+        said = dict(sorted({**sample.reviews, **now}.items()))
+        done.append(replace(sample, review=verdict_of(list(said.values())), reviews=said) if said else sample)
     return done
 
 
@@ -157,20 +173,25 @@ def verdict_of(said: Sequence[bool]) -> str:
 
 
 def hardest(votes: Mapping[str, Vote], per_category: int) -> list[str]:
-    """Case ids that most models paint badly, at most so many a category; the lower mean score breaks ties."""
+    """Case ids that most models paint badly, the hardest first; the lower mean score breaks ties.
+
+    At most so many a category; a case of several categories counts in each of them.
+    """
+    low = [(case_id, vote) for case_id, vote in votes.items() if vote.n_low]
+    ranked = sorted(low, key=lambda one: (-one[1].n_low, sum(one[1].scores) / len(one[1].scores), one[0]))
+    taken: Counter[str] = Counter()
     chosen: list[str] = []
-    for category in sorted({vote.category for vote in votes.values()}):
-        mine = [(case_id, vote) for case_id, vote in votes.items() if vote.category == category and vote.n_low]
-        ranked = sorted(mine, key=lambda one: (-one[1].n_low, sum(one[1].scores) / len(one[1].scores), one[0]))
-        chosen += [case_id for case_id, _ in ranked[:per_category]]
+    for case_id, vote in ranked:
+        if all(taken[category] < per_category for category in vote.categories):
+            chosen.append(case_id)
+            taken.update(vote.categories)
     return chosen
 
 
 def _sample(fields: Mapping[str, object]) -> Sample:
-    checks = fields.get("checks") or []
-    reviewers = fields.get("reviewers") or []
-    if not isinstance(checks, list) or not isinstance(reviewers, list):
-        raise TypeError("checks and reviewers are lists")
+    checks, reviews = fields.get("checks") or [], fields.get("reviews") or {}
+    if not isinstance(checks, list) or not isinstance(reviews, dict) or not set(reviews.values()) <= {"yes", "no"}:
+        raise TypeError("checks is a list, and reviews is an object of reviewers to yes or no")
     texts = [fields[name] for name in ("T_a", "T_pv", "T_pi")]
     if not all(isinstance(text, str) for text in texts):
         raise TypeError("T_a, T_pv and T_pi are texts")
@@ -180,10 +201,18 @@ def _sample(fields: Mapping[str, object]) -> Sample:
         anchor=str(texts[0]),
         changed=str(texts[1]),
         kept=str(texts[2]),
+        formulas=_formulas(fields.get("formulas")),
         template=str(fields.get("template", "")),
         rule=str(fields.get("rule", "")),
         kept_by=str(fields.get("kept_by", "")),
         checks=tuple(Check(**check) for check in checks),
         review=str(fields.get("review", UNREVIEWED)),
-        reviewers=tuple(map(str, reviewers)),
+        reviews={str(name): said == "yes" for name, said in reviews.items()},
     )
+
+
+def _formulas(given: object) -> tuple[str, str, str] | None:
+    if not isinstance(given, dict) or not all(given.get(role) for role in _ROLES):
+        return None
+    a, pv, pi = (str(given[role]) for role in _ROLES)
+    return a, pv, pi

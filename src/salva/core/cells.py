@@ -1,0 +1,17 @@
+"""Cells of tables that people open in a spreadsheet."""
+
+from __future__ import annotations
+
+from salva.core.table import Cell
+
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def safe_cell(value: Cell) -> Cell:
+    """A cell that no spreadsheet runs: text that looks like a formula gets an apostrophe in front."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value
+
+
+def plain_cell(text: str) -> str:
+    """What a cell said before it was made safe."""
+    return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA_STARTS) else text

@@ -1,0 +1,128 @@
+"""Metric: what things that people and judges rated got on average, by rater.
+
+Takes the cases and verdicts of one model; every verdict with a score `rating` counts. A rating says how good something
+is and decides no relation, so there is no rate here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import stdev
+from typing import ClassVar
+
+from salva.core.case import Case
+from salva.core.options import option
+from salva.core.protocols import Measured
+from salva.core.table import Cell, KeyFigure, Table
+from salva.core.verdict import Verdict
+from salva.stats.bootstrap import cautious_macro
+from salva.stats.semantic_effect import mean
+from salva.stats.tally import PAIR, Judged, cluster_of, join
+
+_RATING = "rating"
+_PARTS = ("objects", "relations")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Mean:
+    """What a group of ratings comes to."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+
+class RatingTables:
+    """Mean ratings with their numbers and intervals, by person, by judge, and of the people together."""
+
+    version: ClassVar[str] = "1"
+    suites: ClassVar[tuple[str, ...]] = ("ratings",)
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Options:
+        """What the metric can be told."""
+
+        people: tuple[str, ...] = option((), "The observers who are people; the others are judges.")
+
+    def __init__(self, options: Options) -> None:
+        self._people = options.people
+
+    def measure(self, cases: Sequence[Case], verdicts: Sequence[Verdict]) -> Measured:
+        """A table of means, and the people's mean as the figure to lead with."""
+        rated = [one for one in join(cases, verdicts, PAIR) if _RATING in one.verdict.scores]
+        if not rated:
+            return Measured()
+        # People first, in the order they were named.
+        by_rater: dict[str, list[Judged]] = {who: [] for who in self._people}
+        for one in rated:
+            by_rater.setdefault(one.verdict.observers, []).append(one)
+        by_rater = {who: group for who, group in by_rater.items() if group}
+        together = _means_of_things([one for who in self._people for one in by_rater.get(who, ())])
+        model = rated[0].verdict.model
+        rows: list[tuple[Cell, ...]] = []
+        if together:
+            rows.append(_row(model, "all people", "mean of people", together))
+        rows += [
+            _row(
+                model, who, "person" if who in self._people else "judge", [(one.case, one.verdict.scores) for one in g]
+            )
+            for who, g in by_rater.items()
+        ]
+        has_parts = any(name in one.verdict.scores for one in rated for name in _PARTS)
+        table = Table(
+            name="mean ratings",
+            columns=("model", "rater", "kind", "n", "mean", "from", "to", "spread", *(_PARTS if has_parts else ())),
+            rows=tuple(row if has_parts else row[: -len(_PARTS)] for row in rows),
+            note="n is how many things were rated; of all people together, each thing has the mean of those who rated "
+            "it. From and to are the ends of the 95 % interval of the mean, spread is the standard deviation.",
+            is_joined=True,
+        )
+        leading = together or [(one.case, one.verdict.scores) for one in rated]
+        found = _mean(leading)
+        whose = f"the mean of {len(set(self._people) & set(by_rater))} people" if together else "all judges together"
+        figure = KeyFigure(
+            title="Mean rating",
+            value=found.value,
+            low=found.low,
+            high=found.high,
+            note=f"{whose}; {len(leading)} things",
+        )
+        return Measured(
+            tables=(table,), numbers={"mean_rating": found.value, "n_rated": float(len(leading))}, key_figures=(figure,)
+        )
+
+
+_Thing = tuple[Case, Mapping[str, float]]
+
+
+def _means_of_things(judged: Sequence[Judged]) -> list[_Thing]:
+    """Every thing once, with the mean of those who rated it."""
+    things: dict[tuple[str, int], list[Judged]] = {}
+    for one in judged:
+        things.setdefault((one.case.case_id, one.verdict.repeat), []).append(one)
+    means: list[_Thing] = []
+    for group in things.values():
+        names = [name for name in (_RATING, *_PARTS) if all(name in one.verdict.scores for one in group)]
+        means.append((group[0].case, {name: mean(one.verdict.scores[name] for one in group) for name in names}))
+    return means
+
+
+def _row(model: str, rater: str, kind: str, things: Sequence[_Thing]) -> tuple[Cell, ...]:
+    values = [scores[_RATING] for _, scores in things]
+    found = _mean(things)
+    halves: list[Cell] = []
+    for name in _PARTS:
+        known = [scores[name] for _, scores in things if name in scores]
+        halves.append(mean(known) if known else None)
+    spread = stdev(values) if len(values) > 1 else None
+    return (model, rater, kind, len(values), found.value, found.low, found.high, spread, *halves)
+
+
+def _mean(things: Sequence[_Thing]) -> _Mean:
+    values = [scores[_RATING] for _, scores in things]
+    cases = [case for case, _ in things]
+    ends = cautious_macro(
+        values, [""] * len(values), [cluster_of(case) for case in cases], [case.case_id for case in cases]
+    )
+    return _Mean(value=mean(values), low=ends.low if ends else None, high=ends.high if ends else None)

@@ -1,0 +1,67 @@
+"""The pictures in memory while somebody looks at them."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+
+from salva.core.image import Picture
+
+
+@dataclass(slots=True, kw_only=True)
+class _Held:
+    picture: Picture | None
+    n_jobs: int = 0
+
+
+class Desk:
+    """What lies here is painted just now or loaded for a look, and is gone with the last look at it."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, _Held] = {}
+        self._to_load: deque[str] = deque()
+
+    @property
+    def n_pictures(self) -> int:
+        """Pictures here or being loaded; those that wait to be loaded take no room yet."""
+        return len(self._held) - len(self._to_load)
+
+    def lay(self, image_id: str, picture: Picture) -> None:
+        """Put a picture here; without a look at it, let_go takes it away again."""
+        if image_id not in self._held:
+            self._held[image_id] = _Held(picture=picture)
+
+    def want(self, image_id: str) -> None:
+        """One more look at a picture; it is loaded in its turn if it is not here."""
+        if image_id not in self._held:
+            self._held[image_id] = _Held(picture=None)
+            self._to_load.append(image_id)
+        self._held[image_id].n_jobs += 1
+
+    def let_go(self, image_id: str, n_jobs: int) -> None:
+        """So many looks at a picture are over; the last one takes it away."""
+        held = self._held.get(image_id)
+        if held is not None:
+            held.n_jobs -= n_jobs
+            if held.n_jobs <= 0:
+                del self._held[image_id]
+
+    def picture_of(self, image_id: str) -> Picture | None:
+        """The picture, once it is here."""
+        held = self._held.get(image_id)
+        return held.picture if held is not None else None
+
+    def next_to_load(self) -> str | None:
+        """The next picture that somebody waits for."""
+        while self._to_load:
+            image_id = self._to_load.popleft()
+            if image_id in self._held:
+                return image_id
+        return None
+
+    def loaded(self, image_id: str, picture: Picture) -> bool:
+        """A picture has come; whether anybody still wants it."""
+        if image_id not in self._held:
+            return False
+        self._held[image_id].picture = picture
+        return True

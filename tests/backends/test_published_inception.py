@@ -1,0 +1,143 @@
+"""The network of published scores, by torch-fidelity: its tensors and nothing else are taken from its file."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from salva.core.image import Picture
+from salva.core.observation import Vector
+from salva.core.protocols import LookRequest, Query
+from salva.core.spec import Binding, ComponentSpec
+from salva.errors import UsageError
+from salva.registry import bind
+from salva.testing.conformance import check_perceiver
+
+torch: Any = pytest.importorskip("torch", reason="needs the extra torch")
+
+RED = Picture(rgb=bytes((200, 10, 30)) * 35, width=7, height=5)
+GREY = Picture(rgb=bytes([90]) * 192, width=8, height=8)
+
+
+class Extractor(torch.nn.Module):  # type: ignore[misc]  # torch is imported as Any
+    """A network with the constructor and the call of torch-fidelity's, three numbers wide."""
+
+    def __init__(self, name: str, features_list: list[str], feature_extractor_weights_path: Any = None) -> None:
+        super().__init__()
+        assert name
+        self.features_list = features_list
+        self.fc = torch.nn.Linear(3, 2, bias=False)
+        # As the library does it: whatever is in there would be run.
+        self.load_state_dict(torch.load(feature_extractor_weights_path, weights_only=False))
+
+    def forward(self, x: Any) -> Any:
+        assert x.dtype == torch.uint8
+        means = x.double().mean((2, 3))
+        made = {"2048": means, "logits_unbiased": means.float() @ self.fc.weight.T}
+        return tuple(made[name] for name in self.features_list)
+
+
+@pytest.fixture
+def library(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("torch_fidelity.feature_extractor_inceptionv3")
+    module.FeatureExtractorInceptionV3 = Extractor  # type: ignore[attr-defined]  # what the library has there
+    monkeypatch.setitem(sys.modules, "torch_fidelity", ModuleType("torch_fidelity"))
+    monkeypatch.setitem(sys.modules, "torch_fidelity.feature_extractor_inceptionv3", module)
+
+
+@pytest.fixture
+def weights(tmp_path: Path) -> Path:
+    path = tmp_path / "weights.pth"
+    torch.save({"fc.weight": torch.tensor([[1.0, 0.0, -1.0], [0.5, 0.5, 0.0]])}, path)
+    return path
+
+
+def bound(path: Path, **options: str) -> Binding:
+    given = {"device": "cpu", **options}
+    return bind(ComponentSpec(role="embedder", name="published-inception", target=str(path), options=given))
+
+
+def features(binding: Binding, picture: Picture) -> tuple[float, ...]:
+    (seen,) = binding.build().look([LookRequest(picture=picture, query=Query(role="embedder"))])
+    assert isinstance(seen, Vector), seen
+    return seen.values
+
+
+@pytest.mark.usefixtures("library")
+def test_features_and_logits_are_the_networks_own(weights: Path) -> None:
+    assert features(bound(weights), RED) == pytest.approx((200, 10, 30))
+    assert features(bound(weights, output="logits_unbiased"), RED) == pytest.approx((170, 105))
+
+
+@pytest.mark.usefixtures("library")
+def test_it_keeps_the_promises_of_the_seam(weights: Path) -> None:
+    check_perceiver(bound(weights), [RED, GREY])
+
+
+@pytest.mark.usefixtures("library")
+def test_other_weights_and_another_output_are_another_identity(weights: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.pth"
+    torch.save({"fc.weight": torch.zeros(2, 3)}, other)
+    identities = [bound(weights), bound(other), bound(weights, output="logits")]
+    assert len({str(one.weights) + str(one.options.output) for one in identities}) == 3
+    published = bind(ComponentSpec(role="embedder", name="published-inception"))
+    assert published.weights == "weights-inception-2015-12-05-6726825d"
+
+
+class Trap:
+    """Something in a pickle that would run when it is loaded."""
+
+    def __init__(self, touched: str) -> None:
+        self._touched = touched
+
+    def __reduce__(self) -> Any:
+        return Path.touch, (Path(self._touched),)
+
+
+@pytest.mark.usefixtures("library")
+def test_nothing_in_the_file_is_run(tmp_path: Path) -> None:
+    torch.save({"fc.weight": torch.zeros(2, 3), "more": Trap(str(tmp_path / "ran"))}, tmp_path / "trap.pth")
+    with pytest.raises(UsageError, match="no whole file of tensors alone"):
+        bound(tmp_path / "trap.pth").build()
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.usefixtures("library")
+def test_wrong_files_and_texts_are_refused(weights: Path, tmp_path: Path) -> None:
+    (tmp_path / "page.pth").write_text("<html>")
+    with pytest.raises(UsageError, match="no whole file of tensors alone"):
+        bound(tmp_path / "page.pth").build()
+    torch.save({"other.weight": torch.zeros(1)}, tmp_path / "other.pth")
+    with pytest.raises(UsageError, match=r"other\.pth' holds no weights of this network"):
+        bound(tmp_path / "other.pth").build()
+    torch.save([torch.zeros(1)], tmp_path / "list.pth")
+    with pytest.raises(UsageError, match="holds list; wanted tensors by name"):
+        bound(tmp_path / "list.pth").build()
+    with pytest.raises(UsageError, match="there is no file"):
+        bound(tmp_path / "gone.pth")
+    with pytest.raises(UsageError, match="embeds pictures only"):
+        bound(weights).build().look([LookRequest(picture=RED, query=Query(role="embedder", text="a cat"))])
+
+
+@pytest.mark.usefixtures("library")
+def test_a_download_that_fails_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def no_network(*_: object, **__: object) -> None:
+        raise OSError("no route to host")
+
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path))
+    monkeypatch.setattr("torch.hub.download_url_to_file", no_network)
+    with pytest.raises(UsageError, match=r"no route to host.*--embedder published-inception/FILE"):
+        bind(ComponentSpec(role="embedder", name="published-inception")).build()
+
+
+@pytest.mark.skipif(
+    find_spec("torch_fidelity") is not None, reason="torch-fidelity is installed, so nothing is missing"
+)
+def test_the_library_is_asked_for_where_it_is_missing(weights: Path) -> None:
+    with pytest.raises(UsageError, match="pip install torch-fidelity"):
+        bound(weights).build()
