@@ -64,11 +64,11 @@ def _model(summary: Summary, model: ModelSummary) -> list[Text | RichTable]:
             f"  ({model.outcomes['VIOLATED']} counterexamples in {decided} {summary.unit})",
         )
     )
-    parts += [Text(line, style="dim") for line in _small_print(model)]
+    parts += [Text(line, style="dim") for line in _small_print(model, summary.unit)]
     return parts
 
 
-def _small_print(model: ModelSummary) -> list[str]:
+def _small_print(model: ModelSummary, unit: str) -> list[str]:
     numbers = model.numbers
     lines = [
         f"macro average  {percent(numbers.get('macro_rate'))} over {numbers.get('n_categories') or 0:g} categories"
@@ -83,10 +83,10 @@ def _small_print(model: ModelSummary) -> list[str]:
     undecided = model.outcomes["INCONCLUSIVE"] + model.outcomes["FAILED"]
     if undecided:
         bounds = interval_text(numbers.get("bound_low"), numbers.get("bound_high"))
-        lines.append(f"undecided      {undecided} pairs; the rate lies within {bounds} whatever they were")
+        lines.append(f"undecided      {undecided} {unit}; the rate lies within {bounds} whatever they were")
         lines += [f"               {line}" for line in _reasons(model)]
     if model.n_unjudged:
-        lines.append(f"not judged     {model.n_unjudged} pairs; the same command goes on with them")
+        lines.append(f"not judged     {model.n_unjudged} {unit}; the same command goes on with them")
     return lines
 
 
