@@ -30,7 +30,7 @@ class AnthropicJudge:
     """A Claude model behind the messages API."""
 
     Options: ClassVar[type[ChatOptions]] = ChatOptions
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     needs: ClassVar[tuple[str, ...]] = ()
     takes_labels: ClassVar[bool] = False
     is_remote: ClassVar[bool] = True

@@ -42,7 +42,7 @@ class ChatJudge:
             choices=("", "low", "high", "auto"),
         )
 
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     needs: ClassVar[tuple[str, ...]] = ()
     takes_labels: ClassVar[bool] = False
     is_remote: ClassVar[bool] = True

@@ -28,7 +28,7 @@ class GoogleJudge:
     """A Gemini model."""
 
     Options: ClassVar[type[ChatOptions]] = ChatOptions
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     needs: ClassVar[tuple[str, ...]] = ()
     takes_labels: ClassVar[bool] = False
     is_remote: ClassVar[bool] = True

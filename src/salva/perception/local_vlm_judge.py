@@ -46,7 +46,7 @@ class LocalVlmOptions(CheckpointOptions):
 class LocalVlmJudge:
     """A vision-language model that is asked in words."""
 
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     needs: ClassVar[tuple[str, ...]] = ()
     takes_labels: ClassVar[bool] = False
     Options: ClassVar[type[LocalVlmOptions]] = LocalVlmOptions
