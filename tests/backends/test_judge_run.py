@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
+from backends.in_process import Command, Done, command_line
 from backends.judge_servers import Fail, Say, Server, Turn, serving
 
-from salva.cli.main import main
 from salva.core.observation import Answer
 from salva.store.sqlite import open_run
 
@@ -27,32 +26,12 @@ def server() -> Iterator[Server]:
         yield made
 
 
-class Done(NamedTuple):
-    """How a command ended."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-Command = Callable[..., Done]
-
-
 @pytest.fixture
 def salva(server: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
     """The command line, in this process."""
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
-
-    def command(*arguments: str) -> Done:
-        monkeypatch.setattr(sys, "argv", ["salva", *arguments])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            main()
-        code = ended.value.code
-        return Done(code if isinstance(code, int) else int(bool(code)), *capsys.readouterr())
-
-    return command
+    return command_line(monkeypatch, capsys)
 
 
 def run(salva: Command, out: Path, *arguments: str) -> Done:

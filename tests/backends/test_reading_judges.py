@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
+from backends.in_process import Command, command_line
 from backends.judge_servers import Fail, Say, Server, Turn, picture_in, serving
 
-from salva.cli.main import main
 from salva.core.image import Picture
 from salva.core.observation import Reading
 from salva.core.protocols import LookRequest, Query
@@ -26,27 +25,10 @@ FAULTY = ("--size", "8", "--model", "painter", "--set", "model.faults=optical-ch
 GREY = Picture(rgb=bytes([120]) * 192, width=8, height=8)
 
 
-class Done(NamedTuple):
-    """How a command ended."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-
 @pytest.fixture
-def salva(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
+def salva(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
     """The command line, in this process."""
-
-    def command(*arguments: str) -> Done:
-        monkeypatch.setattr(sys, "argv", ["salva", *arguments])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            main()
-        code = ended.value.code
-        return Done(code if isinstance(code, int) else int(bool(code)), *capsys.readouterr())
-
-    return command
+    return command_line(monkeypatch, capsys)
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +59,7 @@ def point_to(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
 
 
-def outcomes(salva: Callable[..., Done], run: Path) -> dict[str, tuple[str, str]]:
+def outcomes(salva: Command, run: Path) -> dict[str, tuple[str, str]]:
     """Outcome and errors of each case."""
     import csv
 
@@ -89,7 +71,7 @@ def outcomes(salva: Callable[..., Done], run: Path) -> dict[str, tuple[str, str]
 
 
 def test_a_judge_that_reads_gives_the_verdicts_of_the_reader_it_reads_with(
-    literate: Server, salva: Callable[..., Done], tmp_path: Path
+    literate: Server, salva: Command, tmp_path: Path
 ) -> None:
     asked = ("run", "metalogic", *FAULTY, "--reader", "openai/clerk", "--out", str(tmp_path / "judge"))
     done = salva(*asked)
@@ -107,7 +89,7 @@ def test_a_judge_that_reads_gives_the_verdicts_of_the_reader_it_reads_with(
 
 
 def test_a_reply_that_nobody_can_read_leaves_the_pair_undecided(
-    salva: Callable[..., Done], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    salva: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with serving([Say(text="It depends on what you call text.")]) as server:
         point_to(server, monkeypatch)
@@ -117,9 +99,7 @@ def test_a_reply_that_nobody_can_read_leaves_the_pair_undecided(
     assert {outcome for outcome, _ in outcomes(salva, tmp_path / "run").values()} == {"INCONCLUSIVE"}
 
 
-def test_a_limit_of_costs_counts_what_a_reader_costs(
-    literate: Server, salva: Callable[..., Done], tmp_path: Path
-) -> None:
+def test_a_limit_of_costs_counts_what_a_reader_costs(literate: Server, salva: Command, tmp_path: Path) -> None:
     run = ("run", "metalogic", *FAULTY, "--reader", "openai/clerk", "--out", str(tmp_path / "run"), "--max-cost", "0.5")
     done = salva(*run)
     assert done.returncode == 2
@@ -132,7 +112,7 @@ def test_a_limit_of_costs_counts_what_a_reader_costs(
 
 
 def test_a_reader_whose_endpoint_becomes_another_model_stops_the_run(
-    salva: Callable[..., Done], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    salva: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     no = json.dumps({"explanation": "nothing there", "answer": "no"})
     with serving([Say(text=no, model="clerk-1"), Say(text=no, model="clerk-2")]) as server:
@@ -142,7 +122,7 @@ def test_a_reader_whose_endpoint_becomes_another_model_stops_the_run(
     assert "the reader 'openai/clerk' now answers as" in done.stderr
 
 
-def test_a_wrong_key_stops_the_run(salva: Callable[..., Done], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_key_stops_the_run(salva: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving([Fail(status=401, message="no such key", kind="invalid_api_key")]) as server:
         point_to(server, monkeypatch)
         done = salva("run", "metalogic", *FAULTY, "--reader", "openai/clerk", "--out", str(tmp_path / "run"))

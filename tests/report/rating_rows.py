@@ -16,10 +16,10 @@ TEXTS = {"a": "a cat chases a dog", "pv": "a dog chases a cat", "pi": "a dog is 
 RATERS = ("ann", "bob", "cyd")
 
 
-def write(path: Path, rows: Sequence[Mapping[str, object]]) -> Path:
+def write(path: Path, rows: Sequence[Mapping[str, object]], delimiter: str = ",") -> Path:
     names = list(dict.fromkeys(name for row in rows for name in row))
     with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, names)
+        writer = csv.DictWriter(file, names, delimiter=delimiter)
         writer.writeheader()
         writer.writerows(rows)
     return path
