@@ -16,7 +16,7 @@ from salva.stats.tally import Judged
 
 _MARKS = (0.0, 0.5)
 _HEAT_ENDS = (-0.2, 1.0)
-"""From what no published model falls below to what is right; over all that kappa can be, many would look alike."""
+"""Over all that kappa can be, from -1 on, most models would look alike."""
 
 
 def charts_of(judged: Sequence[Judged], by_judge: Mapping[str, Sequence[Judged]]) -> tuple[Chart, ...]:
