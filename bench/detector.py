@@ -12,7 +12,7 @@ import time
 from salva.assets.files import asset_path
 from salva.core.protocols import LookRequest, Query
 from salva.generators.painter.component import random_scene
-from salva.perception.pocket_detector import WEIGHTS, PocketDetector
+from salva.perception.detectors.pocket_detector import WEIGHTS, PocketDetector
 
 N_PICTURES = 100
 LIMIT_MS = 20.0

@@ -49,9 +49,9 @@ def main() -> None:
 def measure(n_images: int, retry_after: str) -> dict[str, float]:
     """One run against a fresh endpoint."""
     from salva.core.spec import RunSpec
+    from salva.engine.progress import SilentProgress
     from salva.generators.openai_images import OpenAiImages
     from salva.run.pipeline import execute
-    from salva.run.progress import SilentProgress
     from salva.testing.fakes import FakeDetector, FakeSame, FakeSuite
     from salva.testing.specs import bound
 

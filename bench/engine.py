@@ -60,10 +60,10 @@ def measure(what: str, directory: Path, n_images: int) -> dict[str, float]:
 def child(what: str, directory: Path, n_images: int) -> None:
     """What the fresh process does."""
     from salva.core.spec import Binding, RunSpec
+    from salva.engine.progress import SilentProgress
     from salva.report.summary import summarise_run
-    from salva.run.judging import judge_again
+    from salva.run.judge_again import judge_again
     from salva.run.pipeline import execute
-    from salva.run.progress import SilentProgress
     from salva.testing.fakes import FakeDetector, FakeGenerator, FakeSame, FakeSuite
 
     spec = RunSpec(

@@ -44,13 +44,13 @@ from salva.core.observation import Detections, Observation
 from salva.core.options import NoOptions
 from salva.core.protocols import LookRequest, Query, Rendered, RenderRequest
 from salva.core.spec import RunSpec
+from salva.engine.progress import SilentProgress
 from salva.errors import SalvaError
 from salva.generators.diffusers_pipeline import DiffusersOptions, DiffusersPipeline
-from salva.perception.florence2 import Florence2
+from salva.perception.detectors.florence2 import Florence2
 from salva.relations.same_scene import SameScene
 from salva.run.pipeline import execute
-from salva.run.progress import SilentProgress
-from salva.suites.metalogic import MetaLogic
+from salva.suites.metalogic.suite import MetaLogic
 from salva.testing.specs import bound
 
 WANTED = {

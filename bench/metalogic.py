@@ -20,11 +20,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from salva.engine import pictures
+from salva.engine.progress import make_progress
 from salva.registry import load
-from salva.run import pictures
 from salva.run.ask import Ask, make_spec
 from salva.run.pipeline import execute
-from salva.run.progress import make_progress
 
 _busy: dict[str, float] = {}
 _turn = threading.Lock()

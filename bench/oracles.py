@@ -28,15 +28,15 @@ from salva.core.observation import Answer, Detections, Observation
 from salva.core.protocols import LookRequest
 from salva.core.scene import Scene, Thing
 from salva.core.verdict import Outcome, Verdict
+from salva.engine.progress import make_progress
 from salva.errors import SalvaError
 from salva.logic.notation import parse
 from salva.logic.satisfaction import satisfies
-from salva.perception.pocket_detector import PocketDetector
-from salva.perception.scene_judge import SceneJudge
+from salva.perception.detectors.pocket_detector import PocketDetector
+from salva.perception.judges.scene_judge import SceneJudge
 from salva.registry import add_loose_plugin, entries, load
 from salva.run.ask import Ask, make_spec
 from salva.run.pipeline import execute
-from salva.run.progress import make_progress
 from salva.store.sqlite import RunStore, open_run
 
 FAULTS = "entity-omission:0.12,entity-duplication:0.08,x-misposition:0.12,y-misposition:0.12"

@@ -37,8 +37,8 @@ from salva.core.protocols import LookRequest, Query, Rendered, RenderRequest
 from salva.core.verdict import Outcome
 from salva.generators.painter.component import random_scene
 from salva.generators.pocket import Pocket, PocketOptions
-from salva.perception.pocket_detector import PocketDetector
-from salva.perception.pocket_embedder import PocketEmbedder
+from salva.perception.detectors.pocket_detector import PocketDetector
+from salva.perception.embedders.pocket_embedder import PocketEmbedder
 from salva.stats.intervals import wilson
 
 ROOT = Path(__file__).resolve().parents[1]

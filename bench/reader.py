@@ -25,7 +25,7 @@ from salva.core.observation import Reading
 from salva.core.protocols import LookRequest, Query, Rendered, RenderRequest
 from salva.core.spec import ComponentSpec
 from salva.generators.painter.component import random_scene
-from salva.perception.rapid_ocr import RapidOcr
+from salva.perception.readers.rapid_ocr import RapidOcr
 from salva.registry import bind
 
 LIMIT_MS = 60.0

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import configparser
 import dataclasses
 import sys
 from pathlib import Path
@@ -21,23 +22,35 @@ ROOMS = {
     "": "the front door",
     "core": "the nouns that flow: frozen dataclasses, standard library only",
     "logic": "formulas only; has never heard of images",
-    "stats": "numbers in, numbers out",
-    "suites": "options to cases",
+    "stats": "numbers in, numbers out; names no relation and no suite",
+    "judging": "which verdict speaks for a case, controls and tallies; no store, no threads",
+    "suites/metalogic": "MetaLogic: cases, templates, tables",
+    "suites/semvar": "SemVarBench: triples, files, its relation, tables and charts",
+    "suites/faithfulness": "the TIFA-lite project: pairs, files, tables",
+    "relations": "observations to conclusions, for several suites; pure functions",
+    "metrics": "verdicts to tables, for several suites",
     "generators": "prompts to pictures",
     "generators/painter": "draws what a formula says, faults on request",
-    "perception": "pictures to observations",
-    "relations": "observations to verdicts; pure functions",
-    "metrics": "verdicts to tables",
+    "perception": "pictures to observations: what all perceivers share",
+    "perception/detectors": "pictures to boxes",
+    "perception/readers": "pictures to text",
+    "perception/embedders": "pictures and texts to vectors",
+    "perception/judges": "pictures and questions to answers and scores",
     "testing": "shipped fakes and conformance checks, for us and for plugin authors",
     "store": "a run on disk",
-    "run": "from an ask to stored verdicts",
-    "report": "verdicts to tables, pages and files; reads the store only",
-    "cli": "parses, calls, prints: one short file per command",
+    "engine": "moves units through lanes while components work",
+    "engine/executors": "where components run",
+    "run": "whole-run commands: ask, plan, run, judge again, verify, selftest, doctor",
+    "figures": "charts to SVG and PNG, numbers to text",
+    "report": "summary, gallery and its forms; reads the store, knows no suite",
+    "people": "rating tables, sheets, agreement",
+    "exchange": "the door of import and export, and formats of no suite",
     "writing": "new test sentences: templates, checks, reviews",
     "remote": "endpoints on the other side of HTTP, and their errors in our words",
     "hardware": "devices, precision, batch sizes, checkpoints on disk and on the hub",
     "imaging": "image files to pictures and back",
     "assets": "sprites, names and weights, their licences and checksums",
+    "cli": "parses, calls, prints: one short file per command",
 }
 
 
@@ -90,6 +103,14 @@ def commands_page() -> str:
     return "\n".join(lines)
 
 
+def _layers() -> list[str]:
+    """The import order, as the contracts have it."""
+    contracts = configparser.ConfigParser()
+    contracts.read(DOCS.parent / ".importlinter", encoding="utf-8")
+    layers = contracts["importlinter:contract:rooms"]["layers"].split("\n")
+    return [f"{number}. `{layer.replace('salva.', '')}`" for number, layer in enumerate(filter(None, layers), 1)]
+
+
 def map_page() -> str:
     """Every room and file, with the first sentence of its docstring."""
     lines = [
@@ -97,11 +118,9 @@ def map_page() -> str:
         "",
         "Made from the code by `make docs`; do not edit. A case flows through the rooms from suite to report;",
         "each room is plain functions from one frozen record to the next, and no room knows its neighbours.",
-        "Imports go down only:",
+        "Imports go down only, and rooms beside each other are strangers:",
         "",
-        "`cli` > `api` > `run | report` > `store | registry` >",
-        "`suites | generators | perception | relations | metrics | testing` >",
-        "`assets` > `logic | stats` > `core` > `errors`",
+        *_layers(),
         "",
         "Nothing imports a plugin room; the registry reaches it by name. These contracts are checked with the tests.",
     ]

@@ -29,9 +29,9 @@ from salva.core.image import Picture
 from salva.core.observation import Detection, Detections
 from salva.core.protocols import LookRequest, Query, Rendered, RenderRequest
 from salva.generators.pocket import Pocket, PocketOptions
-from salva.perception.pocket_detector import PocketDetector
+from salva.perception.detectors.pocket_detector import PocketDetector
 from salva.stats.intervals import wilson
-from salva.suites.metalogic import MetaLogic, MetaLogicOptions
+from salva.suites.metalogic.suite import MetaLogic, MetaLogicOptions
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "audit" / "pocket"

@@ -62,7 +62,7 @@ def run(name: str, painter: str, work: Path, weights: Path | None = None) -> Pat
 
 def check_held_out() -> None:
     """No pair of things is in both a training case and a held-out one, whichever suite they are of."""
-    from salva.suites.semvar import SemVar, SemVarOptions
+    from salva.suites.semvar.suite import SemVar, SemVarOptions
 
     pairs = {"train": set[frozenset[str]](), "test": set[frozenset[str]]()}
     for split, things in (("train", TRAIN_THINGS), ("test", HELD_OUT_THINGS)):

@@ -25,7 +25,7 @@ from salva.core.scene import Thing
 from salva.generators.painter.background import paint_background
 from salva.generators.painter.component import random_scene
 from salva.generators.painter.drawing import PaintedText, paint, text_box_size
-from salva.perception.pocket_detector import PocketDetector
+from salva.perception.detectors.pocket_detector import PocketDetector
 
 FIRST_SEED = 900_000_000
 TIE = 0.02

@@ -149,7 +149,7 @@ def faults(question: Question, boxes: tuple[Detection, ...], pixels: np.ndarray,
 
 def judge(path: Path, sheet: Path | None) -> None:
     """Print the table of what is right."""
-    from salva.perception.pocket_detector import PocketDetector
+    from salva.perception.detectors.pocket_detector import PocketDetector
 
     stored = np.load(path)
     asked = questions(int(stored["n_each"]))

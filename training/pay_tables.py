@@ -13,11 +13,11 @@ from pathlib import Path
 import pandas as pd
 
 from salva.core.verdict import Outcome
-from salva.report.source import RunRecords, read_records
-from salva.report.training_pairs import Filter, filter_table
+from salva.exchange.training_pairs import Filter, filter_table
+from salva.judging.tally import PAIR, TRUTH, Judged, cluster_of, headline, join
 from salva.stats.bootstrap import cautious_macro
 from salva.stats.intervals import Interval
-from salva.stats.tally import PAIR, TRUTH, Judged, cluster_of, headline, join
+from salva.store.queries import RunRecords, read_records
 
 SUITES = ("semvar", "metalogic")
 DECIDED = (Outcome.HOLDS, Outcome.VIOLATED)

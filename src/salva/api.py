@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from salva.core.case import Case
 from salva.core.verdict import Outcome
+from salva.engine.progress import make_progress
 from salva.report.summary import Summary, summarise_run
 from salva.run.ask import Ask, make_spec
 from salva.run.pipeline import execute
-from salva.run.progress import make_progress
 from salva.store.sqlite import open_run as open_store
 
 if TYPE_CHECKING:

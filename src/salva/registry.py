@@ -23,10 +23,10 @@ ROLES = ("suite", "model", "detector", "reader", "embedder", "judge", "relation"
 
 BUILT_IN: Mapping[str, Mapping[str, str]] = {
     "suite": {
-        "faithfulness": "salva.suites.faithfulness:Faithfulness",
-        "metalogic": "salva.suites.metalogic:MetaLogic",
-        "semvar": "salva.suites.semvar:SemVar",
-        "tifa-lite": "salva.suites.faithfulness:Faithfulness",
+        "faithfulness": "salva.suites.faithfulness.suite:Faithfulness",
+        "metalogic": "salva.suites.metalogic.suite:MetaLogic",
+        "semvar": "salva.suites.semvar.suite:SemVar",
+        "tifa-lite": "salva.suites.faithfulness.suite:Faithfulness",
     },
     "model": {
         "a1111": "salva.generators.a1111:A1111",
@@ -40,50 +40,50 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "pocket": "salva.generators.pocket:Pocket",
     },
     "detector": {
-        "detr": "salva.perception.detr:Detr",
-        "florence2": "salva.perception.florence2:Florence2",
-        "florence2-grounding": "salva.perception.florence2:Florence2Grounding",
-        "grounding-dino": "salva.perception.grounding_dino:GroundingDino",
-        "onnx": "salva.perception.onnx_yolox:OnnxYolox",
-        "owlv2": "salva.perception.owlv2:Owlv2",
-        "pocket": "salva.perception.pocket_detector:PocketDetector",
+        "detr": "salva.perception.detectors.detr:Detr",
+        "florence2": "salva.perception.detectors.florence2:Florence2",
+        "florence2-grounding": "salva.perception.detectors.florence2:Florence2Grounding",
+        "grounding-dino": "salva.perception.detectors.grounding_dino:GroundingDino",
+        "onnx": "salva.perception.detectors.onnx_yolox:OnnxYolox",
+        "owlv2": "salva.perception.detectors.owlv2:Owlv2",
+        "pocket": "salva.perception.detectors.pocket_detector:PocketDetector",
     },
-    "reader": {"rapidocr": "salva.perception.rapid_ocr:RapidOcr"},
+    "reader": {"rapidocr": "salva.perception.readers.rapid_ocr:RapidOcr"},
     "embedder": {
-        "clip": "salva.perception.clip_like:Clip",
-        "inception": "salva.perception.inception:Inception",
-        "pocket": "salva.perception.pocket_embedder:PocketEmbedder",
-        "published-inception": "salva.perception.published_inception:PublishedInception",
-        "siglip": "salva.perception.clip_like:Siglip",
+        "clip": "salva.perception.embedders.clip_like:Clip",
+        "inception": "salva.perception.embedders.inception:Inception",
+        "pocket": "salva.perception.embedders.pocket_embedder:PocketEmbedder",
+        "published-inception": "salva.perception.embedders.published_inception:PublishedInception",
+        "siglip": "salva.perception.embedders.clip_like:Siglip",
     },
     "judge": {
-        "anthropic": "salva.perception.anthropic_judge:AnthropicJudge",
-        "blip-vqa": "salva.perception.blip_vqa:BlipVqa",
-        "google": "salva.perception.google_judge:GoogleJudge",
-        "openai": "salva.perception.chat_judge:ChatJudge",
-        "scene": "salva.perception.scene_judge:SceneJudge",
-        "transformers": "salva.perception.local_vlm_judge:LocalVlmJudge",
+        "anthropic": "salva.perception.judges.anthropic_judge:AnthropicJudge",
+        "blip-vqa": "salva.perception.judges.blip_vqa:BlipVqa",
+        "google": "salva.perception.judges.google_judge:GoogleJudge",
+        "openai": "salva.perception.judges.chat_judge:ChatJudge",
+        "scene": "salva.perception.judges.scene_judge:SceneJudge",
+        "transformers": "salva.perception.judges.local_vlm_judge:LocalVlmJudge",
     },
     "relation": {
         "must-differ": "salva.relations.must_differ:MustDiffer",
         "same-answers": "salva.relations.same_answers:SameAnswers",
         "same-scene": "salva.relations.same_scene:SameScene",
         "same-similarity": "salva.relations.same_similarity:SameSimilarity",
-        "semantic-effect": "salva.relations.semantic_effect:SemanticEffect",
+        "semantic-effect": "salva.suites.semvar.semantic_effect:SemanticEffect",
         "truth": "salva.relations.truth:Truth",
     },
     "metric": {
         "violation-rates": "salva.metrics.violation_rates:ViolationRates",
-        "faithfulness-tables": "salva.metrics.faithfulness_tables:FaithfulnessTables",
+        "faithfulness-tables": "salva.suites.faithfulness.tables:FaithfulnessTables",
         "judge-costs": "salva.metrics.judge_costs:JudgeCosts",
-        "metalogic-tables": "salva.metrics.metalogic_tables:MetaLogicTables",
+        "metalogic-tables": "salva.suites.metalogic.tables:MetaLogicTables",
         "rating-tables": "salva.metrics.rating_tables:RatingTables",
-        "semvar-tables": "salva.metrics.semvar_tables:SemVarTables",
+        "semvar-tables": "salva.suites.semvar.tables:SemVarTables",
     },
-    "executor": {"local": "salva.run.serial_executor:LocalExecutor"},
+    "executor": {"local": "salva.engine.executors.local:LocalExecutor"},
 }
 
-_STAND_INS = {"reader": ("judge", "salva.perception.judge_reader", "reader_of")}
+_STAND_INS = {"reader": ("judge", "salva.perception.readers.judge_reader", "reader_of")}
 """A role that components of another can play, and what makes them fit: any judge can be asked to read."""
 _GROUP = {role: f"salva.{'generator' if role == 'model' else role}s" for role in ROLES}
 _loose: dict[str, dict[str, str]] = {}

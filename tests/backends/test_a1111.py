@@ -10,10 +10,10 @@ import pytest
 from backends.endpoints import Answered, Asked, asked_for, png_text, said, serving
 
 from salva.core.protocols import Rendered
+from salva.engine.progress import SilentProgress
 from salva.errors import BackendError, UnusableError
 from salva.generators.a1111 import A1111
 from salva.run.pipeline import execute
-from salva.run.progress import SilentProgress
 from salva.testing.specs import bound, fake_spec
 
 MODELS = [{"title": "v1-5.safetensors [6ce0161689]", "model_name": "v1-5", "hash": "6ce0161689", "sha256": None}]

@@ -26,9 +26,9 @@ from salva.core.observation import Detection, Detections
 from salva.core.protocols import LookRequest, Query
 from salva.core.spec import Binding, ComponentSpec
 from salva.errors import BackendError, UsageError
-from salva.perception.boxes import BoxOptions
-from salva.perception.florence2 import Florence2, Florence2Grounding
-from salva.perception.grounding_dino import GroundingDino
+from salva.perception.detectors.boxes import BoxOptions
+from salva.perception.detectors.florence2 import Florence2, Florence2Grounding
+from salva.perception.detectors.grounding_dino import GroundingDino
 from salva.perception.pixels import to_pixels
 from salva.registry import bind
 from salva.testing.conformance import check_perceiver

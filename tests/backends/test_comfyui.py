@@ -13,12 +13,12 @@ from backends.endpoints import Answered, Asked, asked_for, png, said, serving
 
 from salva.core.protocols import Rendered
 from salva.core.spec import ComponentSpec
+from salva.engine.progress import SilentProgress
 from salva.errors import BackendError, UnusableError, UsageError
 from salva.generators.comfyui import ComfyUi
 from salva.generators.comfyui_workflow import make_form
 from salva.registry import bind
 from salva.run.pipeline import execute
-from salva.run.progress import SilentProgress
 from salva.testing.fakes import written_in
 from salva.testing.specs import bound, fake_spec
 

@@ -19,13 +19,13 @@ from backends.endpoints import Answered, Asked, asked_for, png, png_text, said, 
 
 from salva.core.protocols import Rendered
 from salva.core.spec import ComponentSpec, RunSpec
+from salva.engine import guard as guarding
+from salva.engine.budget import Limits
+from salva.engine.progress import SilentProgress
 from salva.errors import BackendError, BusyError, RefusedError, SalvaError, UnusableError, UsageError
 from salva.generators.openai_images import AS_IS, OpenAiImages
 from salva.registry import bind
-from salva.run import guard as guarding
-from salva.run.budget import Limits
 from salva.run.pipeline import execute
-from salva.run.progress import SilentProgress
 from salva.store.sqlite import open_run
 from salva.testing.fakes import written_in
 from salva.testing.specs import bound, fake_spec

@@ -15,8 +15,8 @@ from salva.core.image import Picture
 from salva.core.observation import Reading
 from salva.core.protocols import LookRequest, Query
 from salva.core.spec import ComponentSpec
-from salva.perception.judge_reader import IS_ANY
-from salva.perception.rapid_ocr import RapidOcr, RapidOcrOptions
+from salva.perception.readers.judge_reader import IS_ANY
+from salva.perception.readers.rapid_ocr import RapidOcr, RapidOcrOptions
 from salva.registry import bind
 
 pytest.importorskip("openai", reason="judges at endpoints need the api extra")

@@ -17,13 +17,13 @@ import pytest
 from salva.core.image import Picture
 from salva.core.spec import RunSpec
 from salva.core.verdict import Outcome
-from salva.relations.semantic_effect import SemanticEffect
+from salva.engine.progress import SilentProgress
 from salva.report.summary import summarise_run
 from salva.run.pipeline import execute
-from salva.run.progress import SilentProgress
 from salva.store.sqlite import open_run
-from salva.suites.semvar import SemVar
-from salva.suites.semvar_files import read_rows
+from salva.suites.semvar.files import read_rows
+from salva.suites.semvar.semantic_effect import SemanticEffect
+from salva.suites.semvar.suite import SemVar
 from salva.testing.fakes import FakeGenerator, written_in
 from salva.testing.specs import bound
 
@@ -103,7 +103,7 @@ def endpoint(foreign_data: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[En
 
 
 def spec(folder: Path, endpoint: Endpoint, size: str) -> RunSpec:
-    from salva.perception.chat_judge import ChatJudge
+    from salva.perception.judges.chat_judge import ChatJudge
 
     url = f"http://127.0.0.1:{endpoint.server_address[1]}/v1"
     return RunSpec(

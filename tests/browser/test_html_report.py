@@ -18,7 +18,7 @@ from selenium.webdriver.support.ui import Select
 from salva.core.case import Case, Prompt
 from salva.core.verdict import Failure, Outcome
 from salva.report.html import render_html
-from salva.report.source import Asked, RunRecords, Seen
+from salva.store.queries import Asked, RunRecords, Seen
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ from faults import knowing
 
 from salva import registry
 from salva.core.verdict import ENTITY_OMISSION, OPTICAL_CHARACTER, X_MISPOSITION
+from salva.engine.progress import SilentProgress
 from salva.errors import BackendError, UsageError
-from salva.run.progress import SilentProgress
 from salva.run.selftest import FAULTS, print_report, selftest
 from salva.run.selftest_report import Score, SelftestReport
 

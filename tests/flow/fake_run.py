@@ -9,9 +9,9 @@ import json
 import sys
 from pathlib import Path
 
+from salva.engine.progress import SilentProgress
 from salva.errors import SalvaError
 from salva.run.pipeline import execute
-from salva.run.progress import SilentProgress
 from salva.testing.fakes import FakeReader
 from salva.testing.specs import bound, fake_spec
 

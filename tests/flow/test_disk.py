@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from salva.engine.progress import SilentProgress
 from salva.errors import StoreError
-from salva.run.judging import judge_again
+from salva.run.judge_again import judge_again
 from salva.run.pipeline import execute
-from salva.run.progress import SilentProgress
 from salva.run.verify import verify
 from salva.store.sqlite import open_run
 from salva.testing.fakes import CALLS, FakeDetector

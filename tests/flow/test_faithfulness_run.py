@@ -10,10 +10,10 @@ from click.testing import CliRunner
 
 from salva import registry
 from salva.cli.main import salva
-from salva.report.export_tifa import write_tifa
-from salva.report.importing import ImportSettings, import_files
-from salva.report.source import read_records
+from salva.exchange.export_tifa import write_tifa
+from salva.exchange.importing import ImportSettings, import_files
 from salva.report.summary import Summary, summarise_run
+from salva.store.queries import read_records
 
 FAULTY = ("--set", "model.faults=entity-omission:0.5")
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from salva.core.verdict import Outcome
+from salva.engine.progress import SilentProgress
 from salva.errors import UsageError
-from salva.run.judging import judge_again
+from salva.run.judge_again import judge_again
 from salva.run.pipeline import execute
-from salva.run.progress import SilentProgress
 from salva.run.verify import verify
 from salva.store.runfile import read_run_file
 from salva.store.sqlite import open_run

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from salva.core.verdict import Verdict
-from salva.run.progress import SilentProgress
+from salva.engine.progress import SilentProgress
 from salva.run.verify import verify
 from salva.store.sqlite import open_run
 

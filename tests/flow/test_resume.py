@@ -11,9 +11,9 @@ import pytest
 
 from salva.core.observation import Detections
 from salva.core.verdict import Outcome, Verdict
+from salva.engine.progress import SilentProgress
 from salva.errors import PluginError, StoreError, UnusableError, UsageError
 from salva.run.pipeline import execute
-from salva.run.progress import SilentProgress
 from salva.run.summary import RunSummary
 from salva.run.verify import verify
 from salva.store.runfile import read_run_file

@@ -17,14 +17,14 @@ from salva.core.options import NoOptions, option
 from salva.core.protocols import LookRequest
 from salva.core.spec import RunSpec
 from salva.core.verdict import Outcome
+from salva.engine.progress import SilentProgress
 from salva.errors import SalvaError
-from salva.relations.semantic_effect import SemanticEffect
 from salva.report.summary import summarise_run
 from salva.run.pipeline import execute
-from salva.run.progress import SilentProgress
 from salva.store.sqlite import open_run
-from salva.suites.semvar import SemVar
-from salva.suites.semvar_files import read_rows
+from salva.suites.semvar.files import read_rows
+from salva.suites.semvar.semantic_effect import SemanticEffect
+from salva.suites.semvar.suite import SemVar
 from salva.testing.fakes import CALLS, FakeGenerator, written_in
 from salva.testing.specs import bound
 

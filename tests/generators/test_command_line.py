@@ -12,10 +12,10 @@ import pytest
 
 from salva.core.case import Prompt
 from salva.core.protocols import Rendered, RenderRequest
+from salva.engine.progress import SilentProgress
 from salva.errors import BackendError, RefusedError, UnusableError
 from salva.generators.command_line import N_HANGS, CommandLine
 from salva.run.pipeline import execute
-from salva.run.progress import SilentProgress
 from salva.testing.fakes import written_in
 from salva.testing.specs import bound, fake_spec
 

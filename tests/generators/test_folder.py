@@ -10,13 +10,14 @@ import pytest
 
 from salva.core.case import Prompt
 from salva.core.protocols import Rendered, RenderRequest
+from salva.engine.actors import requests_of
+from salva.engine.progress import SilentProgress
 from salva.errors import BackendError, SalvaError, UsageError
 from salva.generators.folder import FolderImages
 from salva.generators.folder_layouts import detect, worn
 from salva.imaging.files import encode_picture
 from salva.run.pipeline import execute
-from salva.run.plan import planned_cases, requests_of
-from salva.run.progress import SilentProgress
+from salva.run.plan import planned_cases
 from salva.testing.conformance import check_generator
 from salva.testing.fakes import painted, written_in
 from salva.testing.specs import bound, fake_spec

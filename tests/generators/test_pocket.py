@@ -250,7 +250,7 @@ def shipped() -> Pocket:
 
 
 def test_shipped_weights_paint_single_things(shipped: Pocket) -> None:
-    from salva.perception.pocket_detector import DetectorOptions, PocketDetector
+    from salva.perception.detectors.pocket_detector import DetectorOptions, PocketDetector
 
     things = Pocket.things()[::2]
     outcomes = shipped.render([ask(f"there is {_article(thing)} {thing}", 900 + i) for i, thing in enumerate(things)])
@@ -267,7 +267,7 @@ def test_shipped_weights_paint_single_things(shipped: Pocket) -> None:
 
 
 def test_shipped_words_cover_every_metalogic_prompt(shipped: Pocket) -> None:
-    from salva.suites.metalogic import MetaLogic, MetaLogicOptions
+    from salva.suites.metalogic.suite import MetaLogic, MetaLogicOptions
 
     suite = MetaLogic(MetaLogicOptions())
     texts = {prompt.text for size in suite.sizes for case in suite.cases(size) for prompt in case.prompts}

@@ -18,7 +18,7 @@ from salva.logic.worlds import World, worlds
 from salva.relations.same_scene import SameScene, SameSceneOptions
 from salva.relations.scenes import SceneOptions
 from salva.relations.truth import Truth
-from salva.suites.metalogic import MetaLogic, MetaLogicOptions
+from salva.suites.metalogic.suite import MetaLogic, MetaLogicOptions
 
 SUITE = MetaLogic(MetaLogicOptions(counts=3))
 OWN = {case.category: case for case in reversed(list(SUITE.cases("beyond")))}

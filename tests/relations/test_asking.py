@@ -12,7 +12,7 @@ from salva.core.observation import Answer, Observation, Reading, TextSpan
 from salva.core.protocols import Conclusion, Look, LookRequest, Query, Sight
 from salva.core.verdict import Outcome
 from salva.errors import UsageError
-from salva.perception.rapid_ocr import RapidOcr
+from salva.perception.readers.rapid_ocr import RapidOcr
 from salva.relations.asking import READER, AskingOptions, instructing_texts, unreadable, with_checks, with_notes
 
 QUESTION = Query(role="judge", kind="answer", text="is there a cat?", choices=("yes", "no"))

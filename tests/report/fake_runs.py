@@ -16,7 +16,7 @@ from salva.core.fingerprint import Json
 from salva.core.observation import Detection, Detections, Reading, TextSpan
 from salva.core.protocols import Query
 from salva.core.verdict import Failure, Outcome, Verdict
-from salva.report.source import RunRecords, Seen
+from salva.store.queries import RunRecords, Seen
 from salva.store.records import Status, StoredComponent, StoredLook
 from salva.store.runfile import write_run_file
 from salva.store.sqlite import open_run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from salva.core.observation import Detection, TextSpan
 from salva.report.gallery import Thumbnail, _overlays
-from salva.report.source import Seen
+from salva.store.queries import Seen
 
 BOX = (0.1, 0.1, 0.4, 0.2)
 EVERYWHERE = (0.0, 0.0, 1.0, 1.0)

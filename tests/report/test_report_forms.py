@@ -19,9 +19,9 @@ from salva.core.fingerprint import Json
 from salva.core.verdict import Failure, Outcome
 from salva.report.html import render_html, write_html
 from salva.report.markdown import to_markdown
-from salva.report.source import RunRecords
 from salva.report.summary import summarise
 from salva.report.terminal import print_summary
+from salva.store.queries import RunRecords
 
 
 class Page(HTMLParser):

@@ -11,8 +11,9 @@ import pytest
 from salva.core.case import Case, Prompt
 from salva.core.options import NoOptions
 from salva.core.protocols import Query, RenderRequest
+from salva.engine.actors import Actor, requests_of
 from salva.errors import PluginError, UsageError
-from salva.run.plan import Actor, planned_cases, requests_of
+from salva.run.plan import planned_cases
 from salva.testing.fakes import FakeDetector, FakeGenerator, FakeSuite
 from salva.testing.specs import bound, fake_spec
 

@@ -21,7 +21,7 @@ from salva.core.fingerprint import Json
 from salva.errors import BackendError, UnusableError, UsageError
 from salva.relations.question_files import plain as plain_in_files
 from salva.relations.question_files import read_questions
-from salva.report.source import read_records
+from salva.store.queries import read_records
 from salva.writing.prompt_files import read_prompts
 from salva.writing.question_replies import read_elements, read_propositions
 from salva.writing.questions import STYLES, Written, different, file_text, plain, write_questions

@@ -21,9 +21,9 @@ from salva.errors import UsageError
 from salva.logic.english_reader import read
 from salva.logic.equivalence import are_equivalent
 from salva.logic.notation import parse
-from salva.report.source import RunRecords
 from salva.stats.semantic_effect import PAIRS, pair_name
-from salva.suites.semvar import SemVar
+from salva.store.queries import RunRecords
+from salva.suites.semvar.suite import SemVar
 from salva.writing.author import CONFIDENCE, METHODS
 from salva.writing.criteria import CRITERIA, checks_by_code
 from salva.writing.samples import DISPUTED, INVALID, UNREVIEWED, VALID, read_samples, verdict_of

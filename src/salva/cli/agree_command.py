@@ -50,8 +50,8 @@ def command(
     its pictures or cases with --ratings; its violation rate is then corrected by them. A RUN made of ratings
     (`salva import --as ratings`) holds them already.
     """
-    from salva.report.agreement import Reckoning, file_agreement, parse_bins
-    from salva.report.run_agreement import imported_agreement, run_agreement
+    from salva.people.agreement import Reckoning, file_agreement, parse_bins
+    from salva.people.run_agreement import imported_agreement, run_agreement
 
     n_bins, edges = parse_bins(bins)
     reckoning = Reckoning(n_bins=n_bins, edges=edges, level=level)

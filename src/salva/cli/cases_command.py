@@ -91,7 +91,7 @@ def _print_csv(cases: Iterable[Case]) -> None:
 def _print_pairs(cases: Iterable[Case]) -> None:
     """The pairs of the faithfulness suite in the columns of the TIFA-lite project."""
     from salva.core.cells import safe_cell
-    from salva.report.export_tifa import prompt_rows
+    from salva.exchange.export_tifa import prompt_rows
 
     csv.writer(sys.stdout).writerows([safe_cell(cell) for cell in row] for row in prompt_rows(cases))
 

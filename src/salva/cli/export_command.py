@@ -45,9 +45,9 @@ def command(
 ) -> None:
     """Write RUN as files."""
     if form in ("sft", "dpo"):
+        from salva.exchange.training_export import write_dpo, write_sft
+        from salva.exchange.training_pairs import Filter
         from salva.report.terminal import print_table
-        from salva.report.training_export import write_dpo, write_sft
-        from salva.report.training_pairs import Filter
 
         wanted = Filter(
             min_score=min_score, max_asymmetry=max_asymmetry, is_strict=filter_name == "strict", needs_kept=need_kept
@@ -57,7 +57,8 @@ def command(
             print_table(choices)
         click.echo(f"{n_rows} {'captioned pictures' if form == 'sft' else 'preferences'} in {output}")
         return
-    from salva.report import export, export_tifa, rating_sheets
+    from salva.exchange import export, export_tifa
+    from salva.people import rating_sheets
 
     write, what = {
         "csv": (export.write_csv, "verdicts"),

@@ -42,7 +42,7 @@ def command(
     What is wrong with a row is named, counted and kept in the run directory. Ratings are read in any shape that
     `salva agree` reads; several FILES are put together.
     """
-    from salva.report.importing import PROBLEMS_FILE, ImportSettings, import_files
+    from salva.exchange.importing import PROBLEMS_FILE, ImportSettings, import_files
 
     columns = columns_of(people, judges, item, rater)
     if form == "tifa-lite" and columns != columns_of("", "", "", ""):

@@ -34,11 +34,11 @@ def command(
     no_progress: bool,
 ) -> None:
     """Judge the pictures of RUN again; nothing is painted, and only a newly named role looks."""
+    from salva.engine.progress import make_progress
     from salva.report.summary import summarise_run
     from salva.report.terminal import print_summary
     from salva.run.ask import split_settings
-    from salva.run.judging import Changes, judge_again
-    from salva.run.progress import make_progress
+    from salva.run.judge_again import Changes, judge_again
 
     changes = Changes(
         relation=relation,

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from salva.report.ratings import Columns
+from salva.people.ratings import Columns
 
 F = TypeVar("F", bound=Callable[..., Any])
 

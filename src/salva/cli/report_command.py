@@ -37,7 +37,7 @@ def command(run: Path, form: str, output: Path | None) -> None:
         click.echo(path)
         return
     if form == "csv":
-        from salva.report.export import csv_text
+        from salva.exchange.export import csv_text
 
         text = csv_text(run)
     elif form == "md":
@@ -49,7 +49,7 @@ def command(run: Path, form: str, output: Path | None) -> None:
     if output is None:
         click.echo(text, nl=False)
     else:
-        from salva.report.export import write_text
+        from salva.store.outfiles import write_text
 
         write_text(output, text)
         click.echo(output)

@@ -65,11 +65,11 @@ def command(
 
     The same command resumes an interrupted run and does nothing twice.
     """
+    from salva.engine.budget import Limits
+    from salva.engine.progress import make_progress
     from salva.report.summary import summarise_run
     from salva.report.terminal import print_summary
-    from salva.run.budget import Limits
     from salva.run.pipeline import execute
-    from salva.run.progress import make_progress
 
     spec = asking.make_spec(asking.Ask(suite=suite, settings=asking.split_settings(settings), **asked))
     directory = out or Path("runs") / spec.directory_name()

@@ -29,8 +29,8 @@ def command(
     no_progress: bool,
 ) -> None:
     """Paint faultless and faulty pairs, look at them, and compare what was found with what was planted."""
+    from salva.engine.progress import make_progress
     from salva.run.ask import split_settings
-    from salva.run.progress import make_progress
     from salva.run.selftest import print_report, selftest
 
     report = selftest(

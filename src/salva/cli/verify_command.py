@@ -16,7 +16,7 @@ from salva.cli.main import EXIT_USAGE
 @flags.progress_flag
 def command(run: Path, no_progress: bool) -> None:
     """Read everything RUN has stored and name what does not match."""
-    from salva.run.progress import make_progress
+    from salva.engine.progress import make_progress
     from salva.run.verify import verify
 
     report = verify(run, make_progress(quiet=no_progress))

@@ -14,8 +14,8 @@ from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
 from salva.core.verdict import Verdict
+from salva.judging.tally import PAIR
 from salva.stats.intervals import Interval, wilson
-from salva.stats.tally import PAIR
 
 _ANSWERS = "judge_answers"
 _COLUMNS = (

@@ -16,9 +16,9 @@ from salva.core.options import option
 from salva.core.protocols import Measured
 from salva.core.table import Cell, KeyFigure, Table
 from salva.core.verdict import Verdict
+from salva.judging.tally import PAIR, Judged, cluster_of, join
 from salva.stats.bootstrap import cautious_macro
 from salva.stats.semantic_effect import mean
-from salva.stats.tally import PAIR, Judged, cluster_of, join
 
 _RATING = "rating"
 _PARTS = ("objects", "relations")

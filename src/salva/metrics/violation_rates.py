@@ -18,9 +18,8 @@ from salva.core.options import option
 from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
 from salva.core.verdict import Outcome, Verdict
-from salva.stats.excess import excess_of
-from salva.stats.intervals import Interval
-from salva.stats.tally import (
+from salva.judging.control import excess_of
+from salva.judging.tally import (
     CONTROL,
     PAIR,
     RATE_COLUMNS,
@@ -37,6 +36,7 @@ from salva.stats.tally import (
     tally_by,
     truth_kind,
 )
+from salva.stats.intervals import Interval
 
 MAX_ROWS = 40
 """Findings and reasons beyond this are summed up in a last row."""

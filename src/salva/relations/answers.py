@@ -20,7 +20,7 @@ from salva.logic.questions import NO, YES, Question, expected_answer, is_satisfi
 from salva.relations.asking import AskingOptions
 from salva.relations.question_files import FileQuestion, QuestionFile, plain
 from salva.relations.similarities import clip_scale_option, clip_stability_option
-from salva.stats.faithfulness import mean, pair_scores
+from salva.stats.pair_scores import mean, pair_scores
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from salva.core.case import Case, Prompt
 from salva.core.observation import Vector
 from salva.core.options import option
 from salva.core.protocols import Look, Query, Sight
-from salva.stats.faithfulness import clip_divisor, on_scale, pair_scores
+from salva.stats.pair_scores import clip_divisor, on_scale, pair_scores
 from salva.stats.similarity import cosine
 
 PICTURE = Query(role="embedder")

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from salva.core.table import Cell, Table
-from salva.report.formats import column_values, interval_text, lookup, percent
+from salva.figures.formats import column_values, interval_text, lookup, percent
 from salva.report.summary import ModelSummary
 
 HEAT_STEPS = 20

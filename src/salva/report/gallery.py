@@ -17,11 +17,10 @@ from salva.core.fingerprint import Json, derive_seed
 from salva.core.observation import Detection
 from salva.core.scene import Box
 from salva.core.verdict import OPTICAL_CHARACTER, Failure, Outcome, Verdict
+from salva.engine.command import command_for
 from salva.errors import StoreError
-from salva.report.command import command_for
-from salva.report.source import Asked, ImageSource, RunRecords, Seen
-from salva.report.summary import leading_verdicts
-from salva.stats.tally import PAIR, TRUTH, Judged, truth_kind
+from salva.judging.tally import PAIR, TRUTH, Judged, leading_verdicts, truth_kind
+from salva.store.queries import Asked, ImageSource, RunRecords, Seen
 
 MAX_EXHIBITS = 200
 MAX_UNSEEN = 40
@@ -111,7 +110,7 @@ class Gallery:
 
 def make_gallery(records: RunRecords, images: ImageSource, limit: int = MAX_EXHIBITS) -> Gallery:
     """The counterexamples to show, spread over models and categories."""
-    leading = leading_verdicts(records.cases, records.verdicts, records.asked)
+    leading = leading_verdicts(records.cases, records.verdicts, str(records.asked.get("headline") or ""))
     everyone = [one for group in leading.values() for one in group]
     violated = [one for one in everyone if one.verdict.outcome is Outcome.VIOLATED]
     truths = {_key(verdict): verdict for verdict in records.verdicts if _is_pair_truth(verdict)}

@@ -22,14 +22,15 @@ from salva.assets.files import read_asset
 from salva.core.chart import Chart
 from salva.core.fingerprint import Json
 from salva.core.table import Cell, Table
+from salva.figures.drawing import render_chart
+from salva.figures.formats import cell_text, figure_text, heading, interval_text, is_share, lookup, percent
+from salva.judging.tally import TRUTH
 from salva.report import charts
-from salva.report.export import write_text
-from salva.report.figures import all_charts, render_chart, write_figures
-from salva.report.formats import cell_text, figure_text, heading, interval_text, is_share, lookup, percent
+from salva.report.chart_files import all_charts, write_figures
 from salva.report.gallery import MAX_EXHIBITS, Exhibit, Gallery, make_gallery
-from salva.report.source import ImageSource, RunRecords, open_source
 from salva.report.summary import ModelSummary, Summary, summarise_records
-from salva.stats.tally import TRUTH
+from salva.store.outfiles import write_text
+from salva.store.queries import ImageSource, RunRecords, open_source
 
 _TEMPLATES = files("salva.report") / "templates"
 _MAX_CHOICES = 24

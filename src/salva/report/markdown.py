@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 
 from salva.core.table import Table
+from salva.figures.formats import cell_text, figure_text, heading, interval_text, percent
 from salva.report.charts import HeatCell, heat_map
-from salva.report.formats import cell_text, figure_text, heading, interval_text, percent
 from salva.report.summary import ModelSummary, Summary
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]#|~])")

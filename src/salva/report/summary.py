@@ -20,8 +20,8 @@ from salva.core.fingerprint import Json
 from salva.core.options import NoOptions, parse_options
 from salva.core.table import Cell, KeyFigure, Table
 from salva.core.verdict import Outcome, Verdict
-from salva.report.source import RunRecords, read_records
-from salva.stats.tally import PAIR, Judged, headline, join
+from salva.judging.tally import PAIR, headline, join
+from salva.store.queries import RunRecords, read_records
 
 _RATES = "violation-rates"
 Ends = tuple[float | None, float | None]
@@ -195,16 +195,6 @@ def _joined(tables: Sequence[Table]) -> Table:
     named = [dict(zip(table.columns, row, strict=True)) for table in tables for row in table.rows]
     rows = tuple(tuple(row.get(column) for column in columns) for row in named)
     return dataclasses.replace(tables[0], columns=columns, rows=rows)
-
-
-def leading_verdicts(
-    cases: Sequence[Case], verdicts: Sequence[Verdict], asked: Mapping[str, Json]
-) -> dict[str, list[Judged]]:
-    """Each model's headline verdicts beside their cases."""
-    by_model: dict[str, list[Judged]] = {}
-    for one in join(cases, verdicts, PAIR):
-        by_model.setdefault(one.verdict.model, []).append(one)
-    return {model: headline(group, asked_headline(asked)) for model, group in by_model.items()}
 
 
 def asked_headline(asked: Mapping[str, Json]) -> str:

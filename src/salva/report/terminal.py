@@ -9,8 +9,8 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from salva.core.table import Cell, Table
+from salva.figures.formats import cell_text, figure_text, heading, interval_text, is_share, percent
 from salva.report.charts import HEAT_STEPS, HeatCell, HeatMap, heat_map
-from salva.report.formats import cell_text, figure_text, heading, interval_text, is_share, percent
 from salva.report.summary import ModelSummary, Summary
 
 if TYPE_CHECKING:

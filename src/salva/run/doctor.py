@@ -19,7 +19,7 @@ from pathlib import Path
 from salva.assets.files import asset_names, read_asset
 from salva.core.spec import Binding, RunSpec
 from salva.errors import SalvaError
-from salva.run.environment import n_cores
+from salva.hardware.cores import n_cores
 from salva.run.plan import planned_cases
 from salva.store.sqlite import open_run
 

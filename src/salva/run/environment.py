@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import platform
 from importlib.metadata import PackageNotFoundError, version
 
 from salva.core.fingerprint import Json
+from salva.hardware.cores import n_cores
 
 _PACKAGES = ("salva", "numpy", "pillow", "onnxruntime", "rapidocr", "torch", "diffusers", "transformers", "ray")
 
@@ -20,13 +20,6 @@ def environment() -> dict[str, Json]:
         "n_cores": n_cores(),
         "packages": {name: found for name in _PACKAGES if (found := _version(name)) is not None},
     }
-
-
-def n_cores() -> int:
-    """The cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _version(package: str) -> str | None:

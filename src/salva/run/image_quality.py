@@ -14,12 +14,12 @@ from typing import Any
 from salva.core.image import Picture
 from salva.core.observation import Vector
 from salva.core.protocols import LookRequest, Query
+from salva.engine.actors import Actor
+from salva.engine.guard import build
 from salva.errors import BackendError, SalvaError, StoreError, UsageError
 from salva.imaging.files import decode_picture
 from salva.registry import bind
 from salva.run.ask import component_spec
-from salva.run.guard import build
-from salva.run.plan import Actor
 from salva.stats.frechet import Quality, fid, fit_temperature, gaussian_of, inception_score
 from salva.store.records import Status
 from salva.store.sqlite import RunStore, open_run

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from salva.core.blame import redact
 from salva.core.case import Case
 from salva.core.fingerprint import Json, fingerprint
 from salva.core.spec import Binding, RunSpec
+from salva.engine.cast import Cast
 from salva.errors import StoreError, UsageError
-from salva.run.cast import Cast
-from salva.run.guard import redact
 from salva.run.summary import RunSummary
 from salva.store.blobs import IMAGES
 from salva.store.lock import LOCK_FILE

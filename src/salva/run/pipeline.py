@@ -16,18 +16,18 @@ from salva.core.case import Case
 from salva.core.fingerprint import Json
 from salva.core.protocols import Executor
 from salva.core.spec import ComponentSpec, RunSpec
+from salva.engine.budget import Budget, Limits, check_prices
+from salva.engine.cast import Cast
+from salva.engine.flow import Flow
+from salva.engine.guard import build
+from salva.engine.progress import Progress
+from salva.engine.units import Unit
 from salva.errors import UsageError
 from salva.registry import bind
 from salva.run import environment as surroundings
-from salva.run.budget import Budget, Limits, check_prices
-from salva.run.cast import Cast
-from salva.run.flow import Flow
-from salva.run.guard import build
 from salva.run.ledger import CaseCount, check_directory, finished_summary, keep_cases, open_ledger, stamp_finished
 from salva.run.plan import planned_cases
-from salva.run.progress import Progress
 from salva.run.summary import RunSummary
-from salva.run.units import Unit
 from salva.store.records import WHOLE
 from salva.store.sqlite import RunStore, open_run
 

@@ -6,97 +6,15 @@ by planning anew. Nothing is loaded and nothing is stored here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
 
 from salva.core.case import Case, Prompt
-from salva.core.fingerprint import Json, derive_seed, fingerprint
-from salva.core.protocols import Query, RenderRequest, Suite
+from salva.core.fingerprint import fingerprint
+from salva.core.protocols import Suite
 from salva.core.spec import Binding, RunSpec
 from salva.errors import PluginError, SalvaError, UsageError
-from salva.store.records import StoredComponent, look_key, render_key
 
 _N_SHOWN = 30
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Actor:
-    """A component in the part it plays in a run, with what its keys are made of."""
-
-    role: str
-    label: str
-    """What it is called in verdicts: its name as typed, with options where two share a name."""
-    component_id: str
-    binding: Binding | None
-    """None for a generator whose pictures are only looked up."""
-    sees_formula: bool = False
-    needs: tuple[str, ...] = ()
-    takes_labels: bool = False
-    identity: Mapping[str, Json]
-
-    @classmethod
-    def of(cls, binding: Binding, label: str = "") -> Actor:
-        """The actor of a binding."""
-        identity = binding.identity()
-        return cls(
-            role=binding.role,
-            label=label or binding.label,
-            component_id=fingerprint([binding.role, identity]),
-            binding=binding,
-            sees_formula=bool(getattr(binding.component, "sees_formula", False)),
-            needs=tuple(getattr(binding.component, "needs", ())),
-            takes_labels=bool(getattr(binding.component, "takes_labels", False)),
-            identity=identity,
-        )
-
-    @classmethod
-    def remembered(cls, component: StoredComponent) -> Actor:
-        """A generator that painted earlier and paints no more."""
-        return cls(
-            role=component.role,
-            label=component.label,
-            component_id=component.component_id,
-            binding=None,
-            sees_formula=component.is_formula_seen,
-            identity=component.identity,
-        )
-
-    def stored(self) -> StoredComponent:
-        """How the store remembers it."""
-        return StoredComponent(
-            component_id=self.component_id,
-            role=self.role,
-            label=self.label,
-            is_formula_seen=self.sees_formula,
-            identity=self.identity,
-        )
-
-    def render_key(self, request: RenderRequest) -> str:
-        """The key of a picture it paints."""
-        formula = request.prompt.formula if self.sees_formula else None
-        return render_key(self.component_id, request.prompt.text, formula, request.seed, request.repeat)
-
-    def keyed_query(self, query: Query) -> Query:
-        """A query without what this perceiver never sees."""
-        if query.labels and not self.takes_labels:
-            query = replace(query, labels=())
-        if query.formulas and not self.sees_formula:
-            query = replace(query, formulas=())
-        return query
-
-    def look_key(self, image_id: str, query: Query, given: Mapping[str, str]) -> str:
-        """The key of a look; query as keyed_query gives it."""
-        return look_key(self.component_id, image_id, query, given)
-
-
-def requests_of(case: Case, repeats: int, run_seed: int) -> list[RenderRequest]:
-    """Every picture of a case: each prompt in each repeat."""
-    seeds = [derive_seed(run_seed, case.case_id, repeat) for repeat in range(repeats)]
-    return [
-        RenderRequest(prompt=prompt, seed=seed, repeat=repeat)
-        for repeat, seed in enumerate(seeds)
-        for prompt in case.prompts
-    ]
 
 
 def planned_cases(spec: RunSpec) -> Iterator[Case]:

@@ -29,10 +29,10 @@ from salva.core.verdict import (
     Y_MISPOSITION,
     Outcome,
 )
+from salva.engine.progress import Progress
 from salva.errors import SalvaError, UsageError
 from salva.registry import bind
 from salva.run.ask import Ask, component_spec, make_spec
-from salva.run.progress import Progress
 from salva.run.selftest_report import Mistake, Score, SelftestReport
 
 FAULTS = (X_MISPOSITION, Y_MISPOSITION, ENTITY_DUPLICATION, ENTITY_OMISSION, OPTICAL_CHARACTER)

@@ -13,10 +13,10 @@ from itertools import islice
 from pathlib import Path
 
 from salva.core.fingerprint import fingerprint
+from salva.engine.progress import Progress
 from salva.errors import StoreError
+from salva.hardware.cores import n_cores
 from salva.imaging.files import decode_picture
-from salva.run.environment import n_cores
-from salva.run.progress import Progress
 from salva.store.blobs import Blobs
 from salva.store.records import Status, StoredImage
 from salva.store.sqlite import RunStore, open_run

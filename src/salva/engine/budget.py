@@ -1,0 +1,136 @@
+"""What a run may still spend: new images, and money where components say what their work costs.
+
+Work under way is reserved at its usual price, so that a limit is not passed by what is on its way. Limits
+count what this command does, not what was there before it. Knows no lanes and no store.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from salva.core.observation import Answer, Reading
+from salva.core.protocols import Rendered
+from salva.core.spec import Binding
+from salva.engine.actors import Actor
+from salva.errors import UsageError
+
+COST = "cost_usd"
+"""The entry of a picture's provenance and of an answer's or reading's usage that says what it cost."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How much one command may do; None for as much as it takes."""
+
+    max_images: int | None = None
+    max_cost_usd: float | None = None
+
+
+def check_prices(bindings: Iterable[Binding], limits: Limits) -> None:
+    """Refuse a cost limit that nobody could keep."""
+    if limits.max_cost_usd is None:
+        return
+    for binding in bindings:
+        if not _is_priced(binding):
+            names = [field.name for field in dataclasses.fields(binding.options) if "usd" in field.name]
+            wanted = " and ".join(f"--set {binding.role}.{name}=..." for name in names)
+            raise UsageError(
+                f"--max-cost needs to know what the {binding.role} {binding.label!r} costs; "
+                f"{'say it with ' + wanted if wanted else 'it has no option that says so: leave --max-cost out'}"
+                " (in US dollars; 0 for your own machine)"
+            )
+
+
+def _is_priced(binding: Binding) -> bool:
+    """Whether a component's work is free, or says what it costs.
+
+    A component at an endpoint has an option `price_usd`, or a static `has_price(options)` where it is told otherwise.
+    """
+    if not getattr(binding.component, "is_remote", False):
+        return True
+    has_price = getattr(binding.component, "has_price", None)
+    if has_price is not None:
+        return bool(has_price(binding.options))
+    return getattr(binding.options, "price_usd", None) is not None
+
+
+class Budget:
+    """What was spent, what is on its way, and what may still begin; used by the flow's one thread."""
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self._limits = limits or Limits()
+        self.spent_usd = 0.0
+        self._n_painted = 0
+        self._under_way: dict[str, tuple[Actor, int]] = {}
+        self._paid: dict[str, tuple[int, float]] = {}
+        self._n_painting = 0
+
+    def n_allowed(self, actor: Actor) -> int:
+        """How many more pieces of work a component may begin now."""
+        allowed = 1 << 30
+        if actor.role == "model" and self._limits.max_images is not None:
+            allowed = self._limits.max_images - self._n_painted - self._n_painting
+        if self._limits.max_cost_usd is not None and self._costs(actor):
+            reserved = sum(n * self._price(working) for working, n in self._under_way.values())
+            price = self._price(actor)
+            left = self._limits.max_cost_usd - self.spent_usd - reserved
+            # Rounding must not cost the last picture: ten at 0.10 fit into 1.00.
+            affordable = int(left / price + 1e-6) if price > 0 else (1 if left > 0 else 0)
+            allowed = min(allowed, affordable)
+        return max(0, allowed)
+
+    def is_over(self, actor: Actor) -> bool:
+        """Whether a component can begin nothing more, whatever comes of the work under way."""
+        if actor.role == "model" and self._limits.max_images is not None and self._n_painted >= self._limits.max_images:
+            return True
+        if self._limits.max_cost_usd is None or not self._costs(actor):
+            return False
+        left = self._limits.max_cost_usd - self.spent_usd
+        return left <= 0 or left / max(self._price(actor), 1e-12) + 1e-6 < 1
+
+    def begin(self, actor: Actor, n: int) -> None:
+        """So many pieces of work are on their way."""
+        self._under_way[actor.component_id] = (actor, self._n_under_way(actor) + n)
+        self._n_painting += n * (actor.role == "model")
+
+    def end(self, actor: Actor, outcome: object) -> None:
+        """One came back."""
+        self._under_way[actor.component_id] = (actor, self._n_under_way(actor) - 1)
+        self._n_painting -= actor.role == "model"
+        self._n_painted += isinstance(outcome, Rendered)
+        cost = _cost_of(outcome)
+        if cost is not None:
+            self.spent_usd += cost
+            n, total = self._paid.get(actor.component_id, (0, 0.0))
+            self._paid[actor.component_id] = (n + 1, total + cost)
+
+    def told(self) -> str:
+        """Which limit holds, in words."""
+        limits = self._limits
+        if limits.max_images is not None and self._n_painted >= limits.max_images:
+            return f"--max-images {limits.max_images}: {self._n_painted} new images are painted"
+        return f"--max-cost {limits.max_cost_usd or 0:g}: {self.spent_usd:.4f} USD are spent"
+
+    def _n_under_way(self, actor: Actor) -> int:
+        return self._under_way.get(actor.component_id, (actor, 0))[1]
+
+    def _costs(self, actor: Actor) -> bool:
+        return bool(actor.binding and getattr(actor.binding.component, "is_remote", False))
+
+    def _price(self, actor: Actor) -> float:
+        """What a piece of work has cost so far, on average; before the first, what its options say."""
+        n, total = self._paid.get(actor.component_id, (0, 0.0))
+        if n:
+            return total / n
+        return float(getattr(actor.binding.options, "price_usd", None) or 0.0) if actor.binding else 0.0
+
+
+def _cost_of(outcome: object) -> float | None:
+    cost: object = None
+    if isinstance(outcome, Rendered):
+        cost = outcome.provenance.get(COST)
+    elif isinstance(outcome, Answer | Reading):
+        cost = outcome.usage.get(COST)
+    return float(cost) if isinstance(cost, int | float) else None

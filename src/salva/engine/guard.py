@@ -1,0 +1,245 @@
+"""Between the run and components that may do anything: the one broad except.
+
+A batch goes in, one outcome per element comes out: what was asked for, or a BackendError. What
+can be tried again is tried again, within bounds. What no element can survive (a component that
+is broken, unusable or misused, an endpoint that is down) is raised and stops the run. No message
+keeps a secret's value.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+from salva.core.blame import described, redact
+from salva.core.observation import Answer, Detections, Reading, Vector
+from salva.core.protocols import LookRequest, Rendered, RenderRequest
+from salva.core.spec import Binding
+from salva.engine.limiter import Limiter, Turn, is_busy
+from salva.errors import BackendError, PluginError, RefusedError, SalvaError, UnusableError, UsageError
+
+N_RETRIES = 4
+N_BUSY_RETRIES = 12
+"""More than for other failures: a busy endpoint is healthy, and its lane eases off meanwhile."""
+TOTAL_RETRY_S = 120.0
+FIRST_DELAY_S = 0.5
+LONGEST_DELAY_S = 15.0
+N_HANGS = 8
+"""So many calls in a row without an answer, and the component counts as dead."""
+N_FIRST_LOST = 2
+"""So many requests in vain, each with all its retries, from an endpoint that has served none yet: it is not there."""
+N_FAILURES = 32
+"""So many calls in a row that an endpoint answered with errors, and the rest is not worth its price."""
+
+_NO_GROWTH = BackendError("no answer")
+
+Requests = Sequence[RenderRequest] | Sequence[LookRequest]
+
+
+def build(binding: Binding) -> object:
+    """The working component; whatever its constructor raises leaves as one of our errors."""
+    try:
+        return binding.build()
+    except SalvaError as error:
+        raise _clean(error) from None
+    except Exception as error:
+        raise PluginError(f"the {binding.role} {binding.label!r} cannot be built: {described(error)}") from None
+
+
+class Guard:
+    """A component's one method, made safe to call."""
+
+    def __init__(
+        self,
+        binding: Binding,
+        call: Callable[[Requests], object],
+        *,
+        timeout_s: float | None = None,
+        stopping: threading.Event | None = None,
+        limiter: Limiter | None = None,
+    ) -> None:
+        self._name = f"the {binding.role} {binding.label!r}"
+        self._wanted = (Rendered,) if binding.role == "model" else (Detections, Reading, Answer, Vector)
+        self._call = call
+        self._timeout_s = timeout_s
+        self._stopping = stopping or threading.Event()
+        self._limiter = limiter
+        self._n_hangs = self._n_lost = self._n_failed = 0
+        self._has_served = False
+        self._end: SalvaError | None = None
+        """What stopped an endpoint's lane for good."""
+
+    def __call__(self, requests: Requests) -> Sequence[object]:
+        """One outcome per request: the thing itself, or a BackendError."""
+        outcomes: list[object] = [None] * len(requests)
+        todo = list(range(len(requests)))
+        began = time.monotonic()
+        attempt = 0
+        while True:
+            arrived = time.monotonic()
+            turn = self._limiter.begin(is_again=attempt > 0) if self._limiter else None
+            # Waiting for a place is no trouble with this request and does not count against it.
+            began += time.monotonic() - arrived
+            for index, outcome in zip(todo, self._in_turn([requests[i] for i in todo], turn), strict=True):
+                outcomes[index] = outcome
+            todo = [i for i in todo if isinstance(error := outcomes[i], BackendError) and error.is_retryable]
+            if not todo or self._stopping.is_set():
+                break
+            failed = [outcomes[i] for i in todo]
+            pause_s, asked_s = _pause(attempt), _asked(failed)
+            is_patient = self._limiter is not None and all(is_busy(outcome) for outcome in failed)
+            is_late = time.monotonic() - began + max(pause_s, asked_s) > TOTAL_RETRY_S
+            if is_late or attempt == (N_BUSY_RETRIES if is_patient else N_RETRIES):
+                break
+            # What an endpoint asks for, the limiter makes everyone wait.
+            stop = self._limiter.rest(pause_s) if self._limiter else self._stopping.wait(max(pause_s, asked_s))
+            if stop:
+                break
+            attempt += 1
+        if self._limiter is not None and not self._stopping.is_set():
+            self._check_alive(outcomes)
+        return outcomes
+
+    def _in_turn(self, requests: list[RenderRequest | LookRequest], turn: Turn | None) -> Sequence[object]:
+        """One attempt; at an endpoint, on the place it was given."""
+        if self._limiter is None:
+            return self._attempt(requests)
+        if turn is None:
+            return [BackendError(f"{self._name} was not asked: the run stopped", is_retryable=True)] * len(requests)
+        outcomes: Sequence[object] = [_NO_GROWTH]
+        try:
+            if self._end is not None:
+                # Somebody else has learnt that nobody can be served; nothing more is sent, or paid for.
+                raise self._end
+            outcomes = self._attempt(requests)
+        except SalvaError as error:
+            self._end = error
+            raise
+        finally:
+            self._limiter.end(turn, outcomes)
+        asked_s = _asked(outcomes)
+        if asked_s > TOTAL_RETRY_S:
+            told = next(o for o in outcomes if isinstance(o, BackendError) and o.retry_after_s == asked_s)
+            self._end = UnusableError(
+                f"{told}; it asks to come back in {asked_s:,.0f} s: run the same command again then"
+            )
+            raise self._end
+        return outcomes
+
+    def _check_alive(self, outcomes: Sequence[object]) -> None:
+        """Stop when nothing comes back from an endpoint any more, instead of failing case by case."""
+        for outcome in outcomes:
+            if not isinstance(outcome, BackendError) or isinstance(outcome, RefusedError):
+                self._n_lost = self._n_failed = 0
+                self._has_served = True
+                continue
+            self._n_failed += 1
+            # What can be retried and still failed says that the endpoint is down, not that the request is bad.
+            self._n_lost = self._n_lost + 1 if outcome.is_retryable else 0
+            if self._n_lost >= (N_HANGS if self._has_served else N_FIRST_LOST) or self._n_failed >= N_FAILURES:
+                self._end = UnusableError(
+                    f"{self._name} failed {max(self._n_lost, self._n_failed)} times in a row, the last time: "
+                    f"{outcome}; see that it works, then run the same command again"
+                )
+                raise self._end
+
+    def _attempt(self, requests: list[RenderRequest | LookRequest]) -> Sequence[object]:
+        try:
+            answered = self._watched(requests)
+        except _Hang:
+            return [self._hung()] * len(requests)
+        except BackendError as error:
+            if isinstance(error, UnusableError):
+                raise _clean(error) from None
+            return [_clean(error)] * len(requests)
+        except SalvaError as error:
+            raise _clean(error) from None
+        except Exception as error:
+            if len(requests) > 1:
+                # Nobody said which element it was: one at a time, the others need not suffer for it.
+                return [outcome for request in requests for outcome in self._attempt([request])]
+            return [BackendError(f"{self._name} failed: {described(error)}", is_retryable=False)]
+        self._n_hangs = 0
+        return self._checked(answered, len(requests))
+
+    def _checked(self, answered: object, n_wanted: int) -> Sequence[object]:
+        if not isinstance(answered, Sequence) or len(answered) != n_wanted:
+            got = f"{len(answered)} outcomes" if isinstance(answered, Sequence) else repr(type(answered).__name__)
+            raise PluginError(f"{self._name} was given {n_wanted} requests and answered with {got}; it owes one each")
+        outcomes: list[object] = []
+        for outcome in answered:
+            if isinstance(outcome, UnusableError | UsageError | PluginError):
+                raise _clean(outcome)
+            if isinstance(outcome, SalvaError):
+                outcomes.append(_clean(outcome))
+            elif isinstance(outcome, self._wanted):
+                outcomes.append(outcome)
+            else:
+                wanted = ", ".join(kind.__name__ for kind in self._wanted)
+                raise PluginError(
+                    f"{self._name} answered with a {type(outcome).__name__!r}; it owes a SalvaError or one of {wanted}"
+                )
+        return outcomes
+
+    def _watched(self, requests: list[RenderRequest | LookRequest]) -> object:
+        """The call itself; where a time limit is set, in a thread that is left behind when it hangs."""
+        call: Callable[[list[RenderRequest | LookRequest]], object] = self._call  # type: ignore[assignment]  # a list of either kind
+        if self._timeout_s is None:
+            return call(requests)
+        box: list[object] = []
+        problem: list[Exception] = []
+
+        def target() -> None:
+            try:
+                box.append(call(requests))
+            except Exception as error:
+                problem.append(error)
+
+        thread = threading.Thread(target=target, daemon=True, name=f"salva call to {self._name}")
+        thread.start()
+        thread.join(self._timeout_s)
+        if problem:
+            raise problem[0]
+        if not box:
+            raise _Hang
+        return box[0]
+
+    def _hung(self) -> BackendError:
+        self._n_hangs += 1
+        told = f"{self._name} gave no answer within {self._timeout_s:g} s"
+        if self._n_hangs >= N_HANGS:
+            raise UnusableError(f"{told}, {self._n_hangs} times in a row; check that it is alive, then run again")
+        # Not tried again at once: a call that hangs once would cost the whole time limit again.
+        return BackendError(told, is_retryable=False)
+
+
+class _Hang(Exception):
+    """A call ran past its time limit."""
+
+
+def _pause(attempt: int) -> float:
+    return min(LONGEST_DELAY_S, FIRST_DELAY_S * 2.0**attempt) * random.uniform(0.5, 1.0)
+
+
+def _asked(outcomes: Sequence[object]) -> float:
+    """How long the endpoint asks to wait."""
+    asked = [e.retry_after_s for e in outcomes if isinstance(e, BackendError) and e.retry_after_s is not None]
+    return max(asked, default=0.0)
+
+
+def _clean(error: SalvaError) -> SalvaError:
+    """The same error, or one with the same meaning whose message keeps no secret."""
+    text = str(error)
+    safe = redact(text)
+    if safe == text:
+        return error
+    if isinstance(error, BackendError):
+        fresh = type(error)(safe)
+        fresh.is_retryable, fresh.retry_after_s = error.is_retryable, error.retry_after_s
+        return fresh
+    for kind in (UsageError, PluginError):
+        if isinstance(error, kind):
+            return kind(safe)
+    return type(error)(safe)

@@ -1,0 +1,236 @@
+"""Files of ratings by people and scores by judges, made into cases and verdicts.
+
+Whoever rated is an observer: SemVarBench's seven pairs of a triple become a verdict of semantic-effect by its own
+rule, a yes or no about a relation becomes one too, and any other rating is kept as a score that decides nothing. The
+files stay in the run, so that `salva agree RUN` reads what `salva agree FILE` did.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from salva import registry
+from salva.core.fingerprint import Json
+from salva.core.protocols import Conclusion
+from salva.core.spec import ComponentSpec
+from salva.core.verdict import Outcome, Verdict
+from salva.errors import StoreError, UsageError
+from salva.exchange.importing import KEPT_FOLDER, ImportSettings, Problem, ReadIn, file_bytes, shown_names
+from salva.judging.tally import PAIR
+from salva.people.rated_things import RATED, SEMVAR, Place, Placed, place_all
+from salva.people.rating_cells import Flaw, as_number, plain
+from salva.people.rating_joins import read_together
+from salva.people.ratings import Columns, Ratings
+from salva.stats.semantic_effect import PAIRS
+from salva.store.runfile import read_run_file
+
+EFFECT = "semantic-effect"
+_WHETHER = re.compile(r"(.*_)?(violated|outcome)")
+_NO_WORD = "a rating says how good something is, not whether a relation holds"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptRatings:
+    """The ratings a run was made of, and where each of them belongs in it."""
+
+    ratings: Ratings
+    placed: Placed
+    observers: Mapping[str, str]
+    """Person or judge to the name that their verdicts go by."""
+
+    @property
+    def people(self) -> list[str]:
+        """The people, as observers."""
+        return [self.observers[who] for who in self.ratings.people]
+
+
+def read(files: Sequence[Path], settings: ImportSettings) -> ReadIn:
+    """Cases and verdicts of these files."""
+    if len({path.resolve() for path in files}) < len(files):
+        raise UsageError(f"one of the files is given twice: {', '.join(map(str, files))}; give each once")
+    kept = _read(files, shown_names(files), settings.columns, settings.model)
+    ratings, placed = kept.ratings, kept.placed
+    problems = [*ratings.flaws, *placed.flaws]
+    if (unnamed := ratings.people.get("?")) is not None:
+        n = sum(value is not None for value in unnamed)
+        what = f"{n} ratings without a rater's name; they count as one person's, called '?'"
+        problems.append(Flaw(file=", ".join(shown_names(files)), row=0, what=what))
+    is_triples = placed.suite == SEMVAR
+    verdicts = list(_triple_verdicts(kept) if is_triples else _thing_verdicts(kept, problems))
+    judges = [kept.observers[who] for who in ratings.judges]
+    roles = {**dict.fromkeys(kept.people, "person"), **dict.fromkeys(judges, "judge")}
+    rule: Mapping[str, Json] = {"name": RATED, "options": {"people": ",".join(kept.people)}}
+    columns = settings.columns
+    return ReadIn(
+        suite=placed.suite,
+        models=placed.models,
+        cases=tuple(placed.cases.values()),
+        verdicts=tuple(verdicts),
+        problems=tuple(_problem(flaw) for flaw in problems),
+        counts={
+            "cases": len(placed.cases),
+            "people": len(ratings.people),
+            "judges": len(ratings.judges),
+            "ratings": sum(value is not None for _, given in _everyone(ratings) for value in given),
+        },
+        rules=(_effect().asked() if is_triples else rule,),
+        repeats=len({place.repeat for place in placed.places if place}),
+        observers=roles,
+        leading={EFFECT if is_triples else RATED: kept.people[0]},
+        about={
+            "people": list[Json](kept.people),
+            "judges": list[Json](judges),
+            "model": settings.model,
+            "columns": {
+                "item": list[Json](columns.things),
+                "rater": columns.rater,
+                "people": list[Json](columns.people),
+                "judge": list[Json](columns.judges),
+            },
+        },
+        keeps_files=True,
+    )
+
+
+def kept_ratings(directory: Path, group: str = "") -> KeptRatings | None:
+    """The ratings a run was made of; None for a run that was not made of any."""
+    imported = (read_run_file(directory) or {}).get("imported")
+    if not isinstance(imported, dict) or imported.get("as") != "ratings":
+        return None
+    files, columns = imported.get("files"), imported.get("columns")
+    assert isinstance(files, list), directory
+    assert isinstance(columns, dict), directory
+    paths, names = [], []
+    for file in files:
+        assert isinstance(file, dict), directory
+        # A name and no path: run.json must not lead out of the run.
+        path = directory / KEPT_FOLDER / Path(str(file.get("kept"))).name
+        if hashlib.sha256(file_bytes(path)).hexdigest() != file.get("sha256"):
+            raise StoreError(f"{str(path)!r} is not the file that was imported; import {file.get('name')!r} again")
+        paths.append(path)
+        names.append(str(file.get("name")))
+    wanted = Columns(
+        things=_listed(columns.get("item")),
+        rater=str(columns.get("rater") or ""),
+        people=_listed(columns.get("people")),
+        judges=_listed(columns.get("judge")),
+        group=group,
+    )
+    return _read(paths, names, wanted, str(imported.get("model") or ""))
+
+
+def _listed(value: Json) -> tuple[str, ...]:
+    return tuple(str(one) for one in value) if isinstance(value, list) else ()
+
+
+def _read(paths: Sequence[Path], names: Sequence[str], columns: Columns, model: str) -> KeptRatings:
+    ratings = read_together(paths, columns, names)
+    if both := [who for who in ratings.people if who in ratings.judges]:
+        raise UsageError(f"a person and a judge are both called {both[0]!r}; give one of them another name")
+    observers: dict[str, str] = {}
+    for who in dict.fromkeys((*ratings.people, *ratings.judges)):
+        # A plus joins observers and a comma lists them, so no name may hold either.
+        name = re.sub(r"\s*[+,]\s*", " and ", who)
+        observers[who] = name if name not in observers.values() else f"{name} ({len(observers) + 1})"
+    return KeptRatings(ratings=ratings, placed=place_all(ratings, model), observers=observers)
+
+
+def _everyone(ratings: Ratings) -> Iterator[tuple[str, Sequence[float | None]]]:
+    """People first: of observers with as many verdicts the first leads."""
+    yield from ratings.people.items()
+    yield from ratings.judges.items()
+
+
+def _effect() -> Any:
+    # Through the registry: a report knows no relation, and the relation alone knows its rule.
+    return registry.bind(ComponentSpec(role="relation", name=EFFECT))
+
+
+def _triple_verdicts(kept: KeptRatings) -> Iterator[Verdict]:
+    """One verdict a triple, model, repeat and rater or judge who rated any of its pairs."""
+    relation = _effect().build()
+    ratings, placed = kept.ratings, kept.placed
+    units: dict[Place, dict[tuple[str, str], int]] = {}
+    unit_of: dict[int, Place] = {}
+    for index, place in enumerate(placed.places):
+        if place is not None and place.pair is not None:
+            unit_of[index] = replace(place, pair=None)
+            units.setdefault(unit_of[index], {})[place.pair] = index
+    for who, given in _everyone(ratings):
+        rated = (unit_of[index] for index, value in enumerate(given) if value is not None and index in unit_of)
+        for unit in dict.fromkeys(rated):
+            things = units[unit]
+            scores = {
+                pair: _halves(ratings, who, things[pair]) if pair in things else f"{who} was not asked"
+                for pair in PAIRS
+            }
+            conclusion: Conclusion = relation.conclude(placed.cases[unit.case_id], scores, {})
+            yield _verdict(unit, EFFECT, kept.observers[who], conclusion)
+
+
+def _halves(ratings: Ratings, who: str, index: int) -> tuple[float, float] | str:
+    """Objects and relations as somebody rated them, or why there are none."""
+    given = ratings.people.get(who) or ratings.judges[who]
+    row = ratings.said[who][index]
+    if given[index] is None or row is None:
+        return f"{who} gave none that can be used"
+    numbers = [as_number(row[name]) for name in ratings.columns[who]]
+    if len(numbers) != 2 or numbers[0] is None or numbers[1] is None:
+        return f"{who} gave one number, and objects and relations, 0 to 50 each, are wanted"
+    return numbers[0], numbers[1]
+
+
+def _thing_verdicts(kept: KeptRatings, problems: list[Flaw]) -> Iterator[Verdict]:
+    """One verdict a thing and rater or judge who rated it."""
+    ratings = kept.ratings
+    for who, given in _everyone(ratings):
+        for index, value in enumerate(given):
+            place = kept.placed.places[index]
+            if value is None or place is None:
+                continue
+            yield _verdict(place, RATED, kept.observers[who], _concluded(ratings, who, index, value, problems))
+
+
+def _concluded(ratings: Ratings, who: str, index: int, value: float, problems: list[Flaw]) -> Conclusion:
+    columns, row = ratings.columns[who], ratings.said[who][index]
+    assert row is not None, who
+    is_word = len(columns) == 1 and bool(_WHETHER.fullmatch(plain(columns[0])))
+    scores = {} if is_word else {"rating": value}
+    if len(columns) > 1:
+        scores |= dict(zip(("objects", "relations"), (as_number(row[name]) or 0.0 for name in columns), strict=True))
+    word: float | None = value if is_word else None
+    if not is_word and who in ratings.people and ratings.yes_or_no:
+        word = as_number(row.get(ratings.yes_or_no, ""))
+    if word is None:
+        return Conclusion(outcome=Outcome.INCONCLUSIVE, scores=scores, reason=_NO_WORD)
+    if word not in (0.0, 1.0):
+        file, number = ratings.places[index]
+        what = f"{who!r} says {word:g} where yes or no is wanted"
+        problems.append(Flaw(file=file, row=number, what=what))
+        return Conclusion(outcome=Outcome.INCONCLUSIVE, scores=scores, reason=what)
+    return Conclusion(outcome=Outcome.VIOLATED if word else Outcome.HOLDS, scores=scores)
+
+
+def _verdict(place: Place, relation: str, observers: str, conclusion: Conclusion) -> Verdict:
+    return Verdict(
+        case_id=place.case_id,
+        repeat=place.repeat,
+        arm=PAIR,
+        model=place.model,
+        relation=relation,
+        observers=observers,
+        outcome=conclusion.outcome,
+        errors=conclusion.errors,
+        failures=conclusion.failures,
+        scores=conclusion.scores,
+        reason=conclusion.reason,
+    )
+
+
+def _problem(flaw: Flaw) -> Problem:
+    return Problem(file=flaw.file, line=0, what=f"row {flaw.row}: {flaw.what}" if flaw.row else flaw.what)

@@ -1,0 +1,327 @@
+"""Raw answers and CLIP scores in the columns of the TIFA-lite project, read into cases and verdicts.
+
+Tells files apart by their columns: prompts, answers to questions (one file a model) and CLIP scores. Rows that lack
+something are named and counted; rows that contradict each other stop the import, since one of them would win in
+silence. An answer outside yes and no counts as wrong and is named.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from salva import registry
+from salva.core.case import Case, Prompt
+from salva.core.fingerprint import Json
+from salva.core.spec import ComponentSpec
+from salva.errors import UsageError
+from salva.exchange.import_verdicts import MEANS, AnswerRow, ClipRow, category_means, verdict_of
+from salva.exchange.importing import ImportSettings, Problem, ReadIn
+
+PROMPTS = ("pair_id", "prompt_A", "prompt_B")
+ANSWERS = ("pair_id", "image_variant", "question", "expected_answer")
+ANSWERED = ("predicted_answer_norm", "predicted_answer_raw", "is_correct")
+"""An answer file has at least one of these."""
+CLIP = ("pair_id", "clip_A", "clip_B")
+METRICS = ("category_id", "n_pairs", "mean_faith")
+"""The authors' own means; read only to be compared with what the answers give."""
+_LABELS = ("category_id", "logical_law", "semantic_dimension")
+_KNOWN = frozenset(
+    (
+        *(*PROMPTS, *ANSWERS, *ANSWERED, *CLIP, *_LABELS, "image_path", "image_A_path", "image_B_path"),
+        *("clip_mean", "clip_diff", "clip_stability", "image_similarity", *METRICS, *MEANS),
+    )
+)
+_MODEL = re.compile(r"(?:vqa_raw_results|vqa_results|clip_results)_(.+)")
+_TRUTH = {"1": True, "1.0": True, "true": True, "yes": True, "0": False, "0.0": False, "false": False, "no": False}
+_ROUNDING = 5e-7
+_RANGES = {"percent": 100.0, "cosine": 1.0, "clipscore": 2.5}
+
+
+@dataclass(slots=True, kw_only=True)
+class _Sheet:
+    """A CSV file: its columns and its lines."""
+
+    path: Path
+    columns: tuple[str, ...]
+    lines: list[tuple[int, dict[str, str]]]
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+    @property
+    def model(self) -> str:
+        found = _MODEL.fullmatch(self.path.stem)
+        return found[1] if found else self.path.stem
+
+    def has(self, *columns: str) -> bool:
+        return all(column in self.columns for column in columns)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Work:
+    """What has been read so far."""
+
+    problems: list[Problem] = field(default_factory=list)
+    notes: dict[str, list[str]] = field(default_factory=dict)
+    """Pair id to findings of its case."""
+    labels: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Pair id to what answer and CLIP files say about its category."""
+
+    def name(self, sheet: _Sheet, line: int, what: str, pair_id: str = "", finding: str = "") -> None:
+        self.problems.append(Problem(file=sheet.name, line=line, what=what))
+        if finding and finding not in self.notes.setdefault(pair_id, []):
+            self.notes[pair_id].append(finding)
+
+
+def read(files: Sequence[Path], settings: ImportSettings) -> ReadIn:
+    """Cases and verdicts of these files."""
+    work = _Work()
+    sheets = [_sheet(path, work) for path in files]
+    prompts = [sheet for sheet in sheets if sheet.has(*PROMPTS)]
+    answers = [sheet for sheet in sheets if sheet.has(*ANSWERS) and any(map(sheet.has, ANSWERED))]
+    clips = [sheet for sheet in sheets if sheet.has(*CLIP)]
+    means = [sheet for sheet in sheets if sheet.has(*METRICS)]
+    for sheet in sheets:
+        if sheet not in prompts + answers + clips + means:
+            raise UsageError(_unknown_shape(sheet))
+    if len(prompts) > 1:
+        raise UsageError(f"two files of prompts: {prompts[0].name!r} and {prompts[1].name!r}; give one")
+    if not answers and not clips:
+        raise UsageError("no answers and no CLIP scores in these files; give at least one file of either")
+    models = _models(answers, clips, settings)
+    said = {models[sheet.name]: _answers(sheet, work) for sheet in answers}
+    fits = {models[sheet.name]: _clips(sheet, work, settings.clip_scale) for sheet in clips}
+    known = _cases(prompts[0]) if prompts else {}
+    for pair_id, labels in work.labels.items():
+        if pair_id not in known:
+            if prompts:
+                work.problems.append(Problem(file=prompts[0].name, line=0, what=f"no prompts for pair {pair_id!r}"))
+            known[pair_id] = _case_without_prompts(pair_id, labels)
+    names = tuple(dict.fromkeys(models.values()))
+    verdicts = [
+        verdict_of(case, name, said.get(name, {}).get(pair_id), fits.get(name, {}).get(pair_id), settings.clip_scale)
+        for name in names
+        for pair_id, case in known.items()
+    ]
+    for sheet in means if len(names) == 1 else ():
+        _compare_means(sheet, category_means(tuple(known.values()), verdicts), work)
+    for verdict in verdicts:
+        if verdict.reason:
+            model = f"{verdict.model}, " if len(names) > 1 else ""
+            work.problems.append(Problem(file=verdict.case_id, line=0, what=f"{model}{verdict.reason}"))
+    return ReadIn(
+        suite="faithfulness",
+        models=names,
+        cases=tuple(_kept(case, pair_id, said, work.notes.get(pair_id, [])) for pair_id, case in known.items()),
+        verdicts=tuple(verdicts),
+        problems=tuple(work.problems),
+        counts={
+            "pairs": len(known),
+            "answers": sum(len(side) for rows in said.values() for pair in rows.values() for side in pair.values()),
+            "CLIP scores": sum(2 * len(rows) for rows in fits.values()),
+        },
+        rules=tuple(
+            {"name": name, "options": {"clip_scale": settings.clip_scale}} for name in ("same-answers", "must-differ")
+        ),
+    )
+
+
+def _sheet(path: Path, work: _Work) -> _Sheet:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, strict=True)
+            columns = [name.strip() for name in next(reader, [])]
+            lines, short = [], []
+            start = 2
+            for cells in reader:
+                if len(cells) == len(columns):
+                    lines.append((start, dict(zip(columns, cells, strict=True))))
+                elif cells:
+                    short.append((start, len(cells)))
+                start = reader.line_num + 1
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise UsageError(f"{str(path)!r} cannot be read as CSV in UTF-8: {error}") from error
+    twice = sorted({name for name in columns if columns.count(name) > 1})
+    if twice:
+        raise UsageError(f"{str(path)!r} has the column {twice[0]!r} twice; keep one")
+    sheet = _Sheet(path=path, columns=tuple(columns), lines=lines)
+    for line, n in short:
+        work.name(sheet, line, f"{n} cells under {len(columns)} columns; the row is not used")
+    extra = [name for name in columns if name and name not in _KNOWN]
+    if extra:
+        work.name(sheet, 1, f"columns that are not used: {', '.join(extra)}")
+    return sheet
+
+
+def _unknown_shape(sheet: _Sheet) -> str:
+    shapes = {"prompts": PROMPTS, "answers": ANSWERS, "CLIP scores": CLIP}
+    missing = {shape: [name for name in columns if name not in sheet.columns] for shape, columns in shapes.items()}
+    nearest = min(missing, key=lambda shape: len(missing[shape]))
+    lacks = ", ".join(missing[nearest]) or f"one of {', '.join(ANSWERED)}"
+    return (
+        f"{str(sheet.path)!r} is no file of prompts, answers or CLIP scores; as {nearest} it lacks the column {lacks}; "
+        f"it has {', '.join(sheet.columns) or 'none'}"
+    )
+
+
+def _models(answers: Sequence[_Sheet], clips: Sequence[_Sheet], settings: ImportSettings) -> dict[str, str]:
+    """File name to model."""
+    for kind in (answers, clips):
+        names = [sheet.model for sheet in kind]
+        if settings.model and len(kind) > 1:
+            raise UsageError(f"--model {settings.model!r} names one model, and there are {len(kind)} files of a kind")
+        if len(set(names)) != len(names):
+            raise UsageError(f"two files are about one model: {', '.join(sheet.name for sheet in kind)}")
+    return {sheet.name: settings.model or sheet.model for sheet in (*answers, *clips)}
+
+
+def _answers(sheet: _Sheet, work: _Work) -> dict[str, dict[str, list[AnswerRow]]]:
+    """Pair id, then A or B, to the answers."""
+    found: dict[str, dict[str, list[AnswerRow]]] = {}
+    seen: dict[tuple[str, str, str], int] = {}
+    for line, row in sheet.lines:
+        pair_id, side, question = row["pair_id"].strip(), row["image_variant"].strip().upper(), row["question"].strip()
+        missing = [name for name in ANSWERS if not row[name].strip()]
+        if missing:
+            work.name(
+                sheet, line, f"no {', '.join(missing)}; the row is not used", pair_id, "a row of answers is incomplete"
+            )
+            continue
+        if side not in ("A", "B"):
+            work.name(
+                sheet, line, f"image_variant is {row['image_variant']!r}, not A or B; the row is not used", pair_id
+            )
+            continue
+        work.labels.setdefault(pair_id, {name: row[name] for name in _LABELS if name in row})
+        if (pair_id, side, question) in seen:
+            first = seen[pair_id, side, question]
+            work.name(sheet, line, f"the question of line {first} again; both are counted", pair_id)
+        seen.setdefault((pair_id, side, question), line)
+        found.setdefault(pair_id, {}).setdefault(side, []).append(_answer(sheet, line, row, work))
+    wanted = {row.expected for pair in found.values() for side in pair.values() for row in side}
+    if len(wanted) == 1:
+        what = f"every expected answer is {wanted.pop()!r}: whoever always says that is never wrong"
+        work.problems.append(Problem(file=sheet.name, line=0, what=what))
+    return found
+
+
+def _answer(sheet: _Sheet, line: int, row: Mapping[str, str], work: _Work) -> AnswerRow:
+    pair_id = row["pair_id"].strip()
+    expected = row["expected_answer"].strip().lower()
+    given = [row[name].strip().lower() for name in ANSWERED[:2] if name in row]
+    answer = next((text for text in given if text), "")
+    written = row.get("is_correct", "").strip().lower()
+    is_right = _TRUTH.get(written)
+    if written and is_right is None:
+        work.name(sheet, line, f"is_correct is {row['is_correct']!r}, not 1 or 0", pair_id)
+    if given and not answer:
+        work.name(
+            sheet, line, "no answer to this question; the pair cannot be decided", pair_id, "a question has no answer"
+        )
+        return AnswerRow(question=row["question"].strip(), expected=expected, answer="", is_right=None)
+    if answer and expected in ("yes", "no") and answer not in ("yes", "no"):
+        what = f"the answer {answer!r} is neither yes nor no; it counts as {'right' if is_right else 'wrong'}"
+        work.name(sheet, line, what, pair_id, "an answer is outside the choices")
+    if answer and is_right is not None and is_right != (answer == expected):
+        what = (
+            f"is_correct is {written}, but the answer is {answer!r} where {expected!r} is expected; is_correct counts"
+        )
+        work.name(sheet, line, what, pair_id, "is_correct and the answer contradict each other")
+    if is_right is None and given:
+        is_right = answer == expected
+    return AnswerRow(question=row["question"].strip(), expected=expected, answer=answer, is_right=is_right)
+
+
+def _clips(sheet: _Sheet, work: _Work, scale: str) -> dict[str, ClipRow]:
+    found: dict[str, ClipRow] = {}
+    for line, row in sheet.lines:
+        pair_id = row["pair_id"].strip()
+        if pair_id in found:
+            raise UsageError(f"{sheet.name!r} line {line}: CLIP scores of pair {pair_id!r} twice; keep one row")
+        numbers = [_number(row.get(name, "")) for name in ("clip_A", "clip_B", "image_similarity")]
+        a, b, likeness = numbers
+        if not pair_id or a is None or b is None:
+            work.name(sheet, line, "no pair_id, clip_A or clip_B that is a number; the row is not used", pair_id)
+            continue
+        if max(abs(a), abs(b)) > _RANGES[scale]:
+            raise UsageError(
+                f"{sheet.name!r} line {line}: CLIP scores {a:g} and {b:g} are off the scale {scale!r} "
+                f"(0 to {_RANGES[scale]:g}); name the right one with --scale"
+            )
+        work.labels.setdefault(pair_id, {name: row[name] for name in _LABELS if name in row})
+        found[pair_id] = ClipRow(a=a, b=b, image_similarity=likeness)
+    return found
+
+
+def _compare_means(sheet: _Sheet, ours: Mapping[str, Mapping[str, float]], work: _Work) -> None:
+    """Name every mean of the authors' table that does not follow from the answers."""
+    for line, row in sheet.lines:
+        mine = ours.get(row["category_id"].strip())
+        if mine is None:
+            work.name(sheet, line, f"category {row['category_id']!r} has no answered pairs")
+            continue
+        for name, value in mine.items():
+            theirs = _number(row.get(name, ""))
+            if name in row and (theirs is None or abs(theirs - value) > _ROUNDING):
+                work.name(sheet, line, f"{name} is {row[name]}, and the answers give {value:g}")
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if value == value and abs(value) < 1e9 else None
+
+
+def _cases(sheet: _Sheet) -> dict[str, Case]:
+    """The cases of a file of prompts, by pair id, as the suite reads it."""
+    # Through the registry: a report knows no suite, and the suite alone knows how to read its prompts.
+    binding = registry.bind(ComponentSpec(role="suite", name="faithfulness", options={"path": str(sheet.path)}))
+    cases: Iterator[Case] = binding.build().cases("full")
+    return {case.labels["pair_id"].strip(): case for case in cases}
+
+
+def _case_without_prompts(pair_id: str, labels: Mapping[str, str]) -> Case:
+    slug = re.sub(r"[^a-z0-9]+", "-", pair_id.lower()).strip("-")
+    law, dimension = (_plain(labels.get(name, "")) for name in ("logical_law", "semantic_dimension"))
+    return Case(
+        case_id=f"faithfulness-{slug or 'pair'}",
+        suite="faithfulness",
+        category="-".join(part for part in (law, dimension) if part) or "unknown",
+        prompts=(Prompt(role="a", text=""), Prompt(role="b", text="")),
+        relation="same-answers",
+        labels={
+            "law": law,
+            "dimension": dimension,
+            "category_id": labels.get("category_id", ""),
+            "pair_id": pair_id,
+        },
+        cluster=pair_id,
+        findings=("the files have no prompts for this pair",),
+    )
+
+
+def _plain(name: str) -> str:
+    slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+    return {"demorgan": "de-morgan"}.get(slug, slug)
+
+
+def _kept(
+    case: Case, pair_id: str, said: Mapping[str, Mapping[str, Mapping[str, list[AnswerRow]]]], notes: Sequence[str]
+) -> Case:
+    """The case with every answer beside it, as the files had them."""
+    answers: dict[str, Json] = {
+        model: {
+            side: [{"question": r.question, "expected": r.expected, "answer": r.answer} for r in found]
+            for side, found in rows.get(pair_id, {}).items()
+        }
+        for model, rows in said.items()
+    }
+    extra = {**case.extra, "answers": answers} if answers else case.extra
+    return replace(case, extra=extra, findings=(*case.findings, *notes))

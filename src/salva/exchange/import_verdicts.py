@@ -1,0 +1,166 @@
+"""From answers and CLIP scores that others collected to the verdict of one pair.
+
+The same scores under the same names as the relations give, so that a table cannot tell where they came from. Knows no
+files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from salva.core.case import Case
+from salva.core.verdict import Failure, Outcome, Verdict
+from salva.judging.tally import PAIR
+from salva.logic.notation import parse
+from salva.logic.questions import excludes
+from salva.stats.pair_scores import clip_divisor, mean, pair_scores
+
+_OBSERVERS = "imported"
+MEANS = {
+    "mean_faith_A": "faith_A",
+    "mean_faith_B": "faith_B",
+    "mean_faith": "faith_mean",
+    "mean_faith_stability": "faith_stability",
+}
+"""Columns of the project's category table and the scores they are means of."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerRow:
+    """One answer about one picture."""
+
+    question: str
+    expected: str
+    answer: str
+    """In lower case; empty when the file has only whether it was right."""
+    is_right: bool | None
+    """None when there is no answer."""
+
+    @property
+    def heard(self) -> str:
+        """What is compared between two pictures."""
+        return self.answer or ("right" if self.is_right else "wrong")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClipRow:
+    """The CLIP scores of a pair."""
+
+    a: float
+    b: float
+    image_similarity: float | None = None
+
+
+def verdict_of(
+    case: Case, model: str, answers: Mapping[str, Sequence[AnswerRow]] | None, clip: ClipRow | None, clip_scale: str
+) -> Verdict:
+    """The verdict of a pair under one model."""
+    scores: dict[str, float] = {}
+    if clip is not None:
+        scores |= pair_scores("clip", clip.a, clip.b, divide_by=clip_divisor(clip_scale, "scaled"))
+        if clip.image_similarity is not None:
+            scores["image_similarity"] = clip.image_similarity
+    sides = {side: list((answers or {}).get(side, ())) for side in ("A", "B")}
+    reason = _undecided(sides)
+    failures: list[Failure] = []
+    differing: list[Failure] = []
+    if not any(row.is_right is None for rows in sides.values() for row in rows) and all(sides.values()):
+        faith = {side: mean(float(bool(row.is_right)) for row in rows) for side, rows in sides.items()}
+        scores |= {f"n_counted_{side}": float(len(rows)) for side, rows in sides.items()}
+        scores |= pair_scores("faith", faith["A"], faith["B"])
+    if not reason:
+        compared, differing = _compared(sides)
+        scores |= {"n_compared_answers": float(compared), "agreement": 1 - len(differing) / compared}
+        failures = [*differing, *_wrong(sides)]
+    is_contrast = case.relation == "must-differ"
+    if is_contrast and not reason and not differing and not _excludes(case):
+        reason = "both pictures get the same answers, and some pictures are right for both prompts"
+    is_violated = not reason and (not differing if is_contrast else bool(differing))
+    if is_violated and is_contrast:
+        same = Failure(error="no-difference", role="", message="every question gets the same answer in both pictures")
+        failures = [same, *failures]
+    outcome = Outcome.INCONCLUSIVE if reason else Outcome.VIOLATED if is_violated else Outcome.HOLDS
+    return Verdict(
+        case_id=case.case_id,
+        repeat=0,
+        arm=PAIR,
+        model=model,
+        relation=case.relation,
+        observers=_OBSERVERS,
+        outcome=outcome,
+        errors=(failures[0].error,) if is_violated else (),
+        failures=tuple(failures) if is_violated else (),
+        scores=scores,
+        reason=reason,
+    )
+
+
+def _excludes(case: Case) -> bool:
+    """Whether no picture is right for both prompts."""
+    a, b = (prompt.formula for prompt in case.prompts)
+    return a is not None and b is not None and excludes(parse(a), parse(b))
+
+
+def _undecided(sides: Mapping[str, Sequence[AnswerRow]]) -> str:
+    """Why nobody can tell, or nothing."""
+    empty = [side for side, rows in sides.items() if not rows]
+    if len(empty) == 2:
+        return "no answers about either image"
+    if empty:
+        return f"no answers about image {empty[0]}"
+    for side, rows in sides.items():
+        silent = [row.question for row in rows if row.is_right is None]
+        if silent:
+            return f"{len(silent)} of {len(rows)} questions about image {side} have no answer: {silent[0]!r}"
+    if not {row.question for row in sides["A"]} & {row.question for row in sides["B"]}:
+        return "the two images were asked nothing in common"
+    return ""
+
+
+def _compared(sides: Mapping[str, Sequence[AnswerRow]]) -> tuple[int, list[Failure]]:
+    """How many questions both pictures were asked, and those answered differently."""
+    a, b = ({row.question: row for row in sides[side]} for side in ("A", "B"))
+    shared = [question for question in a if question in b]
+    differing = [
+        Failure(
+            error="answer-differs",
+            role="",
+            message=f"{question} {a[question].heard} in image 'a', {b[question].heard} in image 'b'",
+            expected=a[question].heard,
+            seen=b[question].heard,
+        )
+        for question in shared
+        if a[question].heard != b[question].heard
+    ]
+    return len(shared), differing
+
+
+def _wrong(sides: Mapping[str, Sequence[AnswerRow]]) -> list[Failure]:
+    return [
+        Failure(
+            error="wrong-answer",
+            role=side.lower(),
+            message=f"{row.question} {row.heard}, and it should be {row.expected}",
+            expected=row.expected,
+            seen=row.heard,
+        )
+        for side, rows in sides.items()
+        for row in rows
+        if not row.is_right
+    ]
+
+
+def category_means(cases: Sequence[Case], verdicts: Sequence[Verdict]) -> dict[str, dict[str, float]]:
+    """Category id to n_pairs and means, as the project's own table has them."""
+    category = {case.case_id: case.labels.get("category_id", "") for case in cases}
+    groups: dict[str, list[Verdict]] = {}
+    for verdict in verdicts:
+        if "faith_mean" in verdict.scores:
+            groups.setdefault(category[verdict.case_id], []).append(verdict)
+    means = {}
+    for name, group in groups.items():
+        means[name] = {"n_pairs": float(len(group))} | {
+            column: mean(verdict.scores[score] for verdict in group) for column, score in MEANS.items()
+        }
+    return means

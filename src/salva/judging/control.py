@@ -1,0 +1,59 @@
+"""What rewording adds over seed noise: the crossed-seed control, averaged.
+
+Takes control verdicts with their scores, gives the excess and its interval. How two images are
+compared is the relation's business; here only the shares of differing pairs arrive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from salva.judging.tally import Judged, cluster_of
+from salva.stats.bootstrap import cautious_macro
+from salva.stats.intervals import Interval
+
+BETWEEN = "differs_between"
+WITHIN_A = "differs_within_a"
+WITHIN_B = "differs_within_b"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excess:
+    """Mean shares of differing images over the control verdicts of one group."""
+
+    n: int
+    between: float
+    """P(A_i differs from B_j), i not j: other wording, other seed."""
+    within_a: float
+    """P(A_i differs from A_j): same wording, other seed."""
+    within_b: float
+    excess: float
+    """between - (within_a + within_b) / 2."""
+    interval: Interval | None
+    """95 %, clusters or cases drawn again, whichever is wider; None with fewer than two clusters."""
+
+
+def excess_of(controls: Sequence[Judged]) -> Excess | None:
+    """The excess over a group of control verdicts; None when none of them could compare anything."""
+    usable = [one for one in controls if {BETWEEN, WITHIN_A, WITHIN_B} <= one.verdict.scores.keys()]
+    if not usable:
+        return None
+    scores = [one.verdict.scores for one in usable]
+    between, within_a, within_b = (
+        sum(score[name] for score in scores) / len(scores) for name in (BETWEEN, WITHIN_A, WITHIN_B)
+    )
+    each = [score[BETWEEN] - (score[WITHIN_A] + score[WITHIN_B]) / 2 for score in scores]
+    return Excess(
+        n=len(usable),
+        between=between,
+        within_a=within_a,
+        within_b=within_b,
+        excess=between - (within_a + within_b) / 2,
+        interval=cautious_macro(
+            each,
+            [""] * len(each),
+            [cluster_of(one.case) for one in usable],
+            [one.case.case_id for one in usable],
+        ),
+    )

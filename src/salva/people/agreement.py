@@ -1,0 +1,204 @@
+"""How far judges agree with people, as tables: from a file of both, or from one of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from salva.core.table import Cell, Table
+from salva.errors import UsageError
+from salva.people.rating_joins import read_ratings
+from salva.people.ratings import Columns, Ratings
+from salva.stats.agreement import Estimate, binned, cohen, kendall, krippendorff, pearson, spearman
+
+N_BINS = 5
+STATISTIC_COLUMNS = ("judge", "statistic", "value", "lower", "upper", "n", "how")
+_MOST_VALUES = 50
+"""Up to so many different values, nominal and ordinal alpha take each for itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reckoning:
+    """How numbers are made comparable where a statistic needs it."""
+
+    n_bins: int = N_BINS
+    """The most categories Cohen's kappa is given."""
+    edges: tuple[float, ...] = ()
+    """The edges of its categories, for judges and people alike; empty to make n_bins."""
+    level: str = "interval"
+    """What a difference means to Krippendorff's alpha."""
+
+
+def parse_bins(text: str) -> tuple[int, tuple[float, ...]]:
+    """A number of bins, or the edges of bins: 5, or 0,20,40,60,80,100."""
+    try:
+        numbers = [float(part) for part in text.split(",")]
+    except ValueError:
+        numbers = []
+    if len(numbers) == 1 and numbers[0] >= 2 and numbers[0].is_integer():
+        return int(numbers[0]), ()
+    if len(numbers) > 2 and all(a < b for a, b in pairwise(numbers)):
+        return len(numbers) - 1, tuple(numbers)
+    raise UsageError(
+        f"--bins is {text!r}; it must be a number from 2, or three or more rising edges such as 0,25,50,100"
+    )
+
+
+def file_agreement(
+    path: Path, columns: Columns, reckoning: Reckoning | None = None, scores: Path | None = None
+) -> tuple[list[Table], list[str]]:
+    """Agreement of the people and judges in a file, or in two; also what was taken for what."""
+    return ratings_agreement(read_ratings(path, columns, scores), str(path), reckoning)
+
+
+def ratings_agreement(ratings: Ratings, name: str, reckoning: Reckoning | None = None) -> tuple[list[Table], list[str]]:
+    """The same of ratings that were read; name: where they lie."""
+    told = [f"{what}: {which or 'none'}" for what, which in ratings.found.items()]
+    tables = agreement_tables(ratings, reckoning or Reckoning())
+    if not tables:
+        raise UsageError(
+            f"{name!r} holds the ratings of one person and no judge ({'; '.join(told)}); "
+            "name the columns with --people and --judge, or give people's ratings in a file of their own with --ratings"
+        )
+    return tables, [*told, *ratings.problems]
+
+
+def agreement_tables(ratings: Ratings, reckoning: Reckoning) -> list[Table]:
+    """Judges against the mean of people, and people among themselves, by group where there are groups."""
+    names = list(dict.fromkeys(ratings.groups)) if any(ratings.groups) else []
+    parts = {"all": ratings} | {name or "(none)": _part(ratings, name) for name in names}
+    judged = [(group, *row) for group, part in parts.items() for row in _judge_rows(part, reckoning)]
+    tables = []
+    if judged:
+        note = "Each judge against the mean rating of the people; 95 % intervals draw the rated things anew."
+        columns = ("group", *STATISTIC_COLUMNS)
+        tables.append(Table(name="judges and people", columns=columns, rows=tuple(judged), note=note))
+    people = {group: list(zip(*part.people.values(), strict=True)) for group, part in parts.items()}
+    return [*tables, *people_tables("group", people, reckoning.level)]
+
+
+def people_tables(heading: str, rated: Mapping[str, Sequence[Sequence[float | None]]], level: str) -> list[Table]:
+    """How far people agree among themselves: one row a group, from one row a thing and one column a rater."""
+    rows = [
+        (group, max(map(len, things)), *_cells(krippendorff(things, level)), level)
+        for group, things in rated.items()
+        if things and max(map(len, things)) > 1
+    ]
+    if not rows:
+        return []
+    note = "Krippendorff's alpha of the people among themselves; what no judge can be expected to exceed by far."
+    columns = (heading, "raters", "alpha", "lower", "upper", "n", "level")
+    return [Table(name="people among themselves", columns=columns, rows=tuple(rows), note=note)]
+
+
+def statistics(
+    judge: str,
+    pairs: Sequence[tuple[float, float]],
+    reckoning: Reckoning,
+    scale: tuple[float, float] | None = None,
+) -> list[tuple[Cell, ...]]:
+    """Every statistic of a judge's scores beside the people's means: rows under STATISTIC_COLUMNS.
+
+    scale: the lowest and highest number of both, where it is known that they share one.
+    """
+    scores, people = [a for a, _ in pairs], [b for _, b in pairs]
+    correlations: Mapping[str, Callable[[Sequence[float], Sequence[float]], Estimate]] = {
+        "pearson": pearson,
+        "spearman": spearman,
+        "kendall tau-b": kendall,
+    }
+    rows: list[tuple[Cell, ...]] = [(judge, name, *_cells(of(scores, people)), "") for name, of in correlations.items()]
+    if not pairs:
+        return rows
+    sorting = _sorting(scores, people, reckoning, scale)
+    a, b = binned(scores, sorting.of_judge), binned(people, sorting.of_people)
+    n_categories = len(sorting.of_judge) - 1
+    for name, weights in (("cohen", "none"), ("cohen linear", "linear"), ("cohen quadratic", "quadratic")):
+        how = sorting.told if weights == "none" else f"same, {weights} weights"
+        rows.append((judge, name, *_cells(cohen(a, b, n_categories, weights)), how))
+    is_raw = sorting.is_one_scale and (reckoning.level == "interval" or len({*scores, *people}) <= _MOST_VALUES)
+    both: list[tuple[float, float]] = list(pairs) if is_raw else list(zip(a, b, strict=True))
+    how = f"{reckoning.level}, {'values as they are' if is_raw else 'same bins'}"
+    rows.append((judge, "krippendorff", *_cells(krippendorff(both, reckoning.level)), how))
+    return rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sorting:
+    """Into which categories numbers are sorted, by the edges between them."""
+
+    of_judge: Sequence[float]
+    of_people: Sequence[float]
+    is_one_scale: bool
+    told: str
+
+
+def _sorting(
+    scores: Sequence[float], people: Sequence[float], reckoning: Reckoning, scale: tuple[float, float] | None
+) -> _Sorting:
+    low, high = min(*scores, *people), max(*scores, *people)
+    if edges := reckoning.edges:
+        if low < edges[0] or high > edges[-1]:
+            raise UsageError(f"--bins go from {edges[0]:g} to {edges[-1]:g}, and the numbers from {low:g} to {high:g}")
+        return _Sorting(of_judge=edges, of_people=edges, is_one_scale=True, told=f"bins {_listed(edges)}")
+    # Ranges that share at least half of what they cover together are taken for one scale; a score of 0 to 1 beside
+    # a rating of 1 to 5 is not, and each is cut up by itself.
+    shared = min(max(scores), max(people)) - max(min(scores), min(people))
+    if scale is None and (shared < (high - low) / 2 or low == high):
+        own = [(min(side), max(side)) for side in (scores, people)]
+        return _Sorting(
+            of_judge=_edges(*own[0], reckoning.n_bins),
+            of_people=_edges(*own[1], reckoning.n_bins),
+            is_one_scale=False,
+            told=f"{reckoning.n_bins} bins from {_range(own[0])}, people from {_range(own[1])}",
+        )
+    values = sorted({*scores, *people})
+    if len(values) <= reckoning.n_bins:
+        edges = (*values, float("inf"))
+        return _Sorting(of_judge=edges, of_people=edges, is_one_scale=True, told=f"categories {_listed(values)}")
+    ends = scale or (low, high)
+    edges = _edges(*ends, reckoning.n_bins)
+    told = f"{reckoning.n_bins} bins from {_range(ends)}"
+    return _Sorting(of_judge=edges, of_people=edges, is_one_scale=True, told=told)
+
+
+def _edges(low: float, high: float, n_bins: int) -> tuple[float, ...]:
+    step = (high - low) / n_bins or 1.0
+    return tuple(low + step * number for number in range(n_bins + 1))
+
+
+def _range(ends: tuple[float, float]) -> str:
+    return f"{ends[0]:.4g} to {ends[1]:.4g}"
+
+
+def _listed(numbers: Sequence[float]) -> str:
+    return " ".join(f"{number:.4g}" for number in numbers)
+
+
+def _judge_rows(ratings: Ratings, reckoning: Reckoning) -> list[tuple[Cell, ...]]:
+    means = ratings.people_mean()
+    rows: list[tuple[Cell, ...]] = []
+    for judge, scores in ratings.judges.items():
+        pairs = [(a, b) for a, b in zip(scores, means, strict=True) if a is not None and b is not None]
+        rows += statistics(judge, pairs, reckoning)
+    return rows
+
+
+def _cells(estimate: Estimate) -> tuple[float | None, float | None, float | None, int]:
+    return estimate.value, estimate.low, estimate.high, estimate.n
+
+
+def _part(ratings: Ratings, group: str) -> Ratings:
+    kept = [index for index, name in enumerate(ratings.groups) if name == group]
+
+    def cut(columns: Mapping[str, Sequence[float | None]]) -> dict[str, list[float | None]]:
+        return {name: [values[index] for index in kept] for name, values in columns.items()}
+
+    return Ratings(
+        things=tuple(ratings.things[index] for index in kept),
+        people=cut(ratings.people),
+        judges=cut(ratings.judges),
+        groups=(group,) * len(kept),
+    )

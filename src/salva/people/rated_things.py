@@ -1,0 +1,203 @@
+"""Which case, model, repeat and pair of text and picture a rated thing is about, told from its row.
+
+Ratings come in, a place for each thing and a case for each subject go out. SemVarBench's roles make triples of cases;
+anything else is a case of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from salva.core.case import Case, Prompt
+from salva.errors import UsageError
+from salva.people.rating_cells import Flaw, plain
+from salva.people.rating_files import Row, column_names
+from salva.people.ratings import MODEL, ROLE_COLUMNS, THING, Ratings
+from salva.stats.semantic_effect import PAIRS, UNLABELLED, aspect_of, category_name
+
+UNNAMED_MODEL = "unnamed"
+RATED = "rated"
+"""The relation of things that were rated; a rating alone decides none."""
+SEMVAR, RATINGS = "semvar", "ratings"
+"""The suites that files of ratings become."""
+
+_CASE_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_ROLES = ("a", "pv", "pi")
+_TEXT = ("text", "prompt", "caption", "sentence")
+_CATEGORY = ("category", "categories")
+_LABELS = ("category", "categories", "dimension", "aspect", "split", "question", "subset", "law")
+_NO_CASE = re.compile(r"(text|image|picture).*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """What a rated thing is about."""
+
+    case_id: str
+    model: str
+    repeat: int
+    pair: tuple[str, str] | None = None
+    """The roles of text and picture in a triple."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Placed:
+    """Where every rated thing belongs."""
+
+    suite: str
+    places: list[Place | None] = field(default_factory=list)
+    """One a thing; None where its row does not say enough."""
+    cases: dict[str, Case] = field(default_factory=dict)
+    flaws: list[Flaw] = field(default_factory=list)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Every model, in order of appearance."""
+        return tuple(dict.fromkeys(place.model for place in self.places if place))
+
+
+def place_all(ratings: Ratings, model: str) -> Placed:
+    """A place for every thing and the cases they make; model: who painted where no column says."""
+    names = {plain(name): name for name in reversed(column_names(list(ratings.rows)))}
+    text_role, image_role = map(names.get, ROLE_COLUMNS)
+    model_column = next((name for name in names if MODEL.fullmatch(name)), "")
+    reader = _Reader(ratings, names, names.get(model_column, ""), model or UNNAMED_MODEL)
+    return reader.triples(text_role, image_role) if text_role and image_role else reader.single_things()
+
+
+class _Reader:
+    """Rows to places; knows which column says what."""
+
+    def __init__(self, ratings: Ratings, names: Mapping[str, str], model_column: str, model: str) -> None:
+        self._ratings, self._names = ratings, names
+        self._model_column, self._model = model_column, model
+        self._repeat_column = names.get("repeat") or names.get("seed") or ""
+        self._repeats: dict[tuple[str, str], dict[str, int]] = {}
+
+    def triples(self, text_role: str, image_role: str) -> Placed:
+        """SemVarBench: a case a triple, seven things a case."""
+        placed = Placed(suite=SEMVAR)
+        column = self._case_column()
+        rows_of: dict[str, list[tuple[Row, str, tuple[str, int]]]] = {}
+        taken: dict[Place, int] = {}
+        for index, row in enumerate(self._ratings.rows):
+            key, roles = row.get(column, "").strip(), (_role(row.get(text_role, "")), _role(row.get(image_role, "")))
+            what = ""
+            if not key:
+                what = f"no {column}; its ratings are in no verdict"
+            elif roles not in PAIRS:
+                shown = f"{row.get(text_role, '')!r} and {row.get(image_role, '')!r}"
+                what = f"text_role and image_role are {shown}, none of the seven pairs of a, pv and pi; in no verdict"
+            place = None
+            if not what:
+                model, repeat = self._painted(row, key)
+                place = Place(case_id=_case_id(key), model=model, repeat=repeat, pair=roles)
+                if taken.setdefault(place, index) != index:
+                    what, place = f"the pair of {key!r} stands in another row too; in no verdict", None
+                else:
+                    rows_of.setdefault(key, []).append((row, roles[0], self._ratings.places[index]))
+            placed.places.append(place)
+            if what:
+                placed.flaws.append(self._flaw(index, what))
+        if not rows_of:
+            raise UsageError(
+                f"{self._ratings.places[0][0]!r}: no row has a text_role and an image_role among a, pv and pi "
+                f"(also T_a, I_pv ...); {placed.flaws[0].what}"
+            )
+        placed.cases = {_case_id(key): self._triple(key, rows, placed.flaws) for key, rows in rows_of.items()}
+        return placed
+
+    def single_things(self) -> Placed:
+        """Anything else: a case a thing, under each model that painted it."""
+        placed = Placed(suite=RATINGS)
+        columns = [name for name in self._ratings.named_by if name not in (self._model_column, self._repeat_column)]
+        taken: set[Place] = set()
+        for index, row in enumerate(self._ratings.rows):
+            key = " / ".join(filter(None, (row.get(name, "").strip() for name in columns))) or f"row {index + 1}"
+            model, repeat = self._painted(row, key)
+            place = Place(case_id=_case_id(key), model=model, repeat=repeat)
+            while place in taken:
+                # A table of one row a thing may name several alike; each row is still a thing of its own.
+                place = replace(place, repeat=place.repeat + 1)
+            taken.add(place)
+            placed.places.append(place)
+            if place.case_id not in placed.cases:
+                placed.cases[place.case_id] = self._single(place.case_id, key, row)
+        return placed
+
+    def _case_column(self) -> str:
+        named = [name for name in self._ratings.named_by if THING.fullmatch(plain(name))]
+        free = [name for name in self._names.values() if THING.fullmatch(plain(name))]
+        found = next((name for name in (*named, *reversed(free)) if not _NO_CASE.fullmatch(plain(name))), "")
+        if not found:
+            here = ", ".join(self._names.values())
+            raise UsageError(f"no column among {here} names the triple, such as case_id; say which with --item")
+        return found
+
+    def _painted(self, row: Row, key: str) -> tuple[str, int]:
+        """Model and repeat."""
+        model = row.get(self._model_column, "").strip() or self._model
+        cell = row.get(self._repeat_column, "").strip()
+        seen = self._repeats.setdefault((key, model), {})
+        is_number = plain(self._repeat_column) == "repeat" and cell.isdecimal()
+        return model, int(cell) if is_number else seen.setdefault(cell, len(seen))
+
+    def _triple(self, key: str, rows: Sequence[tuple[Row, str, tuple[str, int]]], flaws: list[Flaw]) -> Case:
+        texts: dict[str, str] = {}
+        for row, role, (file, number) in rows:
+            for told, name in ((role, self._first(_TEXT)), *((r, self._names.get(f"t_{r}", "")) for r in _ROLES)):
+                text = row.get(name, "").strip()
+                if text and texts.setdefault(told, text) != text:
+                    what = f"another text of {told!r} of {key!r} than before; the first stands"
+                    flaws.append(Flaw(file=file, row=number, what=what))
+        given = next((cell for row, _, _ in rows if (cell := row.get(self._first(_CATEGORY), "").strip())), "")
+        categories = tuple(dict.fromkeys(category_name(name) for name in given.split(","))) if given else (UNLABELLED,)
+        missing = [f"T_{role}" for role in _ROLES if role not in texts]
+        return Case(
+            case_id=_case_id(key),
+            suite=SEMVAR,
+            category=categories[0],
+            prompts=tuple(Prompt(role=role, text=texts.get(role, "")) for role in _ROLES),
+            relation="semantic-effect",
+            labels={
+                "category": ",".join(categories),
+                "aspect": ",".join(dict.fromkeys(map(aspect_of, categories))),
+                "split": "own",
+                "id": key,
+            },
+            findings=(f"the files have no text of {', '.join(missing)}",) if missing else (),
+        )
+
+    def _single(self, case_id: str, key: str, row: Row) -> Case:
+        labels = {name: row.get(self._names[name], "").strip() for name in _LABELS if name in self._names}
+        return Case(
+            case_id=case_id,
+            suite=RATINGS,
+            category=labels.get("category") or labels.get("categories") or RATED,
+            prompts=(Prompt(role="a", text=row.get(self._first(_TEXT), "").strip()),),
+            relation=RATED,
+            labels={"id": key, **{name: cell for name, cell in labels.items() if cell}},
+        )
+
+    def _first(self, words: Sequence[str]) -> str:
+        return next((self._names[word] for word in words if word in self._names), "")
+
+    def _flaw(self, index: int, what: str) -> Flaw:
+        file, row = self._ratings.places[index]
+        return Flaw(file=file, row=row, what=what)
+
+
+def _role(cell: str) -> str:
+    """a, pv or pi of whatever names it: also T_pv, I_pi."""
+    return re.sub(r"^[ti]_", "", plain(cell))
+
+
+def _case_id(key: str) -> str:
+    if _CASE_ID.fullmatch(key):
+        return key
+    slug = re.sub(r"[^a-z0-9]+", "-", key.lower()).strip("-")[:60].strip("-")
+    digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{slug}-{digest}" if slug else f"case-{digest}"

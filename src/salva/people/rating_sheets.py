@@ -1,0 +1,96 @@
+"""An empty sheet for people: which picture to hold against which text, and where to write the ratings.
+
+`salva agree RUN --ratings SHEET` reads it back when it is filled in, `salva import` makes a run of it. Blind on
+purpose: neither the model nor what any judge said stands in it, pictures are named by number, several models by codes.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+from collections.abc import Mapping
+from pathlib import Path
+
+from salva.core.cells import safe_cell
+from salva.errors import UsageError
+from salva.imaging.files import decode_picture, encode_picture
+from salva.judging.tally import PAIR
+from salva.people.run_agreement import model_code
+from salva.stats.semantic_effect import PAIRS
+from salva.store.outfiles import write_bytes, write_text
+from salva.store.queries import RunRecords, open_source
+
+_Row = tuple[tuple[str, str, str, str, str], tuple[str, str, str]]
+"""Case, repeat, model and the roles of text and picture; category and text, and the picture's id."""
+
+COLUMNS = (
+    *("case_id", "repeat", "model", "category", "text_role", "image_role", "text", "picture"),
+    *("rater", "objects", "relations"),
+)
+_HINT = """Hold each picture against its text and fill in, for every row:
+rater      your name, the same in all your rows
+objects    0 to 50: 50 all things are there with their attributes, 30 most are, 0 none
+relations  0 to 50: 50 places, numbers and interactions are as the text says, 30 partly, 0 not at all
+Several raters: each fills in a copy. `salva import COPY COPY ... --as ratings --out RUN` puts the copies together;
+`salva agree RUN --ratings FILE` wants the rows of all copies under one heading.
+"""
+
+
+def write_rating_sheet(directory: Path, out: Path) -> int:
+    """OUT/ratings.csv, OUT/README.txt and OUT/pictures/*.png; says how many rows there are to rate."""
+    with open_source(directory) as (records, images):
+        rows = _rows(records)
+        numbers = {image_id: number for number, image_id in enumerate(dict.fromkeys(i for _, (*_, i) in rows), 1)}
+        sheet = _sheet(rows, numbers)
+        _check_unfilled(out / "ratings.csv", sheet)
+        for image_id, number in numbers.items():
+            data = encode_picture(decode_picture(images.file_bytes(image_id)), "PNG")
+            write_bytes(out / "pictures" / f"{number:05}.png", data)
+    write_text(out / "ratings.csv", sheet)
+    write_text(out / "README.txt", _HINT)
+    return len(rows)
+
+
+def _rows(records: RunRecords) -> list[_Row]:
+    """What to rate: every picture against its own text, and in SemVarBench against the others' as well."""
+    cases = {case.case_id: case for case in records.cases}
+    wanted: dict[tuple[str, str, str, str, str], tuple[str, str, str]] = {}
+    for verdict in records.verdicts:
+        if verdict.arm != PAIR:
+            continue
+        case = cases[verdict.case_id]
+        roles = [prompt.role for prompt in case.prompts]
+        pairs = PAIRS if {"a", "pv", "pi"} <= set(roles) else tuple((role, role) for role in roles)
+        for text_role, image_role in pairs:
+            if image_role in verdict.images:
+                key = (case.case_id, str(verdict.repeat), verdict.model, text_role, image_role)
+                category = case.labels.get("category", case.category)
+                wanted[key] = (category, case.prompt(text_role).text, verdict.images[image_role])
+    rows = list(wanted.items())
+    # Shuffled, so that no rater sees the pictures of one case in a row; seeded, so that a sheet can be made again.
+    random.Random(len(rows)).shuffle(rows)
+    return rows
+
+
+def _sheet(rows: list[_Row], numbers: Mapping[str, int]) -> str:
+    is_one_model = len({model for (_, _, model, _, _), _ in rows}) == 1
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer)
+    writer.writerow(COLUMNS)
+    for (case_id, repeat, model, text_role, image_role), (category, text, image_id) in rows:
+        named = "" if is_one_model else model_code(model)
+        picture = f"pictures/{numbers[image_id]:05}.png"
+        cells = (case_id, repeat, named, category, text_role, image_role, text, picture, "", "", "")
+        writer.writerow([safe_cell(cell) for cell in cells])
+    return buffer.getvalue()
+
+
+def _check_unfilled(path: Path, sheet: str) -> None:
+    """Hours of somebody's work may be in a sheet that is there already."""
+    try:
+        is_same = not path.exists() or path.read_bytes() == sheet.encode()
+    except OSError as error:
+        raise UsageError(f"{str(path)!r} cannot be read: {error.strerror or error}") from error
+    if not is_same:
+        raise UsageError(f"{str(path)!r} is there already and may be filled in; choose another folder with -o")

@@ -1,0 +1,264 @@
+"""How far a run's judges agree with people who rated its pictures, and its violation rate corrected by them.
+
+The file has a row a rating: case_id, rater, optionally repeat and model, and either columns named like scores of the
+verdicts, or text_role, image_role, objects and relations (0 to 50 each), or violated (yes or no).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from salva.core.table import Cell, Table
+from salva.core.verdict import Outcome, Verdict
+from salva.errors import UsageError
+from salva.exchange.import_ratings import kept_ratings
+from salva.judging.tally import PAIR
+from salva.people.agreement import STATISTIC_COLUMNS, Reckoning, people_tables, ratings_agreement, statistics
+from salva.people.rating_cells import Problems, as_number, is_silent, plain, rating_columns, told
+from salva.people.rating_files import Row, column_names, read_rows
+from salva.people.ratings import YES_OR_NO
+from salva.stats.agreement import Calibration, rogan_gladen
+from salva.stats.semantic_effect import PAIRS, effect, pair_name
+from salva.store.queries import RunRecords, read_records
+
+_TEXTS = ("text", "picture", "prompt", "caption", "comment", "note")
+_EFFECTS = ("kappa", "gamma_w", "gamma_wo")
+_ALL = "all s"
+"""The alignment scores of all pairs of text and picture together."""
+
+Key = tuple[str, str, str]
+"""Case, repeat and model; "" for any."""
+Rated = dict[Key, dict[str, dict[str, float]]]
+"""What of it was rated, by whom, how."""
+
+
+def model_code(model: str) -> str:
+    """A name for a model that says nothing about it, for sheets that people fill in."""
+    return f"model-{hashlib.sha256(model.encode()).hexdigest()[:6]}"
+
+
+def run_agreement(
+    directory: Path, ratings_file: Path, reckoning: Reckoning | None = None
+) -> tuple[list[Table], list[str]]:
+    """Tables of a run's judges against people's ratings; also what of the file could not be used."""
+    reckoning = reckoning or Reckoning()
+    records = read_records(directory)
+    rated, problems = _rated_by_people(read_rows(ratings_file), records, ratings_file)
+    tables, compared = _judges_tables(records.verdicts, rated, reckoning)
+    if not tables:
+        found = sorted({name for by_rater in rated.values() for name in by_rater})
+        raise UsageError(
+            f"{str(ratings_file)!r} and {str(directory)!r} have nothing in common to compare; the file needs case_id "
+            "and columns named like scores of the run, or text_role, image_role, objects and relations, or violated; "
+            f"it rates {', '.join(found) or 'no case of the run'}{''.join(f'; {problem}' for problem in problems[:1])}"
+        )
+    side_by_side = {name: rows for name, rows in _side_by_side(rated).items() if name in compared}
+    return [*tables, *people_tables("score", side_by_side, reckoning.level)], problems
+
+
+def imported_agreement(
+    directory: Path, group: str = "", reckoning: Reckoning | None = None
+) -> tuple[list[Table], list[str]]:
+    """Tables of a run that was made of people's ratings: those of the files, then those of the verdicts."""
+    reckoning = reckoning or Reckoning()
+    kept = kept_ratings(directory, group)
+    if kept is None:
+        raise UsageError(
+            f"{str(directory)!r} is a run without people's ratings; give them with --ratings FILE (`salva export "
+            f"{directory} --as ratings` makes the sheet to fill in)"
+        )
+    tables, told_lines = ratings_agreement(kept.ratings, str(directory), reckoning)
+    verdicts = read_records(directory).verdicts
+    rated = _rated_in_verdicts([verdict for verdict in verdicts if verdict.observers in kept.people])
+    for place, *given in zip(kept.placed.places, *kept.ratings.people.values(), strict=True):
+        if place is None or place.pair is None:
+            continue
+        said = {who: value / 100 for who, value in zip(kept.people, given, strict=True) if value is not None}
+        if said:
+            mine = rated.setdefault((place.case_id, str(place.repeat), place.model), {})
+            mine[pair_name(*place.pair)] = said
+    judged = [verdict for verdict in verdicts if verdict.observers not in kept.people]
+    more, _ = _judges_tables(judged, rated, reckoning)
+    more += people_tables("score", _side_by_side(rated), reckoning.level)
+    return [*tables, *(replace(table, name=f"{table.name}, by score") for table in more)], told_lines
+
+
+def _rated_in_verdicts(verdicts: Sequence[Verdict]) -> Rated:
+    """What follows from people's ratings: kappa and its parts, and whether a relation broke."""
+    rated = Rated()
+    for verdict in verdicts:
+        if verdict.outcome not in (Outcome.HOLDS, Outcome.VIOLATED):
+            continue
+        mine = rated.setdefault((verdict.case_id, str(verdict.repeat), verdict.model), {})
+        scores = {name: verdict.scores[name] for name in _EFFECTS if name in verdict.scores}
+        for name, value in {**scores, "violated": float(verdict.outcome is Outcome.VIOLATED)}.items():
+            mine.setdefault(name, {})[verdict.observers] = value
+    return rated
+
+
+def _judges_tables(
+    verdicts: Sequence[Verdict], rated: Rated, reckoning: Reckoning
+) -> tuple[list[Table], Collection[str]]:
+    """Judges' scores and verdicts against those of people; also which scores were compared."""
+    people = {key: _means(by_rater) for key, by_rater in rated.items()}
+    by_observer: dict[tuple[str, str], list[Verdict]] = {}
+    for verdict in verdicts:
+        if verdict.arm == PAIR and verdict.outcome in (Outcome.HOLDS, Outcome.VIOLATED):
+            by_observer.setdefault((verdict.relation, verdict.observers), []).append(verdict)
+    scored: list[tuple[Cell, ...]] = []
+    corrected: list[tuple[Cell, ...]] = []
+    for (relation, observers), group in by_observer.items():
+        scored += _score_rows(f"{relation}: {observers}", group, people, reckoning)
+        corrected += _corrected_rows(f"{relation}: {observers}", group, people)
+    tables: list[Table] = []
+    if scored:
+        note = "Scores of the run against the mean of people's ratings of the same pictures."
+        headings = ("score", *STATISTIC_COLUMNS)
+        tables.append(Table(name="judges and people", columns=headings, rows=tuple(scored), note=note))
+    if corrected:
+        columns = (
+            *("judge", "model", "n_rated", "sensitivity", "specificity", "observed_rate"),
+            *("corrected_rate", "corrected_low", "corrected_high"),
+        )
+        note = "The violation rate after Rogan and Gladen, from cases that people judged too; interval after Lang and "
+        note += "Reiczigel. A dash: people and judge agree no better than chance, or one side never occurs."
+        tables.append(Table(name="corrected violation rate", columns=columns, rows=tuple(corrected), note=note))
+    return tables, {str(row[0]) for row in scored} | {"violated"}
+
+
+def _rated_by_people(rows: list[Row], records: RunRecords, path: Path) -> tuple[Rated, list[str]]:
+    names = {plain(name): name for name in column_names(rows)}
+    if "case_id" not in names:
+        raise UsageError(f"{str(path)!r} has no column case_id; it has {', '.join(names.values())}")
+    cases = {case.case_id for case in records.cases}
+    models = {
+        code: verdict.model for verdict in records.verdicts for code in (verdict.model, model_code(verdict.model))
+    }
+    problems, rated = Problems(str(path)), Rated()
+    pair = rating_columns(names.values())
+    for line, row in enumerate(rows, 1):
+        case_id, repeat, model, rater = (
+            row.get(names.get(name, ""), "").strip() for name in ("case_id", "repeat", "model", "rater")
+        )
+        if case_id not in cases:
+            problems.add(f"{case_id!r} is no case of the run", line)
+        elif model and model not in models:
+            problems.add(f"{model!r} is no model of the run", line)
+        else:
+            mine = rated.setdefault((case_id, repeat, models.get(model, "")), {})
+            for name, value in _row_ratings(row, line, pair, problems):
+                said = mine.setdefault(name, {})
+                if rater in said and rater:
+                    problems.add(f"{rater!r} rated {name} of {case_id!r} twice; the first rating stands", line)
+                said.setdefault(rater or f"row {line}", value)
+    return rated, list(told(problems.flaws))
+
+
+def _row_ratings(row: Row, line: int, pair: tuple[str, ...], problems: Problems) -> Iterator[tuple[str, float]]:
+    """What one row says: how a picture fits a text, or whatever columns are numbers or yes and no."""
+    roles = row.get("text_role", "").strip(), row.get("image_role", "").strip()
+    if all(roles):
+        rating = problems.rating(row, pair, line) if pair else None
+        if rating is not None:
+            yield pair_name(*roles), rating / 100
+            if roles[0] == roles[1]:
+                # What truth calls a picture that is one of its own text's worlds.
+                yield f"right_{roles[0]}", rating / 100
+        return
+    for name, cell in row.items():
+        if plain(name) in ("case_id", "repeat", "model", "rater", *_TEXTS) or is_silent(cell):
+            continue
+        value = as_number(cell)
+        if value is None:
+            problems.add(f"{name} is {cell!r}, which is neither a number nor yes or no", line)
+        else:
+            yield ("violated" if plain(name) in YES_OR_NO else name), value
+
+
+def _means(by_rater: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """The people's mean of each score; where all seven of a SemVarBench case are there, its figures follow."""
+    scores = {name: sum(said.values()) / len(said) for name, said in by_rater.items()}
+    known = {pair: scores[pair_name(*pair)] for pair in PAIRS if pair_name(*pair) in scores}
+    if len(known) == len(PAIRS):
+        found = effect(known)
+        scores |= {name: getattr(found, name) for name in _EFFECTS}
+    return scores
+
+
+def _side_by_side(rated: Rated) -> dict[str, list[list[float | None]]]:
+    """For each score a row a rated thing and a column a rater; "all s" has the SemVarBench scores together."""
+    raters = list(dict.fromkeys(who for scores in rated.values() for said in scores.values() for who in said))
+    tables: dict[str, list[list[float | None]]] = {}
+    for scores in rated.values():
+        for name, said in scores.items():
+            row = [said.get(who) for who in raters]
+            for table in (name, _ALL) if name.startswith("s_") else (name,):
+                tables.setdefault(table, []).append(row)
+    return {name: tables[name] for name in sorted(tables)}
+
+
+def _said(verdict: Verdict, people: Mapping[Key, Mapping[str, float]]) -> dict[str, float]:
+    """What people say about a verdict's case; a rating without repeat or model is about all of them."""
+    found: dict[str, float] = {}
+    for repeat in ("", str(verdict.repeat)):
+        for model in ("", verdict.model):
+            found |= people.get((verdict.case_id, repeat, model), {})
+    return found
+
+
+def _score_rows(
+    judge: str, verdicts: Sequence[Verdict], people: Mapping[Key, Mapping[str, float]], reckoning: Reckoning
+) -> list[tuple[Cell, ...]]:
+    pairs: dict[str, list[tuple[float, float]]] = {}
+    for verdict in verdicts:
+        for name, theirs in _said(verdict, people).items():
+            if name in verdict.scores:
+                pairs.setdefault(name, []).append((verdict.scores[name], theirs))
+                if name.startswith("s_"):
+                    pairs.setdefault(_ALL, []).append((verdict.scores[name], theirs))
+    rows: list[tuple[Cell, ...]] = []
+    for name in sorted(pairs):
+        scale = _scale(name, pairs[name])
+        covers = reckoning.edges and reckoning.edges[0] <= scale[0] and scale[1] <= reckoning.edges[-1]
+        # A run has scores on several scales; edges are for those that they cover.
+        fitting = reckoning if covers else replace(reckoning, edges=())
+        rows += [(name, *cells) for cells in statistics(judge, pairs[name], fitting, scale)]
+    return rows
+
+
+def _scale(name: str, pairs: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """People and judge give the same score, so they share its scale: 0 to 1, or what the numbers cover."""
+    if name.startswith(("s_", "right_")) or name == _ALL:
+        return 0.0, 1.0
+    numbers = [number for pair in pairs for number in pair]
+    return min(numbers), max(numbers)
+
+
+def _corrected_rows(
+    judge: str, verdicts: Sequence[Verdict], people: Mapping[Key, Mapping[str, float]]
+) -> list[tuple[Cell, ...]]:
+    """One row a model; the judge is calibrated on all models together, because it is one judge."""
+    both = [
+        (verdict.outcome is Outcome.VIOLATED, said >= 0.5)
+        for verdict in verdicts
+        if (said := _said(verdict, people).get("violated")) is not None
+    ]
+    if not both:
+        return []
+    calibration = Calibration(
+        n_positive=sum(truth for _, truth in both),
+        n_found=sum(found and truth for found, truth in both),
+        n_negative=sum(not truth for _, truth in both),
+        n_cleared=sum(not found and not truth for found, truth in both),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for model in dict.fromkeys(verdict.model for verdict in verdicts):
+        mine: Collection[Verdict] = [verdict for verdict in verdicts if verdict.model == model]
+        n_hits = sum(verdict.outcome is Outcome.VIOLATED for verdict in mine)
+        rate = rogan_gladen(n_hits, len(mine), calibration)
+        shares = (calibration.sensitivity, calibration.specificity, n_hits / len(mine))
+        rows.append((judge, model, len(both), *shares, rate.value, rate.low, rate.high))
+    return rows

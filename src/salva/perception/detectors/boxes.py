@@ -1,0 +1,138 @@
+"""Boxes as networks give them, turned into detections: thresholds, duplicates and names, the same for every detector.
+
+Numbers come in, Detections go out; whose numbers they are plays no part. Every rule is an option, so that it is
+part of the key under which a look is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from salva.core.observation import Detection, Detections
+from salva.core.options import option
+from salva.core.scene import Box
+from salva.perception.detectors.label_names import WAYS, Names, names_pin
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+MAX_CANDIDATES = 1000
+"""So many boxes of a picture, the strongest, are compared with one another."""
+
+
+# No slots: a detector's options join these with those of its checkpoint, and only one base may have slots.
+@dataclass(frozen=True, kw_only=True)
+class BoxOptions:
+    """What every detector lets one set about its boxes with --set detector.NAME=VALUE."""
+
+    threshold: float = option(0.3, "Boxes with a lower score are dropped; between 0 and 1.")
+    nms_iou: float = option(0.5, "Of two boxes with one name that overlap by more, the weaker is dropped; 1 keeps all.")
+    duplicate_iou: float = option(
+        0.85, "Of two boxes with any names that overlap by more, the weaker is dropped; 1 keeps all."
+    )
+    names: str = option(
+        "table",
+        "Whether kitten is counted as cat: by the reviewed table, also by WordNet, or not at all.",
+        choices=WAYS,
+    )
+    names_file: str = option("", "A table of names of your own, in place of the one that comes with salva.")
+
+    def __post_init__(self) -> None:
+        for name in ("threshold", "nms_iou", "duplicate_iou"):
+            value = getattr(self, name)
+            if not 0 <= value <= 1:
+                raise ValueError(f"{name} is {value!r}; it must lie between 0 and 1")
+        if self.names_file and self.names == "none":
+            raise ValueError("names_file is set, but names is 'none'; leave one of them out")
+
+    def pin(self) -> str:
+        """What the table of names adds to the pin of the weights."""
+        return names_pin(self.names, self.names_file)
+
+
+class BoxRules:
+    """The options at work: one for each detector."""
+
+    def __init__(self, options: BoxOptions) -> None:
+        self._options = options
+        self._names = Names(options.names, options.names_file)
+
+    def detections(
+        self, corners: ArrayLike, scores: ArrayLike, labels: Sequence[str], *, are_names: bool = False
+    ) -> Detections:
+        """Detections from corners (x0, y0, x1, y1 as fractions), scores and the detector's own labels.
+
+        Strongest first; equal scores stay in the order given. are_names: the labels are what was asked for, so
+        they are left alone.
+        """
+        import numpy as np
+
+        boxes = np.asarray(corners, np.float64).reshape(-1, 4).clip(0, 1).round(4)
+        strength = np.asarray(scores, np.float64).reshape(-1)
+        has_area = (boxes[:, 2] > boxes[:, 0]) & (boxes[:, 3] > boxes[:, 1])  # not so where a number is not one
+        keep = np.flatnonzero(has_area & (strength >= self._options.threshold))
+        keep = keep[np.argsort(-strength[keep], kind="stable")][:MAX_CANDIDATES]
+        own = [labels[int(i)] for i in keep]
+        names = own if are_names else [self._names.name(label) for label in own]
+        boxes, strength = boxes[keep], strength[keep]
+        kept = strongest(boxes, self._options.nms_iou, names)
+        kept = [kept[i] for i in strongest(boxes[kept], self._options.duplicate_iou)]
+        return Detections(
+            boxes=tuple(
+                Detection(
+                    label=names[i],
+                    score=round(float(strength[i]), 4),
+                    box=_box(boxes[i]),
+                    raw="" if names[i] == own[i] else own[i],
+                )
+                for i in kept
+            )
+        )
+
+
+def strongest(boxes: NDArray[np.float64], max_overlap: float, names: Sequence[str] | None = None) -> list[int]:
+    """Which boxes stay when of any two that overlap by more than max_overlap only the first does.
+
+    Boxes come strongest first. names: only boxes of one name are compared.
+    """
+    import numpy as np
+
+    if max_overlap >= 1:
+        return list(range(len(boxes)))
+    kinds = np.asarray([0] * len(boxes) if names is None else [names.index(name) for name in names], int)
+    is_free = np.ones(len(boxes), bool)
+    kept: list[int] = []
+    for i in range(len(boxes)):
+        if is_free[i]:
+            kept.append(i)
+            is_free &= (overlaps(boxes[i], boxes) <= max_overlap) | (kinds != kinds[i])
+    return kept
+
+
+def overlaps(one: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What a box shares with each of the others, as a part of what the two cover together."""
+    import numpy as np
+
+    sides = (np.minimum(one[2:], others[:, 2:]) - np.maximum(one[:2], others[:, :2])).clip(0)
+    shared = sides[:, 0] * sides[:, 1]
+    areas = (others[:, 2] - others[:, 0]) * (others[:, 3] - others[:, 1])
+    union = (one[2] - one[0]) * (one[3] - one[1]) + areas - shared
+    parts: NDArray[np.float64] = shared / np.maximum(union, 1e-12)
+    return parts
+
+
+def from_centres(boxes: ArrayLike) -> NDArray[np.float64]:
+    """Corners of boxes given as centre and sides."""
+    import numpy as np
+
+    given = np.asarray(boxes, np.float64).reshape(-1, 4)
+    half = given[:, 2:] / 2
+    return np.concatenate((given[:, :2] - half, given[:, :2] + half), 1)
+
+
+def _box(edges: NDArray[np.float64]) -> Box:
+    x0, y0, x1, y1 = (float(edge) for edge in edges)
+    return x0, y0, x1, y1

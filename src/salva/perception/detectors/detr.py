@@ -1,0 +1,99 @@
+"""Detector: DETR and its family (RT-DETR, D-FINE, Deformable and Conditional DETR, YOLOS), by transformers.
+
+A fixed vocabulary, mostly the 80 names of COCO: what it was not trained on it cannot see. How logits become scores
+(softmax or sigmoid) is left to the checkpoint's own processor, because the family does not agree on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from salva.core.observation import Detections
+from salva.core.options import option
+from salva.core.protocols import LookRequest
+from salva.errors import MissingExtraError, SalvaError, UsageError
+from salva.perception.detectors.boxes import BoxOptions, BoxRules
+from salva.perception.loading import Batches, CheckpointOptions, load, pin
+from salva.perception.pixels import in_groups, settings_of, to_pixels
+
+NAME = "detr"
+LIMIT = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DetrOptions(BoxOptions, CheckpointOptions):
+    """What can be set with --set detector.NAME=VALUE."""
+
+    threshold: float = option(0.5, "Boxes with a lower score are dropped; between 0 and 1.")
+
+    def __post_init__(self) -> None:
+        BoxOptions.__post_init__(self)
+        CheckpointOptions.__post_init__(self)
+
+
+class Detr:
+    """Detector: all that a detection transformer with a fixed vocabulary sees."""
+
+    version: ClassVar[str] = "1"
+    needs: ClassVar[tuple[str, ...]] = ()
+    takes_labels: ClassVar[bool] = False
+    Options: ClassVar[type[DetrOptions]] = DetrOptions
+
+    def __init__(self, options: DetrOptions) -> None:
+        try:
+            from transformers.models.auto.modeling_auto import MODEL_FOR_OBJECT_DETECTION_MAPPING_NAMES
+        except ImportError as error:
+            raise MissingExtraError(NAME, "torch") from error
+
+        loaded = load(
+            NAME,
+            options,
+            model_class="AutoModelForObjectDetection",
+            processor_class="AutoImageProcessor",
+            model_types=MODEL_FOR_OBJECT_DETECTION_MAPPING_NAMES.keys(),
+            purpose="an object detector with a fixed vocabulary",
+        )
+        self._options, self._loaded = options, loaded
+        self._labels = _labels(loaded.model.config.id2label, options.model)
+        self._pixels = settings_of(loaded.processor, NAME)
+        self._rules = BoxRules(options)
+        self._batches = Batches(NAME, options, loaded, limit=LIMIT)
+        self.batch_size, self.depth = self._batches.batch_size, self._batches.depth
+
+    @classmethod
+    def weights(cls, options: DetrOptions) -> str:
+        """The commit or digest of the checkpoint, and the table of names."""
+        return f"{pin(NAME, options)} {options.pin()}".strip()
+
+    def look(self, requests: Sequence[LookRequest]) -> Sequence[Detections | SalvaError]:
+        """The boxes of each picture, strongest first."""
+        # One size at a time: then no picture is padded to its neighbour's sides.
+        return in_groups(
+            requests,
+            lambda request: (request.picture.width, request.picture.height),
+            lambda part: self._batches.run(self._look, part),
+        )
+
+    def _look(self, requests: Sequence[LookRequest]) -> list[Detections]:
+        import torch
+
+        pixels = to_pixels([r.picture for r in requests], self._pixels, self._loaded.device, self._loaded.dtype)
+        with self._batches.on_device, torch.inference_mode():
+            found = self._loaded.processor.post_process_object_detection(
+                self._loaded.model(pixel_values=pixels), threshold=self._options.threshold
+            )
+            found = [{key: values.float().cpu().numpy() for key, values in one.items()} for one in found]
+        return [
+            self._rules.detections(one["boxes"], one["scores"], [self._labels[int(i)] for i in one["labels"]])
+            for one in found
+        ]
+
+
+def _labels(id2label: dict[int, str], model: str) -> dict[int, str]:
+    """The checkpoint's vocabulary; one without names is of no use here."""
+    labels = {int(i): str(label) for i, label in id2label.items()}
+    if all(label.startswith("LABEL_") for label in labels.values()):
+        raise UsageError(f"{NAME}: {model!r} has no names for what it sees (id2label in its config.json); add them")
+    return labels

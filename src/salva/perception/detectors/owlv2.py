@@ -1,0 +1,118 @@
+"""Detector: OWLv2, which finds what it is told to look for.
+
+Each label is a query of its own ("a photo of a cat"), and a box belongs to the query it fits best. Pictures are
+filled up to a square with grey, right and below, as its authors do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+from salva.core.observation import Detections
+from salva.core.options import option
+from salva.core.protocols import LookRequest
+from salva.errors import BackendError, SalvaError
+from salva.perception.detectors.boxes import BoxOptions, BoxRules, from_centres
+from salva.perception.detectors.zero_shot import AskedOptions, asked_labels, size_and_labels
+from salva.perception.loading import Batches, CheckpointOptions, load, pin
+from salva.perception.pixels import in_groups, settings_of, to_pixels
+
+if TYPE_CHECKING:
+    import torch
+
+NAME = "owlv2"
+LIMIT = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Owlv2Options(AskedOptions, BoxOptions, CheckpointOptions):
+    """What can be set with --set detector.NAME=VALUE."""
+
+    model: str = option(
+        "google/owlv2-base-patch16-ensemble",
+        "The checkpoint: a hub id, or a folder that save_pretrained wrote.",
+        target=True,
+    )
+    threshold: float = option(0.2, "Boxes with a lower score are dropped; between 0 and 1.")
+    template: str = option("a photo of a {}", "How a label is asked for; {} stands for it.")
+
+    def __post_init__(self) -> None:
+        BoxOptions.__post_init__(self)
+        CheckpointOptions.__post_init__(self)
+        if self.template.count("{}") != 1:
+            raise ValueError(f"template is {self.template!r}; it must hold {{}} once, for the label")
+
+
+class Owlv2:
+    """Detector: finds what the case mentions."""
+
+    version: ClassVar[str] = "1"
+    needs: ClassVar[tuple[str, ...]] = ()
+    takes_labels: ClassVar[bool] = True
+    Options: ClassVar[type[Owlv2Options]] = Owlv2Options
+
+    def __init__(self, options: Owlv2Options) -> None:
+        loaded = load(
+            NAME,
+            options,
+            model_class="Owlv2ForObjectDetection",
+            processor_class="AutoProcessor",
+            model_types=("owlv2",),
+            purpose="an OWLv2 model",
+        )
+        self._options, self._loaded = options, loaded
+        self._tokenizer = loaded.processor.tokenizer
+        self._pixels = replace(settings_of(loaded.processor.image_processor, NAME), is_squared=True)
+        self._rules = BoxRules(options)
+        self._batches = Batches(NAME, options, loaded, limit=LIMIT)
+        self.batch_size, self.depth = self._batches.batch_size, self._batches.depth
+
+    @classmethod
+    def weights(cls, options: Owlv2Options) -> str:
+        """The commit or digest of the checkpoint."""
+        return pin(NAME, options)
+
+    def look(self, requests: Sequence[LookRequest]) -> Sequence[Detections | SalvaError]:
+        """The boxes of what each picture's case mentions, strongest first."""
+        alike = size_and_labels(NAME, self._options)
+        return in_groups(requests, alike, lambda part: self._batches.run(self._look, part))
+
+    def _look(self, requests: Sequence[LookRequest]) -> Sequence[Detections | SalvaError]:
+        import numpy as np
+        import torch
+
+        labels = asked_labels(NAME, requests[0], self._options)
+        try:
+            words = self._words(labels, len(requests))
+        except BackendError as error:
+            return [error] * len(requests)  # raised, it would cost the pictures of other cases as well
+        pixels = to_pixels([r.picture for r in requests], self._pixels, self._loaded.device, self._loaded.dtype)
+        with self._batches.on_device, torch.inference_mode():
+            found = self._loaded.model(pixel_values=pixels, **words)
+            scores, which = found.logits.float().sigmoid().max(-1)
+            boxes, scores, which = found.pred_boxes.float().cpu().numpy(), scores.cpu().numpy(), which.cpu().numpy()
+        picture = requests[0].picture
+        side = max(picture.width, picture.height)
+        # From shares of the square to shares of the picture in its corner.
+        stretch = np.array((side / picture.width, side / picture.height) * 2)
+        return [
+            self._rules.detections(
+                from_centres(boxes[i]) * stretch, scores[i], [labels[int(k)] for k in which[i]], are_names=True
+            )
+            for i in range(len(requests))
+        ]
+
+    def _words(self, labels: tuple[str, ...], n: int) -> dict[str, torch.Tensor]:
+        """The queries for n pictures, one after the other."""
+        limit = int(self._loaded.model.config.text_config.max_position_embeddings)
+        queries = [self._options.template.format(label) for label in labels]
+        written = self._tokenizer(queries, padding="max_length", max_length=limit, return_tensors="pt")
+        if written["input_ids"].shape[1] > limit:
+            longest = max(queries, key=len)
+            raise BackendError(
+                f"{NAME} reads {limit} tokens a label, and {longest!r} takes more; use a shorter label",
+                is_retryable=False,
+            )
+        return {key: written[key].repeat(n, 1).to(self._loaded.device) for key in ("input_ids", "attention_mask")}

@@ -1,0 +1,121 @@
+"""Judge: Claude, at Anthropic or at an endpoint that speaks its messages API.
+
+One question about one picture a call; threads, retries and limits belong to the executor. A schema for the reply or
+a temperature that the model refuses is left out from then on. The key comes from ANTHROPIC_API_KEY alone.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from salva.core.fingerprint import Json
+from salva.core.image import Picture
+from salva.core.observation import Observation
+from salva.core.protocols import LookRequest
+from salva.errors import RefusedError, SalvaError, UnusableError
+from salva.imaging.files import encode_picture
+from salva.perception.judges.interview import ChatOptions, Reply, SchemaRefusedError, interview_each, readable
+from salva.perception.judges.judge_prompts import Ask
+from salva.remote import anthropic_client
+
+if TYPE_CHECKING:
+    from anthropic.types import Message
+
+_CUT_OFF = ("max_tokens", "model_context_window_exceeded")
+
+
+class AnthropicJudge:
+    """A Claude model behind the messages API."""
+
+    Options: ClassVar[type[ChatOptions]] = ChatOptions
+    version: ClassVar[str] = "2"
+    needs: ClassVar[tuple[str, ...]] = ()
+    takes_labels: ClassVar[bool] = False
+    is_remote: ClassVar[bool] = True
+
+    def __init__(self, options: ChatOptions) -> None:
+        self.options = options
+        self.max_at_once, self.timeout_s = options.max_at_once, options.timeout_s * options.attempts + 5
+        self._name = f"anthropic/{options.model}"
+        self._client = anthropic_client.connect(self._name, options.base_url, options.timeout_s)
+        self.is_structured = options.structured != "off"
+        self._has_temperature = options.temperature is not None
+
+    @staticmethod
+    def has_price(options: ChatOptions) -> bool:
+        """Whether what it costs can be told."""
+        return options.price() is not None
+
+    def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
+        """One answer or error per request."""
+        return interview_each(self, requests, self.options)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def say(self, ask: Ask, picture: Picture, said: Sequence[tuple[str, str]]) -> Reply:
+        """One call, without what the endpoint has refused before; raises SalvaError."""
+        import anthropic
+
+        asked = self._message(ask, picture, said)
+        while True:
+            wishes = self._wishes(ask)
+            try:
+                answer: Message = self._client.messages.create(**asked, extra_body=wishes)
+                return readable(self._name, answer, self._read)
+            except SalvaError:
+                raise
+            except Exception as error:  # a web page in place of JSON leaves the kit as its parser's own exception
+                told = anthropic_client.translate(self._name, error)
+                is_bad = isinstance(error, anthropic.BadRequestError)
+                if not is_bad or isinstance(told, RefusedError | UnusableError):
+                    raise told from error
+                if "temperature" in wishes and "temperature" in str(error).lower():
+                    self._has_temperature = False
+                elif ask.schema is not None and self.options.structured == "auto":
+                    raise SchemaRefusedError from error
+                else:
+                    raise told from error
+
+    def _message(self, ask: Ask, picture: Picture, said: Sequence[tuple[str, str]]) -> dict[str, Any]:
+        file = base64.b64encode(encode_picture(picture, "PNG")).decode()
+        image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": file}}
+        messages: list[dict[str, object]] = [{"role": "user", "content": [image, {"type": "text", "text": ask.text}]}]
+        for reply, answer in said:
+            # An empty turn is refused; the judge is told that its reply was empty anyway.
+            messages += [{"role": "assistant", "content": reply or "(nothing)"}, {"role": "user", "content": answer}]
+        return {
+            "model": self.options.model,
+            "max_tokens": self.options.max_tokens,
+            "system": ask.system,
+            "messages": messages,
+        }
+
+    def _wishes(self, ask: Ask) -> dict[str, Json]:
+        wishes: dict[str, Json] = {}
+        if self._has_temperature:
+            wishes["temperature"] = self.options.temperature
+        if ask.schema is not None:
+            wishes["output_config"] = {"format": {"type": "json_schema", "schema": ask.schema}}
+        return wishes
+
+    def _read(self, answer: Message) -> Reply:
+        text = "".join(block.text for block in answer.content or () if block.type == "text")
+        if answer.stop_reason == "refusal":
+            raise RefusedError(f"{self._name} would not judge this: {text[:200] or 'refusal'}")
+        usage = answer.usage
+        n_input: int | None = None
+        if usage is not None:
+            n_input = usage.input_tokens + sum(
+                n or 0 for n in (usage.cache_creation_input_tokens, usage.cache_read_input_tokens)
+            )
+        return Reply(
+            text=text,
+            snapshot=answer.model or "",
+            n_input=n_input,
+            n_output=usage.output_tokens if usage is not None else None,
+            is_cut_off=answer.stop_reason in _CUT_OFF,
+        )

@@ -1,0 +1,141 @@
+"""Judge: a model that takes pictures in its chat, at OpenAI or at any endpoint that speaks its API.
+
+One question about one picture a call; threads, retries and limits belong to the executor. What an endpoint refuses
+(a schema for the reply, a temperature, the name of the token limit) is left out from then on. The key comes from
+OPENAI_API_KEY alone.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from salva.core.fingerprint import Json
+from salva.core.image import Picture
+from salva.core.observation import Observation
+from salva.core.options import option
+from salva.core.protocols import LookRequest
+from salva.errors import BackendError, RefusedError, SalvaError, UnusableError
+from salva.imaging.files import encode_picture
+from salva.perception.judges.interview import ChatOptions, Reply, SchemaRefusedError, interview_each, readable
+from salva.perception.judges.judge_prompts import Ask
+from salva.remote import openai_client
+
+if TYPE_CHECKING:
+    from openai.types.chat import ChatCompletion
+
+_BAD_REQUEST = (400, 422)
+
+
+class ChatJudge:
+    """A vision-language model behind chat completions: OpenAI, vLLM, SGLang, Ollama, OpenRouter and others."""
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Options(ChatOptions):
+        """Which model, how it is asked, and what it costs."""
+
+        detail: str = option(
+            "",
+            "How closely the picture is looked at, where the endpoint knows that.",
+            choices=("", "low", "high", "auto"),
+        )
+
+    version: ClassVar[str] = "2"
+    needs: ClassVar[tuple[str, ...]] = ()
+    takes_labels: ClassVar[bool] = False
+    is_remote: ClassVar[bool] = True
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.max_at_once, self.timeout_s = options.max_at_once, options.timeout_s * options.attempts + 5
+        self._name = f"openai/{options.model}"
+        self._client = openai_client.connect(self._name, options.base_url, options.timeout_s)
+        self.is_structured = options.structured != "off"
+        self._has_temperature = options.temperature is not None
+        self._limit = "max_tokens"
+
+    @staticmethod
+    def has_price(options: Options) -> bool:
+        """Whether what it costs can be told."""
+        return options.price() is not None
+
+    def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
+        """One answer or error per request."""
+        return interview_each(self, requests, self.options)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def say(self, ask: Ask, picture: Picture, said: Sequence[tuple[str, str]]) -> Reply:
+        """One call, without what the endpoint has refused before; raises SalvaError."""
+        import openai
+
+        asked = self._messages(ask, picture, said)
+        while True:
+            wishes = self._wishes(ask)
+            try:
+                answer: ChatCompletion = self._client.chat.completions.create(**asked, extra_body=wishes)
+                return readable(self._name, answer, self._read)
+            except SalvaError:
+                raise
+            except Exception as error:  # a web page in place of JSON leaves the kit as its parser's own exception
+                told = openai_client.translate(self._name, error)
+                is_bad = isinstance(error, openai.APIStatusError) and error.status_code in _BAD_REQUEST
+                if not is_bad or isinstance(told, RefusedError | UnusableError):
+                    raise told from error
+                if not self._concede(str(error).lower(), wishes):
+                    if ask.schema is not None and self.options.structured == "auto":
+                        raise SchemaRefusedError from error
+                    raise told from error
+
+    def _messages(self, ask: Ask, picture: Picture, said: Sequence[tuple[str, str]]) -> dict[str, Any]:
+        file = base64.b64encode(encode_picture(picture, "PNG")).decode()
+        image: dict[str, Json] = {"url": f"data:image/png;base64,{file}"}
+        if self.options.detail:
+            image["detail"] = self.options.detail
+        content = [{"type": "image_url", "image_url": image}, {"type": "text", "text": ask.text}]
+        messages: list[dict[str, object]] = [
+            {"role": "system", "content": ask.system},
+            {"role": "user", "content": content},
+        ]
+        for reply, answer in said:
+            messages += [{"role": "assistant", "content": reply}, {"role": "user", "content": answer}]
+        return {"model": self.options.model, "messages": messages}
+
+    def _wishes(self, ask: Ask) -> dict[str, Json]:
+        wishes: dict[str, Json] = {self._limit: self.options.max_tokens}
+        if self._has_temperature:
+            wishes["temperature"] = self.options.temperature
+        if ask.schema is not None:
+            schema: Json = {"name": "reply", "strict": True, "schema": ask.schema}
+            wishes["response_format"] = {"type": "json_schema", "json_schema": schema}
+        return wishes
+
+    def _concede(self, words: str, wishes: dict[str, Json]) -> bool:
+        """Give up one wish for good, if the endpoint's words name one of those that were made."""
+        if "max_tokens" in wishes and "max_completion_tokens" in words:
+            self._limit = "max_completion_tokens"
+        elif "temperature" in wishes and "temperature" in words:
+            self._has_temperature = False
+        else:
+            return False
+        return True
+
+    def _read(self, answer: ChatCompletion) -> Reply:
+        choices = getattr(answer, "choices", None)
+        if not choices:
+            raise BackendError(f"{self._name} answered without a reply: {str(answer)[:200]!r}", is_retryable=False)
+        choice = choices[0]
+        if choice.finish_reason == "content_filter" or choice.message.refusal:
+            raise RefusedError(f"{self._name} would not judge this: {choice.message.refusal or 'content filter'}")
+        usage = answer.usage
+        return Reply(
+            text=choice.message.content or "",
+            snapshot=answer.model or "",
+            n_input=usage.prompt_tokens if usage else None,
+            n_output=usage.completion_tokens if usage else None,
+            is_cut_off=choice.finish_reason == "length",
+        )

@@ -1,0 +1,192 @@
+"""What a judge replied, read strictly: exactly the asked numbers, by their names, in range; or why it cannot be read.
+
+A query and a reply come in, text or scores or a problem go out. Nothing is guessed: a reply with one number too
+many, a range, a fraction of fifty or another alphabet's digits is a problem, and a problem is never a zero.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from salva.core.protocols import Query
+from salva.logic.words import number_of
+from salva.perception.judges.judge_prompts import OBJECTS, RELATIONS
+
+_N_SHOWN = 80
+_LONGEST_ANSWER = 200
+_FENCED = re.compile(r"\A```(?:json)?[ \t]*\n(.*)\n```\Z", re.DOTALL)
+_BRACKETS = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
+_NUMBER = re.compile(r"\d{1,4}(?:\.\d{1,6})?", re.ASCII)
+_NOTHING = ("0", "zero", "none")
+_SCORES = {"objects": OBJECTS, "relations": RELATIONS}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """A reply as far as it could be read; either a problem, or one of the other two."""
+
+    text: str = ""
+    scores: Mapping[str, float] = field(default_factory=dict)
+    problem: str = ""
+
+
+class _Unreadable(Exception):
+    """Carries the problem to where it becomes a Read."""
+
+
+def read_reply(query: Query, reply: str, *, is_bare: bool = False) -> Read:
+    """What the reply says to the query; JSON is read as JSON, anything else in the form with double brackets.
+
+    is_bare: the judge knows no form and replies with its answer alone, so that a free answer needs no brackets.
+    """
+    try:
+        return _read(query, _spoken(reply), is_bare)
+    except _Unreadable as problem:
+        return Read(problem=str(problem))
+
+
+def _spoken(reply: str) -> str:
+    """The reply without what a thinking model wrote before it; some endpoints send that along, between tags."""
+    _, _, spoken = reply.rpartition("</think>")
+    if "<think>" in spoken:
+        raise _Unreadable("the reply ends in the middle of its thoughts")
+    return spoken.strip()
+
+
+def _read(query: Query, reply: str, is_bare: bool) -> Read:
+    if not reply:
+        raise _Unreadable("the reply is empty")
+    fenced = _FENCED.match(reply)
+    bare = fenced.group(1).strip() if fenced else reply
+    if bare.startswith("{"):
+        return _from_json(query, bare)
+    if query.kind == "answer":
+        # One of the choices is known when it is seen; of a free answer only the form tells it from a refusal.
+        return Read(text=_answer(query, _in_brackets(reply, is_needed=not (is_bare or query.choices))))
+    names = _names(query)
+    return Read(scores=_from_text(reply, names, _highest(query)))
+
+
+def _names(query: Query) -> dict[str, str]:
+    """What is asked for, and how the judge was told to call it."""
+    if query.kind == "score":
+        return _SCORES
+    return {f"q{i}": f"q{i}" for i in range(1, len(query.questions) + 1)}
+
+
+def _highest(query: Query) -> float:
+    return 50.0 if query.kind == "score" else 1.0
+
+
+def _from_json(query: Query, text: str) -> Read:
+    try:
+        found = json.loads(text, object_pairs_hook=_once_each)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise _Unreadable(f"the reply begins like JSON and is none: {error}") from None
+    assert isinstance(found, dict)
+    found.pop("explanation", None)
+    asked = {"answer"} if query.kind == "answer" else set(_names(query))
+    if found.keys() != asked:
+        raise _Unreadable(f"the reply has {_listed(found)} where {_listed(asked)} is asked for")
+    if query.kind == "answer":
+        value = found["answer"]
+        if not isinstance(value, str):
+            raise _Unreadable(f"the answer is {_shown(value)}, which is no text")
+        return Read(text=_answer(query, value))
+    return Read(scores={name: _in_range(name, found[name], _highest(query)) for name in _names(query)})
+
+
+def _once_each(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _Unreadable("the reply says one name twice")
+    return found
+
+
+def _in_range(name: str, value: object, highest: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise _Unreadable(f"{name} is {_shown(value)}, which is no number")
+    if not 0 <= value <= highest:
+        raise _Unreadable(f"{name} is {_shown(value)}; it must be from 0 to {highest:g}")
+    return float(value)
+
+
+def _from_text(reply: str, names: Mapping[str, str], highest: float) -> dict[str, float]:
+    """The number in double brackets after each name; every bracket must belong to a name, and each name have one."""
+    plain = re.sub(r"[*`]", "", reply)
+    scores: dict[str, float] = {}
+    end = 0
+    for bracket in _BRACKETS.finditer(plain):
+        before, end = plain[end : bracket.start()], bracket.end()
+        name = _named_by(before, names, highest)
+        if name is None:
+            raise _Unreadable(f"the rating {_shown(bracket.group(0))} stands after none of {_listed(names.values())}")
+        if name in scores:
+            raise _Unreadable(f"{names[name]} is rated twice")
+        inside = bracket.group(1).strip()
+        if not _NUMBER.fullmatch(inside):
+            raise _Unreadable(f"{names[name]} is {_shown(inside)}, which is no number from 0 to {highest:g}")
+        scores[name] = _in_range(names[name], float(inside), highest)
+    missing = [names[name] for name in names if name not in scores]
+    if missing:
+        raise _Unreadable(f"the reply has no rating in double brackets for {_listed(missing)}")
+    return {name: scores[name] for name in names}
+
+
+def _named_by(before: str, names: Mapping[str, str], highest: float) -> str | None:
+    """The name that the text right before a bracket ends with, with or without the range and a colon."""
+    label = re.sub(r"\s*[:=]?\s*\Z", "", before)
+    label = re.sub(rf"\s*\(\s*0\s*(?:-|–|to)\s*{highest:g}(?:\s+points)?\s*\)\Z", "", label)
+    label = re.sub(r"\s*[:=]?\s*\Z", "", label).casefold()
+    for key, name in names.items():
+        wanted = name.casefold()
+        if label.endswith(wanted) and not label[: -len(wanted)][-1:].isalnum():
+            return key
+    return None
+
+
+def _in_brackets(reply: str, *, is_needed: bool) -> str:
+    """The one answer in double brackets; without any, the whole reply where that will do."""
+    found = _BRACKETS.findall(reply)
+    if not found and is_needed:
+        raise _Unreadable(f"the reply {_shown(reply)} has no answer in double brackets")
+    if len(found) > 1:
+        raise _Unreadable(f"the reply has {len(found)} answers in double brackets, and one is asked for")
+    return str(found[0]) if found else reply
+
+
+def _answer(query: Query, given: str) -> str:
+    """The choice the text is, as it is written; without choices the text itself in lower case."""
+    text = given.strip().strip("\"'“”‘’*`").rstrip(".!").strip().strip("\"'“”‘’*`")
+    if not query.choices:
+        # The word "answer" is what the form says; whoever repeats it has not answered.
+        if text.casefold() in ("", "answer") or "\n" in text or len(text) > _LONGEST_ANSWER:
+            raise _Unreadable(f"the answer is {_shown(given)}, and a few words on one line are asked for")
+        return text.lower()
+    same = [choice for choice in query.choices if _plain(text) == _plain(choice)]
+    if len(same) > 1:
+        same = [choice for choice in same if text == choice]
+    if len(same) != 1:
+        raise _Unreadable(f"the answer is {_shown(given)}, which is none of {_listed(query.choices)}")
+    return same[0]
+
+
+def _plain(text: str) -> str:
+    """The text in small letters; a number is its figure, however it is written."""
+    text = text.casefold().rstrip(".!")
+    number = 0 if text in _NOTHING else number_of(text)
+    return text if number is None else str(number)
+
+
+def _listed(names: Iterable[str]) -> str:
+    text = " ".join(", ".join(sorted(names)).split())
+    return text[: 2 * _N_SHOWN] or "nothing"
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _N_SHOWN else f"{text[: _N_SHOWN - 1]}…"

@@ -1,0 +1,42 @@
+"""The charts of a run: those of each model, those of several models joined, and all of them as files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from salva.core.chart import Chart
+from salva.figures.drawing import render_chart
+from salva.report.summary import Summary
+from salva.store.outfiles import write_bytes
+
+
+def all_charts(summary: Summary) -> Iterator[tuple[str, Chart]]:
+    """Every chart of a run with the name of its model; those of several models joined come first, without one."""
+    joined: dict[str, list[Chart]] = {}
+    is_alone = len(summary.by_model) == 1
+    for model in () if is_alone else summary.by_model:
+        for chart in model.charts:
+            if chart.is_joined:
+                joined.setdefault(chart.name, []).append(chart)
+    for same in joined.values():
+        rows = tuple(row for chart in same for row in chart.table.rows)
+        yield "", replace(same[0], table=replace(same[0].table, rows=rows))
+    for model in summary.by_model:
+        for chart in model.charts:
+            if (is_alone and not chart.is_for_several) or not chart.is_joined:
+                yield model.model, chart
+
+
+def write_figures(summary: Summary, folder: Path) -> list[Path]:
+    """Every chart as an SVG and a PNG file; returns what was written."""
+    written = []
+    for model, chart in all_charts(summary):
+        owner = "".join(c if c.isalnum() or c in "+.-" else "-" for c in model)[:60]
+        stem = f"{owner}-{chart.name}" if owner and len(summary.by_model) > 1 else chart.name
+        for form in ("svg", "png"):
+            path = folder / f"{stem}.{form}"
+            write_bytes(path, render_chart(chart, form))
+            written.append(path)
+    return written

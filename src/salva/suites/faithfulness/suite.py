@@ -1,0 +1,300 @@
+"""Suite: pairs that a law of logic makes equivalent, asked about thing by thing, after the TIFA-lite project.
+
+Objects, colours, sizes and surfaces come in, or a file of pairs in the published columns; cases go out with the
+formulas of both prompts and what the logic core found in them. Knows nothing of models, judges or questions.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+
+from salva.core.case import Case, Prompt
+from salva.core.options import option
+from salva.errors import UsageError, unknown_name
+from salva.logic.equivalence import is_determinate, witness
+from salva.logic.formula import entity_problem
+from salva.logic.notation import parse
+from salva.logic.questions import excludes
+from salva.logic.words import COLOURS, with_article
+from salva.logic.worlds import count_worlds
+from salva.suites.faithfulness.files import Row, read_pairs
+from salva.suites.faithfulness.templates import CONTRAST, CONTRASTS, TEMPLATES, Template
+
+_PAPER_PAIRS = 5
+_TRIES = 300
+"""Draws without a new pair after which a category counts as used up."""
+_AXES = {"horizontal": ("left_of", "right_of"), "vertical": ("above", "below")}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaithfulnessOptions:
+    """What the prompts are about."""
+
+    objects: tuple[str, ...] = option(
+        ("apple", "ball", "book", "car", "chair", "cup", "hat", "umbrella"), "Things, as singular nouns."
+    )
+    colours: tuple[str, ...] = option(("red", "yellow", "green", "blue"), "Colours of the attribute categories.")
+    sizes: tuple[str, ...] = option(
+        ("small", "large"), "Words for sizes, the smallest first; empty leaves sizes out of the attribute categories."
+    )
+    surfaces: tuple[str, ...] = option(
+        (), "What things are on, such as wooden table; said in both prompts and in no formula."
+    )
+    coloured: bool = option(False, "Colours in every category, as published, and not only where they are tested.")
+    pairs: int = option(20, "Pairs a category in the sizes full and contrast.")
+    contrast: bool = option(False, "Add the contrast categories to every size.")
+    path: str = option("", "A CSV file with the published columns to take the pairs from.")
+
+    def __post_init__(self) -> None:
+        _check_nouns(self.objects)
+        for colour in self.colours:
+            if colour not in COLOURS:
+                raise unknown_name("colour", colour, COLOURS)
+        if len(set(self.colours)) < 2:
+            raise UsageError(f"suite.colours is {','.join(self.colours)!r}; give at least two different colours")
+        if len(self.sizes) == 1 or len(set(self.sizes)) != len(self.sizes):
+            raise UsageError(f"suite.sizes is {','.join(self.sizes)!r}; give none, or at least two different words")
+        if not 1 <= self.pairs <= 10_000:
+            raise UsageError(f"suite.pairs is {self.pairs!r}; it must be from 1 to 10000")
+
+
+def _check_nouns(objects: tuple[str, ...]) -> None:
+    for noun in objects:
+        problem = entity_problem(noun)
+        if problem:
+            raise UsageError(f"suite.objects: {problem}; write singular nouns without an article, e.g. cup,teddy bear")
+    if len(set(objects)) < 3 or len(set(objects)) != len(objects):
+        raise UsageError(f"suite.objects is {','.join(objects)!r}; give at least three different things")
+
+
+class Faithfulness:
+    """Suite: 5 laws by 4 dimensions, and the published pairs that are no equivalences as a contrast."""
+
+    version: ClassVar[str] = "1"
+    sizes: ClassVar[tuple[str, ...]] = ("quick", "paper", "full", "contrast")
+    defaults: ClassVar[Mapping[str, str]] = {"embedder": "pocket", "judge": "scene"}
+    Options = FaithfulnessOptions
+
+    def __init__(self, options: FaithfulnessOptions) -> None:
+        self._options = options
+
+    def cases(self, size: str) -> Iterator[Case]:
+        """The cases of a named size, category by category.
+
+        quick: one pair a category. paper: five, as published. full: suite.pairs. contrast: the pairs that must
+        differ, suite.pairs a category. Of a file quick takes the first pair of each category, contrast those that
+        the logic core finds not to be equivalent, and the others take all.
+        """
+        if size not in self.sizes:
+            raise unknown_name("size", size, self.sizes)
+        return self._of_file(size) if self._options.path else self._made(size)
+
+    def _of_file(self, size: str) -> Iterator[Case]:
+        seen: set[str] = set()
+        for row in read_pairs(self._options.path):
+            case = _case_of_row(row)
+            if (size == "quick" and case.category in seen) or (size == "contrast" and case.equivalent is not False):
+                continue
+            seen.add(case.category)
+            yield case
+
+    def _made(self, size: str) -> Iterator[Case]:
+        if size == "contrast":
+            templates: tuple[Template, ...] = CONTRASTS
+        else:
+            templates = TEMPLATES + (CONTRASTS if self._options.contrast else ())
+        n_pairs = {"quick": 1, "paper": _PAPER_PAIRS}.get(size, self._options.pairs)
+        for template in templates:
+            number = (TEMPLATES + CONTRASTS).index(template) + 1
+            for i, filled in enumerate(self._filled(template, n_pairs), start=1):
+                yield _case_of_pair(template, number, i, filled)
+
+    def _filled(self, template: Template, n_pairs: int) -> Iterator[_Filled]:
+        """Different pairs of a category, always the same ones first."""
+        rng = random.Random(template.category)
+        seen: set[tuple[str, ...]] = set()
+        n_tries = 0
+        while len(seen) < n_pairs:
+            filled = _fill(template, self._options, rng)
+            if filled.texts in seen:
+                n_tries += 1
+                if n_tries > _TRIES:
+                    raise UsageError(
+                        f"the category {template.category!r} has only about {len(seen)} different pairs of these "
+                        f"objects and colours, and {n_pairs} were asked for; give more objects or fewer suite.pairs"
+                    )
+                continue
+            n_tries = 0
+            seen.add(filled.texts)
+            yield filled
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Filled:
+    """A template with its things."""
+
+    texts: tuple[str, ...]
+    formulas: tuple[str, ...]
+    objects: tuple[str, ...]
+    surface: str
+
+
+def _fill(template: Template, options: FaithfulnessOptions, rng: random.Random) -> _Filled:
+    # Drawn in one order whatever the template uses, so that an option changes only what it is about.
+    objects = tuple(rng.sample(options.objects, 3))[: template.n_objects]
+    colours = rng.sample(options.colours, len(options.colours))
+    sizes = sorted(rng.sample(range(len(options.sizes)), 2)) if options.sizes else []
+    surface = rng.choice(options.surfaces) if options.surfaces else ""
+    # One thing without a colour would give no more pairs than there are objects.
+    is_coloured = options.coloured or template.dimension == "attributes" or template.n_objects == 1
+    fields = {
+        "scene": with_article(surface) if surface else "a scene",
+        "on": f" on {with_article(surface)}" if surface else "",
+        "z12": "",
+        "z21": "",
+    }
+    things: list[str] = []
+    for i, noun in enumerate(objects):
+        colour, other = colours[i % len(colours)], colours[(i + 1) % len(colours)]
+        thing = f"{colour} {noun}" if is_coloured else noun
+        size = f"{options.sizes[sizes[i]]} " if sizes and i < len(sizes) else ""
+        things.append(thing)
+        fields |= {
+            f"n{i + 1}": noun,
+            f"c{i + 1}": colour,
+            f"x{i + 1}": thing,
+            f"p{i + 1}": thing,
+            f"q{i + 1}": f"{other} {noun}",
+            f"a{i + 1}": with_article(thing),
+            f"u{i + 1}": with_article(noun),
+            f"b{i + 1}": with_article(f"{other} {noun}"),
+            f"s{i + 1}": with_article(size + thing),
+        }
+    if sizes and len(objects) > 1:
+        fields["z12"] = f" & smaller_than({objects[0]}, {objects[1]})"
+        fields["z21"] = f" & larger_than({objects[1]}, {objects[0]})"
+    fields |= _orders(template.dimension, objects, things, is_coloured)
+    return _Filled(
+        texts=tuple(text.format_map(fields) for text in template.texts),
+        formulas=tuple(formula.format_map(fields) for formula in template.formulas),
+        objects=objects,
+        surface=surface,
+    )
+
+
+def _orders(dimension: str, nouns: Sequence[str], things: Sequence[str], is_coloured: bool) -> dict[str, str]:
+    """{first12}, {then21} and so on; a relation holds between bare nouns, so colours are said beside it."""
+    fields = {}
+    for i, first in enumerate(nouns, start=1):
+        for j, second in enumerate(nouns, start=1):
+            if i == j or dimension not in _AXES:
+                continue
+            for name, relation in zip(("first", "then"), _AXES[dimension], strict=True):
+                said = f"{relation}({first}, {second})"
+                coloured = f"({things[i - 1]} & {things[j - 1]} & {said})"
+                fields[f"{name}{i}{j}"] = coloured if is_coloured else said
+    return fields
+
+
+def _case_of_pair(template: Template, number: int, i: int, filled: _Filled) -> Case:
+    findings = _findings(*filled.formulas)
+    if filled.surface:
+        findings = (*findings, "the surface is in both prompts and in no formula")
+    labels = {"law": template.law, "dimension": template.dimension, "category_id": str(number)}
+    if template.contrast_of:
+        labels["contrast_of"] = template.contrast_of
+    labels |= {"pair_id": f"{template.short_name}_{i:03d}", "objects": ",".join(filled.objects)}
+    return Case(
+        case_id=f"faithfulness-{template.category}-{i:03d}",
+        suite="faithfulness",
+        category=template.category,
+        prompts=tuple(
+            Prompt(role=role, text=text, formula=formula)
+            for role, text, formula in zip("ab", filled.texts, filled.formulas, strict=True)
+        ),
+        relation="must-differ" if template.law == CONTRAST else "same-answers",
+        labels=labels,
+        cluster="+".join(sorted(filled.objects)),
+        equivalent=_facts(*filled.formulas).equivalent,
+        determinate=_facts(*filled.formulas).determinate,
+        findings=findings,
+    )
+
+
+def _case_of_row(row: Row) -> Case:
+    """A pair of a file, with whatever the logic core makes of its words."""
+    a, b = row.formulas
+    facts = _facts(a, b) if a is not None and b is not None else None
+    unread = [role for role, formula in zip("ab", row.formulas, strict=True) if formula is None]
+    findings = list(row.findings)
+    if a is not None and b is not None:
+        findings += _findings(a, b)
+    if unread:
+        prompts = "either prompt" if len(unread) == 2 else f"prompt {unread[0]}"
+        findings.append(f"no formula found for {prompts}: nothing is known about equivalence")
+    return Case(
+        case_id=f"faithfulness-{row.slug}",
+        suite="faithfulness",
+        category=f"{row.law}-{row.dimension}",
+        prompts=tuple(
+            Prompt(role=role, text=text, formula=formula)
+            for role, text, formula in zip("ab", row.texts, row.formulas, strict=True)
+        ),
+        relation="must-differ" if facts is not None and not facts.equivalent else "same-answers",
+        labels={
+            "law": row.law,
+            "dimension": row.dimension,
+            "category_id": row.category_id,
+            "pair_id": row.pair_id,
+            **row.names,
+        },
+        cluster=row.pair_id,
+        equivalent=facts.equivalent if facts else None,
+        determinate=facts.determinate if facts else None,
+        findings=tuple(findings),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Facts:
+    """What the logic core says about two formulas."""
+
+    equivalent: bool
+    determinate: bool
+    n_worlds: tuple[int, int]
+
+
+@lru_cache(maxsize=4096)
+def _facts(a: str, b: str) -> _Facts:
+    f, g = parse(a), parse(b)
+    return _Facts(
+        equivalent=witness(f, g) is None,
+        determinate=is_determinate(f) and is_determinate(g),
+        n_worlds=(count_worlds(f), count_worlds(g)),
+    )
+
+
+@lru_cache(maxsize=4096)
+def _findings(a: str, b: str) -> tuple[str, ...]:
+    """The facts in sentences."""
+    f, g = parse(a), parse(b)
+    facts = _facts(a, b)
+    sentences = []
+    found = witness(f, g)
+    if found is not None:
+        which = "a" if found.holds_for == 1 else "b"
+        shown = found.world.describe(()) if found.world.things else "an empty picture"
+        sentences.append(f"not equivalent: {shown} fits only prompt {which}")
+        if excludes(f, g):
+            sentences.append("the prompts exclude each other: no picture is right for both")
+        else:
+            sentences.append("some pictures are right for both prompts, so the same picture twice need not be wrong")
+    if not facts.determinate:
+        n_a, n_b = facts.n_worlds
+        worlds = str(n_a) if n_a == n_b else f"{n_a} of prompt a, {n_b} of prompt b"
+        sentences.append(f"not determinate (worlds: {worlds}), so two right pictures may differ")
+    return tuple(sentences)

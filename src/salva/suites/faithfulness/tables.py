@@ -1,0 +1,329 @@
+"""Metric: faithfulness and stability by category, law and dimension, in the shape of the TIFA-lite tables.
+
+Takes the cases and verdicts of one model. A mean stands beside the number of pairs behind it and of those left out,
+and CLIP scores beside the scale they are on. Contrasts, which must differ, stand apart from the laws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from salva.core.case import Case
+from salva.core.chart import Chart, ChartKind
+from salva.core.options import option
+from salva.core.protocols import Measured
+from salva.core.table import Cell, KeyFigure, Table
+from salva.core.verdict import Verdict
+from salva.judging.tally import PAIR, RATE_COLUMNS, Judged, cluster_of, join, main_observers, tally_by
+from salva.stats.bootstrap import bootstrap_mean
+from salva.stats.intervals import Interval
+from salva.stats.pair_scores import mean
+
+SAME_ANSWERS, MUST_DIFFER, SAME_SIMILARITY = "same-answers", "must-differ", "same-similarity"
+CONTRAST = "contrast"
+_LAWS = ("commutative", "associative", "distributive", "complement", "de-morgan", CONTRAST)
+_DIMENSIONS = ("conjunctive", "horizontal", "vertical", "attributes")
+_FAITH = ("faith_A", "faith_B", "faith_mean", "faith_stability")
+_CLIP = ("clip_A", "clip_B", "clip_mean", "clip_diff", "clip_stability", "image_similarity")
+_N_WORST = 5
+
+
+class Group(NamedTuple):
+    """Rows of a table: its labels and the pairs behind them."""
+
+    values: tuple[str, ...]
+    pairs: list[Judged]
+
+
+class FaithfulnessTables:
+    """Faithfulness, stability and CLIP scores by category, law and dimension, with charts."""
+
+    version: ClassVar[str] = "1"
+    suites: ClassVar[tuple[str, ...]] = ("faithfulness",)
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Options:
+        """What the metric can be told; the scale and rule are those the relations scored with."""
+
+        clip_scale: str = option("percent", "The scale CLIP scores are on.")
+        clip_stability: str = option("scaled", "How a difference of CLIP scores became a stability.")
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+
+    def measure(self, cases: Sequence[Case], verdicts: Sequence[Verdict]) -> Measured:
+        """Tables, numbers and charts for the report."""
+        pairs = join(cases, verdicts, PAIR)
+        observers = main_observers(pairs)
+        mine = [one for one in pairs if one.verdict.observers == observers[one.verdict.relation]]
+        answered = [one for one in mine if one.verdict.relation == SAME_ANSWERS]
+        contrasts = [one for one in mine if one.verdict.relation == MUST_DIFFER]
+        everyone = answered + contrasts
+        # A pair that a file calls an equivalence stays under its law here, whatever the logic core found.
+        of_laws = [one for one in everyone if one.case.labels.get("law") != CONTRAST]
+        embedder = self._clip_note(observers)
+        by_category = _table("faithfulness by category", ("category_id", "law", "dimension"), _by_category(everyone))
+        by_law = _table("faithfulness by law", ("law",), _by_label(everyone, "law", _LAWS))
+        by_dimension = _table("faithfulness by dimension", ("dimension",), _by_label(of_laws, "dimension", _DIMENSIONS))
+        by_both = _table("faithfulness by law and dimension", ("law", "dimension"), _by_both(of_laws))
+        tables = [
+            by_category,
+            by_law,
+            by_dimension,
+            by_both,
+            _worst(of_laws),
+            _clip_table(_by_category(everyone), embedder),
+            _contrast_table(contrasts),
+        ]
+        numbers, figures = _totals(of_laws, contrasts)
+        return Measured(
+            tables=tuple(table for table in tables if table is not None),
+            numbers=numbers,
+            charts=tuple(_charts(by_category, by_law, by_dimension, by_both)),
+            key_figures=figures,
+        )
+
+    def _clip_note(self, observers: dict[str, str]) -> str:
+        seen_by = observers.get(SAME_SIMILARITY) or observers.get(SAME_ANSWERS) or ""
+        scale = {
+            "percent": "100 x the cosine of picture and prompt, not below 0",
+            "cosine": "the cosine of picture and prompt",
+            "clipscore": "2.5 x the cosine of picture and prompt, not below 0",
+        }.get(self._options.clip_scale, self._options.clip_scale)
+        rule = "1 - difference / scale" if self._options.clip_stability == "scaled" else "1 - difference, as printed"
+        return f"CLIP scores by {seen_by or 'an unnamed embedder'}: {scale}; stability is {rule}."
+
+
+def _scored(pairs: Iterable[Judged], *names: str) -> list[Judged]:
+    """Pairs that have these scores; those without (unreadable replies, failures) are left out of means, and counted."""
+    return [one for one in pairs if all(name in one.verdict.scores for name in names)]
+
+
+def _mean(pairs: Sequence[Judged], name: str) -> float | None:
+    return mean(one.verdict.scores[name] for one in pairs) if pairs else None
+
+
+def _interval(pairs: Sequence[Judged], name: str) -> Interval | None:
+    """95 % of a mean of scores, whole clusters drawn anew; None for a single cluster."""
+    if not pairs:
+        return None
+    return bootstrap_mean([one.verdict.scores[name] for one in pairs], [cluster_of(one.case) for one in pairs])
+
+
+def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
+    return (interval.low, interval.high) if interval else (None, None)
+
+
+def _by_category(pairs: Sequence[Judged]) -> list[Group]:
+    def key(one: Judged) -> tuple[str, ...]:
+        labels = one.case.labels
+        return labels.get("category_id", ""), labels.get("law", ""), labels.get("dimension", "")
+
+    return _grouped(pairs, key, lambda values: (int(values[0]) if values[0].isdecimal() else 10**9, *values))
+
+
+def _by_label(pairs: Sequence[Judged], label: str, order: Sequence[str]) -> list[Group]:
+    return _grouped(pairs, lambda one: (one.case.labels.get(label, ""),), lambda values: _rank(values[0], order))
+
+
+def _by_both(pairs: Sequence[Judged]) -> list[Group]:
+    return _grouped(
+        pairs,
+        lambda one: (one.case.labels.get("law", ""), one.case.labels.get("dimension", "")),
+        lambda values: (_rank(values[0], _LAWS), _rank(values[1], _DIMENSIONS)),
+    )
+
+
+def _rank(value: str, order: Sequence[str]) -> tuple[int, str]:
+    return (order.index(value) if value in order else len(order), value)
+
+
+def _grouped(
+    pairs: Sequence[Judged], key: Callable[[Judged], tuple[str, ...]], order: Callable[[tuple[str, ...]], object]
+) -> list[Group]:
+    groups: dict[tuple[str, ...], list[Judged]] = {}
+    for one in pairs:
+        groups.setdefault(key(one), []).append(one)
+    return [Group(values, groups[values]) for values in sorted(groups, key=order)]  # type: ignore[arg-type]  # sort keys of one table are alike
+
+
+_COLUMNS = (
+    "n_pairs",
+    "n_left_out",
+    "mean_faith_A",
+    "mean_faith_B",
+    "mean_faith",
+    "faith_from",
+    "faith_to",
+    "mean_faith_stability",
+    "stability_from",
+    "stability_to",
+    "mean_dsg",
+)
+
+
+def _cells(pairs: Sequence[Judged]) -> tuple[Cell, ...]:
+    counted = _scored(pairs, *_FAITH)
+    faith = _ends(_interval(counted, "faith_mean"))
+    stability = _ends(_interval(counted, "faith_stability"))
+    with_dsg = [one for one in counted if "dsg_mean" in one.verdict.scores]
+    return (
+        len(counted),
+        len(pairs) - len(counted),
+        _mean(counted, "faith_A"),
+        _mean(counted, "faith_B"),
+        _mean(counted, "faith_mean"),
+        *faith,
+        _mean(counted, "faith_stability"),
+        *stability,
+        _mean(with_dsg, "dsg_mean") if len(with_dsg) == len(counted) else None,
+    )
+
+
+def _table(name: str, labels: tuple[str, ...], groups: Sequence[Group]) -> Table | None:
+    if not groups:
+        return None
+    return Table(
+        name=name,
+        columns=(*labels, *_COLUMNS),
+        rows=tuple((*group.values, *_cells(group.pairs)) for group in groups),
+        note="Means over n_pairs pairs; n_left_out lack the score: a reply or side is missing, or nothing is settled. "
+        "Intervals (from, to) are 95 %, whole clusters drawn anew.",
+    )
+
+
+def _worst(pairs: Sequence[Judged]) -> Table | None:
+    """The least stable categories, the least faithful first among equals, each with its least stable pair."""
+    rows: list[tuple[Cell, ...]] = []
+    for group in _by_category(pairs):
+        counted = _scored(group.pairs, *_FAITH)
+        if counted:
+            worst = min(
+                counted, key=lambda one: (one.verdict.scores["faith_stability"], one.verdict.scores["faith_mean"])
+            )
+            texts = [prompt.text for prompt in worst.case.prompts]
+            wrong = "; ".join(failure.message for failure in worst.verdict.failures)
+            stability, faith = _mean(counted, "faith_stability"), _mean(counted, "faith_mean")
+            rows.append((worst.case.category, len(counted), stability, faith, worst.case.case_id, *texts, wrong))
+    if not rows:
+        return None
+    rows.sort(key=lambda row: (row[2], row[3]))
+    return Table(
+        name="worst categories",
+        columns=(
+            "category",
+            "n_pairs",
+            "mean_faith_stability",
+            "mean_faith",
+            "least stable pair",
+            "prompt a",
+            "prompt b",
+            "answers",
+        ),
+        rows=tuple(rows[:_N_WORST]),
+        note="The least stable categories, each with its least stable pair and the answers that were wrong or differ.",
+    )
+
+
+def _clip_table(groups: Sequence[Group], note: str) -> Table | None:
+    rows: list[tuple[Cell, ...]] = []
+    for group in groups:
+        seen = _scored(group.pairs, *_CLIP)
+        if seen:
+            means = [_mean(seen, name) for name in _CLIP]
+            ends = _ends(_interval(seen, "clip_stability"))
+            rows.append((*group.values, len(seen), len(group.pairs) - len(seen), *means, *ends))
+    if not rows:
+        return None
+    columns = ("category_id", "law", "dimension", "n_pairs", "n_left_out", *(f"mean_{name}" for name in _CLIP))
+    return Table(
+        name="CLIP by category", columns=(*columns, "stability_from", "stability_to"), rows=tuple(rows), note=note
+    )
+
+
+def _contrast_table(pairs: Sequence[Judged]) -> Table | None:
+    groups = tally_by(pairs, lambda one: one.case.category)
+    if not groups:
+        return None
+    return Table(
+        name="contrasts",
+        columns=("category", *RATE_COLUMNS),
+        rows=tuple((category, *group.cells()) for category, group in groups.items()),
+        note="Pairs that say two different things: violated means that both pictures got the same answers.",
+    )
+
+
+def _totals(
+    answered: Sequence[Judged], contrasts: Sequence[Judged]
+) -> tuple[dict[str, float | None], tuple[KeyFigure, ...]]:
+    counted = _scored(answered, *_FAITH)
+    numbers: dict[str, float | None] = {"n_faith_pairs": len(counted), "n_faith_left_out": len(answered) - len(counted)}
+    figures = []
+    note = f"{len(counted)} pairs, {len(answered) - len(counted)} left out"
+    for name, title in (("faith_mean", "faithfulness"), ("faith_stability", "stability")):
+        value, interval = _mean(counted, name), _interval(counted, name)
+        low, high = _ends(interval)
+        numbers |= {name: value, f"{name}_low": low, f"{name}_high": high}
+        if value is not None:
+            figures.append(KeyFigure(title=title, value=value, low=low, high=high, is_share=True, note=note))
+    with_clip = [one for one in answered if "clip_stability" in one.verdict.scores]
+    if with_clip:
+        numbers |= {"clip_mean": _mean(with_clip, "clip_mean"), "clip_stability": _mean(with_clip, "clip_stability")}
+        numbers["n_clip_pairs"] = len(with_clip)
+    if contrasts:
+        total = tally_by(contrasts, lambda _: "").get("")
+        numbers |= {"contrast_rate": total.rate if total else None, "n_contrasts": len(contrasts)}
+    return numbers, tuple(figures)
+
+
+def _charts(
+    by_category: Table | None, by_law: Table | None, by_dimension: Table | None, by_both: Table | None
+) -> Iterable[Chart]:
+    measures = (
+        ("stability", "mean_faith_stability", "stability_from", "stability_to"),
+        ("faithfulness", "mean_faith", "faith_from", "faith_to"),
+    )
+    for measure, column, low, high in measures:
+        for name, table, x in (
+            ("category", by_category, "category"),
+            ("law", by_law, "law"),
+            ("dimension", by_dimension, "dimension"),
+        ):
+            if table is not None:
+                yield Chart(
+                    name=f"{measure}-by-{name}",
+                    title=f"{measure.capitalize()} by {name}",
+                    kind=ChartKind.BARS,
+                    table=_named(table) if name == "category" else table,
+                    x=x,
+                    y=column,
+                    low=low,
+                    high=high,
+                    y_label=f"mean {measure}",
+                    is_share=True,
+                    is_high_good=True,
+                    ends=(0.0, 1.0),
+                    note="1 is perfect; the number of pairs is in the table of the same name.",
+                )
+        if by_both is not None:
+            yield Chart(
+                name=f"{measure}-law-by-dimension",
+                title=f"{measure.capitalize()}, law by dimension",
+                kind=ChartKind.HEAT_MAP,
+                table=by_both,
+                x="dimension",
+                y="law",
+                value=column,
+                is_share=True,
+                is_high_good=True,
+                ends=(0.0, 1.0),
+                note="One cell a category of pairs.",
+            )
+
+
+def _named(table: Table) -> Table:
+    """The table with law and dimension as one name, for an axis."""
+    rows = tuple((f"{row[1]} {row[2]}".strip() or str(row[0]), *row[3:]) for row in table.rows)
+    return Table(name=table.name, columns=("category", *table.columns[3:]), rows=rows, note=table.note)

@@ -1,0 +1,246 @@
+"""Suite: pairs of prompts that a law of logic makes equivalent, after the MetaLogic paper.
+
+Entities come in, cases go out, each with the formulas of its two prompts and what the logic core
+found in them: whether the pair is equivalent, whether only one picture is right, which wordings
+can be read in two ways. Knows nothing of models, pictures or detectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import islice, permutations
+from typing import ClassVar
+
+from salva.core.case import Case, Prompt
+from salva.core.options import option
+from salva.errors import UsageError, unknown_name
+from salva.logic.equivalence import are_equivalent, is_contradictory, is_determinate, witness
+from salva.logic.formula import entity_problem
+from salva.logic.notation import parse
+from salva.logic.words import counted, with_article
+from salva.logic.worlds import World, count_worlds
+from salva.suites.metalogic.templates import BEYOND, LOGIC, Template, numbering
+
+_STAND_INS = ("first", "second", "third")
+_MAX_COUNT = 20
+_N_NUMBERED = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetaLogicOptions:
+    """What the prompts are about."""
+
+    entities: tuple[str, ...] = option(
+        ("cat", "dog", "apple", "banana", "cow"), "Entities of the logic categories, as singular nouns."
+    )
+    numbering_entities: tuple[str, ...] = option(
+        (), "Entities of the numbering categories; the first four of suite.entities unless given."
+    )
+    counts: int = option(10, "The numbering categories count from one to this, at most twenty.")
+    brackets: bool = option(False, "Print the square brackets that mark which words belong together.")
+
+    def __post_init__(self) -> None:
+        _check_entities("suite.entities", self.entities)
+        if self.numbering_entities:
+            _check_entities("suite.numbering_entities", self.numbering_entities)
+        if not 1 <= self.counts <= _MAX_COUNT:
+            raise UsageError(
+                f"suite.counts is {self.counts!r}; it must be from 1 to {_MAX_COUNT}, the numbers with a word"
+            )
+
+
+def _check_entities(where: str, entities: tuple[str, ...]) -> None:
+    for entity in entities:
+        problem = entity_problem(entity)
+        if problem is None and not entity.isascii():
+            problem = f"case ids are made of the entities, so they need the letters a to z, got {entity!r}"
+        if problem:
+            raise UsageError(f"{where}: {problem}; write singular nouns without an article, e.g. cat,teddy bear")
+    if len(set(entities)) != len(entities):
+        twice = next(entity for entity in entities if entities.count(entity) > 1)
+        raise UsageError(f"{where} names {twice!r} twice; every entity may appear once")
+    if len(entities) < 2:
+        raise UsageError(f"{where} has {len(entities)} entities ({', '.join(entities) or 'none'}); give at least two")
+
+
+class MetaLogic:
+    """Suite: 20 logic categories, 40 numbering categories, and those the paper could not test."""
+
+    version: ClassVar[str] = "1"
+    sizes: ClassVar[tuple[str, ...]] = ("quick", "paper", "full", "beyond")
+    Options = MetaLogicOptions
+
+    def __init__(self, options: MetaLogicOptions) -> None:
+        self._options = options
+        self._numbered = options.numbering_entities or options.entities[:_N_NUMBERED]
+
+    def cases(self, size: str) -> Iterator[Case]:
+        """The cases of a named size, category by category.
+
+        quick: one pair a category. paper: every ordered choice of entities for the logic categories,
+        two pairs a numbering category. full: every numbering partner too. beyond: our own categories.
+        """
+        if size not in self.sizes:
+            raise unknown_name("size", size, self.sizes)
+        templates = BEYOND if size == "beyond" else LOGIC
+        needed = max(template.n_entities for template in templates)
+        if len(self._options.entities) < needed:
+            raise UsageError(
+                f"suite.entities has {len(self._options.entities)} entities ({', '.join(self._options.entities)}); "
+                f"the categories of size {size!r} need {needed}"
+            )
+        return _each_once(self._all_cases(size, templates))
+
+    def _all_cases(self, size: str, templates: Sequence[Template]) -> Iterator[Case]:
+        for template in templates:
+            choices = permutations(self._options.entities, template.n_entities)
+            for entities in islice(choices, 1 if size == "quick" else None):
+                yield self._case(template, entities)
+        if size == "beyond":
+            return
+        n_partners = {"quick": 1, "paper": 2, "full": None}[size]
+        for i, entity in enumerate(self._numbered):
+            # Partners follow the entity in a circle, so that each is a partner equally often.
+            circle = self._numbered[i + 1 :] + self._numbered[:i]
+            for count in range(1, self._options.counts + 1):
+                for partner in circle[:n_partners]:
+                    yield self._case(numbering(count), (entity, partner))
+
+    def _case(self, template: Template, entities: tuple[str, ...]) -> Case:
+        facts = decide(template)
+        if template.count:
+            category = f"numbering-{_slug(entities[0])}-{template.count}"
+            labels = {"law": template.law, "count": str(template.count), "entity": entities[0]}
+        else:
+            category = f"{template.law}-{template.modifier}"
+            labels = {"law": template.law, "modifier": template.modifier}
+        rest = entities[1:] if template.count else entities
+        is_beyond = template in BEYOND
+        return Case(
+            case_id="-".join(("metalogic", category, *map(_slug, rest))),
+            suite="metalogic",
+            category=category,
+            prompts=_prompts(template, entities, self._options.brackets),
+            relation="same-scene" if facts.equivalent and facts.determinate and not is_beyond else "truth",
+            labels={**labels, "entities": ",".join(entities)},
+            cluster="+".join(sorted(entities)),
+            equivalent=facts.equivalent,
+            determinate=facts.determinate,
+            findings=_findings(template, facts, entities, self._options.brackets),
+        )
+
+
+def _each_once(cases: Iterator[Case]) -> Iterator[Case]:
+    """The same cases; entities such as hot, dog cat, hot dog and cat would give two of them one id."""
+    seen = set()
+    for case in cases:
+        if case.case_id in seen:
+            raise UsageError(f"suite.entities make the case id {case.case_id!r} twice; rename or leave out one entity")
+        seen.add(case.case_id)
+        yield case
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What the logic core says about a template, whatever its entities are."""
+
+    equivalent: bool
+    determinate: bool
+    n_worlds: tuple[int, int]
+    witness: World | None
+    """A world of one prompt that is none of the other; None when they are equivalent."""
+    other_reading: World | None
+    """A world of the other reading or of prompt a, but not of both."""
+    other_reading_is_contradictory: bool
+    reduces: bool
+    """Whether the template's shorter formula has the same worlds."""
+    as_printed: World | None
+    """A world of the first published prompt alone; None when that pair is an equivalence."""
+
+
+@lru_cache(maxsize=256)
+def decide(template: Template) -> Facts:
+    """Decide a template once for all entities: its worlds do not depend on their names."""
+    names = _formula_fields(_STAND_INS)
+    f, g = (parse(formula.format_map(names)) for formula in template.formulas)
+    other = parse(template.other_reading.format_map(names)) if template.other_reading else None
+    found = witness(f, g)
+    told_apart = witness(f, other) if other else None
+    printed = None
+    if template.as_printed:
+        printed = witness(*(parse(formula.format_map(names)) for formula in template.as_printed))
+    return Facts(
+        equivalent=found is None,
+        determinate=is_determinate(f) and is_determinate(g),
+        n_worlds=(count_worlds(f), count_worlds(g)),
+        witness=found.world if found else None,
+        other_reading=told_apart.world if told_apart else None,
+        other_reading_is_contradictory=other is not None and is_contradictory(other),
+        reduces=bool(template.reduces_to) and are_equivalent(f, parse(template.reduces_to.format_map(names))),
+        as_printed=printed.world if printed else None,
+    )
+
+
+def _findings(template: Template, facts: Facts, entities: tuple[str, ...], brackets: bool) -> tuple[str, ...]:
+    """The facts in sentences, with the names of this case."""
+    names = _formula_fields(entities)
+    sentences = []
+    if not facts.equivalent and facts.witness:
+        sentences.append(f"not equivalent: {_describe(facts.witness, entities)} fits one prompt and not the other")
+    if not facts.determinate:
+        n_a, n_b = facts.n_worlds
+        worlds = f"{n_a} worlds" if n_a == n_b else f"{n_a} worlds of prompt a, {n_b} of prompt b"
+        sentences.append(f"not determinate: {worlds}, so two right pictures may differ")
+    if facts.reduces:
+        sentences.append(f"both prompts come down to {template.reduces_to.format_map(names)}")
+    if not brackets and facts.other_reading:
+        reading = template.other_reading.format_map(names)
+        why = (
+            "which no picture can satisfy"
+            if facts.other_reading_is_contradictory
+            else f"which is not equivalent: {_describe(facts.other_reading, entities)} tells them apart"
+        )
+        sentences.append(f"without brackets prompt b can also be read as {reading}, {why}")
+    if facts.as_printed and template.as_printed:
+        first, second = (formula.format_map(names) for formula in template.as_printed)
+        sentences.append(
+            f"Table 5 as printed ({first} against {second}) is not an equivalence: "
+            f"{_describe(facts.as_printed, entities)} fits only one of them; this pair keeps the numbers in place"
+        )
+    return tuple(sentences)
+
+
+def _describe(world: World, entities: tuple[str, ...]) -> str:
+    """A world of the stand-ins in the words of this case."""
+    name = dict(zip(_STAND_INS, entities, strict=False))
+    renamed = replace(world, things=tuple(replace(thing, entity=name[thing.entity]) for thing in world.things))
+    return renamed.describe(entities)
+
+
+def _prompts(template: Template, entities: tuple[str, ...], brackets: bool) -> tuple[Prompt, ...]:
+    fields = _text_fields(entities, template.count)
+    formula_fields = _formula_fields(entities)
+    prompts = []
+    for role, text, formula in zip("ab", template.texts, template.formulas, strict=True):
+        wording = text if brackets else text.replace("[", "").replace("]", "")
+        prompts.append(Prompt(role=role, text=wording.format_map(fields), formula=formula.format_map(formula_fields)))
+    return tuple(prompts)
+
+
+@lru_cache(maxsize=1024)
+def _text_fields(entities: tuple[str, ...], count: int) -> dict[str, str]:
+    fields = _formula_fields(entities)
+    fields |= {f"a{i}": with_article(entity) for i, entity in enumerate(entities, 1)}
+    # "one cat" and not "a cat": a numbering prompt states its number, as the published first row does.
+    fields["c1"] = counted(entities[0], count) if count > 1 else f"one {fields['a1'].partition(' ')[2]}"
+    return fields
+
+
+def _formula_fields(entities: Sequence[str]) -> dict[str, str]:
+    return {f"n{i}": entity for i, entity in enumerate(entities, 1)}
+
+
+def _slug(entity: str) -> str:
+    return entity.replace(" ", "-")

@@ -1,0 +1,272 @@
+"""Metric: MetaLogic's tables, by law, modifier and number of things, beside the published figures.
+
+Takes the cases and verdicts of one model. Its macro rate is the mean over the logic categories,
+with numbering apart, because that is what the published averages are. Published figures stand
+in a column beside ours only under the rule they were measured by.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import ClassVar
+
+from salva.core.case import Case
+from salva.core.chart import Chart, ChartKind
+from salva.core.options import option
+from salva.core.protocols import Measured
+from salva.core.table import Cell, Table
+from salva.core.verdict import OPTICAL_CHARACTER, Outcome, Verdict
+from salva.judging.control import excess_of
+from salva.judging.tally import (
+    CONTROL,
+    PAIR,
+    RATE_COLUMNS,
+    SAME_SCENE,
+    Judged,
+    category_mean,
+    headline,
+    join,
+    macro_rate,
+    main_observers,
+    tally,
+    tally_by,
+)
+
+LAWS = ("commutative", "associative", "distributive", "complement", "de-morgan")
+MODIFIERS = ("and", "or", "x", "y")
+NUMBERING = "numbering"
+N_LOGIC_CATEGORIES = len(LAWS) * len(MODIFIERS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Published:
+    """One figure of the MetaLogic paper."""
+
+    figure: str
+    value: str
+    where: str
+    ours: str = ""
+    """Which of our numbers it stands beside; empty where none is defined alike."""
+
+
+PUBLISHED = (
+    Published(figure="misaligned, Flux.dev", value="59 %", where="section 4.2", ours="macro"),
+    Published(figure="misaligned, DALLE-3", value="71 %", where="section 4.2", ours="macro"),
+    Published(figure="misaligned, both models", value="65 %", where="section 4.2", ours="macro"),
+    Published(figure="distributive, both models", value="86 %", where="section 7", ours="law:distributive"),
+    Published(figure="associative, both models", value="73 %", where="section 7", ours="law:associative"),
+    Published(figure="De Morgan, both models", value="59 %", where="section 7", ours="law:de-morgan"),
+    Published(figure="complement, both models", value="52 %", where="section 7", ours="law:complement"),
+    Published(figure="commutative, both models", value="54 %", where="section 7", ours="law:commutative"),
+    Published(figure="AND, Flux.dev", value="21 %", where="section 4.2", ours="modifier:and"),
+    Published(figure="vertical, Flux.dev, average", value="63 %", where="section 4.2", ours="modifier:y"),
+    Published(figure="horizontal, Flux.dev, up to", value="85 %", where="section 4.2", ours="modifier:x"),
+    Published(figure="AND, both models", value="45.8 %", where="section 4.2", ours="modifier:and"),
+    Published(figure="OR, both models", value="65.3 %", where="section 4.2", ours="modifier:or"),
+    Published(figure="AND, stated again", value="46 %", where="section 5", ours="modifier:and"),
+    Published(figure="OR, stated again", value="75 %", where="section 5", ours="modifier:or"),
+    Published(figure="AND, stated a third time", value="45 %", where="section 7", ours="modifier:and"),
+    Published(figure="OR, stated a third time", value="62 %", where="section 7", ours="modifier:or"),
+    Published(figure="numbering, one thing", value="about 10 %", where="section 4.4", ours="count:1"),
+    Published(
+        figure="numbering, seven or more", value="over 70 % (under 30 % aligned)", where="section 4.4", ours="count:7+"
+    ),
+    Published(figure="text in the picture", value="8 %", where="section 5", ours="text"),
+)
+
+
+class MetaLogicTables:
+    """Law by modifier, AND against OR, the curve over numbers, and the published figures."""
+
+    version: ClassVar[str] = "1"
+    suites: ClassVar[tuple[str, ...]] = ("metalogic",)
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Options:
+        """What the metric can be told; scope is the one same-scene judged with."""
+
+        headline: str = option("", "The relation to lead with; empty leaves it to each case.")
+        scope: str = option("mentioned", "The labels same-scene looked at: mentioned or all.")
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+
+    def measure(self, cases: Sequence[Case], verdicts: Sequence[Verdict]) -> Measured:
+        """Tables and numbers for the report; macro_rate here is over the logic categories alone."""
+        leading = headline(join(cases, verdicts, PAIR), self._options.headline)
+        logic = [one for one in leading if one.case.labels.get("law") != NUMBERING]
+        numbering = [one for one in leading if one.case.labels.get("law") == NUMBERING]
+        numbers: dict[str, float | None] = {}
+        if logic:
+            numbers |= _macro("", logic) | {"logic_rate": tally(logic).rate}
+        if numbering:
+            numbers |= _macro("numbering_", numbering) | {"numbering_rate": tally(numbering).rate}
+        tables = (
+            _rates("by law", ("law",), leading),
+            _rates("by modifier", ("modifier",), logic),
+            _rates("law by modifier", ("law", "modifier"), logic),
+            _and_against_or(logic),
+            _rates("numbering by count", ("count",), numbering),
+            _rates("numbering by count and entity", ("entity", "count"), numbering),
+            _errors_by_law(leading),
+            _control_by_law(cases, verdicts),
+            self._published(logic, numbering),
+        )
+        made = tuple(table for table in tables if table is not None)
+        return Measured(tables=made, numbers=numbers, charts=tuple(_charts(made)))
+
+    def _published(self, logic: Sequence[Judged], numbering: Sequence[Judged]) -> Table | None:
+        if {one.case.labels.get("law") for one in logic}.isdisjoint(LAWS) and not numbering:
+            return None
+        of_the_paper = [one for one in logic if one.case.labels.get("law") in LAWS]
+        by_papers_rule = self._options.scope == "all" and all(
+            one.verdict.relation == SAME_SCENE for one in [*of_the_paper, *numbering]
+        )
+        if by_papers_rule and category_mean(of_the_paper).n_categories == N_LOGIC_CATEGORIES:
+            return Table(
+                name="reference",
+                columns=("figure", "published", "where", "ours"),
+                rows=tuple((p.figure, p.value, p.where, _ours(p.ours, of_the_paper, numbering)) for p in PUBLISHED),
+                note="Published figures of the MetaLogic paper, measured by the rule of this run; averages are over "
+                "categories. The paper states AND against OR three ways; each is named with its section.",
+            )
+        return Table(
+            name="reference, other rule",
+            columns=("figure", "published", "where"),
+            rows=tuple((p.figure, p.value, p.where) for p in PUBLISHED),
+            note="Not comparable with this run: the paper compares every label two pictures show, also where several "
+            "pictures would be right, over all 20 logic categories. Run with --set relation.indeterminate=same-scene "
+            "--set relation.scope=all to measure by its rule. It states AND against OR three ways, named by section.",
+        )
+
+
+def _charts(tables: Sequence[Table]) -> Iterator[Chart]:
+    """The pictures of the paper: law by modifier, each law, the curve over numbers."""
+    for table in tables:
+        chart = partial(Chart, table=table, is_share=True, ends=(0.0, 1.0), y_label="violation rate")
+        match table.name:
+            case "law by modifier":
+                kind, title = ChartKind.HEAT_MAP, "Violation rate, law by modifier"
+                yield chart(name="law-by-modifier", title=title, kind=kind, x="modifier", y="law", value="rate")
+            case "by law":
+                kind, title = ChartKind.BARS, "Violation rate by law"
+                yield chart(name="by-law", title=title, kind=kind, x="law", y="rate", low="low", high="high")
+            case "numbering by count and entity":
+                counted = replace(table, rows=tuple((row[0], int(str(row[1])), *row[2:]) for row in table.rows))
+                yield chart(
+                    name="by-count",
+                    title="Violation rate over the number of things",
+                    kind=ChartKind.LINES,
+                    table=counted,
+                    x="count",
+                    y="rate",
+                    series="entity",
+                    x_label="things",
+                )
+
+
+def _ours(which: str, logic: Sequence[Judged], numbering: Sequence[Judged]) -> float | None:
+    kind, _, value = which.partition(":")
+    match kind:
+        case "macro":
+            return category_mean(logic).rate
+        case "law" | "modifier":
+            return category_mean([one for one in logic if one.case.labels.get(kind) == value]).rate
+        case "count":
+            wanted = {value} if not value.endswith("+") else {str(n) for n in range(int(value[:-1]), 100)}
+            return category_mean([one for one in numbering if one.case.labels.get("count") in wanted]).rate
+        case "text":
+            decided = [one.verdict for one in logic if one.verdict.outcome in (Outcome.HOLDS, Outcome.VIOLATED)]
+            return sum(OPTICAL_CHARACTER in verdict.errors for verdict in decided) / len(decided) if decided else None
+    return None
+
+
+def _rates(name: str, labels: tuple[str, ...], judged: Sequence[Judged]) -> Table | None:
+    def key(one: Judged) -> tuple[str, ...] | None:
+        values = tuple(one.case.labels.get(label, "") for label in labels)
+        return values if all(values) else None
+
+    groups = tally_by(judged, key)
+    if not groups:
+        return None
+    return Table(
+        name=name,
+        columns=(*labels, *RATE_COLUMNS),
+        rows=tuple((*values, *groups[values].cells()) for values in sorted(groups, key=_order)),
+    )
+
+
+def _order(values: tuple[str, ...]) -> tuple[tuple[int, str], ...]:
+    """The paper's order for laws and modifiers, numbers as numbers, the rest by name."""
+    known = (*LAWS, NUMBERING, *MODIFIERS)
+    ranks = [known.index(value) if value in known else int(value) if value.isdecimal() else 99 for value in values]
+    return tuple(zip(ranks, values, strict=True))
+
+
+def _and_against_or(logic: Sequence[Judged]) -> Table | None:
+    rows: list[tuple[Cell, ...]] = []
+    for modifier in ("and", "or"):
+        group = [one for one in logic if one.case.labels.get("modifier") == modifier]
+        if group:
+            rows.append((modifier, *tally(group).cells(), category_mean(group).rate))
+    if len(rows) < 2:
+        return None
+    return Table(
+        name="and against or",
+        columns=("modifier", *RATE_COLUMNS, "macro_rate"),
+        rows=tuple(rows),
+        note="The plain AND and OR variants of every law, without places.",
+    )
+
+
+def _errors_by_law(leading: Sequence[Judged]) -> Table | None:
+    counts: dict[str, Counter[str]] = {}
+    totals: Counter[str] = Counter()
+    for one in leading:
+        if one.verdict.outcome is Outcome.VIOLATED:
+            counts.setdefault(one.case.labels.get("law", ""), Counter()).update(dict.fromkeys(one.verdict.errors, 1))
+            totals[one.case.labels.get("law", "")] += 1
+    errors = sorted({error for counter in counts.values() for error in counter})
+    if not errors:
+        return None
+    return Table(
+        name="error types by law",
+        columns=("law", "violated", *errors),
+        rows=tuple(
+            (law, totals[law], *(counts[law][error] for error in errors))
+            for law in sorted(counts, key=lambda law: _order((law,)))
+        ),
+        note="Pairs that show the error; one pair can show several.",
+    )
+
+
+def _control_by_law(cases: Sequence[Case], verdicts: Sequence[Verdict]) -> Table | None:
+    controls = join(cases, verdicts, CONTROL)
+    main = main_observers(controls)
+    groups: dict[str, list[Judged]] = {}
+    for one in controls:
+        if one.verdict.observers == main[one.verdict.relation]:
+            groups.setdefault(one.case.labels.get("law", ""), []).append(one)
+    rows: list[tuple[Cell, ...]] = []
+    for law in sorted(groups, key=lambda law: _order((law,))):
+        excess = excess_of(groups[law])
+        if excess is not None:
+            ends = (excess.interval.low, excess.interval.high) if excess.interval else (None, None)
+            rows.append((law, excess.n, excess.between, excess.within_a, excess.within_b, excess.excess, *ends))
+    if not rows:
+        return None
+    columns = ("law", "n", "differs_between", "differs_within_a", "differs_within_b", "excess", "low", "high")
+    return Table(name="control by law", columns=columns, rows=tuple(rows))
+
+
+def _macro(prefix: str, judged: Sequence[Judged]) -> dict[str, float | None]:
+    macro = macro_rate(judged)
+    return {
+        f"{prefix}macro_rate": macro.rate,
+        f"{prefix}macro_low": macro.interval.low if macro.interval else None,
+        f"{prefix}macro_high": macro.interval.high if macro.interval else None,
+        f"{prefix}n_categories": macro.n_categories,
+    }

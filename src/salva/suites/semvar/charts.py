@@ -1,0 +1,163 @@
+"""SemVarBench's figures as charts: which numbers are drawn, and how; the report draws them.
+
+A chart is of one model, since a metric sees one at a time. Those that compare models (the category by model heat map,
+the boxes of a category over models) hold this model's rows, named in the column `model`, for the report to join.
+Titles name the figure of the paper that has the same shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from salva.core.chart import Chart, ChartKind
+from salva.core.table import Cell, Table
+from salva.judging.tally import Judged
+from salva.stats.semantic_effect import mean, pair_name, share_above
+
+_MARKS = (0.0, 0.5)
+_HEAT_ENDS = (-0.2, 1.0)
+"""Over all that kappa can be, from -1 on, most models would look alike."""
+
+
+def charts_of(judged: Sequence[Judged], by_judge: Mapping[str, Sequence[Judged]]) -> tuple[Chart, ...]:
+    """The charts of one model's verdicts; of several judges the one with most verdicts is drawn."""
+    note = "" if len(by_judge) == 1 else f"Judged by {judge_name(judged[0].verdict.observers, by_judge)}."
+    charts = [_heat_map(judged, note), _boxes(judged, note), _boxes(judged, note, is_over_models=True)]
+    charts += [_scatter(judged, note), _shares(judged, note)]
+    if all("text_distance_pv" in one.verdict.scores for one in judged):
+        charts += _text_charts(judged, note)
+    return tuple(charts)
+
+
+def judge_name(observers: str, by_judge: Mapping[str, object]) -> str:
+    """The judge among the observers, who stands last; all of them where that would not tell two apart."""
+    name = observers.rpartition("+")[2]
+    return name if [other.rpartition("+")[2] for other in by_judge].count(name) < 2 else observers
+
+
+def _kappa_ends(judged: Sequence[Judged]) -> tuple[float, float]:
+    """From -1 to 1, where kappa ought to lie, or as far as it goes."""
+    kappas = [one.verdict.scores["kappa"] for one in judged]
+    return min(-1.0, *kappas), max(1.0, *kappas)
+
+
+def _rows_by(judged: Sequence[Judged], label: str) -> list[tuple[str, Judged]]:
+    rows = [(name, one) for one in judged for name in one.case.labels[label].split(",")]
+    return sorted(rows, key=lambda row: row[0])
+
+
+def _boxes(judged: Sequence[Judged], note: str, *, is_over_models: bool = False) -> Chart:
+    """Kappa's spread by category: of this model, or with all models beside each other in every category."""
+    rows: list[tuple[Cell, ...]] = [
+        (one.verdict.model, category, one.verdict.scores["kappa"]) for category, one in _rows_by(judged, "category")
+    ]
+    return Chart(
+        name="semvar-kappa-over-models" if is_over_models else "semvar-kappa-by-category",
+        title="Kappa by category, over models (as Figure 12)" if is_over_models else "Kappa by category (as Figure 11)",
+        kind=ChartKind.BOXES,
+        table=Table(name="kappa of every triple", columns=("model", "category", "kappa"), rows=tuple(rows)),
+        x="category",
+        y="kappa",
+        series="model" if is_over_models else "",
+        is_joined=is_over_models,
+        is_for_several=is_over_models,
+        y_label="kappa",
+        ends=_kappa_ends(judged),
+        marks=_MARKS,
+        note=f"Above 0.5 a picture follows the meaning; at 0 it changes as much when the meaning stays. {note}".strip(),
+    )
+
+
+def _heat_map(judged: Sequence[Judged], note: str) -> Chart:
+    groups: dict[str, list[float]] = {}
+    for category, one in _rows_by(judged, "category"):
+        groups.setdefault(category, []).append(one.verdict.scores["kappa"])
+    model = judged[0].verdict.model
+    rows: list[tuple[Cell, ...]] = [(model, category, mean(kappas)) for category, kappas in groups.items()]
+    return Chart(
+        name="semvar-kappa-heat-map",
+        title="Mean kappa by category and model (as Figure 7)",
+        kind=ChartKind.HEAT_MAP,
+        table=Table(name="mean kappa by category", columns=("model", "category", "kappa"), rows=tuple(rows)),
+        x="model",
+        y="category",
+        value="kappa",
+        is_high_good=True,
+        is_joined=True,
+        ends=_HEAT_ENDS,
+        note=f"Colours end at {_HEAT_ENDS[0]:g} and {_HEAT_ENDS[1]:g}. {note}".strip(),
+    )
+
+
+def _scatter(judged: Sequence[Judged], note: str) -> Chart:
+    rows: list[tuple[Cell, ...]] = [
+        (aspect, one.verdict.scores["alignment"], one.verdict.scores["kappa"], one.case.case_id)
+        for aspect, one in _rows_by(judged, "aspect")
+    ]
+    return Chart(
+        name="semvar-alignment-against-kappa",
+        title="S-bar against kappa, triple by triple",
+        kind=ChartKind.SCATTER,
+        table=Table(name="alignment and kappa", columns=("aspect", "alignment", "kappa", "case"), rows=tuple(rows)),
+        x="alignment",
+        y="kappa",
+        series="aspect",
+        x_label="S-bar: how well the three pictures fit their own texts",
+        y_label="kappa",
+        ends=_kappa_ends(judged),
+        marks=_MARKS,
+        note=f"Low on the right: pictures that fit their texts and yet do not follow the meaning. {note}".strip(),
+    )
+
+
+def _shares(judged: Sequence[Judged], note: str) -> Chart:
+    groups: dict[str, list[float]] = {}
+    for aspect, one in _rows_by(judged, "aspect"):
+        groups.setdefault(aspect, []).append(one.verdict.scores["kappa"])
+    rows: list[tuple[Cell, ...]] = [
+        (aspect, f"above {threshold:g}", share_above(kappas, threshold))
+        for aspect, kappas in groups.items()
+        for threshold in (0.2, 0.5)
+    ]
+    return Chart(
+        name="semvar-shares-by-aspect",
+        title="Triples with a high kappa, by aspect (as Figure 8)",
+        kind=ChartKind.BARS,
+        table=Table(name="shares of kappa by aspect", columns=("aspect", "kappa", "share"), rows=tuple(rows)),
+        x="aspect",
+        y="share",
+        series="kappa",
+        y_label="share of the triples",
+        is_share=True,
+        is_high_good=True,
+        ends=(0.0, 1.0),
+        note=note,
+    )
+
+
+def _text_charts(judged: Sequence[Judged], note: str) -> list[Chart]:
+    rows: list[tuple[Cell, ...]] = []
+    for permuted, gamma, words in (("pv", "gamma_w", "meaning changes"), ("pi", "gamma_wo", "meaning stays")):
+        for one in judged:
+            scores = one.verdict.scores
+            values = (scores[f"text_distance_{permuted}"], scores[pair_name(permuted, "a")], scores[gamma])
+            rows.append((words, *values, one.case.case_id))
+    table = Table(name="text distance", columns=("text", "distance", "score", "gamma", "case"), rows=tuple(rows))
+    return [
+        Chart(
+            name=f"semvar-text-distance-against-{y}",
+            title=title,
+            kind=ChartKind.SCATTER,
+            table=table,
+            x="distance",
+            y=y,
+            series="text",
+            x_label="1 - cosine of T_a with the permutation",
+            y_label=y_label,
+            note=note,
+        )
+        for y, y_label, title in (
+            ("score", "S(permutation, I_a)", "Distance of the texts against S (as Figure 6 a)"),
+            ("gamma", "gamma", "Distance of the texts against gamma (as Figure 6 b)"),
+        )
+    ]

@@ -1,0 +1,271 @@
+"""SemVarBench's files: tab-separated or JSON lines, one triple a line, and one more file per category.
+
+Paths come in, triples with their categories and splits go out, together with what is wrong with the data: triples
+listed twice, sentences that cannot be what they claim to be, splits that share triples. A line that is no triple is
+never skipped: every file is read to its end, and then all such lines are named at once.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from salva.errors import FormulaError, UsageError
+from salva.logic.notation import parse
+from salva.stats.semantic_effect import category_name, plain
+from salva.suites.semvar.rows import ROLES, Row
+
+_SUFFIXES = (".txt", ".tsv", ".jsonl")
+_NO_DATA = ("readme", "license", "licence", "notice")
+_COLUMNS = ("id", "t_a", "t_pv", "t_pi", "category")
+_N_NEEDED = 4
+_N_SHOWN = 20
+_SPLIT = re.compile(r"(?<![a-z])(train|test)(?:ing)?[-_ ]?(?:set|data)?(?![a-z])")
+_CATEGORY_FOLDER = re.compile(r"categor(?:y|ies)$")
+_SPLIT_FOLDER = re.compile(r"(train|test)(?:ing)?[-_ ]?set")
+
+
+class _BadLineError(Exception):
+    """What is wrong with one line; it never leaves this file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Source:
+    """A file and what its place says about it."""
+
+    path: Path
+    shown: str
+    split: str
+    category: str
+    """Empty for a file of triples of all categories."""
+
+
+def read_rows(paths: Sequence[str], category_paths: Sequence[str] = ()) -> tuple[Row, ...]:
+    """Every triple of the files, once each, with its categories and with what was found wrong with it."""
+    sources = [source for path in paths for source in _sources(path)]
+    known = {source.path for source in sources}
+    sources += [
+        replace(source, category=category_name(source.path.stem))
+        for path in category_paths
+        for source in _sources(path)
+        if source.path not in known
+    ]
+    problems: list[str] = []
+    listed: list[tuple[_Source, Row]] = []
+    for source in sources:
+        listed += [(source, row) for row in _read(source, problems)]
+    if problems:
+        shown = "\n".join(f"  {problem}" for problem in problems[:_N_SHOWN])
+        more = f"\n  and {len(problems) - _N_SHOWN} more" if len(problems) > _N_SHOWN else ""
+        raise UsageError(
+            f"{len(problems)} of the lines in {', '.join(map(repr, paths))} are no triples; a line is an id, T_a, T_pv "
+            f"and T_pi with tabs between, or a JSON object with these keys:\n{shown}{more}"
+        )
+    if not listed:
+        raise UsageError(f"no triples in {', '.join(map(repr, paths))}; give a file or folder with at least one")
+    return _with_findings(_merged(listed))
+
+
+def _sources(text: str) -> list[_Source]:
+    path = Path(text).expanduser()
+    if path.is_dir():
+        files = sorted(one for one in path.rglob("*") if one.is_file() and _is_data(one.relative_to(path)))
+        if not files:
+            raise UsageError(f"the folder {text!r} holds no files that end in {', '.join(_SUFFIXES)}")
+        return [_source(one, one.relative_to(path).parts[:-1], str(one.relative_to(path))) for one in files]
+    if not path.is_file():
+        raise UsageError(f"no file or folder {text!r}; give suite.path the place of the triples")
+    return [_source(path, path.resolve().parts[-2:-1], path.name)]
+
+
+def _is_data(path: Path) -> bool:
+    is_hidden = any(part.startswith(".") for part in path.parts)
+    return path.suffix.lower() in _SUFFIXES and not is_hidden and not path.stem.lower().startswith(_NO_DATA)
+
+
+def _source(path: Path, folders: Sequence[str], shown: str) -> _Source:
+    found = _SPLIT.search(path.stem.lower())
+    in_folder = (_SPLIT_FOLDER.match(folder.lower()) for folder in folders)
+    split = next((match[1] for match in (found, *in_folder) if match), "own")
+    is_category = any(_CATEGORY_FOLDER.search(folder.lower()) for folder in folders)
+    return _Source(path=path, shown=shown, split=split, category=category_name(path.stem) if is_category else "")
+
+
+def _read(source: _Source, problems: list[str]) -> Iterator[Row]:
+    try:
+        content = source.path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{str(source.path)!r} cannot be read: {error.strerror}") from error
+    is_json = source.path.suffix.lower() == ".jsonl"
+    header: list[str] = []
+    # Lines are cut at newlines alone: a sentence may hold other characters that count as ends of lines.
+    for number, raw in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+        where = f"{source.shown} line {number}"
+        try:
+            line = _decoded(raw)
+            if not line.strip():
+                continue
+            if not is_json and not header and (names := _header(line)):
+                header = names
+                continue
+            fields = _json_fields(line) if is_json else _tab_fields(line, header)
+            yield _row(fields, source, where)
+        except _BadLineError as error:
+            problems.append(f"{where}: {error}")
+
+
+def _decoded(raw: bytes) -> str:
+    try:
+        return raw.removesuffix(b"\r").decode()
+    except UnicodeDecodeError as error:
+        raise _BadLineError(f"is not UTF-8 text: {error.reason} at byte {error.start + 1}") from error
+
+
+def _header(line: str) -> list[str]:
+    names = [name.strip().lower() for name in line.split("\t")]
+    return names if set(_COLUMNS[:_N_NEEDED]) <= set(names) else []
+
+
+def _tab_fields(line: str, header: Sequence[str]) -> Mapping[str, object]:
+    values = line.split("\t")
+    names = header or _COLUMNS[: max(_N_NEEDED, len(values))]
+    is_whole = len(values) == len(names) if header else _N_NEEDED <= len(values) <= len(_COLUMNS)
+    if not is_whole:
+        wanted = str(len(header)) if header else f"{_N_NEEDED} or {len(_COLUMNS)}"
+        raise _BadLineError(f"{len(values)} columns where {wanted} are wanted: {_short(line)}")
+    return dict(zip(names, values, strict=True))
+
+
+def _json_fields(line: str) -> Mapping[str, object]:
+    try:
+        fields = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise _BadLineError(f"is no JSON: {_short(line)}") from error
+    if not isinstance(fields, dict):
+        raise _BadLineError(f"is no JSON object: {_short(line)}")
+    return {str(name).lower(): value for name, value in fields.items()}
+
+
+def _row(fields: Mapping[str, object], source: _Source, where: str) -> Row:
+    def text(name: str) -> str:
+        value = fields.get(name)
+        if not isinstance(value, str | int) or isinstance(value, bool) or not str(value).strip():
+            raise _BadLineError(f"{name} is {value!r}; it must be text")
+        return str(value).strip()
+
+    categories = fields.get("categories", fields.get("category", ""))
+    if isinstance(categories, str):
+        categories = categories.split(",")
+    if not isinstance(categories, list) or not all(isinstance(name, str) for name in categories):
+        raise _BadLineError(f"category is {categories!r}; it must be a name or a list of names")
+    names = [source.category, *(category_name(name) for name in categories)]
+    a, pv, pi = (text(f"t_{role}") for role in ROLES)
+    review, template = fields.get("review"), fields.get("template")
+    is_open = isinstance(review, str) and review not in ("", "valid")
+    return Row(
+        row_id=text("id"),
+        texts=(a, pv, pi),
+        formulas=_formulas(fields.get("formulas")),
+        categories=tuple(dict.fromkeys(filter(None, names))),
+        split=source.split,
+        where=where,
+        labels={"review": review} if isinstance(review, str) and review else {},
+        cluster=f"template {template}" if isinstance(template, str) and template else "",
+        findings=(f"{review}: reviewers have not agreed that it is valid",) if is_open else (),
+    )
+
+
+def _formulas(given: object) -> tuple[str | None, str | None, str | None]:
+    if given is None:
+        return (None, None, None)
+    if not isinstance(given, dict) or not all(isinstance(given.get(role), str | None) for role in ROLES):
+        raise _BadLineError(f"formulas is {given!r}; it must be an object with a, pv and pi")
+    try:
+        for role in ROLES:
+            parse(given[role]) if given.get(role) else None
+    except (FormulaError, UsageError) as error:
+        raise _BadLineError(f"formulas: {error}") from error
+    return given.get("a"), given.get("pv"), given.get("pi")
+
+
+def _merged(listed: Iterable[tuple[_Source, Row]]) -> list[Row]:
+    """One row per triple and split; category files add their label to a triple that stands elsewhere."""
+    rows: dict[tuple[str, str, tuple[str, str, str]], Row] = {}
+    by_id: dict[tuple[str, str], list[Row]] = {}
+    lines: dict[tuple[str, str, tuple[str, str, str]], list[str]] = {}
+    ordered = sorted(listed, key=lambda one: bool(one[0].category))
+    has_main = {source.split for source, _ in ordered if not source.category}
+    for source, row in ordered:
+        key = (row.split, row.row_id, row.texts)
+        same_id = by_id.setdefault((row.split, row.row_id), [])
+        if key not in rows and source.category and same_id:
+            key = (row.split, row.row_id, same_id[0].texts)
+            note = f"worded differently in a category file: {row.where}; the wording of {same_id[0].where} is used"
+            rows[key] = replace(rows[key], findings=(*rows[key].findings, note))
+        elif key not in rows:
+            if source.category and source.split in has_main:
+                row = replace(row, findings=(f"only in a category file: {row.where}",))
+            rows[key] = row
+            same_id.append(row)
+        merged = tuple(dict.fromkeys((*rows[key].categories, *row.categories)))
+        rows[key] = replace(rows[key], categories=merged)
+        if not source.category:
+            lines.setdefault(key, []).append(row.where)
+    for key, where in lines.items():
+        if len(where) > 1:
+            note = f"listed {len(where)} times, counted once: {'; '.join(where)}"
+            rows[key] = replace(rows[key], findings=(*rows[key].findings, note))
+    return list(rows.values())
+
+
+def _with_findings(rows: Sequence[Row]) -> tuple[Row, ...]:
+    """The rows with what is wrong with each, alone or beside the others."""
+    by_texts: dict[tuple[str, ...], list[Row]] = {}
+    by_sentence: dict[str, list[Row]] = {}
+    by_id: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        by_texts.setdefault(tuple(map(plain, row.texts)), []).append(row)
+        for sentence in set(map(plain, row.texts)):
+            by_sentence.setdefault(sentence, []).append(row)
+        by_id.setdefault((row.split, row.row_id), []).append(row)
+    found = []
+    for row in rows:
+        notes = [*row.findings, *_of_itself(row)]
+        same = by_texts[tuple(map(plain, row.texts))]
+        notes += _beside(row, same, "the same three sentences")
+        notes += [
+            f"its {name} is also in the split {other.split}: {other.row_id} ({other.where})"
+            for name, text in zip(("T_a", "T_pv", "T_pi"), row.texts, strict=True)
+            for other in by_sentence[plain(text)]
+            if other.split != row.split and other not in same
+        ][:1]
+        namesakes = [other for other in by_id[row.split, row.row_id] if other is not row]
+        notes += [f"its id {row.row_id} also names other sentences: {namesakes[0].where}"] if namesakes else []
+        found.append(replace(row, findings=tuple(notes)) if notes else row)
+    return tuple(found)
+
+
+def _of_itself(row: Row) -> list[str]:
+    a, pv, pi = map(plain, row.texts)
+    notes = []
+    if pv == pi:
+        notes.append("T_pv equals T_pi: one sentence cannot both change and keep the meaning, so nothing is decided")
+    if pv == a:
+        notes.append("T_pv equals T_a: the meaning does not change")
+    if pi == a:
+        notes.append("T_pi equals T_a: nothing is said anew")
+    return notes
+
+
+def _beside(row: Row, same: Sequence[Row], what: str) -> list[str]:
+    within = [other for other in same if other is not row and other.split == row.split]
+    across = [other for other in same if other.split != row.split]
+    notes = [f"{what} under another id: {within[0].row_id} ({within[0].where})"] if within else []
+    return notes + ([f"{what} in the split {across[0].split}: {across[0].row_id}"] if across else [])
+
+
+def _short(line: str) -> str:
+    return repr(line if len(line) <= 60 else f"{line[:59]}…")

@@ -1,0 +1,245 @@
+"""Relation: the picture changes when the meaning does and stays when it stays, after SemVarBench.
+
+Takes a judge's seven scores of three pictures against their own and each other's prompts, gives S-bar, the two
+gammas and kappa, and says of every wrong picture in which of the published ways it is wrong. Pure: no model, no
+disk, no clock. A score that could not be read makes the case INCONCLUSIVE, because a zero would be a guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from salva.core.case import Case, Prompt
+from salva.core.observation import Answer, Detections, Vector
+from salva.core.options import option
+from salva.core.protocols import Conclusion, Look, Query, Sight
+from salva.core.seeing import scene_of
+from salva.core.verdict import Failure, Outcome
+from salva.errors import UsageError
+from salva.relations.asking import AskingOptions, with_checks, with_notes
+from salva.relations.scenes import mentioned
+from salva.stats.semantic_effect import PAIRS, Effect, effect, pair_name, plain
+from salva.stats.similarity import cosine
+from salva.suites.semvar.relation_errors import (
+    MISSING_OBJECTS,
+    NO_INTERACTION,
+    RELATION_ERRORS,
+    REVERSED_ROLE,
+    WRONG_DIRECTION,
+    WRONG_INTERACTION,
+    OwnScore,
+    can_tell,
+    failure_from_scene,
+    failure_from_scores,
+)
+from salva.suites.semvar.token_words import token_query
+
+INSENSITIVE = "insensitive"
+OVERSENSITIVE = "oversensitive"
+
+_ROLES = ("a", "pv", "pi")
+_HIGHEST = 50.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SemanticEffectOptions(AskingOptions):
+    """How seven scores become a verdict."""
+
+    kappa_threshold: float = option(0.5, "The relation holds when kappa is above this, between -2 and 2.")
+    changed_at: float = option(0.5, "A picture counts as changed when its gamma is above this, between 0 and 2.")
+    merge_iou: float = option(0.7, "Boxes of one label that overlap by more than this are one thing.")
+    tokens: bool = option(False, "Also ask the judge about every word of meaning, for token accuracy.")
+
+    def __post_init__(self) -> None:
+        AskingOptions.__post_init__(self)
+        for name, low, high in (("kappa_threshold", -2, 2), ("changed_at", 0, 2), ("merge_iou", 0, 1)):
+            value = getattr(self, name)
+            if not low <= value <= high:
+                raise UsageError(f"relation.{name} is {value!r}; it must be from {low} to {high}")
+
+
+class SemanticEffect:
+    """Relation: meaning, and nothing else, changes the picture."""
+
+    version: ClassVar[str] = "1"
+    needs: ClassVar[tuple[str, ...]] = ("judge",)
+    has_control: ClassVar[bool] = False
+    errors: ClassVar[Mapping[str, str]] = {
+        **RELATION_ERRORS,
+        INSENSITIVE: "The meaning changes and the picture hardly does.",
+        OVERSENSITIVE: "The meaning stays and the picture changes.",
+    }
+    Options = SemanticEffectOptions
+
+    def __init__(self, options: SemanticEffectOptions) -> None:
+        self._options = options
+
+    def applies(self, case: Case) -> bool:
+        """Whether the case has an anchor and its two permutations."""
+        return {prompt.role for prompt in case.prompts} == set(_ROLES)
+
+    def looks(self, case: Case, roles: Collection[str], sights: Mapping[str, Sight]) -> Sequence[Look]:  # noqa: ARG002  # one wave is enough
+        """Seven scores; boxes where the formulas say what to look for; the texts' vectors where somebody makes them."""
+        looks = [Look(role=image, query=score_query(case.prompt(text))) for text, image in PAIRS]
+        if "detector" in roles and _has_formulas(case):
+            looks += [Look(role=role, query=mentioned(case).query) for role in _ROLES]
+        if "embedder" in roles:
+            looks += [Look(role="a", query=text_query(case.prompt(role))) for role in _ROLES]
+        if self._options.tokens:
+            asked = ((role, token_query(case.prompt(role))) for role in _ROLES)
+            looks += [Look(role=role, query=query) for role, query in asked if query.questions]
+        return with_checks(looks, case, roles, self._options)
+
+    def judge(self, case: Case, sights: Mapping[str, Sight]) -> Conclusion:
+        """Kappa above the threshold holds; below it every picture that is wrong says in which way."""
+        return with_notes(self._judge(case, sights), sights, self._options)
+
+    def _judge(self, case: Case, sights: Mapping[str, Sight]) -> Conclusion:
+        given = {
+            (text, image): _halves(sights[image].seen.get(score_query(case.prompt(text)))) for text, image in PAIRS
+        }
+        return self.conclude(case, given, sights)
+
+    def conclude(
+        self, case: Case, given: Mapping[tuple[str, str], tuple[float, float] | str], sights: Mapping[str, Sight]
+    ) -> Conclusion:
+        """The same from scores alone, whoever gave them.
+
+        given: by (text, image) objects and relations, 0 to 50 each, or why there are none.
+        sights: whatever else was seen of the pictures; empty where nobody but the scorer looked.
+        """
+        own: dict[str, OwnScore] = {}
+        totals: dict[tuple[str, str], float] = {}
+        for text, image in PAIRS:
+            halves = given[text, image]
+            if isinstance(halves, str):
+                reason = f"no score of the image of {image!r} against the text of {text!r}: {halves}"
+                return Conclusion(outcome=Outcome.INCONCLUSIVE, reason=reason)
+            totals[text, image] = sum(halves) / (2 * _HIGHEST)
+            if text == image:
+                own[image] = OwnScore(objects=halves[0], relations=halves[1])
+        found = effect(totals)
+        scores = _scores(found, totals, own)
+        scores |= _text_distances(case, sights)
+        scores |= _token_accuracy(case, sights) if self._options.tokens else {}
+        if _is_one_sentence(case):
+            reason = "T_pv and T_pi are the same sentence, which cannot both change and keep the meaning"
+            return Conclusion(outcome=Outcome.INCONCLUSIVE, scores=scores, reason=reason)
+        if found.kappa > self._options.kappa_threshold:
+            return Conclusion(outcome=Outcome.HOLDS, scores=scores)
+        failures = [*self._wrong_pictures(case, sights, own, totals), *self._wrong_changes(found)]
+        return Conclusion(
+            outcome=Outcome.VIOLATED,
+            errors=tuple(dict.fromkeys(sorted((f.error for f in failures), key=_SPECIFIC_FIRST.index))),
+            failures=tuple(failures),
+            scores=scores,
+        )
+
+    def _wrong_pictures(
+        self,
+        case: Case,
+        sights: Mapping[str, Sight],
+        own: Mapping[str, OwnScore],
+        totals: Mapping[tuple[str, str], float],
+    ) -> list[Failure]:
+        """What is wrong with each picture by its own prompt: from boxes and formula, else from scores."""
+        failures: list[Failure | None] = []
+        for prompt in case.prompts:
+            other = case.prompt("a" if prompt.role == "pv" else "pv")
+            boxes = _seen(sights, prompt.role, mentioned(case).query) if _has_formulas(case) else None
+            if isinstance(boxes, Detections) and can_tell(prompt, other):
+                failures.append(failure_from_scene(prompt, other, scene_of(boxes, self._options.merge_iou)))
+            else:
+                swapped = totals.get((other.role, prompt.role))
+                total = totals[prompt.role, prompt.role]
+                failures.append(failure_from_scores(prompt, own[prompt.role], total, swapped))
+        return [failure for failure in failures if failure is not None]
+
+    def _wrong_changes(self, found: Effect) -> list[Failure]:
+        """Which of the two steps went wrong; where neither plainly did, the one that is further from right."""
+        limit = self._options.changed_at
+        is_insensitive, is_oversensitive = found.gamma_w <= limit, found.gamma_wo > limit
+        if not is_insensitive and not is_oversensitive:
+            is_insensitive = 1 - found.gamma_w >= found.gamma_wo
+            is_oversensitive = not is_insensitive
+        failures = []
+        if is_insensitive:
+            message = f"the meaning changes and gamma_w is {found.gamma_w:.2f}, where 1 is right"
+            failures.append(Failure(error=INSENSITIVE, role="", message=message, seen=f"{found.gamma_w:.2f}"))
+        if is_oversensitive:
+            message = f"the meaning stays and gamma_wo is {found.gamma_wo:.2f}, where 0 is right"
+            failures.append(Failure(error=OVERSENSITIVE, role="", message=message, seen=f"{found.gamma_wo:.2f}"))
+        return failures
+
+
+_SPECIFIC_FIRST = (
+    *(REVERSED_ROLE, MISSING_OBJECTS, WRONG_DIRECTION, NO_INTERACTION, WRONG_INTERACTION),
+    *(INSENSITIVE, OVERSENSITIVE),
+)
+
+
+def score_query(prompt: Prompt) -> Query:
+    """How a judge is asked for S(T, I)."""
+    formulas = (prompt.formula,) if prompt.formula else ()
+    return Query(role="judge", kind="score", text=prompt.text, formulas=formulas)
+
+
+def text_query(prompt: Prompt) -> Query:
+    """How an embedder is asked for the vector of a text."""
+    return Query(role="embedder", text=prompt.text)
+
+
+def _has_formulas(case: Case) -> bool:
+    return all(prompt.formula for prompt in case.prompts)
+
+
+def _is_one_sentence(case: Case) -> bool:
+    changed, kept = (plain(case.prompt(role).text) for role in ("pv", "pi"))
+    return bool(changed) and changed == kept
+
+
+def _seen(sights: Mapping[str, Sight], role: str, query: Query) -> object:
+    return sights[role].seen.get(query) if role in sights else None
+
+
+def _halves(answer: object) -> tuple[float, float] | str:
+    """The two halves of a score, or why there are none."""
+    if not isinstance(answer, Answer):
+        return "the judge gave none"
+    if answer.problem:
+        return answer.problem
+    halves = [answer.scores.get(name) for name in ("objects", "relations")]
+    if any(half is None or not 0 <= half <= _HIGHEST for half in halves):
+        return f"expected objects and relations from 0 to 50, got {dict(answer.scores)}"
+    objects, relations = (half for half in halves if half is not None)
+    return objects, relations
+
+
+def _scores(found: Effect, totals: Mapping[tuple[str, str], float], own: Mapping[str, OwnScore]) -> dict[str, float]:
+    scores = {"kappa": found.kappa, "gamma_w": found.gamma_w, "gamma_wo": found.gamma_wo}
+    scores["alignment"] = found.alignment
+    scores |= {pair_name(text, image): total for (text, image), total in totals.items()}
+    for role, halves in own.items():
+        scores |= {f"objects_{role}": halves.objects, f"relations_{role}": halves.relations}
+    return scores
+
+
+def _text_distances(case: Case, sights: Mapping[str, Sight]) -> dict[str, float]:
+    """1 - cosine of the anchor with each permutation, where an embedder made vectors of all three."""
+    vectors = {role: _seen(sights, "a", text_query(case.prompt(role))) for role in _ROLES}
+    known = {role: vector.values for role, vector in vectors.items() if isinstance(vector, Vector)}
+    if len(known) < len(_ROLES):
+        return {}
+    return {f"text_distance_{role}": 1 - cosine(known["a"], known[role]) for role in ("pv", "pi")}
+
+
+def _token_accuracy(case: Case, sights: Mapping[str, Sight]) -> dict[str, float]:
+    """The part of the words of meaning that a judge found in each picture; a reply nobody could read gives none."""
+    found: dict[str, float] = {}
+    for prompt in case.prompts:
+        answer = _seen(sights, prompt.role, token_query(prompt))
+        if isinstance(answer, Answer) and answer.scores and not answer.problem:
+            found[f"tokens_{prompt.role}"] = sum(grade >= 0.5 for grade in answer.scores.values()) / len(answer.scores)
+    return found

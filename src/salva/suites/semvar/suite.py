@@ -1,0 +1,150 @@
+"""Suite: does the picture change when the meaning does, and stay when it stays? After SemVarBench.
+
+Triples come from files or from the embedded set; each becomes a case of three prompts: an anchor (a), the same
+words in an order that changes the meaning (pv), and a wording that keeps it (pi). Knows nothing of models, pictures
+or judges.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from salva.core.case import Case, Prompt
+from salva.core.fingerprint import Json, fingerprint
+from salva.core.options import option
+from salva.errors import UsageError, unknown_name
+from salva.logic.equivalence import are_equivalent, is_determinate
+from salva.logic.notation import parse
+from salva.stats.semantic_effect import UNLABELLED, aspect_of
+from salva.suites.semvar.embedded import WHERE, embedded_rows
+from salva.suites.semvar.files import read_rows
+from salva.suites.semvar.rows import ROLES, Row
+
+_QUICK_PER_CATEGORY = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SemVarOptions:
+    """Where the triples are."""
+
+    path: tuple[str, ...] = option(
+        (), "Files or folders of triples, tab-separated or JSON lines; the embedded set unless given."
+    )
+    categories: tuple[str, ...] = option(
+        (), "Files or folders with one file per category; a folder in suite.path finds its own."
+    )
+
+    def __post_init__(self) -> None:
+        if self.categories and not self.path:
+            raise UsageError("suite.categories labels the triples of suite.path, which is not given; give both")
+
+
+class SemVar:
+    """Suite: triples of sentences that share their words; the picture must follow the meaning."""
+
+    version: ClassVar[str] = "1"
+    sizes: ClassVar[tuple[str, ...]] = ("quick", "paper", "full", "test", "train", "embedded")
+    defaults: ClassVar[Mapping[str, str]] = {"judge": "scene", "reader": "none"}
+    Options = SemVarOptions
+
+    def __init__(self, options: SemVarOptions) -> None:
+        self._options = options
+        self._rows: tuple[Row, ...] | None = None
+
+    def cases(self, size: str) -> Iterator[Case]:
+        """The cases of a named size, in the order of the files.
+
+        quick: four a category. paper: the test split, or all where none is called so. full: all. test, train: one
+        split; the embedded set has both, with no pair of things in both. embedded: the embedded set, whatever
+        suite.path says.
+        """
+        if size not in self.sizes:
+            raise unknown_name("size", size, self.sizes)
+        rows = self._of_size(size)
+        rarity = Counter(category for row in rows for category in row.categories)
+        cases = _named(rows, rarity)
+        return iter(_few_of_each(cases) if size == "quick" else cases)
+
+    def _of_size(self, size: str) -> Sequence[Row]:
+        if size == "embedded" or not self._options.path:
+            rows = embedded_rows()
+        else:
+            if self._rows is None:
+                self._rows = read_rows(self._options.path, self._options.categories)
+            rows = self._rows
+        splits = Counter(row.split for row in rows)
+        split = "test" if size == "paper" and splits["test"] else size
+        if split not in ("test", "train"):
+            return rows
+        if not splits[split]:
+            here = ", ".join(f"{name} ({n})" for name, n in splits.items())
+            raise UsageError(f"--size {size}: no file is called {split}; the triples belong to {here}")
+        return [row for row in rows if row.split == split]
+
+
+def _named(rows: Sequence[Row], rarity: Mapping[str, int]) -> list[Case]:
+    """A case a row; rows whose ids come out alike are told apart by their sentences."""
+    slugs = Counter(_slug(row) for row in rows)
+    return [_case(row, rarity, is_alone=slugs[_slug(row)] == 1) for row in rows]
+
+
+def _case(row: Row, rarity: Mapping[str, int], *, is_alone: bool) -> Case:
+    categories = row.categories or (UNLABELLED,)
+    aspects = dict.fromkeys(map(aspect_of, categories))
+    sentences: list[Json] = [row.split, row.row_id, *row.texts]
+    equivalent, determinate = _decided(row)
+    return Case(
+        case_id=f"semvar-{_slug(row)}" if is_alone else f"semvar-{_slug(row)}-{fingerprint(sentences)[:8]}",
+        suite="semvar",
+        # A triple of several categories stands for the rarest, or small categories would be left without any.
+        category=min(categories, key=lambda category: (rarity.get(category, 0), category)),
+        prompts=tuple(
+            Prompt(role=role, text=text, formula=formula)
+            for role, text, formula in zip(ROLES, row.texts, row.formulas, strict=True)
+        ),
+        relation="semantic-effect",
+        labels={
+            "category": ",".join(categories),
+            "aspect": ",".join(aspects),
+            "split": row.split,
+            "id": row.row_id,
+            **row.labels,
+        },
+        # Published ids begin with the number of the template that the sentences were made from.
+        cluster=row.cluster or f"template {row.row_id.partition('_')[0]}",
+        equivalent=equivalent,
+        determinate=determinate,
+        findings=row.findings,
+    )
+
+
+def _decided(row: Row) -> tuple[bool | None, bool | None]:
+    """Whether all three mean the same (they should not), and whether one picture is right for each."""
+    if row.where == WHERE:
+        return False, True
+    known = [parse(formula) for formula in row.formulas if formula]
+    if len(known) < len(ROLES):
+        return None, None
+    are_same = all(are_equivalent(known[0], other) for other in known[1:])
+    return are_same, all(is_determinate(formula) for formula in known)
+
+
+def _few_of_each(cases: Sequence[Case]) -> list[Case]:
+    """Four cases of each category, chosen as if by chance and always the same."""
+    by_category: dict[str, list[Case]] = {}
+    for case in cases:
+        by_category.setdefault(case.category, []).append(case)
+    chosen = set()
+    for group in by_category.values():
+        shuffled = sorted(group, key=lambda case: fingerprint(case.case_id))
+        chosen |= {case.case_id for case in shuffled[:_QUICK_PER_CATEGORY]}
+    return [case for case in cases if case.case_id in chosen]
+
+
+def _slug(row: Row) -> str:
+    plain = re.sub(r"[^a-z0-9]+", "-", row.row_id.lower()).strip("-")
+    return plain or "row"

@@ -1,0 +1,380 @@
+"""Metric: SemVarBench's tables: S-bar, gamma and kappa by judge, aspect and category, and what lies behind them.
+
+Takes the cases and verdicts of one model. The paper averages sometimes over samples and sometimes over categories;
+here both are given and named. A triple of several categories counts in each of them. A metric sees one model at a
+time; the tables that compare models hold its rows for the report to join. Names of tables give the paper's number.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from salva.core.case import Case
+from salva.core.options import option
+from salva.core.protocols import Measured
+from salva.core.table import Cell, KeyFigure, Table
+from salva.core.verdict import Outcome, Verdict
+from salva.judging.tally import PAIR, Judged, cluster_of, join, main_observers
+from salva.stats.bootstrap import bootstrap_macro, cautious_macro
+from salva.stats.intervals import Interval
+from salva.stats.semantic_effect import (
+    ASPECTS,
+    BANDS,
+    PAIRS,
+    QUADRANTS,
+    aspect_of,
+    band,
+    group_mean,
+    mean,
+    pair_name,
+    quadrants,
+    seed_variation,
+    share_above,
+)
+from salva.suites.semvar.charts import charts_of, judge_name
+from salva.suites.semvar.texts import edit_distances, findings_table, text_similarity, token_accuracy
+
+RELATION = "semantic-effect"
+FIGURES = ("alignment", "gamma_w", "gamma_wo", "kappa")
+SHARES_ABOVE = (0.2, 0.5)
+"""The thresholds of kappa whose shares the paper compares between aspects."""
+
+_ALL = "all"
+
+
+class SemVarTables:
+    """How far pictures follow the meaning, in the shape of the published tables."""
+
+    version: ClassVar[str] = "1"
+    suites: ClassVar[tuple[str, ...]] = ("semvar",)
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Options:
+        """What the metric can be told."""
+
+        changed_at: float = option(0.5, "A picture counts as changed when its gamma is above this.")
+
+    def __init__(self, options: Options) -> None:
+        self._changed_at = options.changed_at
+
+    def measure(self, cases: Sequence[Case], verdicts: Sequence[Verdict]) -> Measured:
+        """Tables, numbers and charts for the report."""
+        by_judge = scored(cases, verdicts)
+        about_texts = (edit_distances(cases), findings_table(cases))
+        if not by_judge:
+            return Measured(tables=tuple(table for table in about_texts if table is not None))
+        tables = (
+            _models_and_judges(by_judge),
+            _categories_of_models(cases, by_judge),
+            _effects(by_judge),
+            _by_aspect(by_judge),
+            _by_category(by_judge),
+            _bands(by_judge),
+            _quadrants(by_judge, self._changed_at),
+            _matched_scores(by_judge),
+            _seed_noise(by_judge),
+            _relation_errors(cases, verdicts),
+            text_similarity(by_judge),
+            token_accuracy(by_judge),
+            *about_texts,
+        )
+        # The judge that the violation rate follows, so that all figures at the top are by one judge.
+        leading = main_observers(join(cases, verdicts, PAIR))[RELATION]
+        main = by_judge.get(leading) or max(by_judge.values(), key=len)
+        return Measured(
+            tables=tuple(table for table in tables if table is not None),
+            numbers=_numbers(main),
+            key_figures=_key_figures(main, by_judge),
+            charts=charts_of(main, by_judge),
+        )
+
+
+def scored(cases: Sequence[Case], verdicts: Sequence[Verdict]) -> dict[str, list[Judged]]:
+    """The decided verdicts with their scores, by who looked, in order of first appearance."""
+    by_judge: dict[str, list[Judged]] = {}
+    for one in join(cases, verdicts, PAIR):
+        is_decided = one.verdict.outcome in (Outcome.HOLDS, Outcome.VIOLATED)
+        if one.verdict.relation == RELATION and is_decided and "kappa" in one.verdict.scores:
+            by_judge.setdefault(one.verdict.observers, []).append(one)
+    return by_judge
+
+
+def values_of(judged: Sequence[Judged], name: str) -> list[float]:
+    """One score of every verdict."""
+    return [one.verdict.scores[name] for one in judged]
+
+
+def labels_of(case: Case, label: str) -> tuple[str, ...]:
+    """The categories or aspects of a case; it can have several."""
+    return tuple(case.labels[label].split(","))
+
+
+def interval_by_sample(judged: Sequence[Judged], name: str) -> Interval | None:
+    """95 % interval of a score's mean, the wider of drawing clusters and drawing cases."""
+    clusters, cases = [cluster_of(one.case) for one in judged], [one.case.case_id for one in judged]
+    return cautious_macro(values_of(judged, name), [""] * len(judged), clusters, cases)
+
+
+def _interval_by_category(judged: Sequence[Judged], name: str) -> Interval | None:
+    """95 % interval of the mean over categories; a case is drawn with all its categories."""
+    spread = [(one, category) for one in judged for category in labels_of(one.case, "category")]
+    values = [one.verdict.scores[name] for one, _ in spread]
+    categories = [category for _, category in spread]
+    by_cluster = bootstrap_macro(values, categories, [cluster_of(one.case) for one, _ in spread])
+    by_case = bootstrap_macro(values, categories, [one.case.case_id for one, _ in spread])
+    if by_cluster is None or by_case is None:
+        return None
+    return max(by_cluster, by_case, key=lambda interval: interval.high - interval.low)
+
+
+def _by_categories(judged: Sequence[Judged], name: str) -> float:
+    return group_mean(values_of(judged, name), [labels_of(one.case, "category") for one in judged])
+
+
+def _means(judged: Sequence[Judged]) -> tuple[float, ...]:
+    return tuple(mean(values_of(judged, name)) for name in FIGURES)
+
+
+def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
+    return (interval.low, interval.high) if interval else (None, None)
+
+
+def _models_and_judges(by_judge: Mapping[str, Sequence[Judged]]) -> Table:
+    """Table 2: a model a row, the four figures under every judge; once over samples, once over categories."""
+    columns, by_sample, by_category = ["model", "mean"], list[Cell](), list[Cell]()
+    for observers, judged in by_judge.items():
+        columns += [f"{name} ({judge_name(observers, by_judge)})" for name in FIGURES]
+        by_sample += _means(judged)
+        by_category += [_by_categories(judged, name) for name in FIGURES]
+    model = _model(by_judge)
+    return Table(
+        name="models and judges (as Table 2)",
+        columns=tuple(columns),
+        rows=((model, "by sample", *by_sample), (model, "by category", *by_category)),
+        note="S-bar (alignment), gamma and kappa. By sample: every triple weighs the same. By category: every category "
+        "does, and a triple of several categories counts in each.",
+        is_joined=True,
+    )
+
+
+def _categories_of_models(cases: Sequence[Case], by_judge: Mapping[str, Sequence[Judged]]) -> Table:
+    """Tables 9 and 10: a model a row, mean kappa under every category and aspect, in the paper's order."""
+    published = [name for aspect in ASPECTS.values() for name in aspect]
+    found = {name for case in cases for name in labels_of(case, "category")}
+    categories = [*(name for name in published if name in found), *sorted(found - set(published))]
+    aspects = [name for name in ASPECTS if name in {a for case in cases for a in labels_of(case, "aspect")}]
+    rows: list[tuple[Cell, ...]] = []
+    for observers, judged in by_judge.items():
+        by_category, by_aspect = grouped(judged, "category"), grouped(judged, "aspect")
+        groups = [by_category.get(name) for name in categories] + [by_aspect.get(name) for name in aspects]
+        means = (mean(values_of(group, "kappa")) if group else None for group in groups)
+        averages = mean(values_of(judged, "kappa")), _by_categories(judged, "kappa")
+        rows.append((_model(by_judge), judge_name(observers, by_judge), *means, *averages))
+    return Table(
+        name="kappa by category and model (as Tables 9 and 10)",
+        columns=(
+            "model",
+            "judge",
+            *categories,
+            *(f"all {name}" for name in aspects),
+            "avg by sample",
+            "avg by category",
+        ),
+        rows=tuple(rows),
+        note="Mean kappa; a triple of several categories counts in each. Categories stand in the order of the paper, "
+        "relations first, then comparisons, then values.",
+        is_joined=True,
+    )
+
+
+def _model(by_judge: Mapping[str, Sequence[Judged]]) -> str:
+    return next(one.verdict.model for judged in by_judge.values() for one in judged)
+
+
+def _effects(by_judge: Mapping[str, Sequence[Judged]]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for judge, judged in by_judge.items():
+        n_categories = len({name for one in judged for name in labels_of(one.case, "category")})
+        rows.append((judge, "by sample", len(judged), *_means(judged), *_ends(interval_by_sample(judged, "kappa"))))
+        over = tuple(_by_categories(judged, name) for name in FIGURES)
+        rows.append((judge, "by category", n_categories, *over, *_ends(_interval_by_category(judged, "kappa"))))
+    return Table(
+        name="semantic effect (as Table 2, with intervals)",
+        columns=("judge", "mean", "n", *FIGURES, "kappa_from", "kappa_to"),
+        rows=tuple(rows),
+        note="By sample: every triple weighs the same. By category: every category does, and a triple of several "
+        "categories counts in each. From and to are the ends of the 95 % interval of kappa.",
+    )
+
+
+def _by_aspect(by_judge: Mapping[str, Sequence[Judged]]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for judge, judged in by_judge.items():
+        for aspect, group in grouped(judged, "aspect").items():
+            kappas = values_of(group, "kappa")
+            # Of a triple of two aspects only the categories of this one count here.
+            own = [[name for name in labels_of(one.case, "category") if aspect_of(name) == aspect] for one in group]
+            by_category = group_mean(kappas, own)
+            shares = (share_above(kappas, threshold) for threshold in SHARES_ABOVE)
+            ends = _ends(interval_by_sample(group, "kappa"))
+            rows.append((judge, aspect, len(group), *_means(group), *ends, by_category, *shares))
+    return Table(
+        name="semantic effect by aspect (with the shares of Figure 8)",
+        columns=(
+            *("judge", "aspect", "n", *FIGURES, "kappa_from", "kappa_to", "kappa_by_category"),
+            *(f"share_above_{threshold:g}" for threshold in SHARES_ABOVE),
+        ),
+        rows=tuple(rows),
+        note="By sample but for kappa_by_category; the last two columns are the shares of the paper's Figure 8.",
+    )
+
+
+def grouped(judged: Sequence[Judged], label: str) -> dict[str, list[Judged]]:
+    """The verdicts by category or aspect, by name; one of a case with two stands under both."""
+    groups: dict[str, list[Judged]] = {}
+    for one in judged:
+        for name in labels_of(one.case, label):
+            groups.setdefault(name, []).append(one)
+    return dict(sorted(groups.items()))
+
+
+def _by_category(by_judge: Mapping[str, Sequence[Judged]]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for judge, judged in by_judge.items():
+        groups = grouped(judged, "category")
+        for category, group in groups.items():
+            rows.append((judge, category, len(group), *_means(group), *_ends(interval_by_sample(group, "kappa"))))
+    return Table(
+        name="semantic effect by category (as Tables 9 and 10, with intervals)",
+        columns=("judge", "category", "n", *FIGURES, "kappa_from", "kappa_to"),
+        rows=tuple(rows),
+        note="For this model; a triple of several categories counts in each.",
+    )
+
+
+def _bands(by_judge: Mapping[str, Sequence[Judged]]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for judge, judged in by_judge.items():
+        counts = Counter(band(kappa) for kappa in values_of(judged, "kappa"))
+        rows += [(judge, name, counts[name], counts[name] / len(judged)) for name in BANDS]
+    return Table(
+        name="kappa bands",
+        columns=("judge", "kappa", "n", "share_of_triples"),
+        rows=tuple(rows),
+        note="Above 0.5 the picture follows the meaning; from 0 to 0.5 it changes without much regard to it; "
+        "at most 0 it changes at random, or more when the meaning stays.",
+    )
+
+
+def _quadrants(by_judge: Mapping[str, Sequence[Judged]], changed_at: float) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for judge, judged in by_judge.items():
+        counts = Counter(
+            quadrant
+            for one in judged
+            for quadrant in quadrants(one.verdict.scores["gamma_w"], one.verdict.scores["gamma_wo"], changed_at)
+        )
+        for quadrant, words in QUADRANTS.items():
+            verdict = "as it should be" if quadrant in (1, 3) else "wrong"
+            rows.append((judge, quadrant, words, verdict, counts[quadrant], counts[quadrant] / len(judged)))
+    return Table(
+        name="quadrants (appendix A)",
+        columns=("judge", "quadrant", "what happens", "verdict", "n", "share_of_triples"),
+        rows=tuple(rows),
+        note=f"Every triple makes two steps, one of each text; an image changes when gamma is above {changed_at:g}. "
+        "By the equations; the paper's appendix A names quadrants 2 and 3 the other way round.",
+    )
+
+
+def _matched_scores(by_judge: Mapping[str, Sequence[Judged]]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for judge, judged in by_judge.items():
+        repeats = sorted({one.verdict.repeat for one in judged})
+        sets = [(f"repeat {k + 1}", [one for one in judged if one.verdict.repeat == k]) for k in repeats]
+        for name, group in [*(sets if len(sets) > 1 else []), (_ALL, list(judged))]:
+            alignment, *effects = _means(group)
+            a, pv, pi = (mean(values_of(group, pair_name(role, role))) for role in ("a", "pv", "pi"))
+            rows.append((judge, name, len(group), alignment, a, pv, pi, (a + pv) / 2, (a + pi) / 2, *effects))
+    return Table(
+        name="matched scores (as Table 23)",
+        columns=("judge", "images", "n", "alignment", "s_a", "s_pv", "s_pi", "mean_a_pv", "mean_a_pi", *FIGURES[1:]),
+        rows=tuple(rows),
+        note="Where s_a alone is high, the mean hides that permutations are not understood.",
+    )
+
+
+def _seed_noise(by_judge: Mapping[str, Sequence[Judged]]) -> Table | None:
+    rows: list[tuple[Cell, ...]] = []
+    for judge, judged in by_judge.items():
+        by_case: dict[str, list[Judged]] = {}
+        for one in judged:
+            by_case.setdefault(one.case.case_id, []).append(one)
+        groups = [group for group in by_case.values() if len(group) > 1]
+        if not groups:
+            continue
+        for figure, permuted in (("gamma_w", "pv"), ("gamma_wo", "pi")):
+            noise = [seed_variation([_pairs(one) for one in group], permuted) for group in groups]
+            gammas = [mean(values_of(group, figure)) for group in groups]
+            excess = [gamma - floor for gamma, floor in zip(gammas, noise, strict=True)]
+            cases = [group[0].case for group in groups]
+            ends = cautious_macro(
+                excess, [""] * len(excess), [cluster_of(case) for case in cases], [case.case_id for case in cases]
+            )
+            rows.append((judge, figure, len(groups), mean(gammas), mean(noise), mean(excess), *_ends(ends)))
+    if not rows:
+        return None
+    return Table(
+        name="seed noise",
+        columns=("judge", "figure", "cases", "gamma", "same_prompt_other_seed", "above_noise", "from", "to"),
+        rows=tuple(rows),
+        note="The anchor painted again under another seed and seen through the same two texts: what gamma would be if "
+        "the permutation did nothing. From and to are the ends of the 95 % interval of what is above it.",
+    )
+
+
+def _pairs(one: Judged) -> dict[tuple[str, str], float]:
+    return {pair: one.verdict.scores[pair_name(*pair)] for pair in PAIRS}
+
+
+def _relation_errors(cases: Sequence[Case], verdicts: Sequence[Verdict]) -> Table | None:
+    """Which pictures are wrong in which way, among violated verdicts."""
+    counts: Counter[tuple[str, str, str]] = Counter()
+    for judge, judged in scored(cases, verdicts).items():
+        counts.update((judge, f.error, f.role) for one in judged for f in one.verdict.failures)
+    if not counts:
+        return None
+    keys = sorted({(judge, error) for judge, error, _ in counts})
+    return Table(
+        name="relation errors (as Tables 17 to 22)",
+        columns=("judge", "error", "image_a", "image_pv", "image_pi", "case"),
+        rows=tuple((*key, *(counts[(*key, role)] for role in ("a", "pv", "pi", ""))) for key in keys),
+        note="The classes of appendix F.3.2 among violated triples, by picture; the last column counts whole triples.",
+    )
+
+
+def _numbers(judged: Sequence[Judged]) -> dict[str, float | None]:
+    kappa = interval_by_sample(judged, "kappa")
+    numbers: dict[str, float | None] = {name: mean(values_of(judged, name)) for name in FIGURES}
+    numbers |= {f"{name}_by_category": _by_categories(judged, name) for name in FIGURES}
+    numbers |= {"kappa_low": _ends(kappa)[0], "kappa_high": _ends(kappa)[1], "n_scored": float(len(judged))}
+    return numbers
+
+
+def _key_figures(judged: Sequence[Judged], by_judge: Mapping[str, Sequence[Judged]]) -> tuple[KeyFigure, ...]:
+    """Kappa and what it is made of, by sample and by category: the paper gives now one, now the other."""
+    titles = {
+        "kappa": ("Kappa", "how much more pictures change with the meaning than without; 1 is right, 0 is chance"),
+        "alignment": ("S-bar", "how well pictures fit their own texts"),
+        "gamma_w": ("Gamma with a change of meaning", "1 is right"),
+        "gamma_wo": ("Gamma without a change of meaning", "0 is right"),
+    }
+    by = f" by {judge_name(judged[0].verdict.observers, by_judge)}" if len(by_judge) > 1 else ""
+    figures = []
+    for name, (title, words) in titles.items():
+        low, high = _ends(interval_by_sample(judged, name))
+        note = f"{words}; over {len(judged)} verdicts{by}, {_by_categories(judged, name):.3f} as the mean of categories"
+        figures.append(KeyFigure(title=title, value=mean(values_of(judged, name)), low=low, high=high, note=note))
+    return tuple(figures)

@@ -1,0 +1,128 @@
+"""SemVarBench's tables about the sentences: how far apart they are, what is wrong with them, which words are shown.
+
+Cases, and verdicts by judge, come in; tables go out. Whether a judge or an embedder was asked is told from the
+scores that are there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from salva.core.case import Case
+from salva.core.fingerprint import fingerprint
+from salva.core.table import Cell, Table
+from salva.judging.tally import Judged
+from salva.stats.agreement import pearson
+from salva.stats.semantic_effect import edit_distance, mean, pair_name
+
+_TOKENS = ("tokens_a", "tokens_pv", "tokens_pi")
+
+
+def edit_distances(cases: Sequence[Case]) -> Table | None:
+    """Letters to change from the anchor to each permutation, and to another case's anchor."""
+    # Ratings can come without the sentences they are about.
+    cases = [case for case in cases if all(prompt.text for prompt in case.prompts)]
+    if not cases:
+        return None
+    ring = sorted(cases, key=lambda case: fingerprint(case.case_id))
+    after = {case.case_id: ring[(i + 1) % len(ring)] for i, case in enumerate(ring)}
+    distances: dict[str, tuple[int, int, int]] = {}
+    for case in cases:
+        anchor = case.prompt("a").text
+        others = (case.prompt("pv").text, case.prompt("pi").text, after[case.case_id].prompt("a").text)
+        to_pv, to_pi, to_random = (edit_distance(anchor, other) for other in others)
+        distances[case.case_id] = (to_pv, to_pi, to_random)
+    groups: dict[str, list[tuple[int, int, int]]] = {}
+    for case in cases:
+        for category in case.labels["category"].split(","):
+            groups.setdefault(category, []).append(distances[case.case_id])
+    rows: list[tuple[Cell, ...]] = [
+        (category, len(group), *(mean(column) for column in zip(*group, strict=True)))
+        for category, group in sorted(groups.items())
+    ]
+    rows.append(("all, by sample", len(cases), *(mean(column) for column in zip(*distances.values(), strict=True))))
+    return Table(
+        name="edit distance (as Table 14)",
+        columns=("category", "n", "a_pv", "a_pi", "a_random"),
+        rows=tuple(rows),
+        note="Letters to insert, drop or replace. Random is the anchor of another triple. "
+        "A paraphrase is further from its anchor than a swap, though it means the same.",
+    )
+
+
+def findings_table(cases: Sequence[Case]) -> Table | None:
+    """What is wrong with the triples, by kind."""
+    counts: Counter[str] = Counter()
+    examples: dict[str, Case] = {}
+    for case in cases:
+        for kind in dict.fromkeys(finding.partition(":")[0] for finding in case.findings):
+            counts[kind] += 1
+            examples.setdefault(kind, case)
+    if not counts:
+        return None
+    return Table(
+        name="triples that need a look",
+        columns=("finding", "cases", "for example"),
+        rows=tuple(
+            (kind, n, examples[kind].labels.get("id", examples[kind].case_id)) for kind, n in counts.most_common()
+        ),
+        note="Found in the files, before anything was painted; the findings of each case say where.",
+    )
+
+
+def text_similarity(by_judge: Mapping[str, Sequence[Judged]]) -> Table | None:
+    """How far apart an embedder puts the sentences, against what the pictures make of the difference."""
+    rows: list[tuple[Cell, ...]] = []
+    for judge, judged in by_judge.items():
+        known = [one.verdict.scores for one in judged if "text_distance_pv" in one.verdict.scores]
+        if not known:
+            continue
+        for permuted, gamma in (("pv", "gamma_w"), ("pi", "gamma_wo")):
+            apart = [scores[f"text_distance_{permuted}"] for scores in known]
+            fits = [scores[pair_name(permuted, "a")] for scores in known]
+            moves = [scores[gamma] for scores in known]
+            means = (mean(apart), mean(fits), mean(moves))
+            rows.append((judge, permuted, len(known), *means, pearson(apart, fits).value, pearson(apart, moves).value))
+    if not rows:
+        return None
+    return Table(
+        name="text similarity (as Figure 6)",
+        columns=(
+            "judge",
+            "permutation",
+            "n",
+            "text_distance",
+            "s_of_anchor_image",
+            "gamma",
+            "r_with_s",
+            "r_with_gamma",
+        ),
+        rows=tuple(rows),
+        note="1 - cosine of the anchor's vector with the permutation's, the score of the "
+        "anchor's picture against the permutation, and gamma; r is Pearson's correlation over triples.",
+    )
+
+
+def token_accuracy(by_judge: Mapping[str, Sequence[Judged]]) -> Table | None:
+    """The share of words of meaning that a judge finds in the pictures, by category."""
+    rows: list[tuple[Cell, ...]] = []
+    for judge, judged in by_judge.items():
+        groups: dict[str, list[Mapping[str, float]]] = {}
+        for one in judged:
+            if all(name in one.verdict.scores for name in _TOKENS):
+                for category in one.case.labels["category"].split(","):
+                    groups.setdefault(category, []).append(one.verdict.scores)
+        rows += [
+            (judge, category, len(group), *(mean(scores[name] for scores in group) for name in _TOKENS))
+            for category, group in sorted(groups.items())
+        ]
+    if not rows:
+        return None
+    return Table(
+        name="token accuracy (as Table 4)",
+        columns=("judge", "category", "n", "t_a", "t_pv", "t_pi"),
+        rows=tuple(rows),
+        note="Every word of meaning on its own, whatever it belongs to. A model can show all "
+        "words and none of the relations between them.",
+    )

@@ -1,0 +1,145 @@
+"""Limits on images and money: kept while work is under way, and never half a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from salva.core.observation import Answer, Observation
+from salva.core.options import option
+from salva.core.protocols import LookRequest, Rendered
+from salva.core.spec import Binding
+from salva.engine.actors import Actor
+from salva.engine.budget import Budget, Limits, check_prices
+from salva.engine.progress import SilentProgress
+from salva.errors import SalvaError, UnusableError, UsageError
+from salva.run.pipeline import execute
+from salva.run.verify import verify
+from salva.store.queries import read_records
+from salva.testing.fakes import CALLS, FakeAnswers, FakeGenerator, painted
+from salva.testing.specs import bound, fake_spec
+
+
+class Priced:
+    """A judge at an endpoint that says what an answer cost, and which model gave it."""
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Options:
+        price_usd: float | None = option(None, "What an answer costs.", keyed=False)
+        drifts_after: int = option(1_000_000, "How many answers one snapshot gives.", keyed=False)
+
+    version: ClassVar[str] = "1"
+    needs: ClassVar[tuple[str, ...]] = ()
+    takes_labels: ClassVar[bool] = False
+    is_remote: ClassVar[bool] = True
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+
+    def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
+        n = CALLS.add("priced", len(requests))
+        snapshot = "judge-1" if n < self.options.drifts_after else "judge-2"
+        usage = {"cost_usd": self.options.price_usd} if self.options.price_usd is not None else {}
+        return [Answer(text="0", scores={}, usage=usage, snapshot=snapshot) for _ in requests]
+
+
+@pytest.fixture(autouse=True)
+def counted() -> None:
+    CALLS.clear()
+
+
+def judged(**options: object) -> dict[str, Any]:
+    return {
+        "judges": (bound("judge", Priced, "priced", **options),),
+        "relations": (bound("relation", FakeAnswers, "fake-answers"),),
+    }
+
+
+@pytest.mark.parametrize("batch", [1, 4])
+def test_painting_stops_at_the_limit_and_goes_on_with_the_same_command(tmp_path: Path, batch: int) -> None:
+    spec = fake_spec(10, {"batch": batch})
+    first = execute(spec, tmp_path, SilentProgress(), limits=Limits(max_images=7))
+    assert (first.n_rendered, CALLS["render"]) == (7, 7)
+    assert not first.is_complete
+    assert first.limit_reached == "--max-images 7: 7 new images are painted"
+    assert first.outcomes.get("FAILED", 0) == 0
+    assert sum(first.outcomes.values()) + first.n_unpainted == 10
+    assert not read_records(tmp_path).is_whole
+    second = execute(spec, tmp_path, SilentProgress(), limits=Limits(max_images=7))
+    assert (second.n_rendered, second.n_reused) == (7, 7)
+    third = execute(spec, tmp_path, SilentProgress(), limits=Limits(max_images=7))
+    assert third.outcomes == {"HOLDS": 10}
+    assert third.is_complete
+    assert CALLS["render"] == 20
+    assert read_records(tmp_path).is_whole
+    assert not verify(tmp_path, SilentProgress()).problems
+
+
+def test_pictures_that_failed_do_not_count(tmp_path: Path) -> None:
+    summary = execute(fake_spec(10, {"fails": 0.5}), tmp_path, SilentProgress(), limits=Limits(max_images=5))
+    assert summary.n_rendered == 5
+    assert summary.n_failed > 0
+
+
+def test_a_limit_that_is_not_reached_changes_nothing(tmp_path: Path) -> None:
+    summary = execute(fake_spec(4), tmp_path, SilentProgress(), limits=Limits(max_images=8))
+    assert summary.outcomes == {"HOLDS": 4}
+    assert summary.is_complete
+    assert summary.limit_reached == ""
+
+
+def test_judges_are_paid_within_the_limit_and_go_on_later(tmp_path: Path) -> None:
+    spec = fake_spec(10, **judged(price_usd=0.5))
+    first = execute(spec, tmp_path, SilentProgress(), limits=Limits(max_cost_usd=3.2))
+    assert CALLS["priced"] == 6
+    assert first.cost_usd == pytest.approx(3.0)
+    assert sum(first.outcomes.values()) + first.n_unpainted == 10
+    assert "FAILED" not in first.outcomes
+    assert "--max-cost 3.2: 3.0000 USD are spent" in first.limit_reached
+    second = execute(spec, tmp_path, SilentProgress())
+    assert second.outcomes == {"HOLDS": 10}
+    assert CALLS["priced"] == 20
+
+
+def test_a_judge_that_becomes_another_model_stops_the_run(tmp_path: Path) -> None:
+    with pytest.raises(UnusableError, match=r"the judge 'priced' now answers as 'judge-2'.*Answers of two models"):
+        execute(fake_spec(10, **judged(drifts_after=7)), tmp_path, SilentProgress())
+    CALLS.clear()
+    CALLS.add("priced", 100)
+    with pytest.raises(UnusableError, match="this run began with 'judge-1'"):
+        execute(fake_spec(10, **judged(drifts_after=7)), tmp_path, SilentProgress())
+
+
+def test_a_cost_limit_needs_prices_of_endpoints_only() -> None:
+    limits = Limits(max_cost_usd=1)
+    check_prices([bound("model", FakeGenerator), bound("judge", Priced, price_usd=0.0)], limits)
+    with pytest.raises(UsageError, match=r"what the judge 'priced' costs; say it with --set judge\.price_usd="):
+        check_prices([bound("judge", Priced)], limits)
+
+
+def test_what_is_under_way_is_reserved() -> None:
+    binding: Binding = bound("judge", Priced, price_usd=0.1)
+    actor, budget = Actor.of(binding), Budget(Limits(max_cost_usd=1.0))
+    assert budget.n_allowed(actor) == 10
+    budget.begin(actor, 8)
+    assert budget.n_allowed(actor) == 2
+    budget.begin(actor, 2)
+    assert (budget.n_allowed(actor), budget.is_over(actor)) == (0, False)
+    for _ in range(9):
+        budget.end(actor, Answer(text="", scores={}, usage={"cost_usd": 0.1}))
+    budget.end(actor, Answer(text="", scores={}))
+    assert budget.n_allowed(actor) == 1, "the last one cost nothing"
+
+
+def test_images_of_all_models_count_together() -> None:
+    one, two = (Actor.of(bound("model", FakeGenerator, name)) for name in ("one", "two"))
+    budget = Budget(Limits(max_images=3))
+    budget.begin(one, 2)
+    assert budget.n_allowed(two) == 1
+    budget.end(one, Rendered(picture=painted(["cat"])))
+    budget.end(one, UnusableError("no"))
+    assert budget.n_allowed(two) == 2

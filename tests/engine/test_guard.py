@@ -1,0 +1,241 @@
+"""The guard: whatever a component does, every element gets one outcome or the run stops with one clear error."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from salva.core.blame import redact
+from salva.core.case import Prompt
+from salva.core.protocols import Rendered, RenderRequest
+from salva.engine import guard as guarding
+from salva.engine.guard import Guard, build
+from salva.engine.limiter import Limiter
+from salva.errors import BackendError, BusyError, PluginError, RefusedError, SalvaError, UnusableError, UsageError
+from salva.testing.fakes import FakeGenerator, painted
+from salva.testing.specs import bound
+
+BINDING = bound("model", FakeGenerator, "fake")
+GOOD = Rendered(picture=painted(["cat"]))
+
+
+def requests(n: int) -> list[RenderRequest]:
+    return [RenderRequest(prompt=Prompt(role="a", text=str(i)), seed=i) for i in range(n)]
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guarding, "FIRST_DELAY_S", 0.001)
+
+
+def guarded(call: Callable[[Any], object], **options: Any) -> Guard:
+    return Guard(BINDING, call, **options)
+
+
+def test_only_what_can_be_retried_is_retried_and_neighbours_are_not_asked_twice() -> None:
+    asked: list[list[str]] = []
+
+    def call(batch: Sequence[RenderRequest]) -> list[object]:
+        asked.append([r.prompt.text for r in batch])
+        answers: dict[str, object] = {"0": GOOD, "1": BackendError("429"), "2": BackendError("no", is_retryable=False)}
+        return [GOOD if len(asked) == 3 else answers[r.prompt.text] for r in batch]
+
+    outcomes = guarded(call)(requests(3))
+    assert asked == [["0", "1", "2"], ["1"], ["1"]]
+    assert [type(outcome) for outcome in outcomes] == [Rendered, Rendered, BackendError]
+
+
+def test_retries_are_bounded() -> None:
+    calls = itertools.count()
+    outcomes = guarded(lambda _: [BackendError(f"500, call {next(calls)}")])(requests(1))
+    assert next(calls) == 1 + guarding.N_RETRIES
+    assert isinstance(outcomes[0], BackendError)
+
+
+def test_the_time_the_server_asks_for_is_waited() -> None:
+    times: list[float] = []
+
+    def call(batch: Sequence[RenderRequest]) -> list[object]:
+        times.append(time.monotonic())
+        return [GOOD if len(times) > 1 else BackendError("429", retry_after_s=0.2)]
+
+    assert guarded(call)(requests(1)) == [GOOD]
+    assert times[1] - times[0] >= 0.2
+
+
+def test_a_wait_longer_than_the_bound_is_not_begun() -> None:
+    calls = itertools.count()
+    outcomes = guarded(lambda _: [BackendError(f"429, call {next(calls)}", retry_after_s=3600)])(requests(1))
+    assert (next(calls), str(outcomes[0])) == (1, "429, call 0")
+
+
+def test_a_refusal_is_never_asked_again() -> None:
+    calls = itertools.count()
+    outcomes = guarded(lambda _: [RefusedError(f"no {next(calls)}")])(requests(1))
+    assert (next(calls), str(outcomes[0])) == (1, "no 0")
+
+
+def test_an_unexpected_exception_costs_only_the_element_that_raises_it() -> None:
+    def call(batch: Sequence[RenderRequest]) -> list[object]:
+        if any(r.prompt.text == "1" for r in batch):
+            raise ZeroDivisionError("division by zero")
+        return [GOOD for _ in batch]
+
+    outcomes = guarded(call)(requests(3))
+    assert [type(outcome) for outcome in outcomes] == [Rendered, BackendError, Rendered]
+    assert str(outcomes[1]) == "the model 'fake' failed: ZeroDivisionError: division by zero"
+
+
+@pytest.mark.parametrize(
+    "stop", [UnusableError("401: wrong key"), UsageError("no sprite for 'yak'"), PluginError("bug")]
+)
+@pytest.mark.parametrize("is_raised", [True, False])
+def test_what_no_element_can_survive_stops_the_run(stop: SalvaError, is_raised: bool) -> None:
+    def call(batch: Sequence[RenderRequest]) -> list[object]:
+        if is_raised:
+            raise stop
+        return [GOOD, stop]
+
+    with pytest.raises(type(stop), match=str(stop)):
+        guarded(call)(requests(2))
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ([GOOD], "was given 2 requests and answered with 1 outcomes"),
+        (None, "answered with 'NoneType'"),
+        ([GOOD, "a picture"], "answered with a 'str'; it owes a SalvaError or one of Rendered"),
+    ],
+)
+def test_a_component_that_breaks_the_contract_is_named(answer: object, told: str) -> None:
+    with pytest.raises(PluginError, match=told):
+        guarded(lambda _: answer)(requests(2))
+
+
+def test_a_call_that_hangs_fails_its_elements_and_later_calls_go_on() -> None:
+    release = threading.Event()
+
+    def call(batch: Sequence[RenderRequest]) -> list[object]:
+        if batch[0].prompt.text == "0" and batch[0].seed == 0:
+            release.wait(20)
+        return [GOOD for _ in batch]
+
+    guard = guarded(call, timeout_s=0.1)
+    try:
+        outcomes = guard(requests(2))
+        assert [str(outcome) for outcome in outcomes] == ["the model 'fake' gave no answer within 0.1 s"] * 2
+        assert guard(requests(3)[1:]) == [GOOD, GOOD]
+    finally:
+        release.set()
+
+
+def test_a_component_that_never_answers_is_given_up() -> None:
+    release = threading.Event()
+    guard = guarded(lambda _: release.wait(20), timeout_s=0.02)
+    try:
+        for _ in range(guarding.N_HANGS - 1):
+            assert isinstance(guard(requests(1))[0], BackendError)
+        with pytest.raises(UnusableError, match="8 times in a row"):
+            guard(requests(1))
+    finally:
+        release.set()
+
+
+def test_a_busy_endpoint_is_asked_more_often_than_a_broken_one_but_not_for_ever() -> None:
+    calls = itertools.count()
+    guard = guarded(lambda _: [BusyError(f"429, call {next(calls)}")], limiter=Limiter(8))
+    (outcome,) = guard(requests(1))
+    assert isinstance(outcome, BusyError)
+    assert next(calls) == 1 + guarding.N_BUSY_RETRIES
+
+
+def test_an_endpoint_that_is_down_stops_the_run_and_says_what_it_said() -> None:
+    answers: list[object] = [GOOD]
+    guard = guarded(lambda _: [answers.pop() if answers else BackendError("connection refused")], limiter=Limiter(8))
+    for _ in range(guarding.N_HANGS):
+        guard(requests(1))
+    with pytest.raises(UnusableError, match=r"failed 8 times in a row, the last time: connection refused"):
+        guard(requests(1))
+
+
+def test_an_endpoint_that_was_never_there_stops_even_a_run_of_two_pictures() -> None:
+    guard = guarded(lambda _: [BackendError("no such host")], limiter=Limiter(8))
+    assert isinstance(guard(requests(1))[0], BackendError)
+    with pytest.raises(UnusableError, match=r"failed 2 times in a row, the last time: no such host"):
+        guard(requests(1))
+
+
+def test_bad_answers_stop_the_run_later_and_refusals_or_pictures_in_between_never() -> None:
+    answers: list[object] = [BackendError("a web page", is_retryable=False)] * (guarding.N_FAILURES - 1)
+    flow = iter([*answers, RefusedError("no"), *answers, GOOD, *answers, BackendError("a web page", False)])
+    guard = guarded(lambda _: [next(flow)], limiter=Limiter(8))
+    for _ in range(3 * len(answers) + 2):
+        guard(requests(1))
+    with pytest.raises(UnusableError, match="failed 32 times in a row, the last time: a web page"):
+        guard(requests(1))
+
+
+def test_after_a_wrong_key_nothing_more_is_sent() -> None:
+    calls = itertools.count()
+
+    def call(batch: object) -> list[object]:
+        next(calls)
+        raise UnusableError("401: wrong key")
+
+    limiter = Limiter(8)
+    guard = guarded(call, limiter=limiter)
+    for _ in range(5):
+        with pytest.raises(UnusableError, match="401: wrong key"):
+            guard(requests(1))
+    assert next(calls) == 1
+    assert limiter.limit == 4, "no answer is no reason to send more"
+
+
+def test_components_that_are_no_endpoints_may_fail_for_every_case() -> None:
+    guard = guarded(lambda _: [BackendError("no such file", is_retryable=False)])
+    assert all(isinstance(guard(requests(1))[0], BackendError) for _ in range(2 * guarding.N_FAILURES))
+
+
+def test_an_endpoint_that_wants_to_be_left_alone_for_an_hour_stops_the_run() -> None:
+    guard = guarded(lambda _: [BusyError("429: daily limit", retry_after_s=3600)], limiter=Limiter(8))
+    with pytest.raises(UnusableError, match=r"daily limit; it asks to come back in 3,600 s"):
+        guard(requests(1))
+
+
+def test_no_error_keeps_the_value_of_a_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "sk-planted-123")
+    monkeypatch.setenv("SHORT_KEY", "a")
+    assert redact("Bearer sk-planted-123 was refused") == "Bearer [SOME_API_KEY] was refused"
+
+    def raise_it(error: Exception) -> Callable[[Any], object]:
+        def call(batch: object) -> object:
+            raise error
+
+        return call
+
+    told = [str(guarded(raise_it(ValueError("url?key=sk-planted-123")))(requests(1))[0])]
+    told.append(str(guarded(raise_it(BackendError("sk-planted-123", is_retryable=False)))(requests(1))[0]))
+    told.append(str(guarded(lambda _: [RefusedError("sk-planted-123")])(requests(1))[0]))
+    for stop in (UnusableError("wrong key sk-planted-123"), UsageError("sk-planted-123")):
+        with pytest.raises(type(stop)) as caught:
+            guarded(raise_it(stop))(requests(1))
+        told.append(str(caught.value))
+        assert caught.value.__cause__ is None
+    assert all("sk-planted-123" not in text and "[SOME_API_KEY]" in text for text in told)
+
+
+def test_a_constructor_that_breaks_is_the_plugins_fault() -> None:
+    class Broken:
+        version = "1"
+
+        def __init__(self, options: object) -> None:
+            raise OSError("libcuda.so.1 not found")
+
+    with pytest.raises(PluginError, match=r"the model 'broken' cannot be built: OSError: libcuda\.so\.1 not found"):
+        build(bound("model", Broken))

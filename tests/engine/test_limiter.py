@@ -1,0 +1,166 @@
+"""The limiter: finds what an endpoint takes, falls once an episode, and makes everyone wait when told to."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+
+from salva.engine import limiter as limiting
+from salva.engine.limiter import Limiter, Turn
+from salva.errors import BackendError, BusyError
+
+GOOD = object()
+
+
+def take(limiter: Limiter, n: int) -> list[Turn]:
+    """So many places, all of which must be free."""
+    turns = []
+    for _ in range(n):
+        turn = limiter.begin()
+        assert turn is not None
+        turns.append(turn)
+    return turns
+
+
+def round_trip(limiter: Limiter, capacity: int) -> int:
+    """As many requests as may be under way, all sent, then all answered; how many were turned away."""
+    turns = take(limiter, limiter.limit)
+    n_away = max(0, len(turns) - capacity)
+    # Who is turned away hears of it at once, the others when their picture is painted.
+    for turn in turns[len(turns) - n_away :]:
+        limiter.end(turn, [BusyError("429")])
+    for turn in turns[: len(turns) - n_away]:
+        limiter.end(turn, [GOOD])
+    return n_away
+
+
+def test_it_begins_small_and_grows_while_clean() -> None:
+    limiter = Limiter(128)
+    assert limiter.limit == 4
+    limits = []
+    for _ in range(4):
+        assert round_trip(limiter, 10_000) == 0
+        limits.append(limiter.limit)
+    assert limits == sorted(limits)
+    assert limits[0] > 8
+    assert limits[-1] == 128
+
+
+def test_the_ceiling_is_kept() -> None:
+    limiter = Limiter(3)
+    assert limiter.limit == 3
+    round_trip(limiter, 100)
+    assert limiter.limit == 3
+
+
+@pytest.mark.parametrize("capacity", [1, 2, 7, 32, 100])
+def test_it_finds_what_the_endpoint_takes_and_stays_there(capacity: int) -> None:
+    limiter = Limiter(128)
+    for _ in range(12):
+        round_trip(limiter, capacity)
+    assert 0.9 * capacity <= limiter.limit <= capacity
+    n_away = sum(round_trip(limiter, capacity) for _ in range(limiting.ROUNDS_BEFORE_PROBE - 13))
+    assert n_away == 0, "it does not ask again and again for what was too many"
+
+
+def test_one_episode_costs_a_fifth_however_many_are_turned_away() -> None:
+    limiter = Limiter(40)
+    while limiter.limit < 40:
+        round_trip(limiter, 1_000)
+    turns = take(limiter, 40)
+    limiter.end(turns[0], [BusyError("429")])
+    assert limiter.n_episodes == 1
+    for turn in turns[1:8]:
+        limiter.end(turn, [BusyError("429")])
+    assert limiter.n_episodes == 1, "sent before the fall: the same episode"
+    assert limiter.limit == int(0.8 * 32), "32 of the 40 were taken"
+
+
+def test_answers_from_before_the_fall_do_not_make_it_grow() -> None:
+    limiter = Limiter(128)
+    turns = take(limiter, 4)
+    limiter.end(turns[0], [BusyError("429")])
+    fallen = limiter.limit
+    for turn in turns[1:]:
+        limiter.end(turn, [GOOD])
+    assert limiter.limit == fallen
+
+
+def test_an_endpoint_that_turns_everyone_away_is_left_some_hope() -> None:
+    limiter = Limiter(64)
+    for _ in range(3):
+        round_trip(limiter, 1_000)
+    for _ in range(40):
+        round_trip(limiter, 0)
+    assert limiter.limit == 1
+
+
+def test_after_a_long_clean_stretch_more_is_tried() -> None:
+    limiter = Limiter(128)
+    for _ in range(12):
+        round_trip(limiter, 10)
+    assert limiter.limit <= 10
+    for _ in range(8 * limiting.ROUNDS_BEFORE_PROBE):
+        round_trip(limiter, 1_000)
+    assert limiter.limit > 16
+
+
+def test_other_errors_neither_shrink_nor_grow_it() -> None:
+    limiter = Limiter(128)
+    for turn in take(limiter, 4):
+        limiter.end(turn, [BackendError("500")])
+    assert (limiter.limit, limiter.n_episodes) == (4, 0)
+
+
+def started(call: Callable[[], object]) -> threading.Thread:
+    thread = threading.Thread(target=call, daemon=True)
+    thread.start()
+    return thread
+
+
+def test_a_wait_that_is_asked_for_holds_everyone() -> None:
+    limiter = Limiter(128)
+    (turn, *others) = take(limiter, 3)
+    limiter.end(turn, [BusyError("429", retry_after_s=0.3)])
+    told_at = time.monotonic()
+    for other in others:
+        limiter.end(other, [GOOD])
+    assert limiter.begin() is not None
+    assert time.monotonic() - told_at >= 0.3
+
+
+def test_who_was_turned_away_goes_first() -> None:
+    limiter = Limiter(1)
+    (turn,) = take(limiter, 1)
+    order: list[str] = []
+
+    def ask(name: str, is_again: bool) -> None:
+        mine = limiter.begin(is_again)
+        order.append(name)
+        assert mine is not None
+        limiter.end(mine, [GOOD])
+
+    threads = [started(lambda: ask("new", False))]
+    while not limiter._waiting:
+        time.sleep(0.005)
+    threads.append(started(lambda: ask("again", True)))
+    while not limiter._again:
+        time.sleep(0.005)
+    limiter.end(turn, [GOOD])
+    for thread in threads:
+        thread.join(5)
+    assert order == ["again", "new"]
+
+
+def test_nobody_waits_for_a_place_once_everything_stops() -> None:
+    stopping = threading.Event()
+    limiter = Limiter(1, stopping)
+    take(limiter, 1)
+    got: list[object] = []
+    thread = started(lambda: got.append(limiter.begin()))
+    stopping.set()
+    thread.join(5)
+    assert got == [None]

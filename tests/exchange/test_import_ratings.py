@@ -1,0 +1,317 @@
+"""Ratings into a run: verdicts as the relation gives them, the agreement of the files, every bad row named."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from people.rating_rows import RATERS, TEXTS, Rows, imported, triple_rows, wide_rows, write
+
+from salva.cli.main import salva as command
+from salva.core.case import Case
+from salva.core.image import ImageRef
+from salva.core.observation import Answer
+from salva.core.protocols import Sight
+from salva.core.verdict import Outcome, Verdict
+from salva.engine.progress import SilentProgress
+from salva.errors import UsageError
+from salva.exchange.import_ratings import read
+from salva.exchange.importing import PROBLEMS_FILE, ImportSettings
+from salva.people.ratings import Columns
+from salva.people.run_agreement import imported_agreement
+from salva.report.html import write_html
+from salva.report.summary import summarise_run
+from salva.run.verify import verify
+from salva.store.queries import read_records
+from salva.suites.semvar.semantic_effect import SemanticEffect, SemanticEffectOptions, score_query
+
+
+def by_relation(case: Case, rows: Rows, who: str) -> Verdict:
+    """The verdict of the relation itself on a judge's answers with the same numbers."""
+    answers = {
+        (str(row["text_role"]), str(row["image_role"])): Answer(
+            text="", scores={"objects": float(str(row["objects"])), "relations": float(str(row["relations"]))}
+        )
+        for row in rows
+        if row["rater"] == who and row["case_id"] == case.case_id
+    }
+    sights = {
+        image: Sight(
+            image=ImageRef(image_id=image, width=1, height=1),
+            seen={score_query(case.prompt(t)): answer for (t, i), answer in answers.items() if i == image},
+        )
+        for image in TEXTS
+    }
+    found = SemanticEffect(SemanticEffectOptions()).judge(case, sights)
+    scores = {name: value for name, value in found.scores.items() if not name.startswith("judge_")}
+    return Verdict(
+        case_id=case.case_id,
+        repeat=0,
+        arm="pair",
+        model="sd",
+        relation="semantic-effect",
+        observers=who,
+        outcome=found.outcome,
+        errors=found.errors,
+        failures=found.failures,
+        scores=scores,
+        reason=found.reason,
+    )
+
+
+def test_every_rater_gets_the_verdicts_that_the_relation_gives_for_the_same_scores(tmp_path: Path) -> None:
+    rows = triple_rows()
+    read_in = imported(tmp_path / "run", write(tmp_path / "r.csv", rows))
+    assert read_in.problems == ()
+    assert (read_in.suite, read_in.models, len(read_in.cases)) == ("semvar", ("sd",), 6)
+    records = read_records(tmp_path / "run")
+    stored = {(one.case_id, one.observers): one for one in records.verdicts}
+    expected = {(case.case_id, who): by_relation(case, rows, who) for case in records.cases for who in RATERS}
+    assert stored == expected
+    assert {one.outcome for one in stored.values()} == {Outcome.HOLDS, Outcome.VIOLATED}
+    assert any("reversed-role" in one.errors for one in stored.values())
+
+
+def test_cases_have_texts_and_categories_and_the_report_has_every_rater(tmp_path: Path) -> None:
+    imported(tmp_path / "run", write(tmp_path / "r.csv", triple_rows()))
+    case = next(one for one in read_records(tmp_path / "run").cases if one.case_id == "semvar-1")
+    assert {prompt.role: prompt.text for prompt in case.prompts} == TEXTS
+    assert (case.labels["category"], case.labels["aspect"]) == ("color,size", "attribute-value,attribute-comparison")
+    model = summarise_run(tmp_path / "run").by_model[0]
+    effects = model.table("semantic effect (as Table 2, with intervals)")
+    assert effects is not None
+    assert {row[0] for row in effects.rows} == set(RATERS)
+    write_html(tmp_path / "run", tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "ann, bob, cyd" in page
+    assert "it is not in the run" in page
+    assert "missing or damaged" not in page
+    assert verify(tmp_path / "run", SilentProgress()).problems == ()
+
+
+@pytest.mark.parametrize("names", [("T_{}", "I_{}"), ("t_{}", "i_{}"), ("{}", "{}")])
+def test_roles_go_by_several_names(tmp_path: Path, names: tuple[str, str]) -> None:
+    rows = triple_rows(n_cases=2)
+    for row in rows:
+        row["text_role"] = names[0].format(row["text_role"])
+        row["image_role"] = names[1].format(row["image_role"])
+    read_in = read([write(tmp_path / "r.csv", rows)], ImportSettings())
+    assert len(read_in.verdicts) == 6
+    assert all("kappa" in one.scores for one in read_in.verdicts)
+
+
+def test_models_and_repeats_stand_apart_and_a_blind_sheet_takes_the_model_it_is_given(tmp_path: Path) -> None:
+    read_in = read([write(tmp_path / "r.csv", triple_rows(models=("x", "y"), repeats=2))], ImportSettings())
+    assert read_in.models == ("x", "y")
+    assert (read_in.repeats, len(read_in.verdicts)) == (2, 6 * 2 * 2 * 3)
+    blind = write(tmp_path / "blind.csv", triple_rows(models=("",)))
+    assert read([blind], ImportSettings(model="sd")).models == ("sd",)
+    assert read([blind], ImportSettings()).models == ("unnamed",)
+
+
+def test_a_missing_pair_leaves_the_triple_undecided_and_says_which(tmp_path: Path) -> None:
+    rows = [
+        row
+        for row in triple_rows(n_cases=2)
+        if (row["case_id"], row["rater"], row["text_role"], row["image_role"]) != ("semvar-1", "bob", "pv", "a")
+    ]
+    verdicts = {(v.case_id, v.observers): v for v in read([write(tmp_path / "r.csv", rows)], ImportSettings()).verdicts}
+    gap = verdicts["semvar-1", "bob"]
+    assert gap.outcome is Outcome.INCONCLUSIVE
+    assert gap.reason == "no score of the image of 'a' against the text of 'pv': bob gave none that can be used"
+    assert gap.scores == {}
+    assert verdicts["semvar-1", "ann"].outcome is not Outcome.INCONCLUSIVE
+
+
+def test_a_triple_without_texts_is_decided_all_the_same(tmp_path: Path) -> None:
+    rows = [{k: v for k, v in row.items() if k != "text"} for row in triple_rows()]
+    read_in = imported(tmp_path / "run", write(tmp_path / "r.csv", rows))
+    assert {one.outcome for one in read_in.verdicts} == {Outcome.HOLDS, Outcome.VIOLATED}
+    assert read_in.cases[0].findings == ("the files have no text of T_a, T_pv, T_pi",)
+    model = summarise_run(tmp_path / "run").by_model[0]
+    assert model.numbers["n_scored"] == 6
+    assert not [table for table in model.tables if table.name.startswith("edit distance")], "there are no letters"
+
+
+def test_one_number_is_no_score_of_objects_and_relations(tmp_path: Path) -> None:
+    rows = [{**row, "gpt": 80} for row in triple_rows(n_cases=1)]
+    read_in = read([write(tmp_path / "r.csv", rows)], ImportSettings())
+    judge = next(one for one in read_in.verdicts if one.observers == "gpt")
+    assert judge.outcome is Outcome.INCONCLUSIVE
+    assert "one number" in judge.reason
+
+
+def test_bad_rows_are_named_counted_and_kept(tmp_path: Path) -> None:
+    rows = triple_rows(n_cases=2)
+    rows[0] |= {"objects": 51}
+    rows[1] |= {"relations": "lots"}
+    rows[2] |= {"text_role": "px"}
+    rows.append(dict(rows[5]))
+    rows[8] |= {"rater": ""}
+    path = write(tmp_path / "r.csv", rows)
+    done = CliRunner().invoke(command, ["import", str(path), "--as", "ratings", "--out", str(tmp_path / "run")])
+    assert done.exit_code == 0, done.output
+    assert "5 problems, all of them in" in done.output
+    with (tmp_path / "run" / PROBLEMS_FILE).open(newline="", encoding="utf-8") as file:
+        named = [f"{row['file']} {row['problem']}" for row in csv.DictReader(file)]
+    for words in (
+        "r.csv row 1: objects is '51'; it must be from 0 to 50",
+        "r.csv row 2: relations is 'lots', which is no number",
+        "r.csv row 3: text_role and image_role are 'px' and 'a', none of the seven pairs",
+        f"r.csv row {len(rows)}: 'cyd' rated",
+        "1 ratings without a rater's name",
+    ):
+        assert any(line.startswith(words) or words in line for line in named), (words, named)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("", "is empty"),
+        ("case_id,rater,score\n", "no rows"),
+        ("case_id,text_role,image_role,rater,objects,relations\nq,x,y,ann,3,4\n", "no row has a text_role"),
+        ("text_role,image_role,rater,objects,relations\na,a,ann,3,4\n", "names the triple"),
+        ("case_id,text_role,image_role,objects,relations\nq,a,a,3,4\n", "no column of people's ratings"),
+        ("case_id,rater,score\nq,ann,\n", "nobody has filled it in"),
+        ("case_id,rater,score,ann\nq,ann,3,4\n", "a person and a judge are both called 'ann'"),
+    ],
+)
+def test_files_that_are_no_ratings_make_no_run(tmp_path: Path, content: str, words: str) -> None:
+    path = tmp_path / "r.csv"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(UsageError, match=words):
+        imported(tmp_path / "run", path)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_folder_in_use_and_flags_of_another_format_are_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "r.csv", triple_rows(n_cases=1))
+    imported(tmp_path / "run", path)
+    with pytest.raises(UsageError, match="not an empty folder"):
+        imported(tmp_path / "run", path)
+    with pytest.raises(UsageError, match="given twice"):
+        imported(tmp_path / "other", path, path)
+    flags = ["--as", "tifa-lite", "--rater", "rater", "--out", str(tmp_path / "x")]
+    refused = CliRunner().invoke(command, ["import", str(path), *flags])
+    assert isinstance(refused.exception, UsageError)
+
+
+def test_one_copy_a_rater_is_put_together_and_a_forgotten_name_is_the_files(tmp_path: Path) -> None:
+    rows = triple_rows()
+    for row in rows:
+        row["rater"] = "" if row["rater"] == "cyd" else row["rater"]
+    copies = [
+        write(tmp_path / f"{who}.csv", [row for row in rows if row["rater"] in (who, "" if who == "cyd" else who)])
+        for who in RATERS
+    ]
+    empty = write(tmp_path / "dan.csv", [{**row, "rater": "", "objects": "", "relations": ""} for row in rows[:21:3]])
+    together = imported(tmp_path / "together", *copies, empty)
+    whole = imported(tmp_path / "whole", write(tmp_path / "all.csv", triple_rows()))
+    assert {(v.case_id, v.observers): v.scores for v in together.verdicts} == {
+        (v.case_id, v.observers): v.scores for v in whole.verdicts
+    }
+    assert [str(problem) for problem in together.problems] == [
+        "dan.csv: no rating in it counts: nobody has filled it in, or all of them stand in another file too"
+    ]
+
+
+def test_copies_without_a_column_for_the_rater_are_a_person_each(tmp_path: Path) -> None:
+    rows = triple_rows()
+    copies = []
+    for who in RATERS:
+        mine = [{k: v for k, v in row.items() if k != "rater"} for row in rows if row["rater"] == who]
+        copies.append(write(tmp_path / f"{who}.csv", mine))
+    columns = Columns(people=("objects", "relations"), things=("case_id", "text_role", "image_role"))
+    together = imported(tmp_path / "together", *copies, columns=columns)
+    whole = imported(tmp_path / "whole", write(tmp_path / "all.csv", rows))
+    assert {(v.case_id, v.observers): v.scores for v in together.verdicts} == {
+        (v.case_id, v.observers): v.scores for v in whole.verdicts
+    }
+    assert together.problems == ()
+
+
+def test_judges_scores_in_a_file_of_their_own_are_judges(tmp_path: Path) -> None:
+    people = write(tmp_path / "people.csv", triple_rows())
+    of_judge = [{"judge" if k == "rater" else k: v for k, v in row.items()} for row in triple_rows(("gpt",))]
+    scores = write(tmp_path / "scores.csv", of_judge)
+    read_in = imported(tmp_path / "run", people, scores)
+    assert len(read_in.verdicts) == 6 * 4
+    about = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert about["imported"]["people"] == list(RATERS)
+    assert about["imported"]["judges"] == ["gpt"]
+    assert [one["name"] for one in about["imported"]["files"]] == ["people.csv", "scores.csv"]
+    assert all(len(one["sha256"]) == 64 for one in about["imported"]["files"])
+    assert set(about["asked"]["observers"]) == {"person:ann", "person:bob", "person:cyd", "judge:gpt"}
+
+
+def test_rated_things_have_means_and_no_violation_rate(tmp_path: Path) -> None:
+    rows = wide_rows()
+    imported(tmp_path / "run", write(tmp_path / "r.csv", rows))
+    summary = summarise_run(tmp_path / "run")
+    assert (summary.suite, summary.models, summary.cases) == ("ratings", ("x", "y"), 20)
+    for model in summary.by_model:
+        assert model.violation_rate is None
+        table = model.table("mean ratings")
+        assert table is not None
+        means = {str(row[1]): row for row in table.rows}
+        for who, kind in (("human_1", "person"), ("human_2", "person"), ("tifa", "judge")):
+            known = [float(str(row[who])) for row in rows if row["model"] == model.model and row[who] != ""]
+            assert means[who][2:4] == (kind, len(known))
+            assert means[who][4] == pytest.approx(sum(known) / len(known))
+        pairs = [[row[who] for who in ("human_1", "human_2")] for row in rows if row["model"] == model.model]
+        both = [[float(str(cell)) for cell in pair if cell != ""] for pair in pairs]
+        of_things = [sum(cells) / len(cells) for cells in both if cells]
+        assert means["all people"][4] == pytest.approx(sum(of_things) / len(of_things))
+        assert model.numbers["mean_rating"] == means["all people"][4]
+        assert [table.name for table in model.tables] == ["mean ratings"]
+    write_html(tmp_path / "run", tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Mean rating" in page
+    assert "broke their relation" not in page
+    assert "kept its relation" not in page
+
+
+def test_halves_are_kept_beside_a_rating(tmp_path: Path) -> None:
+    rows: Rows = [{"id": i, "rater": "ann", "Object Accuracy (0-50)": 40, "Relevance (0-50)": i} for i in range(3)]
+    read_in = read([write(tmp_path / "r.csv", rows)], ImportSettings())
+    assert [dict(one.scores) for one in read_in.verdicts] == [
+        {"rating": 40.0 + i, "objects": 40.0, "relations": float(i)} for i in range(3)
+    ]
+
+
+@pytest.mark.parametrize("words", [("yes", "no"), ("VIOLATED", "HOLDS"), ("1", "0")])
+def test_yes_and_no_about_a_relation_are_verdicts(tmp_path: Path, words: tuple[str, str]) -> None:
+    rows: Rows = [
+        {"case_id": f"c-{i}", "rater": who, "violated": words[(i + k) % 3 > 0], "gpt_violated": words[i % 3 > 0]}
+        for i in range(9)
+        for k, who in enumerate(("ann", "bob"))
+    ]
+    imported(tmp_path / "run", write(tmp_path / "r.csv", rows))
+    verdicts = {(one.case_id, one.observers): one.outcome for one in read_records(tmp_path / "run").verdicts}
+    assert verdicts["c-0", "ann"] is Outcome.VIOLATED
+    assert verdicts["c-1", "ann"] is Outcome.HOLDS
+    assert verdicts["c-2", "bob"] is Outcome.VIOLATED
+    assert verdicts["c-0", "gpt_violated"] is Outcome.VIOLATED
+    assert summarise_run(tmp_path / "run").by_model[0].violation_rate == pytest.approx(1 / 3)
+    tables, _ = imported_agreement(tmp_path / "run")
+    assert any(table.name == "corrected violation rate, by score" for table in tables)
+
+
+def test_a_word_beside_a_rating_decides_and_the_rating_stays(tmp_path: Path) -> None:
+    rows: Rows = [
+        {"case_id": f"c-{i}", "rater": "ann", "score": i, "violated": ("yes", "no", "2", "")[i]} for i in range(4)
+    ]
+    read_in = read([write(tmp_path / "r.csv", rows)], ImportSettings())
+    outcomes = [one.outcome for one in read_in.verdicts]
+    assert outcomes == [Outcome.VIOLATED, Outcome.HOLDS, Outcome.INCONCLUSIVE, Outcome.INCONCLUSIVE]
+    assert [one.scores["rating"] for one in read_in.verdicts] == [0, 1, 2, 3]
+    assert [str(one) for one in read_in.problems] == ["r.csv: row 3: 'ann' says 2 where yes or no is wanted"]
+
+
+def test_a_name_with_a_plus_is_one_observer(tmp_path: Path) -> None:
+    rows: Rows = [{"id": i, "rater": who, "score": i} for i in range(4) for who in ("a+x", "b+x")]
+    read_in = read([write(tmp_path / "r.csv", rows)], ImportSettings())
+    assert {one.observers for one in read_in.verdicts} == {"a and x", "b and x"}

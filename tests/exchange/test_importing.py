@@ -1,0 +1,266 @@
+"""Raw answers of others into a run: their tables come out again, and what is wrong with a row is named."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from salva.cli.main import salva
+from salva.core.verdict import Outcome, Verdict
+from salva.engine.progress import SilentProgress
+from salva.errors import UsageError
+from salva.exchange.import_tifa import read
+from salva.exchange.importing import PROBLEMS_FILE, ImportSettings, ReadIn, import_files
+from salva.report.html import write_html
+from salva.report.summary import summarise_run
+from salva.run.judge_again import Changes, judge_again
+from salva.run.verify import verify
+from salva.store.queries import read_records
+
+PROMPTS = "pair_id,category_id,logical_law,semantic_dimension,prompt_A,prompt_B"
+ANSWERS = (
+    "pair_id,logical_law,category_id,semantic_dimension,image_variant,"
+    "question,expected_answer,predicted_answer_norm,is_correct"
+)
+
+
+def _write(folder: Path, name: str, header: str, *lines: str) -> Path:
+    path = folder / name
+    path.write_text("\n".join((header, *lines)) + "\n", encoding="utf-8")
+    return path
+
+
+def _prompts(folder: Path) -> Path:
+    return _write(
+        folder,
+        "prompts.csv",
+        PROMPTS,
+        "p1,1,Commutative,Conjunctive,a cat and a dog,a dog and a cat",
+        "p2,13,Complement,Conjunctive,a cat on a mat,a mat with no cat visible",
+    )
+
+
+def _row(pair: str, side: str, question: str, expected: str, answer: str, is_correct: str | None = None) -> str:
+    right = str(int(expected == answer)) if is_correct is None else is_correct
+    law, number = ("Commutative", "1") if pair == "p1" else ("Complement", "13")
+    return f"{pair},{law},{number},Conjunctive,{side},{question},{expected},{answer},{right}"
+
+
+def _both(pair: str, question: str, expected: str, a: str, b: str) -> tuple[str, str]:
+    return _row(pair, "A", question, expected, a), _row(pair, "B", question, expected, b)
+
+
+GOOD = (
+    *_both("p1", "Is there a cat?", "yes", "yes", "no"),
+    *_both("p1", "Is there a cow?", "no", "no", "no"),
+    *_both("p2", "Is there a cat?", "yes", "yes", "yes"),
+)
+
+
+def _read(folder: Path, *lines: str, header: str = ANSWERS) -> ReadIn:
+    answers = _write(folder, "vqa_raw_results_toy.csv", header, *lines)
+    return read([_prompts(folder), answers], ImportSettings())
+
+
+def _verdict(read_in: ReadIn, pair: str) -> Verdict:
+    return next(verdict for verdict in read_in.verdicts if verdict.case_id == f"faithfulness-{pair}")
+
+
+def test_the_published_category_table_comes_out_to_the_last_digit(foreign_data: Path, tmp_path: Path) -> None:
+    folder = foreign_data / "tifa_lite"
+    files = sorted(folder.glob("*.csv"))
+    read_in = import_files(files, "tifa-lite", tmp_path / "run", ImportSettings())
+    assert read_in.counts == {"pairs": 100, "answers": 1000, "CLIP scores": 200}
+    table = summarise_run(tmp_path / "run").by_model[0].table("faithfulness by category")
+    assert table is not None
+    ours = {str(row[0]): dict(zip(table.columns, row, strict=True)) for row in table.rows}
+    with (folder / "category_metrics.csv").open(newline="") as file:
+        published = list(csv.DictReader(file))
+    assert len(published) == len(ours) == 20
+    for theirs in published:
+        mine = ours[theirs["category_id"]]
+        for name in ("n_pairs", "mean_faith_A", "mean_faith_B", "mean_faith", "mean_faith_stability"):
+            assert mine[name] == float(theirs[name]), (theirs["category_id"], name)
+    outside = [problem for problem in read_in.problems if "neither yes nor no" in problem.what]
+    assert len(outside) == 27
+    assert any("every expected answer is 'yes'" in problem.what for problem in read_in.problems)
+    assert not any("the answers give" in problem.what for problem in read_in.problems)
+
+
+def test_published_clip_scores_give_a_stability_within_0_and_1(foreign_data: Path) -> None:
+    files = [foreign_data / "tifa_lite" / name for name in ("prompts_metalogic.csv", "clip_results_SD_v1-5.csv")]
+    verdicts = read(files, ImportSettings()).verdicts
+    assert len(verdicts) == 100
+    assert all(0 <= verdict.scores["clip_stability"] <= 1 for verdict in verdicts)
+    first = next(verdict for verdict in verdicts if verdict.case_id == "faithfulness-comm-conj-001")
+    assert first.scores["clip_diff"] == pytest.approx(2.663867950439453)
+    assert first.scores["image_similarity"] == 84.44414734840393
+    assert first.outcome is Outcome.INCONCLUSIVE
+
+
+def test_pairs_get_the_scores_and_outcomes_the_relations_would_give(tmp_path: Path) -> None:
+    read_in = _read(tmp_path, *GOOD)
+    assert read_in.problems == ()
+    assert read_in.models == ("toy",)
+    pair = _verdict(read_in, "p1")
+    assert (pair.outcome, pair.errors) == (Outcome.VIOLATED, ("answer-differs",))
+    assert (pair.scores["faith_A"], pair.scores["faith_B"], pair.scores["faith_stability"]) == (1, 0.5, 0.5)
+    contrast = _verdict(read_in, "p2")
+    assert (contrast.relation, contrast.errors) == ("must-differ", ("no-difference",))
+
+
+def test_an_imported_run_is_a_run_that_can_be_reported_and_not_judged_again(tmp_path: Path) -> None:
+    answers = _write(tmp_path, "answers.csv", ANSWERS, *GOOD, _row("p2", "A", "Is it =HYPERLINK?", "yes", "small"))
+    out = tmp_path / "run"
+    import_files([_prompts(tmp_path), answers], "tifa-lite", out, ImportSettings(model="toy"))
+    assert verify(out, SilentProgress()).problems == ()
+    summary = summarise_run(out)
+    assert summary.models == ("toy",)
+    assert summary.by_model[0].numbers["n_faith_pairs"] == 2
+    write_html(out, out / "report" / "index.html")
+    page = (out / "report" / "index.html").read_text(encoding="utf-8")
+    assert "paint it again" not in page
+    assert "a dog and a cat" in page
+    kept = next(case for case in read_records(out).cases if case.labels["pair_id"] == "p1").extra["answers"]
+    assert json.loads(json.dumps(kept))["toy"]["B"][0] == {
+        "question": "Is there a cat?",
+        "expected": "yes",
+        "answer": "no",
+    }
+    assert "neither yes nor no" in (out / PROBLEMS_FILE).read_text(encoding="utf-8")
+    with pytest.raises(UsageError, match="was imported"):
+        judge_again(out, Changes(), SilentProgress())
+    with pytest.raises(UsageError, match="not an empty folder"):
+        import_files([answers], "tifa-lite", out, ImportSettings())
+
+
+def test_a_question_without_an_answer_leaves_the_pair_out_of_every_mean_and_says_so(tmp_path: Path) -> None:
+    read_in = _read(tmp_path, *GOOD, _row("p1", "B", "Is it red?", "yes", "", ""))
+    pair = _verdict(read_in, "p1")
+    assert pair.outcome is Outcome.INCONCLUSIVE
+    assert "1 of 3 questions about image B have no answer" in pair.reason
+    assert "faith_B" not in pair.scores
+    assert "line 8: no answer to this question" in str(read_in.problems[0])
+    case = next(case for case in read_in.cases if case.case_id == pair.case_id)
+    assert "a question has no answer" in case.findings
+
+
+def test_a_side_without_answers_is_named(tmp_path: Path) -> None:
+    read_in = _read(tmp_path, *(line for line in GOOD if not line.startswith("p2") or ",A," in line))
+    assert _verdict(read_in, "p2").reason == "no answers about image B"
+    assert any(problem.what == "no answers about image B" for problem in read_in.problems)
+    silent = _read(tmp_path, *(line for line in GOOD if line.startswith("p1")))
+    assert _verdict(silent, "p2").reason == "no answers about either image"
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        (_row("p1", "A", "Is it red?", "yes", "reddish"), "'reddish' is neither yes nor no; it counts as wrong"),
+        (_row("p1", "A", "Is it red?", "yes", "no", "1"), "is_correct is 1, but the answer is 'no'"),
+        (_row("p1", "A", "Is it red?", "yes", "yes", "maybe"), "is_correct is 'maybe', not 1 or 0"),
+        (_row("p1", "C", "Is it red?", "yes", "yes"), "image_variant is 'C', not A or B"),
+        (_row("p1", "A", "", "yes", "yes"), "no question; the row is not used"),
+        (_row("p1", "A", "Is there a cat?", "yes", "yes"), "the question of line 2 again; both are counted"),
+        ("p1,too,short", "3 cells under 9 columns; the row is not used"),
+        (_row("p9", "A", "Is it red?", "yes", "yes"), "no prompts for pair 'p9'"),
+    ],
+)
+def test_what_is_wrong_with_a_row_is_named_with_its_line(tmp_path: Path, line: str, problem: str) -> None:
+    read_in = _read(tmp_path, *GOOD, line)
+    named = [str(one) for one in read_in.problems]
+    assert any(problem in one for one in named), named
+    if "p9" not in line:
+        assert any("vqa_raw_results_toy.csv line 8" in one for one in named), named
+    assert _verdict(read_in, "p1").outcome in (Outcome.VIOLATED, Outcome.INCONCLUSIVE)
+
+
+def test_answers_without_prompts_make_cases_without_prompts(tmp_path: Path) -> None:
+    answers = _write(tmp_path, "answers.csv", ANSWERS, *GOOD)
+    read_in = read([answers], ImportSettings())
+    assert [case.category for case in read_in.cases] == ["commutative-conjunctive", "complement-conjunctive"]
+    assert "the files have no prompts for this pair" in read_in.cases[0].findings
+    assert read_in.models == ("answers",)
+
+
+def test_several_models_stand_beside_each_other(tmp_path: Path) -> None:
+    files = [_prompts(tmp_path)] + [_write(tmp_path, f"vqa_raw_results_{m}.csv", ANSWERS, *GOOD) for m in ("x", "y")]
+    assert read(files, ImportSettings()).models == ("x", "y")
+    with pytest.raises(UsageError, match="names one model"):
+        read(files, ImportSettings(model="z"))
+
+
+def test_extra_columns_are_named_and_a_table_of_means_is_checked(tmp_path: Path) -> None:
+    read_in = _read(tmp_path, *(f"{line},x" for line in GOOD), header=f"{ANSWERS},mood")
+    assert str(read_in.problems[0]) == "vqa_raw_results_toy.csv line 1: columns that are not used: mood"
+    means = _write(tmp_path, "means.csv", "category_id,n_pairs,mean_faith", "1,1,0.75", "13,1,0.9", "7,5,0.5")
+    answers = _write(tmp_path, "a.csv", ANSWERS, *GOOD)
+    named = [str(one) for one in read([_prompts(tmp_path), answers, means], ImportSettings()).problems]
+    assert named == [
+        "means.csv line 3: mean_faith is 0.9, and the answers give 1",
+        "means.csv line 4: category '7' has no answered pairs",
+    ]
+
+
+CLIP = "pair_id,category_id,logical_law,semantic_dimension,clip_A,clip_B"
+
+
+@pytest.mark.parametrize(
+    ("lines", "complaint"),
+    [
+        (("p1,1,C,C,30,31", "p1,1,C,C,30,31"), "CLIP scores of pair 'p1' twice"),
+        (("p1,1,C,C,300,31",), "off the scale 'percent'"),
+    ],
+)
+def test_clip_scores_that_contradict_stop_the_import(tmp_path: Path, lines: tuple[str, ...], complaint: str) -> None:
+    with pytest.raises(UsageError, match=complaint):
+        read([_write(tmp_path, "clip.csv", CLIP, *lines)], ImportSettings())
+
+
+def test_clip_scores_that_are_no_numbers_are_named(tmp_path: Path) -> None:
+    read_in = read([_write(tmp_path, "clip.csv", CLIP, "p1,1,C,C,30,nan", "p2,1,C,C,30,31")], ImportSettings())
+    assert [case.labels["pair_id"] for case in read_in.cases] == ["p2"]
+    assert "clip.csv line 2: no pair_id, clip_A or clip_B that is a number" in str(read_in.problems[0])
+
+
+@pytest.mark.parametrize(
+    ("header", "complaint"),
+    [
+        (
+            "pair_id,image_variant,question,expected_answer",
+            "as answers it lacks the column one of predicted_answer_norm",
+        ),
+        ("pair_id,clip_A", "as CLIP scores it lacks the column clip_B"),
+        ("", "it has none"),
+        ("pair_id,pair_id", "'pair_id' twice"),
+    ],
+)
+def test_a_file_of_another_shape_is_refused_with_what_it_lacks(tmp_path: Path, header: str, complaint: str) -> None:
+    with pytest.raises(UsageError, match=complaint):
+        read([_write(tmp_path, "x.csv", header)], ImportSettings())
+
+
+def test_an_unknown_format_and_an_unreadable_file_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no import format named 'tifalite'"):
+        import_files([], "tifalite", tmp_path / "run", ImportSettings())
+    with pytest.raises(UsageError, match="cannot be read"):
+        import_files([tmp_path / "nowhere.csv"], "tifa-lite", tmp_path / "run", ImportSettings())
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_command_says_what_it_read_and_names_the_problems(tmp_path: Path) -> None:
+    lines = (*GOOD, *(_row("p1", "A", f"Is it {i}?", "yes", "small") for i in range(25)))
+    answers = _write(tmp_path, "vqa_raw_results_toy.csv", ANSWERS, *lines)
+    command = ["import", str(_prompts(tmp_path)), str(answers), "--as", "tifa-lite", "--out", str(tmp_path / "run")]
+    done = CliRunner().invoke(salva, command, catch_exceptions=False)
+    assert done.exit_code == 0
+    assert done.output.startswith("2 pairs, 31 answers of toy in ")
+    assert "25 problems, all of them in" in done.output
+    assert "vqa_raw_results_toy.csv line 8: the answer 'small' is neither yes nor no" in done.output
+    assert "and 5 more" in done.output
+    with (tmp_path / "run" / PROBLEMS_FILE).open(newline="") as file:
+        assert len(list(csv.DictReader(file))) == 25

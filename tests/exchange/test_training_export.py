@@ -1,0 +1,243 @@
+"""Training data out of a run: which pictures pass, what the files hold, and what a trainer can load."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+from report.fake_runs import FakeImages, make_case, make_verdict, store_run
+
+from salva.cli.main import salva as command
+from salva.core.case import Case, Prompt
+from salva.core.verdict import Outcome, Verdict
+from salva.errors import UsageError
+from salva.exchange.training_export import write_sft
+from salva.exchange.training_pairs import Filter, filter_table, preferences, right_pictures
+from salva.people.rating_sheets import COLUMNS
+from salva.stats.semantic_effect import PAIRS, pair_name
+from salva.store.queries import RunRecords
+
+GOOD = {("a", "a"): 0.9, ("pv", "pv"): 0.95, ("pi", "pi"): 0.85}
+GOOD |= {("a", "pv"): 0.3, ("pv", "a"): 0.32, ("a", "pi"): 0.9, ("pi", "a"): 0.9}
+IMAGES = {role: f"{digit}" * 40 for role, digit in (("a", "1"), ("b", "2"), ("pv", "3"), ("pi", "4"))}
+
+
+def semvar_case(case_id: str = "sv-1") -> Case:
+    texts = {"a": "a cat left of a dog", "pv": "a dog left of a cat", "pi": "a dog right of a cat"}
+    prompts = tuple(Prompt(role=role, text=text) for role, text in texts.items())
+    return Case(case_id=case_id, suite="semvar", category="place", prompts=prompts, relation="semantic-effect")
+
+
+def semvar_verdict(scores: dict[tuple[str, str], float], case_id: str = "sv-1") -> Verdict:
+    named = {pair_name(*pair): value for pair, value in scores.items()}
+    images = {role: IMAGES[role] for role in ("a", "pv", "pi")}
+    return make_verdict(case_id, relation="semantic-effect", scores=named, images=images)
+
+
+def truth_run() -> RunRecords:
+    images = {role: IMAGES[role] for role in ("a", "b")}
+    scores = {"right_a": 1.0, "right_b": 0.0}
+    verdict = make_verdict("case-1", Outcome.VIOLATED, relation="truth", scores=scores, images=images)
+    return RunRecords(cases=(make_case("case-1"),), verdicts=(verdict,))
+
+
+def semvar_run(scores: dict[tuple[str, str], float] | None = None) -> RunRecords:
+    return RunRecords(cases=(semvar_case(),), verdicts=(semvar_verdict(scores or GOOD),))
+
+
+def test_a_good_sample_yields_three_captions_and_four_preferences() -> None:
+    pictures = right_pictures(semvar_run(), Filter())
+    assert [(one.caption, one.chosen) for one in pictures] == [
+        ("a cat left of a dog", IMAGES["a"]),
+        ("a dog left of a cat", IMAGES["pv"]),
+        ("a dog right of a cat", IMAGES["pi"]),
+    ]
+    wanted = {("a", "a", "pv"), ("pv", "pv", "a"), ("pv", "pv", "pi"), ("pi", "pi", "pv")}
+    texts = {prompt.role: prompt.text for prompt in semvar_case().prompts}
+    found = {(one.caption, one.chosen, one.rejected) for one in preferences(semvar_run(), Filter())}
+    assert found == {(texts[t], IMAGES[c], IMAGES[r]) for t, c, r in wanted}
+
+
+@given(st.fixed_dictionaries({pair: st.integers(0, 20).map(lambda n: n / 20) for pair in PAIRS}))
+def test_the_filter_is_the_papers_equations(s: dict[tuple[str, str], float]) -> None:
+    aligned = s["a", "a"] > 0.6 and s["pv", "pv"] > 0.6
+    above = min(s["a", "a"], s["pv", "pv"]) > max(s["a", "pv"], s["pv", "a"])
+    n = {pair: round(20 * score) for pair, score in s.items()}  # whole twentieths, which nothing rounds
+    even_images = abs((n["a", "a"] - n["a", "pv"]) - (n["pv", "pv"] - n["pv", "a"])) < 3
+    even_texts = abs((n["a", "a"] - n["pv", "a"]) - (n["pv", "pv"] - n["a", "pv"])) < 3
+    strict = Filter(min_score=0.6, max_asymmetry=0.15)
+    assert strict.keeps(s) == (aligned and above and even_images and even_texts)
+    assert Filter(min_score=0.6, is_strict=False).keeps(s) == aligned
+    assert Filter(min_score=0.6, is_strict=False, needs_kept=True).keeps(s) == (aligned and s["pi", "pi"] > 0.6)
+
+
+def test_a_difference_of_exactly_c3_does_not_pass() -> None:
+    # 0.95 - 0.5 and 0.9 - 0.55 differ by 0.1, which floating point makes a little less.
+    edge = {**GOOD, ("a", "a"): 0.95, ("a", "pv"): 0.5, ("pv", "pv"): 0.9, ("pv", "a"): 0.55}
+    assert (0.95 - 0.5) - (0.9 - 0.55) < 0.1
+    assert not Filter().keeps(edge)
+    assert Filter(max_asymmetry=0.11).keeps(edge)
+
+
+def test_of_several_judges_all_must_let_a_case_pass() -> None:
+    doubting = replace(semvar_verdict({**GOOD, ("a", "a"): 0.7}), observers="another judge")
+    silent = replace(semvar_verdict({}), observers="a judge nobody could read")
+    agreed = RunRecords(cases=(semvar_case(),), verdicts=(semvar_verdict(GOOD), silent))
+    split = RunRecords(cases=(semvar_case(),), verdicts=(semvar_verdict(GOOD), doubting))
+    assert len(preferences(agreed, Filter())) == 4
+    assert preferences(split, Filter()) == []
+    table = filter_table(split, Filter())
+    assert table is not None
+    assert [row[2] for row in table.rows] == [0, 0, 0, 1], "one case, not two verdicts"
+
+
+def test_which_reading_of_the_paper_was_taken_is_told() -> None:
+    by_equation, by_code = (filter_table(semvar_run(), Filter(needs_kept=kept)) for kept in (False, True))
+    assert by_equation is not None
+    assert by_code is not None
+    assert "equation 12" in by_equation.note
+    assert "as in the paper's code" in by_code.note
+
+
+def test_the_counts_of_every_filter_choice_are_told() -> None:
+    worse = {**GOOD, ("a", "a"): 0.7}
+    records = RunRecords(
+        cases=(semvar_case("sv-1"), semvar_case("sv-2")),
+        verdicts=(semvar_verdict(GOOD, "sv-1"), semvar_verdict(worse, "sv-2")),
+    )
+    table = filter_table(records, Filter())
+    assert table is not None
+    kept = {row[:2]: row[2] for row in table.rows}
+    assert kept == {(0.8, "strict"): 1, (0.8, "none"): 1, (0.6, "strict"): 1, (0.6, "none"): 2}
+    assert filter_table(truth_run(), Filter()) is None
+
+
+def test_a_violated_pair_prefers_its_right_picture_under_both_wordings() -> None:
+    found = preferences(truth_run(), Filter())
+    assert {one.caption for one in found} == {"There is a cat and a dog", "There is a dog and a cat"}
+    assert {(one.chosen, one.rejected) for one in found} == {(IMAGES["a"], IMAGES["b"])}
+    assert [one.chosen for one in right_pictures(truth_run(), Filter())] == [IMAGES["a"]]
+
+
+def test_truth_never_lets_a_sample_past_the_filter_nor_mixes_its_meanings() -> None:
+    images = {role: IMAGES[role] for role in ("a", "pv", "pi")}
+    scores = {"right_a": 0.0, "right_pv": 1.0, "right_pi": 1.0}
+    truth = make_verdict("sv-1", Outcome.VIOLATED, relation="truth", scores=scores, images=images)
+    poor = semvar_verdict({**GOOD, ("a", "a"): 0.1})
+    records = RunRecords(cases=(semvar_case(),), verdicts=(poor, truth))
+    assert right_pictures(records, Filter()) == []
+    assert preferences(records, Filter()) == []
+
+
+@pytest.mark.parametrize("equivalent", [False, None])
+def test_wordings_not_known_to_mean_the_same_share_no_picture(equivalent: bool | None) -> None:
+    run = truth_run()
+    records = replace(run, cases=(replace(run.cases[0], equivalent=equivalent),))
+    assert preferences(records, Filter()) == []
+    assert [one.chosen for one in right_pictures(records, Filter())] == [IMAGES["a"]], "right for its own caption"
+
+
+def test_the_folder_is_what_the_trainers_read(tmp_path: Path) -> None:
+    store_run(tmp_path / "run", semvar_run(), FakeImages())
+    done = CliRunner().invoke(command, ["export", str(tmp_path / "run"), "--as", "sft", "-o", str(tmp_path / "sft")])
+    assert done.exit_code == 0, done.output
+    lines = [json.loads(line) for line in (tmp_path / "sft" / "metadata.jsonl").read_text().splitlines()]
+    assert len(lines) == 3
+    for line in lines:
+        with Image.open(tmp_path / "sft" / line["file_name"]) as image:
+            assert image.format == "PNG"
+        assert line["text"]
+
+
+def test_an_export_with_another_filter_leaves_no_picture_without_a_caption(tmp_path: Path) -> None:
+    out = tmp_path / "sft"
+    (out / "images").mkdir(parents=True)
+    for name in (f"{'e' * 40}.png", "holiday.png"):
+        (out / "images" / name).write_bytes(b"")
+    store_run(tmp_path / "run", semvar_run(), FakeImages())
+    write_sft(tmp_path / "run", out, Filter())
+    left = {path.name for path in (out / "images").iterdir()}
+    assert left == {"holiday.png", *(f"{IMAGES[role]}.png" for role in ("a", "pv", "pi"))}, "others' files are theirs"
+
+
+def test_a_sheet_somebody_filled_in_is_not_written_over(tmp_path: Path) -> None:
+    store_run(tmp_path / "run", semvar_run(), FakeImages())
+    arguments = ["export", str(tmp_path / "run"), "--as", "ratings", "-o", str(tmp_path / "sheet")]
+    assert [CliRunner().invoke(command, arguments).exit_code for _ in range(2)] == [0, 0]
+    sheet = tmp_path / "sheet" / "ratings.csv"
+    sheet.write_text(sheet.read_text() + "more\n")
+    again = CliRunner().invoke(command, arguments)
+    assert again.exit_code != 0
+    assert sheet.read_text().endswith("more\n")
+
+
+def test_a_sheet_of_several_models_names_none(tmp_path: Path) -> None:
+    verdicts = [replace(semvar_verdict(GOOD), model=model) for model in ("painter", "pocket")]
+    store_run(tmp_path / "run", RunRecords(cases=(semvar_case(),), verdicts=tuple(verdicts)), FakeImages())
+    CliRunner().invoke(command, ["export", str(tmp_path / "run"), "--as", "ratings", "-o", str(tmp_path / "sheet")])
+    text = (tmp_path / "sheet" / "ratings.csv").read_text()
+    assert text.count("model-") == 14
+    assert not any(name in text for name in ("painter", "pocket"))
+
+
+def test_preferences_are_parquet_with_pictures_inside(tmp_path: Path) -> None:
+    store_run(tmp_path / "run", semvar_run(), FakeImages())
+    out = tmp_path / "pairs.parquet"
+    done = CliRunner().invoke(command, ["export", str(tmp_path / "run"), "--as", "dpo", "-o", str(out)])
+    assert done.exit_code == 0, done.output
+    table = pd.read_parquet(out)
+    assert list(table.columns[:3]) == ["caption", "chosen", "rejected"]
+    assert len(table) == 4
+    for chosen, rejected in zip(table["chosen"].tolist(), table["rejected"].tolist(), strict=True):
+        assert chosen["path"] != rejected["path"]
+        with Image.open(io.BytesIO(chosen["bytes"])) as image:
+            assert image.format == "PNG"
+
+
+def test_nothing_that_passes_is_an_error_with_a_way_out(tmp_path: Path) -> None:
+    store_run(tmp_path / "run", semvar_run(dict.fromkeys(PAIRS, 0.1)), FakeImages())
+    with pytest.raises(UsageError, match="--min-score"):
+        write_sft(tmp_path / "run", tmp_path / "out", Filter())
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_rating_sheet_is_blind_and_comes_back(tmp_path: Path) -> None:
+    store_run(tmp_path / "run", semvar_run(), FakeImages())
+    out = tmp_path / "sheet"
+    done = CliRunner().invoke(command, ["export", str(tmp_path / "run"), "--as", "ratings", "-o", str(out)])
+    assert done.exit_code == 0, done.output
+    sheet = pd.read_csv(out / "ratings.csv", dtype=str, keep_default_na=False)
+    assert tuple(sheet.columns) == COLUMNS
+    assert len(sheet) == 7
+    assert set(sheet["model"]) == {""}
+    assert all((out / picture).is_file() for picture in sheet["picture"])
+    # People who say exactly what the judge said.
+    for index, row in sheet.iterrows():
+        score = GOOD[row["text_role"], row["image_role"]]
+        sheet.loc[index, ["rater", "objects", "relations"]] = ["ann", str(score * 50), str(score * 50)]
+    sheet.to_csv(out / "ratings.csv", index=False)
+    shown = CliRunner().invoke(
+        command,
+        ["agree", str(tmp_path / "run"), "--ratings", str(out / "ratings.csv"), "--format", "json"],
+    )
+    assert shown.exit_code == 0, shown.output
+    rows = json.loads(shown.stdout)[0]["rows"]
+    assert next(row[3] for row in rows if row[0] == "all s" and row[2] == "pearson") == pytest.approx(1.0)
+
+
+def test_verdict_rows_are_the_same_in_csv_and_parquet(tmp_path: Path) -> None:
+    store_run(tmp_path / "run", truth_run(), FakeImages())
+    for form in ("csv", "parquet"):
+        arguments = ["export", str(tmp_path / "run"), "--as", form, "-o", str(tmp_path / f"rows.{form}")]
+        assert CliRunner().invoke(command, arguments).exit_code == 0
+    as_csv, as_parquet = pd.read_csv(tmp_path / "rows.csv"), pd.read_parquet(tmp_path / "rows.parquet")
+    assert list(as_csv.columns) == list(as_parquet.columns)
+    assert as_csv["score.right_a"].tolist() == as_parquet["score.right_a"].tolist() == [1.0]

@@ -1,0 +1,232 @@
+"""The faithfulness suite: 20 categories of decided equivalences, contrasts, and pairs read from files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from salva.core.case import Case
+from salva.errors import UsageError
+from salva.logic.equivalence import are_equivalent, is_contradictory
+from salva.logic.notation import parse
+from salva.logic.questions import excludes
+from salva.suites.faithfulness.reading import read_prompts
+from salva.suites.faithfulness.suite import Faithfulness, FaithfulnessOptions
+from salva.suites.faithfulness.templates import CONTRASTS, DIMENSIONS, LAWS, TEMPLATES
+
+HEADER = "pair_id,category_id,logical_law,semantic_dimension,prompt_A,prompt_B"
+
+
+def cases(size: str = "quick", **options: object) -> list[Case]:
+    return list(Faithfulness(FaithfulnessOptions(**options)).cases(size))  # type: ignore[arg-type]  # keywords of options
+
+
+def test_there_are_five_laws_by_four_dimensions() -> None:
+    assert {(one.law, one.dimension) for one in TEMPLATES} == {(law, dim) for law in LAWS for dim in DIMENSIONS}
+    assert len(TEMPLATES) == 20
+    assert [len(cases("quick")), len(cases("paper")), len(cases("full", pairs=7))] == [20, 100, 140]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"coloured": True, "surfaces": ("wooden table",)}, {"sizes": ()}, {"objects": ("cat", "dog", "teddy bear")}],
+)
+def test_every_generated_pair_is_equivalent_by_the_logic_core(options: dict[str, object]) -> None:
+    for case in cases("paper", **options):
+        f, g = (parse(prompt.formula or "") for prompt in case.prompts)
+        assert are_equivalent(f, g), case.case_id
+        assert case.equivalent is True
+        assert not is_contradictory(f), case.case_id
+        assert case.relation == "same-answers"
+        assert case.prompts[0].text != case.prompts[1].text
+
+
+def test_only_open_laws_leave_several_pictures_right() -> None:
+    indeterminate = {case.labels["law"] for case in cases("quick") if not case.determinate}
+    assert indeterminate == {"distributive", "de-morgan"}
+    assert all("not determinate" in case.findings[0] for case in cases("quick") if not case.determinate)
+
+
+def test_contrasts_are_not_equivalent_and_must_differ() -> None:
+    found = cases("contrast", pairs=3)
+    assert len(found) == 3 * len(CONTRASTS)
+    for case in found:
+        f, g = (parse(prompt.formula or "") for prompt in case.prompts)
+        assert case.equivalent is False
+        assert case.relation == "must-differ"
+        assert case.labels["law"] == "contrast"
+        # A thing against its denial leaves no picture for both; the published De Morgan forms overlap.
+        assert excludes(f, g) is (case.labels["contrast_of"] == "complement"), case.case_id
+    assert len(cases("quick", contrast=True)) == 20 + len(CONTRASTS)
+    assert len(cases("full")) == 20 * 20
+    assert len(cases("contrast")) == 20 * len(CONTRASTS)
+
+
+def test_more_pairs_keep_the_first_ones_and_all_differ() -> None:
+    few, many = cases("full", pairs=3), cases("full", pairs=9)
+    by_id = {case.case_id: case for case in many}
+    assert all(by_id[case.case_id] == case for case in few)
+    texts = [tuple(prompt.text for prompt in case.prompts) for case in many]
+    assert len(set(texts)) == len(texts)
+
+
+def test_surfaces_are_in_the_words_and_in_no_formula() -> None:
+    for case in cases("quick", surfaces=("wooden table",)):
+        assert all("a wooden table" in prompt.text for prompt in case.prompts)
+        assert all("table" not in (prompt.formula or "") for prompt in case.prompts)
+        assert "the surface is in both prompts and in no formula" in case.findings
+
+
+def test_sizes_are_said_and_meant() -> None:
+    case = next(case for case in cases("quick", sizes=("tiny", "huge")) if case.category == "commutative-attributes")
+    assert "a tiny " in case.prompts[0].text
+    assert "smaller_than" in (case.prompts[0].formula or "")
+    without = next(case for case in cases("quick", sizes=()) if case.category == "commutative-attributes")
+    assert "than" not in (without.prompts[0].formula or "")
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"objects": ("cat", "dog")}, "at least three"),
+        ({"objects": ("cat", "cat", "dog", "cow")}, "at least three different"),
+        ({"objects": ("cat", "dog", "A Cow")}, "suite.objects"),
+        ({"colours": ("red",)}, "two different colours"),
+        ({"colours": ("red", "mauve")}, "no colour named 'mauve'"),
+        ({"sizes": ("small",)}, "suite.sizes"),
+        ({"pairs": 0}, "suite.pairs"),
+    ],
+)
+def test_options_that_make_no_pairs_are_refused(options: dict[str, object], complaint: str) -> None:
+    with pytest.raises(UsageError, match=complaint):
+        FaithfulnessOptions(**options)  # type: ignore[arg-type]  # wrong on purpose
+
+
+def test_a_category_that_runs_out_of_pairs_says_so() -> None:
+    with pytest.raises(UsageError, match="has only about 6 different pairs"):
+        cases("full", objects=("cat", "dog", "cow"), pairs=50)
+
+
+def _file(folder: Path, *lines: str, header: str = HEADER) -> str:
+    path = folder / "pairs.csv"
+    path.write_text("\n".join((header, *lines)) + "\n", encoding="utf-8")
+    return str(path)
+
+
+def test_pairs_come_from_a_file_with_what_the_logic_core_finds(tmp_path: Path) -> None:
+    path = _file(
+        tmp_path,
+        "comm_1,1,Commutative,Conjunctive,a red cat and a blue dog on a mat,a blue dog and a red cat on a mat",
+        'compl_1,13,Complement,Conjunctive,a red cat on a mat,"a mat with no red cat visible"',
+        "odd_1,99,Symmetric Law,Moods,melancholy under the eaves,the eaves over melancholy",
+    )
+    first, second, third = cases("full", path=path)
+    assert first.case_id == "faithfulness-comm-1"
+    assert first.prompts[0].formula == "red cat & blue dog"
+    assert first.equivalent is True
+    assert second.equivalent is False
+    assert second.relation == "must-differ"
+    assert any("not equivalent: a red cat fits only prompt a" in finding for finding in second.findings)
+    assert third.equivalent is None
+    assert any("no formula found for either prompt" in finding for finding in third.findings)
+    assert third.labels["logical_law"] == "Symmetric Law"
+    assert [case.case_id for case in cases("contrast", path=path)] == [second.case_id]
+
+
+def test_quotes_newlines_and_byte_order_marks_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.csv"
+    text = f'{HEADER}\r\np1,1,Commutative,Conjunctive,"a sign that says ""STOP, now""","a\nsign"\r\n'
+    path.write_bytes(b"\xef\xbb\xbf" + text.encode())
+    (case,) = cases("full", path=str(path))
+    assert case.prompts[0].text == 'a sign that says "STOP, now"'
+    assert case.prompts[1].text == "a\nsign"
+
+
+def test_every_bad_row_is_named_in_one_reading(tmp_path: Path) -> None:
+    path = _file(
+        tmp_path,
+        "p1,1,Commutative,Conjunctive,a cat,a cat",
+        "p1,1,Commutative,Conjunctive,a dog,a dog",
+        "P-1,1,Commutative,Conjunctive,a cow,a cow",
+        "p2,1,Commutative,Conjunctive,,a dog",
+        "p3,1,Commutative",
+        "***,1,Commutative,Conjunctive,a dog,a dog",
+    )
+    with pytest.raises(UsageError) as raised:
+        cases("full", path=path)
+    message = str(raised.value)
+    assert "has 4 rows that cannot be used" in message
+    assert "line 3: pair_id 'p1' is that of line 2" in message
+    assert "line 5: no prompt_A" in message
+    assert "line 6: 3 cells under 6 columns" in message
+    assert "line 7: pair_id '***' has no letter or digit" in message
+
+
+def test_columns_that_are_missing_extra_or_twice_are_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="has no column prompt_B"):
+        cases("full", path=_file(tmp_path, "p1,1,C,C,a cat", header=HEADER.removesuffix(",prompt_B")))
+    with pytest.raises(UsageError, match="'prompt_B' twice"):
+        cases("full", path=_file(tmp_path, "p1,1,C,C,a cat,a cat,x", header=f"{HEADER},prompt_B"))
+    (case,) = cases("full", path=_file(tmp_path, "p1,1,C,C,a cat,a cat,x", header=f"{HEADER},mood"))
+    assert "the file has columns that are not used: mood" in case.findings
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", HEADER.encode()])
+def test_files_that_hold_no_pairs_are_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "pairs.csv"
+    path.write_bytes(content)
+    with pytest.raises(UsageError, match=r"pairs\.csv"):
+        cases("full", path=str(path))
+    with pytest.raises(UsageError, match="cannot be read"):
+        cases("full", path=str(tmp_path / "nowhere.csv"))
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "formula_a", "formula_b"),
+    [
+        ("a cat above a dog", "a dog below a cat", "cat & dog & above(cat, dog)", "dog & cat & below(dog, cat)"),
+        ("a small shiny cat", "a shiny, small cat", "shiny small cat", "shiny small cat"),
+        ("a red cat", "a cat that is not red, such as a blue cat", "red cat", "cat & !red cat"),
+        ("either a cat with a dog or a cat with a cow", "a cat", "cat & dog | cat & cow", "cat"),
+        ("There are two cats and a dog.", "a dog", "2 cat & dog", "dog"),
+        ("a red dog above a blue dog", "a cat next to them", None, None),
+        ("a red blue cat", "", None, None),
+        ("a dog running", "the eaves over melancholy", None, None),
+    ],
+)
+def test_english_is_read_where_it_has_one_reading(a: str, b: str, formula_a: str | None, formula_b: str | None) -> None:
+    assert read_prompts(a, b).formulas == (formula_a, formula_b)
+
+
+@pytest.mark.parametrize("options", [{}, {"coloured": True, "surfaces": ("dark metal floor", "wooden table")}])
+def test_what_the_suite_writes_it_reads_again_with_the_same_meaning(options: dict[str, object]) -> None:
+    for case in [*cases("paper", **options), *cases("contrast", pairs=3, **options)]:
+        a, b = case.prompts
+        for prompt, formula in zip((a, b), read_prompts(a.text, b.text).formulas, strict=True):
+            assert formula is not None, prompt.text
+            assert are_equivalent(parse(formula), parse(prompt.formula or "")), prompt.text
+
+
+def test_a_surface_is_a_backdrop_only_when_both_prompts_name_it() -> None:
+    shared = read_prompts("a cat on a wooden table", "a wooden table with no cat visible")
+    assert shared.surface == "wooden table"
+    assert shared.formulas == ("cat", "!cat")
+    alone = read_prompts("a cat on a table", "a cat")
+    assert alone.surface == ""
+    assert alone.formulas[0] == "on(cat, table)"
+
+
+def test_the_published_file_is_read_and_its_false_equivalences_are_found(foreign_data: Path) -> None:
+    found = cases("full", path=str(foreign_data / "tifa_lite" / "prompts_metalogic.csv"))
+    by_pair = {case.labels["pair_id"]: case for case in found}
+    assert len(by_pair) == 100
+    assert len({case.category for case in found}) == 20
+    complement = [case for case in found if case.labels["law"] == "complement"]
+    assert [case.equivalent for case in complement] == [False] * 20
+    assert by_pair["demorgan_horiz_001"].equivalent is False
+    assert by_pair["demorgan_attr_001"].equivalent is False
+    assert by_pair["demorgan_conj_001"].equivalent is True
+    others = [case for case in found if case.labels["law"] in ("commutative", "distributive")]
+    assert all(case.equivalent is not False for case in others)
+    assert sum(case.equivalent is None for case in found) == 13

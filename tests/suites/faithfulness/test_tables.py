@@ -1,0 +1,148 @@
+"""Faithfulness tables: means that say how many they average, scales that are named, charts that can be drawn."""
+
+from __future__ import annotations
+
+import pytest
+
+from salva.core.case import Case, Prompt
+from salva.core.chart import ChartKind
+from salva.core.protocols import Measured
+from salva.core.table import Cell, Table
+from salva.core.verdict import Failure, Outcome, Verdict
+from salva.stats.pair_scores import mean, pair_scores
+from salva.suites.faithfulness.tables import FaithfulnessTables
+
+
+def _case(pair: str, law: str, dimension: str, number: str, relation: str = "same-answers") -> Case:
+    return Case(
+        case_id=f"faithfulness-{pair}",
+        suite="faithfulness",
+        category=f"{law}-{dimension}",
+        prompts=(Prompt(role="a", text=f"{pair} one way"), Prompt(role="b", text=f"{pair} another way")),
+        relation=relation,
+        labels={"law": law, "dimension": dimension, "category_id": number, "pair_id": pair},
+    )
+
+
+def _verdict(case: Case, a: float, b: float, outcome: Outcome = Outcome.HOLDS, **scores: float) -> Verdict:
+    failures = (Failure(error="presence-differs", role="", message=f"what {case.case_id} got wrong"),)
+    return Verdict(
+        case_id=case.case_id,
+        repeat=0,
+        arm="pair",
+        model="m",
+        relation=case.relation,
+        observers="pocket+clip/x+scene",
+        outcome=outcome,
+        failures=failures if outcome is Outcome.VIOLATED else (),
+        scores={**pair_scores("faith", a, b), "dsg_mean": a, **scores} if outcome in ("HOLDS", "VIOLATED") else scores,
+    )
+
+
+def _measured(verdicts: list[tuple[Case, Verdict]], **options: str) -> Measured:
+    metric = FaithfulnessTables(FaithfulnessTables.Options(**options))
+    return metric.measure([case for case, _ in verdicts], [verdict for _, verdict in verdicts])
+
+
+def _table(measured: Measured, name: str) -> Table:
+    return next(table for table in measured.tables if table.name == name)
+
+
+def _rows(measured: Measured, name: str, key: str) -> dict[Cell, dict[str, Cell]]:
+    table = _table(measured, name)
+    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    return {row[key]: row for row in rows}
+
+
+COMM = [_case(f"c{i}", "commutative", "conjunctive", "1") for i in range(3)]
+ASSOC = _case("s1", "associative", "vertical", "7")
+RUN = [
+    (COMM[0], _verdict(COMM[0], 1.0, 1.0)),
+    (COMM[1], _verdict(COMM[1], 1.0, 0.5, Outcome.VIOLATED)),
+    (COMM[2], _verdict(COMM[2], 0, 0, Outcome.INCONCLUSIVE)),
+    (ASSOC, _verdict(ASSOC, 0.25, 0.75, Outcome.VIOLATED)),
+]
+
+
+def test_a_mean_says_how_many_it_averaged_and_how_many_it_left_out() -> None:
+    rows = _rows(_measured(RUN), "faithfulness by category", "category_id")
+    row = rows["1"]
+    assert (row["n_pairs"], row["n_left_out"]) == (2, 1)
+    assert (row["mean_faith_A"], row["mean_faith_B"], row["mean_faith"]) == (1.0, 0.75, 0.875)
+    assert row["mean_faith_stability"] == 0.75
+    low, high = row["stability_from"], row["stability_to"]
+    assert isinstance(low, float)
+    assert isinstance(high, float)
+    assert low <= 0.75 <= high
+    assert rows["7"]["stability_from"] is None, "one cluster shows no spread"
+
+
+def test_laws_dimensions_and_totals() -> None:
+    measured = _measured(RUN)
+    assert list(_rows(measured, "faithfulness by law", "law")) == ["commutative", "associative"]
+    assert list(_rows(measured, "faithfulness by dimension", "dimension")) == ["conjunctive", "vertical"]
+    assert measured.numbers["n_faith_pairs"] == 3
+    assert measured.numbers["n_faith_left_out"] == 1
+    assert measured.numbers["faith_stability"] == pytest.approx((1 + 0.5 + 0.5) / 3)
+    assert [figure.title for figure in measured.key_figures] == ["faithfulness", "stability"]
+    assert measured.key_figures[0].note == "3 pairs, 1 left out"
+
+
+def test_the_worst_categories_come_first_with_prompts_and_answers() -> None:
+    table = _table(_measured(RUN), "worst categories")
+    assert [row[0] for row in table.rows] == ["associative-vertical", "commutative-conjunctive"]
+    worst = dict(zip(table.columns, table.rows[0], strict=True))
+    assert worst["prompt a"] == "s1 one way"
+    assert worst["answers"] == "what faithfulness-s1 got wrong"
+
+
+def test_contrasts_stand_apart_from_the_laws() -> None:
+    contrast = _case("x1", "contrast", "conjunctive", "21", "must-differ")
+    measured = _measured([*RUN, (contrast, _verdict(contrast, 1.0, 0.0, Outcome.VIOLATED))])
+    assert measured.numbers["n_faith_pairs"] == 3
+    assert measured.numbers["contrast_rate"] == 1.0
+    assert _rows(measured, "contrasts", "category")["contrast-conjunctive"]["violated"] == 1
+    assert _rows(measured, "faithfulness by dimension", "dimension")["conjunctive"]["n_pairs"] == 2
+    assert "contrasts" not in {table.name for table in _measured(RUN).tables}
+
+
+def test_clip_scores_name_their_scale_and_their_embedder() -> None:
+    clip = {**pair_scores("clip", 30.0, 40.0, divide_by=100), "image_similarity": 90.0}
+    run = [(COMM[0], _verdict(COMM[0], 1.0, 1.0, Outcome.HOLDS, **clip)), RUN[1]]
+    row = _rows(_measured(run), "CLIP by category", "category_id")["1"]
+    assert (row["n_pairs"], row["n_left_out"], row["mean_clip_mean"], row["mean_clip_stability"]) == (1, 1, 35.0, 0.9)
+    note = _table(_measured(run), "CLIP by category").note
+    assert "pocket+clip/x+scene" in note
+    assert "100 x the cosine" in note
+    note = _table(_measured(run, clip_scale="clipscore", clip_stability="published"), "CLIP by category").note
+    assert "2.5 x the cosine" in note
+    assert "as printed" in note
+    assert "CLIP by category" not in {table.name for table in _measured(RUN).tables}
+
+
+def test_bars_and_heat_maps_are_drawn_from_the_tables() -> None:
+    charts = {chart.name: chart for chart in _measured(RUN).charts}
+    assert sorted(charts) == sorted(
+        f"{measure}-{name}"
+        for measure in ("stability", "faithfulness")
+        for name in ("by-category", "by-law", "by-dimension", "law-by-dimension")
+    )
+    assert charts["stability-law-by-dimension"].kind is ChartKind.HEAT_MAP
+    assert [row[0] for row in charts["faithfulness-by-category"].table.rows] == [
+        "commutative conjunctive",
+        "associative vertical",
+    ]
+
+
+def test_nothing_judged_gives_no_tables() -> None:
+    measured = _measured([])
+    assert measured.tables == ()
+    assert measured.charts == ()
+    assert measured.numbers["faith_mean"] is None
+
+
+def test_the_mean_keeps_digits_that_a_plain_sum_loses() -> None:
+    assert mean([0.1] * 10) == 0.1
+    assert sum([0.1] * 10) / 10 != 0.1
+    with pytest.raises(ValueError, match="no values"):
+        mean([])

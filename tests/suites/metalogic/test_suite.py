@@ -1,0 +1,262 @@
+"""The MetaLogic suite: how many cases, what they say, and what the logic core found in them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+
+from salva.core.case import Case
+from salva.core.options import parse_options
+from salva.errors import UsageError
+from salva.logic.equivalence import are_equivalent, is_determinate
+from salva.logic.notation import parse
+from salva.suites.metalogic.suite import MetaLogic, MetaLogicOptions, decide
+from salva.suites.metalogic.templates import Template
+
+
+def cases(size: str, **given: str) -> list[Case]:
+    return list(MetaLogic(parse_options(MetaLogicOptions, given, "suite")).cases(size))
+
+
+def by_id(size: str, case_id: str, **given: str) -> Case:
+    return next(case for case in cases(size, **given) if case.case_id == case_id)
+
+
+def texts(case: Case) -> tuple[str, ...]:
+    return tuple(prompt.text for prompt in case.prompts)
+
+
+@pytest.mark.parametrize(("size", "n"), [("quick", 60), ("paper", 800), ("full", 840), ("beyond", 280)])
+def test_number_of_cases(size: str, n: int) -> None:
+    built = cases(size)
+    assert len(built) == n
+    assert len({case.case_id for case in built}) == n
+    assert all(case.suite == "metalogic" and len(case.prompts) == 2 for case in built)
+
+
+def test_paper_is_every_ordered_choice_and_two_numbering_partners() -> None:
+    per_category = Counter(case.category for case in cases("paper"))
+    assert len(per_category) == 60
+    for category, n in per_category.items():
+        law = category.rsplit("-", 1)[0]
+        expected = 2 if category.startswith("numbering") else 60 if law in {"associative", "distributive"} else 20
+        assert n == expected, category
+
+
+def test_sizes_are_nested_but_beyond_is_only_ours() -> None:
+    ids = {size: {case.case_id for case in cases(size)} for size in MetaLogic.sizes}
+    assert ids["quick"] < ids["paper"] < ids["full"]
+    assert not ids["full"] & ids["beyond"]
+    assert {case.labels["law"] for case in cases("beyond")} == {"true-or", "true-negation", "absorption"}
+    assert {case.relation for case in cases("beyond")} == {"truth"}
+
+
+def test_every_pair_of_the_suite_is_equivalent_and_only_de_morgan_is_not_determinate() -> None:
+    for case in cases("quick"):
+        assert case.equivalent, case.case_id
+        is_de_morgan = case.labels["law"] == "de-morgan"
+        assert case.determinate is not is_de_morgan, case.case_id
+        assert case.relation == ("truth" if is_de_morgan else "same-scene"), case.case_id
+
+
+def test_beyond_is_equivalent_and_says_what_is_determinate() -> None:
+    determinate = {case.category: case.determinate for case in cases("beyond")}
+    assert all(case.equivalent for case in cases("beyond"))
+    assert [category for category, is_one in determinate.items() if is_one] == ["true-negation-and"]
+    assert len(determinate) == 12
+
+
+def test_a_pair_is_determinate_only_if_both_prompts_are() -> None:
+    for formulas in (("{n1}", "{n1} & ({n1} | {n2})"), ("{n1} & ({n1} | {n2})", "{n1}")):
+        template = Template(law="absorption", modifier="and", n_entities=2, texts=("", ""), formulas=formulas)
+        assert decide(template).equivalent
+        assert not decide(template).determinate
+
+
+def test_a_pair_that_is_no_equivalence_is_caught_with_a_witness() -> None:
+    printed = Template(
+        law="numbering", modifier="", n_entities=2, texts=("", ""), formulas=("{n1} & 2 {n2}", "2 {n1} & {n2}")
+    )
+    assert not decide(printed).equivalent
+    assert decide(printed).witness is not None
+
+
+def test_what_is_decided_for_a_template_is_true_of_its_cases() -> None:
+    for case in [*cases("full")[::29], *cases("beyond")[::13]]:
+        f, g = (parse(prompt.formula or "") for prompt in case.prompts)
+        assert case.equivalent == are_equivalent(f, g)
+        assert case.determinate == (is_determinate(f) and is_determinate(g))
+
+
+@pytest.mark.parametrize(
+    ("case_id", "expected"),
+    [
+        ("metalogic-commutative-and-cat-dog", ("There is a cat and a dog", "There is a dog and a cat")),
+        (
+            "metalogic-commutative-or-cat-apple",
+            ("There is a cat and an apple or an apple and a cat", "There is an apple and a cat or a cat and an apple"),
+        ),
+        (
+            "metalogic-distributive-x-cat-dog-apple",
+            (
+                "There is a cat on the right with either both a dog on the left and an apple in the middle "
+                "or both an apple in the middle and a dog on the left",
+                "There is a cat on the right with both a dog on the left and an apple in the middle "
+                "or a cat on the right with both an apple in the middle and a dog on the left",
+            ),
+        ),
+        (
+            "metalogic-complement-y-cow-apple",
+            (
+                "There is a cow on the bottom and an apple on top",
+                "It is not the case that there is not a cow on the bottom and an apple on top",
+            ),
+        ),
+        (
+            "metalogic-de-morgan-or-apple-dog",
+            (
+                "It is not the case that there is no apple and no dog or no dog and no apple",
+                "There isn't no apple and no dog and there isn't no dog and no apple",
+            ),
+        ),
+        ("metalogic-numbering-cat-1-dog", ("There is one cat and a dog", "There is a dog and one cat")),
+        ("metalogic-numbering-cat-2-dog", ("There are two cats and a dog", "There is a dog and two cats")),
+        (
+            "metalogic-numbering-apple-10-banana",
+            ("There are ten apples and a banana", "There is a banana and ten apples"),
+        ),
+    ],
+)
+def test_wordings(case_id: str, expected: tuple[str, str]) -> None:
+    assert texts(by_id("full", case_id)) == expected
+
+
+@pytest.mark.parametrize(
+    ("case_id", "expected"),
+    [
+        ("metalogic-true-or-or-cat-dog", ("There is a cat or a dog", "There is a dog or a cat")),
+        (
+            "metalogic-true-negation-and-dog-cat",
+            ("There is a dog and no cat", "There is no cat, but there is a dog"),
+        ),
+        ("metalogic-absorption-and-cat-dog", ("There is a cat, and there is a cat or a dog", "There is a cat")),
+    ],
+)
+def test_wordings_of_our_own(case_id: str, expected: tuple[str, str]) -> None:
+    assert texts(by_id("beyond", case_id)) == expected
+
+
+def test_brackets_are_printed_on_request_only() -> None:
+    assert not any("[" in text for case in cases("full") for text in texts(case))
+    bracketed = by_id("quick", "metalogic-associative-and-cat-dog-apple", brackets="true")
+    assert texts(bracketed)[0] == "There is both [a cat and a dog], along with an apple"
+
+
+def test_labels_are_the_contract() -> None:
+    logic = by_id("quick", "metalogic-de-morgan-x-cat-dog")
+    assert logic.labels == {"law": "de-morgan", "modifier": "x", "entities": "cat,dog"}
+    assert logic.category == "de-morgan-x"
+    number = by_id("quick", "metalogic-numbering-dog-3-apple")
+    assert number.labels == {"law": "numbering", "count": "3", "entity": "dog", "entities": "dog,apple"}
+    assert number.category == "numbering-dog-3"
+
+
+def test_mirrored_pairs_share_a_cluster() -> None:
+    one, other = (by_id("paper", f"metalogic-commutative-x-{names}") for names in ("cat-dog", "dog-cat"))
+    assert one.cluster == other.cluster == "cat+dog"
+
+
+def test_complement_has_a_second_reading_without_brackets() -> None:
+    plain = by_id("quick", "metalogic-complement-and-cat-dog")
+    assert any("!(!cat & dog)" in finding and "not equivalent" in finding for finding in plain.findings)
+    bracketed = by_id("quick", "metalogic-complement-and-cat-dog", brackets="true")
+    assert bracketed.findings == ()
+    contradictory = by_id("quick", "metalogic-complement-or-cat-dog")
+    assert any("no picture can satisfy" in finding for finding in contradictory.findings)
+
+
+def test_de_morgan_comes_down_to_an_or() -> None:
+    x = by_id("paper", "metalogic-de-morgan-x-dog-cow")
+    assert x.findings == (
+        "not determinate: 5 worlds, so two right pictures may differ",
+        "both prompts come down to dog@right | cow@left",
+    )
+
+
+def test_table_5_as_printed_is_refuted_from_two_on() -> None:
+    for case in cases("full"):
+        if case.labels["law"] != "numbering":
+            continue
+        refuted = [finding for finding in case.findings if "Table 5 as printed" in finding]
+        assert bool(refuted) == (case.labels["count"] != "1")
+    two = by_id("quick", "metalogic-numbering-cat-2-dog")
+    assert "(cat & 2 dog against 2 cat & dog) is not an equivalence" in two.findings[0]
+    assert are_equivalent(parse("cat & dog"), parse("cat & dog"))
+    assert not are_equivalent(parse("cat & 2 dog"), parse("2 cat & dog"))
+
+
+def test_entities_of_ones_own() -> None:
+    built = cases("quick", entities="teddy bear,umbrella,sheep", numbering_entities="knife,sheep", counts="2")
+    assert len(built) == 24
+    assert built[0].case_id == "metalogic-commutative-and-teddy-bear-umbrella"
+    assert texts(built[0])[0] == "There is a teddy bear and an umbrella"
+    assert [texts(case)[0] for case in built[-4:]] == [
+        "There is one knife and a sheep",
+        "There are two knives and a sheep",
+        "There is one sheep and a knife",
+        "There are two sheep and a knife",
+    ]
+
+
+def test_numbering_partners_are_balanced() -> None:
+    paper = [case for case in cases("paper") if case.labels["law"] == "numbering"]
+    partners = Counter(case.labels["entities"].split(",")[1] for case in paper)
+    assert set(partners.values()) == {20}
+
+
+def test_order_is_stable_and_by_category() -> None:
+    categories = [case.category for case in cases("full")]
+    changes = sum(one != other for one, other in pairwise(categories))
+    assert changes == 59
+    assert cases("full") == cases("full")
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"entities": "cat"}, "at least two"),
+        ({"entities": ""}, "at least two"),
+        ({"entities": "cat,cat,dog"}, "'cat' twice"),
+        ({"entities": "Cat,dog,cow"}, "lower-case"),
+        ({"entities": "a cat,dog,cow"}, "'a cat'"),
+        ({"entities": "cat & dog,dog,cow"}, "'cat & dog'"),
+        ({"entities": "red panda,dog,cow"}, "'red panda'"),
+        ({"entities": "3 cat,dog,cow"}, "'3 cat'"),
+        ({"entities": "<script>,dog,cow"}, "'<script>'"),
+        ({"entities": "café,dog,cow"}, "letters a to z"),
+        ({"numbering_entities": "cat"}, "suite.numbering_entities"),
+        ({"counts": "0"}, "from 1 to 20"),
+        ({"counts": "21"}, "from 1 to 20"),
+        ({"counts": "ten"}, "whole number"),
+        ({"brackets": "maybe"}, "true or false"),
+    ],
+)
+def test_odd_options_are_refused(given: dict[str, str], problem: str) -> None:
+    with pytest.raises(UsageError, match=problem):
+        parse_options(MetaLogicOptions, given, "suite")
+
+
+def test_two_entities_are_too_few_for_triples_and_an_unknown_size_is_named() -> None:
+    suite = MetaLogic(MetaLogicOptions(entities=("cat", "dog")))
+    with pytest.raises(UsageError, match="need 3"):
+        suite.cases("quick")
+    with pytest.raises(UsageError, match="Did you mean 'paper'"):
+        suite.cases("papr")
+
+
+def test_two_cases_never_share_an_id() -> None:
+    suite = MetaLogic(MetaLogicOptions(entities=("hot", "dog cat", "hot dog", "cat")))
+    with pytest.raises(UsageError, match="metalogic-commutative-and-hot-dog-cat"):
+        list(suite.cases("paper"))

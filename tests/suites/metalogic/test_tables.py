@@ -1,0 +1,92 @@
+"""MetaLogic's tables, and when the published figures may stand beside ours."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from report.fake_runs import make_verdict, metalogic_cases, random_run
+
+from salva.core.protocols import Measured
+from salva.core.verdict import Outcome
+from salva.suites.metalogic.tables import MetaLogicTables
+
+
+def _measure(scope: str = "mentioned", relation: str = "same-scene") -> Measured:
+    cases = metalogic_cases(3)
+    verdicts = [
+        make_verdict(case.case_id, Outcome.VIOLATED if case.labels["law"] == "distributive" else Outcome.HOLDS)
+        for case in cases
+    ]
+    if relation == "truth":
+        verdicts = [
+            make_verdict(case.case_id, relation="same-scene" if case.determinate else "truth") for case in cases
+        ]
+    return MetaLogicTables(MetaLogicTables.Options(scope=scope)).measure(cases, verdicts)
+
+
+def test_the_macro_rate_leaves_numbering_out() -> None:
+    numbers = _measure().numbers
+    assert numbers["macro_rate"] == pytest.approx(4 / 20)
+    assert numbers["n_categories"] == 20
+    assert numbers["numbering_macro_rate"] == 0.0
+    assert numbers["numbering_n_categories"] == 40
+
+
+def test_rates_agree_with_a_data_frame() -> None:
+    records, _ = random_run(seed=4)
+    measured = MetaLogicTables(MetaLogicTables.Options()).measure(records.cases, records.verdicts)
+    own = {case.case_id: case for case in records.cases}
+    frame = pd.DataFrame(
+        {
+            "law": own[v.case_id].labels["law"],
+            "modifier": own[v.case_id].labels.get("modifier"),
+            "category": own[v.case_id].category,
+            "hit": float(v.outcome is Outcome.VIOLATED),
+        }
+        for v in records.verdicts
+        if v.arm == "pair" and v.relation == own[v.case_id].relation and v.outcome.value in ("HOLDS", "VIOLATED")
+    )
+    logic = frame[frame.law != "numbering"]
+    assert measured.numbers["macro_rate"] == pytest.approx(logic.groupby("category").hit.mean().mean())
+    table = next(table for table in measured.tables if table.name == "law by modifier")
+    expected = logic.groupby(["law", "modifier"]).hit.mean().to_dict()
+    assert len(table.rows) == len(expected) == 20
+    for row in table.rows:
+        assert row[4] == pytest.approx(expected[row[:2]])
+
+
+def test_tables_keep_the_papers_order_and_numbers_count_up() -> None:
+    tables = {table.name: table for table in _measure().tables}
+    assert [row[0] for row in tables["by law"].rows][:3] == ["commutative", "associative", "distributive"]
+    assert [row[0] for row in tables["by modifier"].rows] == ["and", "or", "x", "y"]
+    assert [row[0] for row in tables["numbering by count"].rows] == [str(n) for n in range(1, 11)]
+    assert [row[0] for row in tables["and against or"].rows] == ["and", "or"]
+    assert len(tables["numbering by count and entity"].rows) == 40
+
+
+@pytest.mark.parametrize(
+    ("scope", "relation", "name"),
+    [
+        ("all", "same-scene", "reference"),
+        ("mentioned", "same-scene", "reference, other rule"),
+        ("all", "truth", "reference, other rule"),
+    ],
+)
+def test_published_figures_stand_beside_ours_only_under_their_own_rule(scope: str, relation: str, name: str) -> None:
+    found = [table for table in _measure(scope, relation).tables if table.name.startswith("reference")]
+    assert [table.name for table in found] == [name]
+    assert ("ours" in found[0].columns) == (name == "reference")
+    if name == "reference":
+        ours = {row[0]: row[3] for row in found[0].rows}
+        assert ours["distributive, both models"] == 1.0
+        assert ours["misaligned, Flux.dev"] == pytest.approx(0.2)
+    stated = [row[1:3] for row in found[0].rows if str(row[0]).startswith(("AND", "OR"))]
+    assert stated == [
+        ("21 %", "section 4.2"),
+        ("45.8 %", "section 4.2"),
+        ("65.3 %", "section 4.2"),
+        ("46 %", "section 5"),
+        ("75 %", "section 5"),
+        ("45 %", "section 7"),
+        ("62 %", "section 7"),
+    ]
