@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -qq --constraint constraints.txt
 DEMO_RUN := runs/demo
 
-.PHONY: demo test check bench docs clean
+.PHONY: demo test check bench docs mutants release clean
 
 demo: $(VENV)/.base
 	$(BIN)/salva run metalogic --out $(DEMO_RUN)
@@ -26,6 +26,16 @@ bench: $(VENV)/.test
 
 docs: $(VENV)/.test
 	$(BIN)/python docs/generate.py
+
+# Changes of the source that no test notices; an hour on two cores, no part of `make test`.
+mutants: $(VENV)/.test
+	@$(PIP) --editable '.[mutants]'
+	$(BIN)/python tools/mutants.py
+
+# The files of a release, in dist/; `make test` checks that they install and work.
+release: $(VENV)/.test
+	rm -rf build dist
+	$(BIN)/python -c "from setuptools import build_meta as b; print(b.build_sdist('dist'), b.build_wheel('dist'))"
 
 clean:
 	rm -rf $(VENV) runs build dist
