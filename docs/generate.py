@@ -49,6 +49,7 @@ ROOMS = {
     "remote": "endpoints on the other side of HTTP, and their errors in our words",
     "hardware": "devices, precision, batch sizes, checkpoints on disk and on the hub",
     "imaging": "image files to pictures and back",
+    "files": "what people and other programs keep: tables read, files written whole or not at all",
     "assets": "sprites, names and weights, their licences and checksums",
     "cli": "parses, calls, prints: one short file per command",
 }

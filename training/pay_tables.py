@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pandas as pd
 
+from salva.core.source import RunRecords
 from salva.core.verdict import Outcome
 from salva.exchange.training_pairs import Filter, filter_table
 from salva.judging.tally import PAIR, TRUTH, Judged, cluster_of, headline, join
 from salva.stats.bootstrap import cautious_macro
 from salva.stats.intervals import Interval
-from salva.store.queries import RunRecords, read_records
+from salva.store.queries import read_records
 
 SUITES = ("semvar", "metalogic")
 DECIDED = (Outcome.HOLDS, Outcome.VIOLATED)

@@ -16,9 +16,9 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select
 
 from salva.core.case import Case, Prompt
+from salva.core.source import QuestionAnswer, RunRecords, Seen
 from salva.core.verdict import Failure, Outcome
 from salva.report.html import render_html
-from salva.store.queries import Asked, RunRecords, Seen
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +123,7 @@ def test_what_the_judge_was_asked_can_be_read_under_narrow_pictures(browser: web
     """Three pictures stand beside each other; a long answer must not squeeze its question to a letter a line."""
     prompts = tuple(Prompt(role=role, text=f"Four slices of bacon for one egg, {role}") for role in ("a", "pv", "pi"))
     case = Case(case_id="sv-1", suite="mine", category="counting", prompts=prompts, relation="semantic-effect")
-    asked = Asked(question="One slice of bacon for four eggs.", answer="objects 47.5, relations 25")
+    asked = QuestionAnswer(question="One slice of bacon for four eggs.", answer="objects 47.5, relations 25")
     failure = Failure(error="insensitive", role="", message="the picture hardly changes")
     verdict = make_verdict(
         "sv-1",

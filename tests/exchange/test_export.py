@@ -13,11 +13,11 @@ from report.fake_runs import FakeImages, make_case, make_verdict, random_run, st
 from report.hostile import FORMULA, hostile_run
 
 from salva.core.cells import plain_cell, safe_cell
+from salva.core.source import RunRecords
 from salva.core.verdict import Failure, Outcome
 from salva.errors import StoreError
 from salva.exchange.export import export_counterexamples, safe_name, write_counterexamples, write_csv, write_rows
-from salva.store.outfiles import write_text
-from salva.store.queries import RunRecords
+from salva.files.outfiles import write_text
 
 
 def _rows(records: RunRecords) -> list[dict[str, str]]:

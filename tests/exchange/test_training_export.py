@@ -17,13 +17,13 @@ from report.fake_runs import FakeImages, make_case, make_verdict, store_run
 
 from salva.cli.main import salva as command
 from salva.core.case import Case, Prompt
+from salva.core.source import RunRecords
 from salva.core.verdict import Outcome, Verdict
 from salva.errors import UsageError
 from salva.exchange.training_export import write_sft
 from salva.exchange.training_pairs import Filter, filter_table, preferences, right_pictures
 from salva.people.rating_sheets import COLUMNS
 from salva.stats.semantic_effect import PAIRS, pair_name
-from salva.store.queries import RunRecords
 
 GOOD = {("a", "a"): 0.9, ("pv", "pv"): 0.95, ("pi", "pi"): 0.85}
 GOOD |= {("a", "pv"): 0.3, ("pv", "a"): 0.32, ("a", "pi"): 0.9, ("pi", "a"): 0.9}

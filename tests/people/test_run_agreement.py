@@ -8,10 +8,10 @@ import pytest
 from people.rating_rows import write
 from report.fake_runs import FakeImages, make_case, make_verdict, store_run
 
+from salva.core.source import RunRecords
 from salva.core.verdict import Outcome
 from salva.errors import UsageError
 from salva.people.run_agreement import model_code, run_agreement
-from salva.store.queries import RunRecords
 
 
 def stored(tmp_path: Path) -> Path:

@@ -13,10 +13,10 @@ from PIL import Image, ImageDraw
 
 from salva.core.case import Case, Prompt
 from salva.core.fingerprint import Json
-from salva.core.observation import Detection, Detections, Reading, TextSpan
+from salva.core.observation import Answer, Detection, Detections, Reading, TextSpan
 from salva.core.protocols import Query
+from salva.core.source import RunRecords, Seen
 from salva.core.verdict import Failure, Outcome, Verdict
-from salva.store.queries import RunRecords, Seen
 from salva.store.records import Status, StoredComponent, StoredLook
 from salva.store.runfile import write_run_file
 from salva.store.sqlite import open_run
@@ -129,6 +129,10 @@ class FakeImages:
     def seen(self, image_id: str, observers: str) -> Seen:
         """What was scripted for this image."""
         return self.seen_in.get(image_id, Seen())
+
+    def answers(self, image_id: str, observers: str) -> dict[str, Answer]:
+        """The scripted answers."""
+        return {one.question: Answer(text=one.answer, scores={}) for one in self.seen(image_id, observers).answers}
 
 
 def metalogic_cases(n_entities: int = 4) -> list[Case]:

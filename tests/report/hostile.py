@@ -7,8 +7,8 @@ from report.fake_runs import ASKED, FakeImages, make_verdict
 from salva.core.case import Case, Prompt
 from salva.core.fingerprint import Json
 from salva.core.observation import Detection, TextSpan
+from salva.core.source import RunRecords, Seen
 from salva.core.verdict import Failure, Outcome, Verdict
-from salva.store.queries import RunRecords, Seen
 
 SCRIPT = "<script>window.hacked = 1</script>"
 IMAGE = "<img src=x onerror='window.hacked = 2'>"

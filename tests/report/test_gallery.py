@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from salva.core.observation import Detection, TextSpan
+from salva.core.source import Seen
 from salva.report.gallery import Thumbnail, _overlays
-from salva.store.queries import Seen
 
 BOX = (0.1, 0.1, 0.4, 0.2)
 EVERYWHERE = (0.0, 0.0, 1.0, 1.0)

@@ -16,12 +16,12 @@ from report.hostile import hostile_run
 from rich.console import Console
 
 from salva.core.fingerprint import Json
+from salva.core.source import RunRecords
 from salva.core.verdict import Failure, Outcome
 from salva.report.html import render_html, write_html
 from salva.report.markdown import to_markdown
 from salva.report.summary import summarise
 from salva.report.terminal import print_summary
-from salva.store.queries import RunRecords
 
 
 class Page(HTMLParser):

@@ -49,7 +49,7 @@ def command(run: Path, form: str, output: Path | None) -> None:
     if output is None:
         click.echo(text, nl=False)
     else:
-        from salva.store.outfiles import write_text
+        from salva.files.outfiles import write_text
 
         write_text(output, text)
         click.echo(output)

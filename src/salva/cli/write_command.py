@@ -57,7 +57,7 @@ def new(
     """Fill templates, exchange, paraphrase and check; what fails goes to a second file with the reason."""
     from rich.progress import Progress
 
-    from salva.store.outfiles import write_text
+    from salva.files.outfiles import write_text
     from salva.writing.author import Removed, write_samples
     from salva.writing.samples import Sample, lines_of
     from salva.writing.templates import load_grammar
@@ -92,7 +92,7 @@ def new(
 @click.option("--disputed", is_flag=True, help="Only what two reviewers differ about, for a third.")
 def sheet(samples: Path, output: Path, disputed: bool) -> None:
     """A sheet for one reviewer: reviewer, valid (yes or no), note."""
-    from salva.store.outfiles import write_text
+    from salva.files.outfiles import write_text
     from salva.writing.samples import DISPUTED, read_samples, review_sheet
 
     listed = [one for one in read_samples(samples) if not disputed or one.review == DISPUTED]
@@ -115,7 +115,7 @@ def review(samples: Path, sheets: tuple[Path, ...], output: Path, only_valid: bo
 
     What the file of samples already says about its reviewers is kept, so a later sheet can be added to it.
     """
-    from salva.store.outfiles import write_text
+    from salva.files.outfiles import write_text
     from salva.writing.samples import VALID, lines_of, read_reviews, read_samples, reviewed
 
     done = reviewed(read_samples(samples), read_reviews(sheets))
@@ -134,7 +134,7 @@ def review(samples: Path, sheets: tuple[Path, ...], output: Path, only_valid: bo
 def hard(runs: tuple[Path, ...], output: Path, below: float, per_category: int) -> None:
     """The cases that most models of these semvar runs paint badly."""
     from salva.exchange.hard_cases import as_sample, collect_votes
-    from salva.store.outfiles import write_text
+    from salva.files.outfiles import write_text
     from salva.writing.samples import hardest, lines_of
 
     cases, votes = collect_votes(runs, below)
@@ -173,7 +173,7 @@ def questions(
     from rich.progress import Progress
 
     from salva.cli.main import EXIT_INCOMPLETE
-    from salva.store.outfiles import write_text
+    from salva.files.outfiles import write_text
     from salva.writing.questions import Unwritten, captions, different, file_text, read_rows, write_questions
     from salva.writing.samples import lines_of
 

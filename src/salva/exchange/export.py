@@ -21,13 +21,14 @@ from salva.core.case import Case
 from salva.core.cells import safe_cell
 from salva.core.fingerprint import Json, derive_seed
 from salva.core.observation import Detection
+from salva.core.source import ImageSource, RunRecords
 from salva.core.table import Cell
 from salva.core.verdict import Outcome, Verdict
 from salva.engine.command import command_for
 from salva.errors import MissingExtraError, StoreError
+from salva.files.outfiles import cannot_write, write_bytes, write_text
 from salva.judging.tally import Judged, leading_verdicts
-from salva.store.outfiles import cannot_write, write_bytes, write_text
-from salva.store.queries import ImageSource, RunRecords, open_source, read_records
+from salva.store.queries import open_source, read_records
 
 _FIXED = ("case_id", "suite", "model", "repeat", "arm", "relation", "outcome", "errors")
 

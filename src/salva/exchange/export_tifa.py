@@ -20,10 +20,10 @@ from salva.core.observation import Answer
 from salva.core.table import Cell
 from salva.core.verdict import Verdict
 from salva.errors import StoreError, UsageError
+from salva.files.outfiles import write_bytes, write_text
 from salva.judging.tally import PAIR
 from salva.logic.questions import NO, YES, Question, expected_answer, questions_about
 from salva.report.summary import summarise_records
-from salva.store.outfiles import write_bytes, write_text
 from salva.store.queries import read_records
 from salva.store.sqlite import RunStore, open_run
 

@@ -22,9 +22,9 @@ from salva.core.cells import safe_cell
 from salva.core.fingerprint import Json
 from salva.core.verdict import Verdict
 from salva.errors import UsageError, unknown_name
+from salva.files.outfiles import write_bytes, write_text
 from salva.people.ratings import Columns
 from salva.store.blobs import store_error
-from salva.store.outfiles import write_bytes, write_text
 from salva.store.records import WHOLE
 from salva.store.runfile import write_run_file
 from salva.store.sqlite import open_run

@@ -11,12 +11,13 @@ import json
 import re
 from pathlib import Path
 
+from salva.core.source import ImageSource
 from salva.core.table import Table
 from salva.errors import MissingExtraError, UsageError
 from salva.exchange.training_pairs import Filter, filter_table, preferences, right_pictures
+from salva.files.outfiles import write_bytes, write_text
 from salva.imaging.files import decode_picture, encode_picture
-from salva.store.outfiles import write_bytes, write_text
-from salva.store.queries import ImageSource, open_source
+from salva.store.queries import open_source
 
 _OURS = re.compile(r"[0-9a-f]{40}\.png")
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from salva.core.case import Case
+from salva.core.source import RunRecords
 from salva.core.table import Table
 from salva.core.verdict import Verdict
 from salva.judging.tally import PAIR, TRUTH
 from salva.stats.semantic_effect import PAIRS, pair_name
-from salva.store.queries import RunRecords
 
 _PREFERENCES = (("a", "pv"), ("pv", "a"), ("pv", "pi"), ("pi", "pv"))
 """(chosen, rejected) by role: the four pairs a sample yields; the caption is the chosen one's."""

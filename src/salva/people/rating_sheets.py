@@ -13,13 +13,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from salva.core.cells import safe_cell
+from salva.core.source import RunRecords
 from salva.errors import UsageError
+from salva.files.outfiles import write_bytes, write_text
 from salva.imaging.files import decode_picture, encode_picture
 from salva.judging.tally import PAIR
 from salva.people.run_agreement import model_code
 from salva.stats.semantic_effect import PAIRS
-from salva.store.outfiles import write_bytes, write_text
-from salva.store.queries import RunRecords, open_source
+from salva.store.queries import open_source
 
 _Row = tuple[tuple[str, str, str, str, str], tuple[str, str, str]]
 """Case, repeat, model and the roles of text and picture; category and text, and the picture's id."""

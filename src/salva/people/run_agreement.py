@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from salva.core.source import RunRecords
 from salva.core.table import Cell, Table
 from salva.core.verdict import Outcome, Verdict
 from salva.errors import UsageError
@@ -22,7 +23,7 @@ from salva.people.rating_files import Row, column_names, read_rows
 from salva.people.ratings import YES_OR_NO
 from salva.stats.agreement import Calibration, rogan_gladen
 from salva.stats.semantic_effect import PAIRS, effect, pair_name
-from salva.store.queries import RunRecords, read_records
+from salva.store.queries import read_records
 
 _TEXTS = ("text", "picture", "prompt", "caption", "comment", "note")
 _EFFECTS = ("kappa", "gamma_w", "gamma_wo")

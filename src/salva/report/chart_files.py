@@ -8,8 +8,8 @@ from pathlib import Path
 
 from salva.core.chart import Chart
 from salva.figures.drawing import render_chart
+from salva.files.outfiles import write_bytes
 from salva.report.summary import Summary
-from salva.store.outfiles import write_bytes
 
 
 def all_charts(summary: Summary) -> Iterator[tuple[str, Chart]]:

@@ -16,11 +16,11 @@ from salva.core.case import Case, Prompt
 from salva.core.fingerprint import Json, derive_seed
 from salva.core.observation import Detection
 from salva.core.scene import Box
+from salva.core.source import ImageSource, QuestionAnswer, RunRecords, Seen
 from salva.core.verdict import OPTICAL_CHARACTER, Failure, Outcome, Verdict
 from salva.engine.command import command_for
 from salva.errors import StoreError
 from salva.judging.tally import PAIR, TRUTH, Judged, leading_verdicts, truth_kind
-from salva.store.queries import Asked, ImageSource, RunRecords, Seen
 
 MAX_EXHIBITS = 200
 MAX_UNSEEN = 40
@@ -73,7 +73,7 @@ class Shot:
     """What truth finds wrong in this picture beyond the headline's failures."""
     is_right: bool
     """Whether truth judged this picture and found nothing."""
-    answers: tuple[Asked, ...] = ()
+    answers: tuple[QuestionAnswer, ...] = ()
     """What judges were asked about this picture."""
 
 

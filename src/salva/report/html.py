@@ -21,16 +21,17 @@ from markupsafe import Markup
 from salva.assets.files import read_asset
 from salva.core.chart import Chart
 from salva.core.fingerprint import Json
+from salva.core.source import ImageSource, RunRecords
 from salva.core.table import Cell, Table
 from salva.figures.drawing import render_chart
 from salva.figures.formats import cell_text, figure_text, heading, interval_text, is_share, lookup, percent
+from salva.files.outfiles import write_text
 from salva.judging.tally import TRUTH
 from salva.report import charts
 from salva.report.chart_files import all_charts, write_figures
 from salva.report.gallery import MAX_EXHIBITS, Exhibit, Gallery, make_gallery
 from salva.report.summary import ModelSummary, Summary, summarise_records
-from salva.store.outfiles import write_text
-from salva.store.queries import ImageSource, RunRecords, open_source
+from salva.store.queries import open_source
 
 _TEMPLATES = files("salva.report") / "templates"
 _MAX_CHOICES = 24

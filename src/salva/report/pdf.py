@@ -14,15 +14,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
+from salva.core.source import ImageSource, RunRecords
 from salva.core.table import Table
 from salva.errors import MissingExtraError
 from salva.figures.drawing import render_chart
 from salva.figures.formats import cell_text, figure_text, heading, interval_text, percent
+from salva.files.outfiles import write_bytes
 from salva.report.chart_files import all_charts
 from salva.report.gallery import Exhibit, Shot, make_gallery
 from salva.report.summary import ModelSummary, Summary, summarise_records
-from salva.store.outfiles import write_bytes
-from salva.store.queries import ImageSource, RunRecords, open_source
+from salva.store.queries import open_source
 
 if TYPE_CHECKING:
     from reportlab.platypus import Flowable

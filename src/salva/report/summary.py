@@ -18,10 +18,11 @@ from salva.core.case import Case
 from salva.core.chart import Chart
 from salva.core.fingerprint import Json
 from salva.core.options import NoOptions, parse_options
+from salva.core.source import RunRecords
 from salva.core.table import Cell, KeyFigure, Table
 from salva.core.verdict import Outcome, Verdict
 from salva.judging.tally import PAIR, headline, join
-from salva.store.queries import RunRecords, read_records
+from salva.store.queries import read_records
 
 _RATES = "violation-rates"
 Ends = tuple[float | None, float | None]

@@ -1,0 +1,65 @@
+"""A run as whoever reports or exports it is handed it: its records, and its pictures by id.
+
+Whatever works on these can be tried in a test without a store, and can stand below the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+from salva.core.case import Case
+from salva.core.fingerprint import Json
+from salva.core.observation import Answer, Detection, TextSpan
+from salva.core.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRecords:
+    """All that a report reads of a run, less the pictures."""
+
+    cases: tuple[Case, ...]
+    verdicts: tuple[Verdict, ...]
+    asked: Mapping[str, Json] = field(default_factory=dict)
+    name: str = ""
+    """The run directory's own name."""
+    is_whole: bool = False
+    """Whether no verdict is missing: what has none is a case that the relation does not apply to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionAnswer:
+    """What a judge was asked about an image and what it said, in plain words."""
+
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What the observers of a verdict saw in one image."""
+
+    boxes: tuple[Detection, ...] = ()
+    texts: tuple[TextSpan, ...] = ()
+    answers: tuple[QuestionAnswer, ...] = ()
+
+
+class ImageSource(Protocol):
+    """Pictures by image id."""
+
+    def file_bytes(self, image_id: str) -> bytes:
+        """The stored file."""
+
+    def seen(self, image_id: str, observers: str) -> Seen:
+        """What these observers, as a verdict names them, saw."""
+
+    def answers(self, image_id: str, observers: str) -> Mapping[str, Answer]:
+        """Question to answer, as the judge among these observers gave it the first time it was asked."""
+
+
+class RunSource(NamedTuple):
+    """A run that can be read, with its pictures."""
+
+    records: RunRecords
+    images: ImageSource
