@@ -12,10 +12,13 @@ from pathlib import Path
 
 import pandas as pd
 
+from salva.core.judged import Judged
 from salva.core.source import RunRecords
-from salva.core.verdict import Outcome
+from salva.core.verdict import PAIR, Outcome
 from salva.exchange.training_pairs import Filter, filter_table
-from salva.judging.tally import PAIR, TRUTH, Judged, cluster_of, headline, join
+from salva.judging.headline import headline, join
+from salva.judging.tally import cluster_of
+from salva.registry import rates_of
 from salva.stats.bootstrap import cautious_macro
 from salva.stats.intervals import Interval
 from salva.store.queries import read_records
@@ -46,9 +49,10 @@ def kappas(records: RunRecords) -> Values:
 
 def violations(records: RunRecords, *, is_logic: bool | None = None) -> Values:
     """1 for a violated pair of MetaLogic and 0 for one that holds; all of them, logic laws alone or numbering alone."""
+    rates = rates_of(verdict.relation for verdict in records.verdicts)
     chosen = (
         one
-        for one in headline(join(records.cases, records.verdicts, PAIR))
+        for one in headline(join(records.cases, records.verdicts, PAIR), rates)
         if is_logic is None or (one.case.labels["law"] != "numbering") is is_logic
     )
     return _values(chosen, lambda one: float(one.verdict.outcome is Outcome.VIOLATED))
@@ -57,9 +61,7 @@ def violations(records: RunRecords, *, is_logic: bool | None = None) -> Values:
 def wrong_pictures(records: RunRecords) -> Values:
     """The share of wrong pictures of every pair that truth could decide."""
     chosen = (
-        one
-        for one in join(records.cases, records.verdicts, PAIR)
-        if one.verdict.relation == TRUTH and {"right_a", "right_b"} <= set(one.verdict.scores)
+        one for one in join(records.cases, records.verdicts, PAIR) if {"right_a", "right_b"} <= set(one.verdict.scores)
     )
     return _values(chosen, lambda one: 1 - (one.verdict.scores["right_a"] + one.verdict.scores["right_b"]) / 2)
 

@@ -9,12 +9,13 @@ import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
+from salva.core.judged import Rate
 from salva.core.options import NoOptions, parse_options, target_field
 from salva.core.spec import Binding, ComponentSpec
 from salva.errors import PluginError, SalvaError, UsageError, unknown_name
@@ -143,6 +144,14 @@ def load(role: str, name: str) -> type[Any]:
         _, maker_module, maker = _STAND_INS[role]
         component = getattr(importlib.import_module(maker_module), maker)(component)
     return component  # type: ignore[no-any-return]  # getattr on a module is untyped
+
+
+def rates_of(relations: Iterable[str]) -> dict[str, Rate | None]:
+    """What the violations of each relation are a rate of; one that is not installed is left out."""
+    installed = {entry.name for entry in entries("relation")}
+    return {
+        name: getattr(load("relation", name), "rate", None) for name in dict.fromkeys(relations) if name in installed
+    }
 
 
 def bind(spec: ComponentSpec) -> Binding:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from report.fake_runs import judged
 
 from salva.core.options import NoOptions
+from salva.core.protocols import Measured
 from salva.core.table import Table
 from salva.core.verdict import Outcome, Verdict
 from salva.metrics.judge_costs import JudgeCosts
@@ -25,8 +27,12 @@ def verdict(observers: str = "gpt", arm: str = "pair", **scores: float) -> Verdi
     )
 
 
+def _measured(*verdicts: Verdict) -> Measured:
+    return JudgeCosts(NoOptions()).measure(judged([], verdicts))
+
+
 def rows(*verdicts: Verdict) -> list[dict[str, object]]:
-    (table,) = JudgeCosts(NoOptions()).measure([], verdicts).tables
+    (table,) = _measured(*verdicts).tables
     assert isinstance(table, Table)
     return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
 
@@ -69,9 +75,9 @@ def test_the_control_arm_is_not_paid_twice() -> None:
 
 
 def test_numbers_come_along() -> None:
-    numbers = JudgeCosts(NoOptions()).measure([], [verdict(answers=1, calls=3, unreadable=1, cost_usd=0.25)]).numbers
+    numbers = _measured(verdict(answers=1, calls=3, unreadable=1, cost_usd=0.25)).numbers
     assert numbers == {"judge_calls": 3, "judge_cost_usd": 0.25, "judge_unreadable": 1, "judge_flip_rate": None}
 
 
 def test_a_run_without_a_judge_gets_no_table() -> None:
-    assert JudgeCosts(NoOptions()).measure([], [verdict()]).tables == ()
+    assert _measured(verdict()).tables == ()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from report.fake_runs import make_case, make_verdict
+from report.fake_runs import judged, make_case, make_verdict
 
-from salva.core.case import Prompt
+from salva.core.case import Case, Prompt
+from salva.core.options import NoOptions
+from salva.core.protocols import Measured
 from salva.core.table import Table
-from salva.core.verdict import Outcome
+from salva.core.verdict import Outcome, Verdict
 from salva.metrics.violation_rates import ViolationRates
 
 HOLDS, VIOLATED, INCONCLUSIVE, FAILED = Outcome
@@ -18,8 +21,8 @@ def _named(table: Table, row: int = 0) -> dict[str, object]:
     return dict(zip(table.columns, table.rows[row], strict=True))
 
 
-def _metric(headline: str = "") -> ViolationRates:
-    return ViolationRates(ViolationRates.Options(headline=headline))
+def _measured(cases: Sequence[Case], verdicts: Sequence[Verdict], chosen: str = "") -> Measured:
+    return ViolationRates(NoOptions()).measure(judged(cases, verdicts, chosen))
 
 
 def test_numbers_and_errors() -> None:
@@ -34,7 +37,7 @@ def test_numbers_and_errors() -> None:
         )
         for index, (case, outcome) in enumerate(zip(cases, outcomes, strict=True))
     ]
-    measured = _metric().measure(cases, verdicts)
+    measured = _measured(cases, verdicts)
     tables = {table.name: table for table in measured.tables}
     assert measured.numbers["violation_rate"] == 0.5
     assert (measured.numbers["bound_low"], measured.numbers["bound_high"]) == (2 / 6, 4 / 6)
@@ -47,7 +50,7 @@ def test_numbers_and_errors() -> None:
 
 def test_triples_are_no_pairs_to_hold_same_scene_against() -> None:
     triple = replace(make_case(), prompts=(*make_case().prompts, Prompt(role="c", text="a cat")))
-    tables = _metric().measure([triple], [make_verdict(triple.case_id, relation="truth")]).tables
+    tables = _measured([triple], [make_verdict(triple.case_id, relation="truth")]).tables
     assert "same-scene against truth" not in [table.name for table in tables]
 
 
@@ -58,7 +61,7 @@ def test_same_scene_against_truth_shows_what_same_scene_cannot_see() -> None:
     verdicts = [make_verdict(case.case_id) for case in cases[:3]]
     verdicts += [make_verdict("case-0", VIOLATED, relation="truth", scores=wrong_alike)]
     verdicts += [make_verdict(name, relation="truth", scores=right) for name in ("case-1", "case-2", "open")]
-    tables = {table.name: table for table in _metric().measure(cases, verdicts).tables}
+    tables = {table.name: table for table in _measured(cases, verdicts).tables}
     compared = tables["same-scene against truth"]
     assert _named(compared, 0) | {} == {
         "truth": "both right",
@@ -82,7 +85,7 @@ def test_control_stands_beside_the_same_seed_rate_of_the_same_cases() -> None:
     shares = {"differs_between": 1.0, "differs_within_a": 0.5, "differs_within_b": 0.0}
     verdicts = [make_verdict(case.case_id, arm="control", scores=shares) for case in cases[:2]]
     verdicts += [make_verdict(case.case_id, VIOLATED if n in (0, 2, 3) else HOLDS) for n, case in enumerate(cases)]
-    measured = _metric().measure(cases, verdicts)
+    measured = _measured(cases, verdicts)
     row = _named(next(table for table in measured.tables if table.name == "control"))
     assert (row["n"], row["excess"], row["same_seed_rate"]) == (2, 0.75, 0.5)
     assert measured.numbers["excess"] == 0.75
@@ -94,13 +97,13 @@ def test_findings_about_different_things_are_one_row() -> None:
         make_case("one", labels={"entities": "cat,apple"}, findings=(text.format("cat", "an", "apple"),)),
         make_case("two", labels={"entities": "dog,cat"}, findings=(text.format("dog", "a", "cat"),)),
     ]
-    tables = {table.name: table for table in _metric().measure(cases, []).tables}
+    tables = {table.name: table for table in _measured(cases, []).tables}
     assert tables["findings"].rows == (("two e1s and e2 tell them apart", 2, "one"),)
 
 
 def test_a_second_detector_gets_its_own_row() -> None:
     verdicts = [make_verdict(observers="pocket"), make_verdict(observers="florence2", outcome=VIOLATED)]
-    measured = _metric().measure([make_case()], verdicts)
+    measured = _measured([make_case()], verdicts)
     table = next(table for table in measured.tables if table.name == "by observers")
     assert {row[1]: row[4] for row in table.rows} == {"pocket": 0.0, "florence2": 1.0}
     assert measured.numbers["violation_rate"] == 0.0
@@ -108,11 +111,11 @@ def test_a_second_detector_gets_its_own_row() -> None:
 
 def test_the_headline_can_be_chosen() -> None:
     verdicts = [make_verdict(), make_verdict(relation="truth", outcome=VIOLATED)]
-    assert _metric().measure([make_case()], verdicts).numbers["violation_rate"] == 0.0
-    assert _metric("truth").measure([make_case()], verdicts).numbers["violation_rate"] == 1.0
+    assert _measured([make_case()], verdicts).numbers["violation_rate"] == 0.0
+    assert _measured([make_case()], verdicts, "truth").numbers["violation_rate"] == 1.0
 
 
 def test_no_verdicts_make_a_report_without_numbers() -> None:
-    numbers = _metric().measure([make_case()], []).numbers
+    numbers = _measured([make_case()], []).numbers
     assert numbers["violation_rate"] is None
     assert numbers["violation_low"] is None

@@ -13,10 +13,12 @@ from PIL import Image, ImageDraw
 
 from salva.core.case import Case, Prompt
 from salva.core.fingerprint import Json
+from salva.core.judged import JudgedBy, Judgements, Rate
 from salva.core.observation import Answer, Detection, Detections, Reading, TextSpan
 from salva.core.protocols import Query
 from salva.core.source import RunRecords, Seen
 from salva.core.verdict import Failure, Outcome, Verdict
+from salva.judging.headline import judgements
 from salva.store.records import Status, StoredComponent, StoredLook
 from salva.store.runfile import write_run_file
 from salva.store.sqlite import open_run
@@ -88,6 +90,20 @@ def make_verdict(
         images=images or {},
         reason=reason,
     )
+
+
+RATES = {"same-scene": Rate.INCONSISTENT, "truth": Rate.WRONG}
+
+
+def judged(
+    cases: Sequence[Case], verdicts: Sequence[Verdict], chosen: str = "", **options: Mapping[str, Json]
+) -> Judgements:
+    """What a metric is handed; options by relation, with _ for -."""
+    given = {name.replace("_", "-"): values for name, values in options.items()}
+    relations = {
+        name: JudgedBy(rate=RATES.get(name), options=given.get(name, {})) for name in dict.fromkeys([*RATES, *given])
+    }
+    return judgements(cases, verdicts, relations, chosen)
 
 
 ASKED: dict[str, Json] = {

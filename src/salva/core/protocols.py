@@ -24,10 +24,11 @@ from salva.core.case import Case, Prompt
 from salva.core.chart import Chart
 from salva.core.fingerprint import Json
 from salva.core.image import ImageRef, Picture
+from salva.core.judged import Judgements
 from salva.core.observation import Observation
 from salva.core.spec import Binding
 from salva.core.table import KeyFigure, Table
-from salva.core.verdict import Failure, Outcome, Verdict
+from salva.core.verdict import Failure, Outcome
 from salva.errors import SalvaError
 
 
@@ -160,6 +161,7 @@ class Relation(Protocol):
     """Error types it can report, each with one sentence."""
     has_control: ClassVar[bool]
     """Whether any two images can be put in its two places, so that seed noise can be measured."""
+    # A relation whose violations are a rate that reports know also says `rate`, a Rate; readers know it by that.
 
     def applies(self, case: Case) -> bool:
         """Whether this case is one for this relation."""
@@ -183,13 +185,13 @@ class Measured:
 
 
 class Metric(Protocol):
-    """Verdicts of one model to tables and numbers; pure."""
+    """Verdicts on one model to tables and numbers; pure."""
 
     version: ClassVar[str]
     suites: ClassVar[tuple[str, ...]]
     """Suites it is made for; empty for all."""
 
-    def measure(self, cases: Sequence[Case], verdicts: Sequence[Verdict]) -> Measured:
+    def measure(self, judgements: Judgements) -> Measured:
         """Tables and numbers for the report."""
 
 

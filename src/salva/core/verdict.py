@@ -15,6 +15,11 @@ ENTITY_DUPLICATION = "entity-duplication"
 ENTITY_OMISSION = "entity-omission"
 OPTICAL_CHARACTER = "optical-character"
 
+PAIR = "pair"
+"""The arm of a verdict on the images of a case under one seed."""
+CONTROL = "control"
+"""The arm that crosses wordings and seeds."""
+
 
 class Outcome(StrEnum):
     """How a relation came out; only HOLDS and VIOLATED enter a rate."""
@@ -49,7 +54,7 @@ class Verdict:
     case_id: str
     repeat: int
     arm: str
-    """"pair", or "control" for the same wording under other seeds."""
+    """PAIR or CONTROL."""
     model: str
     relation: str
     observers: str

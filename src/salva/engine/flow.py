@@ -16,6 +16,7 @@ from typing import Any, cast
 from salva.core.image import ImageRef, Picture
 from salva.core.observation import Answer, Observation, Reading
 from salva.core.protocols import Executor, LookRequest, Query, Rendered
+from salva.core.verdict import PAIR
 from salva.engine.actors import Actor, requests_of
 from salva.engine.budget import Budget
 from salva.engine.cast import Cast, Voices
@@ -25,7 +26,7 @@ from salva.engine.pictures import Album
 from salva.engine.progress import Progress
 from salva.engine.snapshots import Snapshots
 from salva.engine.units import Broken, Inquiry, LookJob, RenderJob, Unit
-from salva.engine.verdicts import PAIR, verdicts_of
+from salva.engine.verdicts import verdicts_of
 from salva.engine.workers import Workers
 from salva.errors import BackendError, RefusedError, StoreError
 from salva.hardware.cores import n_cores

@@ -9,12 +9,10 @@ from collections.abc import Iterator, Mapping
 
 from salva.core.blame import described
 from salva.core.protocols import Conclusion, Sight
-from salva.core.verdict import Outcome, Verdict
+from salva.core.verdict import CONTROL, PAIR, Outcome, Verdict
 from salva.engine.units import Broken, Inquiry, Unit
 from salva.errors import SalvaError
 
-PAIR = "pair"
-CONTROL = "control"
 N_OTHERS = 8
 """With many repeats each one is crossed with this many others, the next ones in a circle: the cost
 grows with repeats and not with their square, and every repeat still meets as many as any other."""

@@ -20,6 +20,7 @@ from typing import IO
 from salva.core.case import Case
 from salva.core.cells import safe_cell
 from salva.core.fingerprint import Json, derive_seed
+from salva.core.judged import Judged
 from salva.core.observation import Detection
 from salva.core.source import ImageSource, RunRecords
 from salva.core.table import Cell
@@ -27,7 +28,8 @@ from salva.core.verdict import Outcome, Verdict
 from salva.engine.command import command_for
 from salva.errors import MissingExtraError, StoreError
 from salva.files.outfiles import cannot_write, write_bytes, write_text
-from salva.judging.tally import Judged, leading_verdicts
+from salva.judging.headline import leading_verdicts
+from salva.registry import rates_of
 from salva.store.queries import open_source, read_records
 
 _FIXED = ("case_id", "suite", "model", "repeat", "arm", "relation", "outcome", "errors")
@@ -99,7 +101,8 @@ def write_counterexamples(directory: Path, out: Path) -> int:
 
 def export_counterexamples(records: RunRecords, images: ImageSource, out: Path) -> int:
     """The same from records and pictures."""
-    leading = leading_verdicts(records.cases, records.verdicts, str(records.asked.get("headline") or ""))
+    rates = rates_of(verdict.relation for verdict in records.verdicts)
+    leading = leading_verdicts(records.cases, records.verdicts, rates, str(records.asked.get("headline") or ""))
     violated = [one for group in leading.values() for one in group if one.verdict.outcome is Outcome.VIOLATED]
     try:
         out.mkdir(parents=True, exist_ok=True)

@@ -18,10 +18,9 @@ from salva.core.cells import safe_cell
 from salva.core.fingerprint import Json
 from salva.core.observation import Answer
 from salva.core.table import Cell
-from salva.core.verdict import Verdict
+from salva.core.verdict import PAIR, Verdict
 from salva.errors import StoreError, UsageError
 from salva.files.outfiles import write_bytes, write_text
-from salva.judging.tally import PAIR
 from salva.logic.questions import NO, YES, Question, expected_answer, questions_about
 from salva.report.summary import summarise_records
 from salva.store.queries import read_records

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from salva.core.case import Case
+from salva.core.verdict import PAIR
 from salva.errors import UsageError
-from salva.judging.tally import PAIR
 from salva.stats.semantic_effect import pair_name
 from salva.store.queries import read_records
 from salva.writing.samples import Sample, Vote

@@ -18,10 +18,9 @@ from salva import registry
 from salva.core.fingerprint import Json
 from salva.core.protocols import Conclusion
 from salva.core.spec import ComponentSpec
-from salva.core.verdict import Outcome, Verdict
+from salva.core.verdict import PAIR, Outcome, Verdict
 from salva.errors import StoreError, UsageError
 from salva.exchange.importing import KEPT_FOLDER, ImportSettings, Problem, ReadIn, file_bytes, shown_names
-from salva.judging.tally import PAIR
 from salva.people.rated_things import RATED, SEMVAR, Place, Placed, place_all
 from salva.people.rating_cells import Flaw, as_number, plain
 from salva.people.rating_joins import read_together

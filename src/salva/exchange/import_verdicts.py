@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from salva.core.case import Case
-from salva.core.verdict import Failure, Outcome, Verdict
-from salva.judging.tally import PAIR
+from salva.core.verdict import PAIR, Failure, Outcome, Verdict
 from salva.logic.notation import parse
 from salva.logic.questions import excludes
 from salva.stats.pair_scores import clip_divisor, mean, pair_scores

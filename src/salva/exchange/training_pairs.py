@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from salva.core.case import Case
+from salva.core.judged import Rate
 from salva.core.source import RunRecords
 from salva.core.table import Table
-from salva.core.verdict import Verdict
-from salva.judging.tally import PAIR, TRUTH
+from salva.core.verdict import PAIR, Verdict
+from salva.registry import rates_of
 from salva.stats.semantic_effect import PAIRS, pair_name
 
 _PREFERENCES = (("a", "pv"), ("pv", "a"), ("pv", "pi"), ("pi", "pv"))
@@ -136,13 +137,16 @@ def _painted(records: RunRecords) -> Iterator[tuple[Case, list[Verdict]]]:
 
 def _choices(records: RunRecords, wanted: Filter) -> Iterator[_Choice]:
     """Pictures to learn from; where several judges looked, all must agree."""
+    rates = rates_of(verdict.relation for verdict in records.verdicts)
     for case, verdicts in _painted(records):
         first = verdicts[0]
         if scores := _scores(verdicts):
             if all(map(wanted.keeps, scores)):
                 roles = tuple(role for role in ("a", "pv", "pi") if role in first.images)
                 yield _Choice(case=case, verdict=first, right=roles, wrong=None)
-        elif case.relation != _BY_SCORES and (truths := [one for one in verdicts if one.relation == TRUTH]):
+        elif case.relation != _BY_SCORES and (
+            truths := [verdict for verdict in verdicts if rates.get(verdict.relation) is Rate.WRONG]
+        ):
             right, wrong = (
                 tuple(role for role in first.images if all(one.scores.get(f"right_{role}") == said for one in truths))
                 for said in (1, 0)

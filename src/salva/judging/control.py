@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from salva.judging.tally import Judged, cluster_of
+from salva.core.judged import Judged
+from salva.judging.tally import cluster_of
 from salva.stats.bootstrap import cautious_macro
 from salva.stats.intervals import Interval
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from salva.core.case import Case
+from salva.core.judged import Judgements
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
-from salva.core.verdict import Verdict
-from salva.judging.tally import PAIR
+from salva.core.verdict import PAIR, Verdict
 from salva.stats.intervals import Interval, wilson
 
 _ANSWERS = "judge_answers"
@@ -38,10 +37,10 @@ class JudgeCosts:
     def __init__(self, options: NoOptions) -> None:
         self._options = options
 
-    def measure(self, cases: Sequence[Case], verdicts: Sequence[Verdict]) -> Measured:  # noqa: ARG002  # the seam's signature
+    def measure(self, judgements: Judgements) -> Measured:
         """One row per relation and judge."""
         groups: dict[tuple[str, str], list[Verdict]] = {}
-        for verdict in verdicts:
+        for verdict in judgements.verdicts:
             if verdict.arm == PAIR and _ANSWERS in verdict.scores:
                 groups.setdefault((verdict.observers, verdict.relation), []).append(verdict)
         if not groups:

@@ -1,6 +1,6 @@
 """Metric: what things that people and judges rated got on average, by rater.
 
-Takes the cases and verdicts of one model; every verdict with a score `rating` counts. A rating says how good something
+Takes the verdicts on one model; every verdict with a score `rating` counts. A rating says how good something
 is and decides no relation, so there is no rate here.
 """
 
@@ -12,14 +12,15 @@ from statistics import stdev
 from typing import ClassVar
 
 from salva.core.case import Case
-from salva.core.options import option
+from salva.core.judged import Judged, Judgements
+from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, KeyFigure, Table
-from salva.core.verdict import Verdict
-from salva.judging.tally import PAIR, Judged, cluster_of, join
+from salva.judging.tally import cluster_of
 from salva.stats.bootstrap import cautious_macro
 from salva.stats.semantic_effect import mean
 
+_RATED = "rated"
 _RATING = "rating"
 _PARTS = ("objects", "relations")
 
@@ -39,34 +40,27 @@ class RatingTables:
     version: ClassVar[str] = "1"
     suites: ClassVar[tuple[str, ...]] = ("ratings",)
 
-    @dataclass(frozen=True, slots=True, kw_only=True)
-    class Options:
-        """What the metric can be told."""
+    def __init__(self, options: NoOptions) -> None:
+        self._options = options
 
-        people: tuple[str, ...] = option((), "The observers who are people; the others are judges.")
-
-    def __init__(self, options: Options) -> None:
-        self._people = options.people
-
-    def measure(self, cases: Sequence[Case], verdicts: Sequence[Verdict]) -> Measured:
+    def measure(self, judgements: Judgements) -> Measured:
         """A table of means, and the people's mean as the figure to lead with."""
-        rated = [one for one in join(cases, verdicts, PAIR) if _RATING in one.verdict.scores]
+        rated = [one for one in judgements.pairs if _RATING in one.verdict.scores]
         if not rated:
             return Measured()
+        people = _people(judgements)
         # People first, in the order they were named.
-        by_rater: dict[str, list[Judged]] = {who: [] for who in self._people}
+        by_rater: dict[str, list[Judged]] = {who: [] for who in people}
         for one in rated:
             by_rater.setdefault(one.verdict.observers, []).append(one)
         by_rater = {who: group for who, group in by_rater.items() if group}
-        together = _means_of_things([one for who in self._people for one in by_rater.get(who, ())])
+        together = _means_of_things([one for who in people for one in by_rater.get(who, ())])
         model = rated[0].verdict.model
         rows: list[tuple[Cell, ...]] = []
         if together:
             rows.append(_row(model, "all people", "mean of people", together))
         rows += [
-            _row(
-                model, who, "person" if who in self._people else "judge", [(one.case, one.verdict.scores) for one in g]
-            )
+            _row(model, who, "person" if who in people else "judge", [(one.case, one.verdict.scores) for one in g])
             for who, g in by_rater.items()
         ]
         has_parts = any(name in one.verdict.scores for one in rated for name in _PARTS)
@@ -80,7 +74,7 @@ class RatingTables:
         )
         leading = together or [(one.case, one.verdict.scores) for one in rated]
         found = _mean(leading)
-        whose = f"the mean of {len(set(self._people) & set(by_rater))} people" if together else "all judges together"
+        whose = f"the mean of {len(set(people) & set(by_rater))} people" if together else "all judges together"
         figure = KeyFigure(
             title="Mean rating",
             value=found.value,
@@ -91,6 +85,12 @@ class RatingTables:
         return Measured(
             tables=(table,), numbers={"mean_rating": found.value, "n_rated": float(len(leading))}, key_figures=(figure,)
         )
+
+
+def _people(judgements: Judgements) -> tuple[str, ...]:
+    """The observers who are people, as the relation that holds their ratings names them; the others are judges."""
+    named = str(judgements.options_of(_RATED).get("people") or "")
+    return tuple(name.strip() for name in named.split(",") if name.strip())
 
 
 _Thing = tuple[Case, Mapping[str, float]]

@@ -1,6 +1,6 @@
 """Metric: how often relations broke, for any suite.
 
-Takes the cases and verdicts of one model, gives the headline rate with interval and bounds,
+Takes the verdicts on one model, gives the headline rate with interval and bounds,
 its macro average, the excess over seed noise, and the tables behind them. Knows no suite's
 laws; tables by law and modifier are another metric's.
 """
@@ -10,32 +10,18 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from salva.core.case import Case
-from salva.core.options import option
+from salva.core.judged import Judged, Judgements, Rate
+from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
-from salva.core.verdict import Outcome, Verdict
+from salva.core.verdict import Outcome
 from salva.judging.control import excess_of
-from salva.judging.tally import (
-    CONTROL,
-    PAIR,
-    RATE_COLUMNS,
-    SAME_SCENE,
-    TRUTH,
-    TRUTH_KINDS,
-    Judged,
-    Tally,
-    headline,
-    join,
-    macro_rate,
-    main_observers,
-    tally,
-    tally_by,
-    truth_kind,
-)
+from salva.judging.headline import is_open, main_observers, of_main_observers
+from salva.judging.pair_kinds import PairKind, pair_kind
+from salva.judging.tally import RATE_COLUMNS, Tally, macro_rate, tally, tally_by
 from salva.stats.intervals import Interval
 
 MAX_ROWS = 40
@@ -48,20 +34,13 @@ class ViolationRates:
     version: ClassVar[str] = "1"
     suites: ClassVar[tuple[str, ...]] = ()
 
-    @dataclass(frozen=True, slots=True, kw_only=True)
-    class Options:
-        """What the metric can be told."""
+    def __init__(self, options: NoOptions) -> None:
+        self._options = options
 
-        headline: str = option("", "The relation to lead with; empty leaves it to each case.")
-
-    def __init__(self, options: Options) -> None:
-        self._headline = options.headline
-
-    def measure(self, cases: Sequence[Case], verdicts: Sequence[Verdict]) -> Measured:
+    def measure(self, judgements: Judgements) -> Measured:
         """Tables and numbers for the report."""
-        pairs = join(cases, verdicts, PAIR)
-        leading = headline(pairs, self._headline)
-        controls = _of_main_observers(join(cases, verdicts, CONTROL))
+        pairs, leading = judgements.pairs, judgements.headline
+        controls = of_main_observers(judgements.controls)
         total, macro, excess = tally(leading), macro_rate(leading), excess_of(controls)
         numbers: dict[str, float | None] = {"violation_rate": total.rate}
         numbers |= _ends("violation", total.interval()) | _ends("bound", total.bounds())
@@ -74,9 +53,9 @@ class ViolationRates:
             _by_category(leading),
             _errors(leading),
             control_table(controls, pairs),
-            _relations_compared(pairs),
-            _deciders(leading),
-            _findings(cases),
+            _relations_compared(judgements),
+            _deciders(judgements),
+            _findings(judgements.cases),
             _reasons(leading),
             _by_observers(pairs),
         )
@@ -133,7 +112,7 @@ def _outcomes(pairs: Sequence[Judged], leading: Sequence[Judged]) -> Table:
         ends = (*_pair(counted.interval()), *_pair(counted.bounds()))
         return (name, *counts, counted.rate, *ends)
 
-    by_relation = tally_by(_of_main_observers(pairs), lambda one: one.verdict.relation)
+    by_relation = tally_by(of_main_observers(pairs), lambda one: one.verdict.relation)
     rows = [row("headline", tally(leading))] + [row(name, counted) for name, counted in by_relation.items()]
     return Table(
         name="outcomes",
@@ -167,32 +146,34 @@ def _errors(leading: Sequence[Judged]) -> Table | None:
     )
 
 
-def _relations_compared(pairs: Sequence[Judged]) -> Table | None:
-    """Truth's kinds of outcome against same-scene's outcome on the same images; both are about pairs."""
-    seen = _of_main_observers(pairs)
-    same = {_key(one): one.verdict.outcome for one in seen if one.verdict.relation == SAME_SCENE}
-    truths = [one for one in seen if one.verdict.relation == TRUTH and len(one.case.prompts) == 2]
-    if not truths:
+def _relations_compared(judgements: Judgements) -> Table | None:
+    """How right the pictures of a pair are against whether they agree; both are about pairs."""
+    wrong, inconsistent = (judgements.of_rate(rate) for rate in (Rate.WRONG, Rate.INCONSISTENT))
+    seen = of_main_observers(judgements.pairs)
+    agreed = {_key(one): one.verdict.outcome for one in seen if one.verdict.relation == inconsistent}
+    held = [one for one in seen if one.verdict.relation == wrong and len(one.case.prompts) == 2]
+    if not held or not inconsistent:
         return None
-    counts = Counter((truth_kind(one.verdict), str(same.get(_key(one), "none"))) for one in truths)
-    columns = ("HOLDS", "VIOLATED", "INCONCLUSIVE", "FAILED", "none")
-    kinds = [kind for kind in TRUTH_KINDS if any(counts[kind, column] for column in columns)]
+    counts = Counter((pair_kind(one.verdict), str(agreed.get(_key(one), "none"))) for one in held)
+    columns = (*map(str, Outcome), "none")
+    kinds = [kind for kind in PairKind if any(counts[kind, column] for column in columns)]
     return Table(
-        name="same-scene against truth",
-        columns=("truth", *(f"same-scene {column}" for column in columns), "n"),
+        name=f"{inconsistent} against {wrong}",
+        columns=(wrong, *(f"{inconsistent} {column}" for column in columns), "n"),
         rows=tuple(
-            (kind, *(counts[kind, column] for column in columns), sum(counts[kind, column] for column in columns))
+            (str(kind), *(counts[kind, column] for column in columns), sum(counts[kind, column] for column in columns))
             for kind in kinds
         ),
-        note="Two pictures can agree and both be wrong: same-scene cannot see that, truth can. "
-        "'none' are pairs that same-scene does not judge.",
+        note=f"Two pictures can agree and both be wrong: {inconsistent} cannot see that, {wrong} can. "
+        f"'none' are pairs that {inconsistent} does not judge.",
     )
 
 
-def _deciders(leading: Sequence[Judged]) -> Table:
+def _deciders(judgements: Judgements) -> Table:
     groups: dict[tuple[str, str], list[Judged]] = {}
-    for one in leading:
-        groups.setdefault((one.verdict.relation, _why(one)), []).append(one)
+    for one in judgements.headline:
+        why = _why(one, judgements.rate_of(one.verdict.relation))
+        groups.setdefault((one.verdict.relation, why), []).append(one)
     return Table(
         name="decided by",
         columns=("relation", "why", "cases", *RATE_COLUMNS),
@@ -203,10 +184,10 @@ def _deciders(leading: Sequence[Judged]) -> Table:
     )
 
 
-def _why(one: Judged) -> str:
+def _why(one: Judged, rate: Rate | None) -> str:
     if one.verdict.relation != one.case.relation:
         return "the run asked for this relation"
-    if one.verdict.relation == TRUTH and one.case.determinate is False:
+    if is_open(one, rate):
         return "several worlds fit the prompts, so two right pictures may differ"
     return "the case's own relation"
 
@@ -262,11 +243,6 @@ def _by_observers(pairs: Sequence[Judged]) -> Table | None:
         rows=tuple((*key, *counted.cells()) for key, counted in groups.items()),
         note="The same images, judged through other eyes; the headline follows those with most verdicts.",
     )
-
-
-def _of_main_observers(judged: Sequence[Judged]) -> list[Judged]:
-    main = main_observers(judged)
-    return [one for one in judged if one.verdict.observers == main[one.verdict.relation]]
 
 
 def _key(one: Judged) -> tuple[str, int]:

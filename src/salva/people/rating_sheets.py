@@ -14,10 +14,10 @@ from pathlib import Path
 
 from salva.core.cells import safe_cell
 from salva.core.source import RunRecords
+from salva.core.verdict import PAIR
 from salva.errors import UsageError
 from salva.files.outfiles import write_bytes, write_text
 from salva.imaging.files import decode_picture, encode_picture
-from salva.judging.tally import PAIR
 from salva.people.run_agreement import model_code
 from salva.stats.semantic_effect import PAIRS
 from salva.store.queries import open_source

@@ -13,10 +13,9 @@ from pathlib import Path
 
 from salva.core.source import RunRecords
 from salva.core.table import Cell, Table
-from salva.core.verdict import Outcome, Verdict
+from salva.core.verdict import PAIR, Outcome, Verdict
 from salva.errors import UsageError
 from salva.exchange.import_ratings import kept_ratings
-from salva.judging.tally import PAIR
 from salva.people.agreement import STATISTIC_COLUMNS, Reckoning, people_tables, ratings_agreement, statistics
 from salva.people.rating_cells import Problems, as_number, is_silent, plain, rating_columns, told
 from salva.people.rating_files import Row, column_names, read_rows

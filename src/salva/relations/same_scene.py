@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from salva.core.case import Case
+from salva.core.judged import Rate
 from salva.core.options import option
 from salva.core.protocols import Conclusion, Look, Sight
 from salva.core.verdict import (
@@ -63,6 +64,7 @@ class SameScene:
     version: ClassVar[str] = "1"
     needs: ClassVar[tuple[str, ...]] = ("detector",)
     has_control: ClassVar[bool] = True
+    rate: ClassVar[Rate] = Rate.INCONSISTENT
     errors: ClassVar[Mapping[str, str]] = {
         X_MISPOSITION: "The things stand in different orders from left to right.",
         Y_MISPOSITION: "The things stand in different orders from top to bottom.",

@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import ClassVar
 
 from salva.core.case import Case
+from salva.core.judged import Rate
 from salva.core.protocols import Conclusion, Look, Sight
 from salva.core.verdict import (
     ENTITY_DUPLICATION,
@@ -44,6 +45,7 @@ class Truth:
     version: ClassVar[str] = "1"
     needs: ClassVar[tuple[str, ...]] = ("detector",)
     has_control: ClassVar[bool] = False
+    rate: ClassVar[Rate] = Rate.WRONG
     errors: ClassVar[Mapping[str, str]] = {
         X_MISPOSITION: "Something stands at the wrong place from left to right.",
         Y_MISPOSITION: "Something stands at the wrong place from top to bottom.",

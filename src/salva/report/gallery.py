@@ -14,13 +14,16 @@ from typing import NamedTuple
 
 from salva.core.case import Case, Prompt
 from salva.core.fingerprint import Json, derive_seed
+from salva.core.judged import Judged, Rate
 from salva.core.observation import Detection
 from salva.core.scene import Box
 from salva.core.source import ImageSource, QuestionAnswer, RunRecords, Seen
-from salva.core.verdict import OPTICAL_CHARACTER, Failure, Outcome, Verdict
+from salva.core.verdict import OPTICAL_CHARACTER, PAIR, Failure, Outcome, Verdict
 from salva.engine.command import command_for
 from salva.errors import StoreError
-from salva.judging.tally import PAIR, TRUTH, Judged, leading_verdicts, truth_kind
+from salva.judging.headline import leading_verdicts
+from salva.judging.pair_kinds import pair_kind
+from salva.registry import rates_of
 
 MAX_EXHIBITS = 200
 MAX_UNSEEN = 40
@@ -110,10 +113,15 @@ class Gallery:
 
 def make_gallery(records: RunRecords, images: ImageSource, limit: int = MAX_EXHIBITS) -> Gallery:
     """The counterexamples to show, spread over models and categories."""
-    leading = leading_verdicts(records.cases, records.verdicts, str(records.asked.get("headline") or ""))
+    rates = rates_of(verdict.relation for verdict in records.verdicts)
+    leading = leading_verdicts(records.cases, records.verdicts, rates, str(records.asked.get("headline") or ""))
     everyone = [one for group in leading.values() for one in group]
     violated = [one for one in everyone if one.verdict.outcome is Outcome.VIOLATED]
-    truths = {_key(verdict): verdict for verdict in records.verdicts if _is_pair_truth(verdict)}
+    truths = {
+        _key(verdict): verdict
+        for verdict in records.verdicts
+        if verdict.arm == PAIR and rates.get(verdict.relation) is Rate.WRONG
+    }
     shown = spread(violated, limit)
     unseen = spread(_unseen(everyone, truths), min(limit, MAX_UNSEEN))
     maker = _Maker(records.asked, images)
@@ -244,21 +252,17 @@ def _overlay(box: Box, picture: Thumbnail, label: str, is_text: bool, is_blamed:
 
 def _kind(verdict: Verdict, truth: Verdict | None) -> str:
     """What truth says of the pair; where it finds no fault, what the relation does."""
-    kind = "" if truth is None else truth_kind(truth)
-    if "wrong" in kind:
+    kind = None if truth is None else pair_kind(truth)
+    if kind and kind.is_wrong:
         return kind
     return _DIFFER if verdict.relation.startswith("same-") else f"{verdict.relation} broken"
 
 
 def _unseen(leading: Sequence[Judged], truths: Mapping[_Key, Verdict]) -> list[Judged]:
     """Pairs whose headline holds while truth is violated, with truth's verdict."""
-    holding = [one for one in leading if one.verdict.outcome is Outcome.HOLDS and one.verdict.relation != TRUTH]
+    holding = [one for one in leading if one.verdict.outcome is Outcome.HOLDS]
     paired = [(one.case, truths.get(_key(one.verdict))) for one in holding]
     return [Judged(case, truth) for case, truth in paired if truth and truth.outcome is Outcome.VIOLATED]
-
-
-def _is_pair_truth(verdict: Verdict) -> bool:
-    return verdict.arm == PAIR and verdict.relation == TRUTH
 
 
 def _key(verdict: Verdict) -> _Key:

@@ -26,7 +26,6 @@ from salva.core.table import Cell, Table
 from salva.figures.drawing import render_chart
 from salva.figures.formats import cell_text, figure_text, heading, interval_text, is_share, lookup, percent
 from salva.files.outfiles import write_text
-from salva.judging.tally import TRUTH
 from salva.report import charts
 from salva.report.chart_files import all_charts, write_figures
 from salva.report.gallery import MAX_EXHIBITS, Exhibit, Gallery, make_gallery
@@ -135,8 +134,6 @@ def _charts(summary: Summary) -> dict[str, list[DrawnChart]]:
 
 def _view(model: ModelSummary) -> ModelView:
     control = model.table("control")
-    by_truth = model.table("decided by")
-    rows = [dict(zip(by_truth.columns, row, strict=True)) for row in by_truth.rows] if by_truth else []
     return ModelView(
         summary=model,
         heat=charts.heat_map(model),
@@ -146,9 +143,7 @@ def _view(model: ModelSummary) -> ModelView:
         and_or=charts.rate_bars(model.table("and against or"), "modifier"),
         errors=charts.error_bars(model),
         control=lookup(control) if control else None,
-        n_by_truth=sum(
-            int(row["cases"] or 0) for row in rows if row["relation"] == TRUTH and "worlds" in str(row["why"])
-        ),
+        n_by_truth=sum(model.open_cases.values()),
     )
 
 

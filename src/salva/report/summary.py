@@ -11,17 +11,18 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from salva import registry
 from salva.core.case import Case
 from salva.core.chart import Chart
 from salva.core.fingerprint import Json
-from salva.core.options import NoOptions, parse_options
+from salva.core.judged import JudgedBy, Judgements
+from salva.core.options import NoOptions
+from salva.core.protocols import Metric
 from salva.core.source import RunRecords
 from salva.core.table import Cell, KeyFigure, Table
 from salva.core.verdict import Outcome, Verdict
-from salva.judging.tally import PAIR, headline, join
+from salva.judging.headline import is_open, judgements
 from salva.store.queries import read_records
 
 _RATES = "violation-rates"
@@ -43,6 +44,8 @@ class ModelSummary:
     charts: tuple[Chart, ...] = ()
     key_figures: tuple[KeyFigure, ...] = ()
     """What the suite is known by, where that is more than a violation rate."""
+    open_cases: Mapping[str, int] = field(default_factory=dict)
+    """Relation to how many cases it leads because several worlds fit them: two right pictures may differ."""
 
     @property
     def violation_rate(self) -> float | None:
@@ -223,7 +226,8 @@ def _summarise_model(
     asked: Mapping[str, Json],
     is_whole: bool,
 ) -> ModelSummary:
-    leading = headline(join(cases, verdicts, PAIR), asked_headline(asked))
+    judged = judgements(cases, verdicts, _relations(asked, verdicts), asked_headline(asked))
+    leading = judged.headline
     outcomes = Counter(one.verdict.outcome for one in leading)
     errors = Counter(
         error
@@ -238,8 +242,8 @@ def _summarise_model(
     charts: list[Chart] = []
     key_figures: list[KeyFigure] = []
     rates: tuple[Table, ...] = ()
-    for metric in _metrics(suite, asked):
-        measured = metric.measure(cases, verdicts)
+    for metric in _metrics(suite):
+        measured = metric.measure(judged)
         # The rates come first.
         rates = rates or measured.tables
         # A suite's own metric comes after the general ones and may define a number more narrowly.
@@ -258,34 +262,35 @@ def _summarise_model(
         tables=tuple(tables),
         charts=tuple(charts),
         key_figures=tuple(key_figures),
+        open_cases=_open_cases(judged),
     )
 
 
-def _metrics(suite: str, asked: Mapping[str, Json]) -> list[Any]:
+def _open_cases(judged: Judgements) -> dict[str, int]:
+    pairs = [one for one in judged.headline if is_open(one, judged.rate_of(one.verdict.relation))]
+    return dict(Counter(relation for relation, _ in {(one.verdict.relation, one.case.case_id) for one in pairs}))
+
+
+def _metrics(suite: str) -> Iterator[Metric]:
     """The metrics that have something to say about this suite."""
     classes = {entry.name: registry.load("metric", entry.name) for entry in registry.entries("metric")}
-    fitting = {name: one for name, one in classes.items() if not one.suites or suite in one.suites}
-    context = _context(asked)
-    metrics = []
+    fitting = {name: metric for name, metric in classes.items() if not metric.suites or suite in metric.suites}
     # The rates first, then what the suite is known by, then what every suite may have.
-    for _, metric_class in sorted(fitting.items(), key=lambda one: (one[0] != _RATES, not one[1].suites)):
-        options_class = getattr(metric_class, "Options", NoOptions)
-        known = {option.name for option in dataclasses.fields(options_class)}
-        given = {name: value for name, value in context.items() if name in known}
-        metrics.append(metric_class(parse_options(options_class, given, "metric")))
-    return metrics
+    for _, metric in sorted(fitting.items(), key=lambda named: (named[0] != _RATES, not named[1].suites)):
+        yield metric(getattr(metric, "Options", NoOptions)())
 
 
-def _context(asked: Mapping[str, Json]) -> dict[str, str]:
-    """What a metric may want to know about the run: the headline and the relations' plain options."""
-    context: dict[str, str] = {}
-    relations = asked.get("relations")
-    for relation in relations if isinstance(relations, list) else []:
-        options = relation.get("options") if isinstance(relation, dict) else None
-        for name, value in options.items() if isinstance(options, dict) else ():
-            if isinstance(value, str | int | float):
-                context.setdefault(name, str(value))
-    return {**context, "headline": asked_headline(asked)}
+def _relations(asked: Mapping[str, Json], verdicts: Sequence[Verdict]) -> dict[str, JudgedBy]:
+    """The relations a run was asked for, with their options, and any others that judged."""
+    bound = asked.get("relations")
+    options: dict[str, Mapping[str, Json]] = {
+        str(relation["name"]): given if isinstance(given := relation.get("options"), dict) else {}
+        for relation in (bound if isinstance(bound, list) else ())
+        if isinstance(relation, dict)
+    }
+    options |= {verdict.relation: {} for verdict in verdicts if verdict.relation not in options}
+    rates = registry.rates_of(options)
+    return {name: JudgedBy(rate=rates.get(name), options=given) for name, given in options.items()}
 
 
 def _asked_repeats(asked: Mapping[str, Json]) -> int:

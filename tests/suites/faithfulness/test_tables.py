@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from report.fake_runs import judged
 
 from salva.core.case import Case, Prompt
 from salva.core.chart import ChartKind
+from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
 from salva.core.verdict import Failure, Outcome, Verdict
@@ -40,8 +42,10 @@ def _verdict(case: Case, a: float, b: float, outcome: Outcome = Outcome.HOLDS, *
 
 
 def _measured(verdicts: list[tuple[Case, Verdict]], **options: str) -> Measured:
-    metric = FaithfulnessTables(FaithfulnessTables.Options(**options))
-    return metric.measure([case for case, _ in verdicts], [verdict for _, verdict in verdicts])
+    cases = [case for case, _ in verdicts]
+    return FaithfulnessTables(NoOptions()).measure(
+        judged(cases, [verdict for _, verdict in verdicts], same_answers=options)
+    )
 
 
 def _table(measured: Measured, name: str) -> Table:

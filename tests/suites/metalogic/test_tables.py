@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from report.fake_runs import make_verdict, metalogic_cases, random_run
+from report.fake_runs import judged, make_verdict, metalogic_cases, random_run
 
+from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.verdict import Outcome
 from salva.suites.metalogic.tables import MetaLogicTables
@@ -21,7 +22,7 @@ def _measure(scope: str = "mentioned", relation: str = "same-scene") -> Measured
         verdicts = [
             make_verdict(case.case_id, relation="same-scene" if case.determinate else "truth") for case in cases
         ]
-    return MetaLogicTables(MetaLogicTables.Options(scope=scope)).measure(cases, verdicts)
+    return MetaLogicTables(NoOptions()).measure(judged(cases, verdicts, same_scene={"scope": scope}))
 
 
 def test_the_macro_rate_leaves_numbering_out() -> None:
@@ -34,7 +35,7 @@ def test_the_macro_rate_leaves_numbering_out() -> None:
 
 def test_rates_agree_with_a_data_frame() -> None:
     records, _ = random_run(seed=4)
-    measured = MetaLogicTables(MetaLogicTables.Options()).measure(records.cases, records.verdicts)
+    measured = MetaLogicTables(NoOptions()).measure(judged(records.cases, records.verdicts))
     own = {case.case_id: case for case in records.cases}
     frame = pd.DataFrame(
         {

@@ -5,7 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
+from report.fake_runs import judged
+
 from salva.core.case import Case, Prompt
+from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
 from salva.core.verdict import Failure, Outcome, Verdict
@@ -59,7 +62,7 @@ CASES = [case(i) for i in range(60)]
 
 
 def measured(verdicts: Sequence[Verdict], **options: float) -> Measured:
-    return SemVarTables(SemVarTables.Options(**options)).measure(CASES, verdicts)
+    return SemVarTables(NoOptions()).measure(judged(CASES, verdicts, semantic_effect=options))
 
 
 def table(found: Measured, name: str) -> Table:

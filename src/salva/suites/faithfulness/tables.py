@@ -1,22 +1,21 @@
 """Metric: faithfulness and stability by category, law and dimension, in the shape of the TIFA-lite tables.
 
-Takes the cases and verdicts of one model. A mean stands beside the number of pairs behind it and of those left out,
+Takes the verdicts on one model. A mean stands beside the number of pairs behind it and of those left out,
 and CLIP scores beside the scale they are on. Contrasts, which must differ, stand apart from the laws.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from salva.core.case import Case
 from salva.core.chart import Chart, ChartKind
-from salva.core.options import option
+from salva.core.judged import Judged, Judgements
+from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, KeyFigure, Table
-from salva.core.verdict import Verdict
-from salva.judging.tally import PAIR, RATE_COLUMNS, Judged, cluster_of, join, main_observers, tally_by
+from salva.judging.headline import main_observers, of_main_observers
+from salva.judging.tally import RATE_COLUMNS, cluster_of, tally_by
 from salva.stats.bootstrap import bootstrap_mean
 from salva.stats.intervals import Interval
 from salva.stats.pair_scores import mean
@@ -43,27 +42,17 @@ class FaithfulnessTables:
     version: ClassVar[str] = "1"
     suites: ClassVar[tuple[str, ...]] = ("faithfulness",)
 
-    @dataclass(frozen=True, slots=True, kw_only=True)
-    class Options:
-        """What the metric can be told; the scale and rule are those the relations scored with."""
-
-        clip_scale: str = option("percent", "The scale CLIP scores are on.")
-        clip_stability: str = option("scaled", "How a difference of CLIP scores became a stability.")
-
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: NoOptions) -> None:
         self._options = options
 
-    def measure(self, cases: Sequence[Case], verdicts: Sequence[Verdict]) -> Measured:
+    def measure(self, judgements: Judgements) -> Measured:
         """Tables, numbers and charts for the report."""
-        pairs = join(cases, verdicts, PAIR)
-        observers = main_observers(pairs)
-        mine = [one for one in pairs if one.verdict.observers == observers[one.verdict.relation]]
+        mine = of_main_observers(judgements.pairs)
         answered = [one for one in mine if one.verdict.relation == SAME_ANSWERS]
         contrasts = [one for one in mine if one.verdict.relation == MUST_DIFFER]
         everyone = answered + contrasts
         # A pair that a file calls an equivalence stays under its law here, whatever the logic core found.
         of_laws = [one for one in everyone if one.case.labels.get("law") != CONTRAST]
-        embedder = self._clip_note(observers)
         by_category = _table("faithfulness by category", ("category_id", "law", "dimension"), _by_category(everyone))
         by_law = _table("faithfulness by law", ("law",), _by_label(everyone, "law", _LAWS))
         by_dimension = _table("faithfulness by dimension", ("dimension",), _by_label(of_laws, "dimension", _DIMENSIONS))
@@ -74,7 +63,7 @@ class FaithfulnessTables:
             by_dimension,
             by_both,
             _worst(of_laws),
-            _clip_table(_by_category(everyone), embedder),
+            _clip_table(_by_category(everyone), _clip_note(judgements)),
             _contrast_table(contrasts),
         ]
         numbers, figures = _totals(of_laws, contrasts)
@@ -85,15 +74,21 @@ class FaithfulnessTables:
             key_figures=figures,
         )
 
-    def _clip_note(self, observers: dict[str, str]) -> str:
-        seen_by = observers.get(SAME_SIMILARITY) or observers.get(SAME_ANSWERS) or ""
-        scale = {
-            "percent": "100 x the cosine of picture and prompt, not below 0",
-            "cosine": "the cosine of picture and prompt",
-            "clipscore": "2.5 x the cosine of picture and prompt, not below 0",
-        }.get(self._options.clip_scale, self._options.clip_scale)
-        rule = "1 - difference / scale" if self._options.clip_stability == "scaled" else "1 - difference, as printed"
-        return f"CLIP scores by {seen_by or 'an unnamed embedder'}: {scale}; stability is {rule}."
+
+def _clip_note(judgements: Judgements) -> str:
+    """By whom the CLIP scores are, on which scale and by which rule the relations made them."""
+    observers = main_observers(judgements.pairs)
+    seen_by = observers.get(SAME_SIMILARITY) or observers.get(SAME_ANSWERS) or "an unnamed embedder"
+    given = judgements.options_of(SAME_ANSWERS)
+    chosen = str(given.get("clip_scale", "percent"))
+    scale = {
+        "percent": "100 x the cosine of picture and prompt, not below 0",
+        "cosine": "the cosine of picture and prompt",
+        "clipscore": "2.5 x the cosine of picture and prompt, not below 0",
+    }.get(chosen, chosen)
+    is_scaled = given.get("clip_stability", "scaled") == "scaled"
+    rule = "1 - difference / scale" if is_scaled else "1 - difference, as printed"
+    return f"CLIP scores by {seen_by}: {scale}; stability is {rule}."
 
 
 def _scored(pairs: Iterable[Judged], *names: str) -> list[Judged]:

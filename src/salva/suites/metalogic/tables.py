@@ -1,6 +1,6 @@
 """Metric: MetaLogic's tables, by law, modifier and number of things, beside the published figures.
 
-Takes the cases and verdicts of one model. Its macro rate is the mean over the logic categories,
+Takes the verdicts on one model. Its macro rate is the mean over the logic categories,
 with numbering apart, because that is what the published averages are. Published figures stand
 in a column beside ours only under the rule they were measured by.
 """
@@ -13,32 +13,21 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
 
-from salva.core.case import Case
 from salva.core.chart import Chart, ChartKind
-from salva.core.options import option
+from salva.core.judged import Judged, Judgements
+from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
-from salva.core.verdict import OPTICAL_CHARACTER, Outcome, Verdict
+from salva.core.verdict import OPTICAL_CHARACTER, Outcome
 from salva.judging.control import excess_of
-from salva.judging.tally import (
-    CONTROL,
-    PAIR,
-    RATE_COLUMNS,
-    SAME_SCENE,
-    Judged,
-    category_mean,
-    headline,
-    join,
-    macro_rate,
-    main_observers,
-    tally,
-    tally_by,
-)
+from salva.judging.headline import of_main_observers
+from salva.judging.tally import RATE_COLUMNS, category_mean, macro_rate, tally, tally_by
 
 LAWS = ("commutative", "associative", "distributive", "complement", "de-morgan")
 MODIFIERS = ("and", "or", "x", "y")
 NUMBERING = "numbering"
 N_LOGIC_CATEGORIES = len(LAWS) * len(MODIFIERS)
+PAPERS_RELATION = "same-scene"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,19 +73,13 @@ class MetaLogicTables:
     version: ClassVar[str] = "1"
     suites: ClassVar[tuple[str, ...]] = ("metalogic",)
 
-    @dataclass(frozen=True, slots=True, kw_only=True)
-    class Options:
-        """What the metric can be told; scope is the one same-scene judged with."""
-
-        headline: str = option("", "The relation to lead with; empty leaves it to each case.")
-        scope: str = option("mentioned", "The labels same-scene looked at: mentioned or all.")
-
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: NoOptions) -> None:
         self._options = options
 
-    def measure(self, cases: Sequence[Case], verdicts: Sequence[Verdict]) -> Measured:
+    def measure(self, judgements: Judgements) -> Measured:
         """Tables and numbers for the report; macro_rate here is over the logic categories alone."""
-        leading = headline(join(cases, verdicts, PAIR), self._options.headline)
+        leading = judgements.headline
+        looked_at_all = judgements.options_of(PAPERS_RELATION).get("scope") == "all"
         logic = [one for one in leading if one.case.labels.get("law") != NUMBERING]
         numbering = [one for one in leading if one.case.labels.get("law") == NUMBERING]
         numbers: dict[str, float | None] = {}
@@ -112,35 +95,37 @@ class MetaLogicTables:
             _rates("numbering by count", ("count",), numbering),
             _rates("numbering by count and entity", ("entity", "count"), numbering),
             _errors_by_law(leading),
-            _control_by_law(cases, verdicts),
-            self._published(logic, numbering),
+            _control_by_law(judgements),
+            _published(logic, numbering, looked_at_all),
         )
         made = tuple(table for table in tables if table is not None)
         return Measured(tables=made, numbers=numbers, charts=tuple(_charts(made)))
 
-    def _published(self, logic: Sequence[Judged], numbering: Sequence[Judged]) -> Table | None:
-        if {one.case.labels.get("law") for one in logic}.isdisjoint(LAWS) and not numbering:
-            return None
-        of_the_paper = [one for one in logic if one.case.labels.get("law") in LAWS]
-        by_papers_rule = self._options.scope == "all" and all(
-            one.verdict.relation == SAME_SCENE for one in [*of_the_paper, *numbering]
-        )
-        if by_papers_rule and category_mean(of_the_paper).n_categories == N_LOGIC_CATEGORIES:
-            return Table(
-                name="reference",
-                columns=("figure", "published", "where", "ours"),
-                rows=tuple((p.figure, p.value, p.where, _ours(p.ours, of_the_paper, numbering)) for p in PUBLISHED),
-                note="Published figures of the MetaLogic paper, measured by the rule of this run; averages are over "
-                "categories. The paper states AND against OR three ways; each is named with its section.",
-            )
+
+def _published(logic: Sequence[Judged], numbering: Sequence[Judged], looked_at_all: bool) -> Table | None:
+    """The paper's figures; ours beside them where the run judged by its rule."""
+    if {one.case.labels.get("law") for one in logic}.isdisjoint(LAWS) and not numbering:
+        return None
+    of_the_paper = [one for one in logic if one.case.labels.get("law") in LAWS]
+    by_papers_rule = looked_at_all and all(
+        one.verdict.relation == PAPERS_RELATION for one in [*of_the_paper, *numbering]
+    )
+    if by_papers_rule and category_mean(of_the_paper).n_categories == N_LOGIC_CATEGORIES:
         return Table(
-            name="reference, other rule",
-            columns=("figure", "published", "where"),
-            rows=tuple((p.figure, p.value, p.where) for p in PUBLISHED),
-            note="Not comparable with this run: the paper compares every label two pictures show, also where several "
-            "pictures would be right, over all 20 logic categories. Run with --set relation.indeterminate=same-scene "
-            "--set relation.scope=all to measure by its rule. It states AND against OR three ways, named by section.",
+            name="reference",
+            columns=("figure", "published", "where", "ours"),
+            rows=tuple((p.figure, p.value, p.where, _ours(p.ours, of_the_paper, numbering)) for p in PUBLISHED),
+            note="Published figures of the MetaLogic paper, measured by the rule of this run; averages are over "
+            "categories. The paper states AND against OR three ways; each is named with its section.",
         )
+    return Table(
+        name="reference, other rule",
+        columns=("figure", "published", "where"),
+        rows=tuple((p.figure, p.value, p.where) for p in PUBLISHED),
+        note="Not comparable with this run: the paper compares every label two pictures show, also where several "
+        "pictures would be right, over all 20 logic categories. Run with --set relation.indeterminate=same-scene "
+        "--set relation.scope=all to measure by its rule. It states AND against OR three ways, named by section.",
+    )
 
 
 def _charts(tables: Sequence[Table]) -> Iterator[Chart]:
@@ -243,13 +228,10 @@ def _errors_by_law(leading: Sequence[Judged]) -> Table | None:
     )
 
 
-def _control_by_law(cases: Sequence[Case], verdicts: Sequence[Verdict]) -> Table | None:
-    controls = join(cases, verdicts, CONTROL)
-    main = main_observers(controls)
+def _control_by_law(judgements: Judgements) -> Table | None:
     groups: dict[str, list[Judged]] = {}
-    for one in controls:
-        if one.verdict.observers == main[one.verdict.relation]:
-            groups.setdefault(one.case.labels.get("law", ""), []).append(one)
+    for one in of_main_observers(judgements.controls):
+        groups.setdefault(one.case.labels.get("law", ""), []).append(one)
     rows: list[tuple[Cell, ...]] = []
     for law in sorted(groups, key=lambda law: _order((law,))):
         excess = excess_of(groups[law])

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from salva.core.chart import Chart, ChartKind
+from salva.core.judged import Judged
 from salva.core.table import Cell, Table
-from salva.judging.tally import Judged
 from salva.stats.semantic_effect import mean, pair_name, share_above
 
 _MARKS = (0.0, 0.5)

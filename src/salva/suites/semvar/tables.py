@@ -1,6 +1,6 @@
 """Metric: SemVarBench's tables: S-bar, gamma and kappa by judge, aspect and category, and what lies behind them.
 
-Takes the cases and verdicts of one model. The paper averages sometimes over samples and sometimes over categories;
+Takes the verdicts on one model. The paper averages sometimes over samples and sometimes over categories;
 here both are given and named. A triple of several categories counts in each of them. A metric sees one model at a
 time; the tables that compare models hold its rows for the report to join. Names of tables give the paper's number.
 """
@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from salva.core.case import Case
-from salva.core.options import option
+from salva.core.judged import Judged, Judgements
+from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, KeyFigure, Table
-from salva.core.verdict import Outcome, Verdict
-from salva.judging.tally import PAIR, Judged, cluster_of, join, main_observers
+from salva.core.verdict import Outcome
+from salva.judging.headline import main_observers
+from salva.judging.tally import cluster_of
 from salva.stats.bootstrap import bootstrap_macro, cautious_macro
 from salva.stats.intervals import Interval
 from salva.stats.semantic_effect import (
@@ -35,6 +36,7 @@ from salva.stats.semantic_effect import (
     share_above,
 )
 from salva.suites.semvar.charts import charts_of, judge_name
+from salva.suites.semvar.semantic_effect import SemanticEffectOptions
 from salva.suites.semvar.texts import edit_distances, findings_table, text_similarity, token_accuracy
 
 RELATION = "semantic-effect"
@@ -51,18 +53,12 @@ class SemVarTables:
     version: ClassVar[str] = "1"
     suites: ClassVar[tuple[str, ...]] = ("semvar",)
 
-    @dataclass(frozen=True, slots=True, kw_only=True)
-    class Options:
-        """What the metric can be told."""
+    def __init__(self, options: NoOptions) -> None:
+        self._options = options
 
-        changed_at: float = option(0.5, "A picture counts as changed when its gamma is above this.")
-
-    def __init__(self, options: Options) -> None:
-        self._changed_at = options.changed_at
-
-    def measure(self, cases: Sequence[Case], verdicts: Sequence[Verdict]) -> Measured:
+    def measure(self, judgements: Judgements) -> Measured:
         """Tables, numbers and charts for the report."""
-        by_judge = scored(cases, verdicts)
+        cases, by_judge = judgements.cases, scored(judgements)
         about_texts = (edit_distances(cases), findings_table(cases))
         if not by_judge:
             return Measured(tables=tuple(table for table in about_texts if table is not None))
@@ -73,16 +69,16 @@ class SemVarTables:
             _by_aspect(by_judge),
             _by_category(by_judge),
             _bands(by_judge),
-            _quadrants(by_judge, self._changed_at),
+            _quadrants(by_judge, _changed_at(judgements)),
             _matched_scores(by_judge),
             _seed_noise(by_judge),
-            _relation_errors(cases, verdicts),
+            _relation_errors(by_judge),
             text_similarity(by_judge),
             token_accuracy(by_judge),
             *about_texts,
         )
         # The judge that the violation rate follows, so that all figures at the top are by one judge.
-        leading = main_observers(join(cases, verdicts, PAIR))[RELATION]
+        leading = main_observers(judgements.pairs)[RELATION]
         main = by_judge.get(leading) or max(by_judge.values(), key=len)
         return Measured(
             tables=tuple(table for table in tables if table is not None),
@@ -92,10 +88,15 @@ class SemVarTables:
         )
 
 
-def scored(cases: Sequence[Case], verdicts: Sequence[Verdict]) -> dict[str, list[Judged]]:
+def _changed_at(judgements: Judgements) -> float:
+    given = judgements.options_of(RELATION).get("changed_at")
+    return float(given) if isinstance(given, int | float) else SemanticEffectOptions().changed_at
+
+
+def scored(judgements: Judgements) -> dict[str, list[Judged]]:
     """The decided verdicts with their scores, by who looked, in order of first appearance."""
     by_judge: dict[str, list[Judged]] = {}
-    for one in join(cases, verdicts, PAIR):
+    for one in judgements.pairs:
         is_decided = one.verdict.outcome in (Outcome.HOLDS, Outcome.VIOLATED)
         if one.verdict.relation == RELATION and is_decided and "kappa" in one.verdict.scores:
             by_judge.setdefault(one.verdict.observers, []).append(one)
@@ -339,10 +340,10 @@ def _pairs(one: Judged) -> dict[tuple[str, str], float]:
     return {pair: one.verdict.scores[pair_name(*pair)] for pair in PAIRS}
 
 
-def _relation_errors(cases: Sequence[Case], verdicts: Sequence[Verdict]) -> Table | None:
+def _relation_errors(by_judge: Mapping[str, Sequence[Judged]]) -> Table | None:
     """Which pictures are wrong in which way, among violated verdicts."""
     counts: Counter[tuple[str, str, str]] = Counter()
-    for judge, judged in scored(cases, verdicts).items():
+    for judge, judged in by_judge.items():
         counts.update((judge, f.error, f.role) for one in judged for f in one.verdict.failures)
     if not counts:
         return None

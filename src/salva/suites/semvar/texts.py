@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 
 from salva.core.case import Case
 from salva.core.fingerprint import fingerprint
+from salva.core.judged import Judged
 from salva.core.table import Cell, Table
-from salva.judging.tally import Judged
 from salva.stats.agreement import pearson
 from salva.stats.semantic_effect import edit_distance, mean, pair_name
 

@@ -1,0 +1,74 @@
+"""What was concluded about one model's pictures: the record a metric is handed.
+
+Verdicts stand beside their cases, and those that lead are chosen already. A relation says by its Rate what its
+violations mean, so that whoever reads verdicts need not know it by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple
+
+from salva.core.case import Case
+from salva.core.fingerprint import Json
+from salva.core.verdict import Verdict
+
+
+class Rate(StrEnum):
+    """What the violations of a relation are a rate of."""
+
+    WRONG = "wrong"
+    """A picture does not show what its own prompt says. Decided verdicts have a score `right_<role>`, 1 or 0, for
+    every picture, and for a pair `wrong_alike`: whether both are wrong and show the same."""
+    INCONSISTENT = "inconsistent"
+    """Two pictures of the same meaning do not show the same."""
+
+
+class Judged(NamedTuple):
+    """A verdict with the case it is about."""
+
+    case: Case
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedBy:
+    """A relation that took part in a run."""
+
+    rate: Rate | None = None
+    """None for a relation with a figure of its own."""
+    options: Mapping[str, Json] = field(default_factory=dict)
+    """What it judged with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgements:
+    """Everything a metric may measure of one model."""
+
+    cases: tuple[Case, ...]
+    verdicts: tuple[Verdict, ...] = ()
+    """As they were stored, of both arms."""
+    pairs: tuple[Judged, ...] = ()
+    """The pair arm in the order of the cases. Observers are one name where they are the same at work on different
+    cases, so they can differ from those that were stored."""
+    controls: tuple[Judged, ...] = ()
+    """The control arm alike."""
+    headline: tuple[Judged, ...] = ()
+    """The pairs' verdicts that speak for their cases: of one relation each, by those who looked at most of them."""
+    chosen: str = ""
+    """The relation the run asked to lead with; empty where it left that to each case."""
+    relations: Mapping[str, JudgedBy] = field(default_factory=dict)
+
+    def rate_of(self, relation: str) -> Rate | None:
+        """What the violations of a relation are a rate of."""
+        return self.relations[relation].rate if relation in self.relations else None
+
+    def of_rate(self, rate: Rate) -> str:
+        """The first relation of a rate; empty without one."""
+        return next((name for name, relation in self.relations.items() if relation.rate is rate), "")
+
+    def options_of(self, relation: str) -> Mapping[str, Json]:
+        """What a relation judged with; empty where it took no part."""
+        return self.relations[relation].options if relation in self.relations else {}

@@ -1,0 +1,129 @@
+"""Which verdict speaks for a case.
+
+Verdicts come in and are put beside their cases; of each case one relation's leave, as its main observers saw it.
+Knows relations by what they say of themselves, never by name.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from salva.core.case import Case
+from salva.core.judged import Judged, JudgedBy, Judgements, Rate
+from salva.core.verdict import CONTROL, PAIR, Verdict
+
+Rates = Mapping[str, Rate | None]
+"""What each relation's violations are a rate of; a relation nobody knows is left out."""
+
+
+def judgements(
+    cases: Sequence[Case], verdicts: Sequence[Verdict], relations: Mapping[str, JudgedBy], chosen: str = ""
+) -> Judgements:
+    """All verdicts on one model, joined and with the leading ones chosen."""
+    pairs = join(cases, verdicts, PAIR)
+    rates = {name: relation.rate for name, relation in relations.items()}
+    return Judgements(
+        cases=tuple(cases),
+        verdicts=tuple(verdicts),
+        pairs=tuple(pairs),
+        controls=tuple(join(cases, verdicts, CONTROL)),
+        headline=tuple(headline(pairs, rates, chosen)),
+        chosen=chosen,
+        relations=relations,
+    )
+
+
+def leading_verdicts(
+    cases: Sequence[Case], verdicts: Sequence[Verdict], rates: Rates, chosen: str = ""
+) -> dict[str, list[Judged]]:
+    """Each model's headline verdicts beside their cases."""
+    by_model: dict[str, list[Judged]] = {}
+    for judged in join(cases, verdicts, PAIR):
+        by_model.setdefault(judged.verdict.model, []).append(judged)
+    return {model: headline(group, rates, chosen) for model, group in by_model.items()}
+
+
+def headline(pairs: Sequence[Judged], rates: Rates, chosen: str = "") -> list[Judged]:
+    """The verdicts that speak for their cases: one relation each, by its main observers."""
+    seen = of_main_observers(pairs)
+    judged_by: dict[str, set[str]] = {}
+    for case, verdict in seen:
+        judged_by.setdefault(case.case_id, set()).add(verdict.relation)
+    leading = {case.case_id: _leading_relation(case, judged_by[case.case_id], rates, chosen) for case, _ in seen}
+    return [judged for judged in seen if judged.verdict.relation == leading[judged.case.case_id]]
+
+
+def _leading_relation(case: Case, judged_by: Collection[str], rates: Rates, chosen: str) -> str:
+    """The relation whose verdict speaks for a case, among those that judged it.
+
+    The one the run chose, if it judged this case. Else the case's own; but where a case with several worlds is to be
+    held against its prompts, and its pictures were compared all the same, the run asked for that rule.
+    """
+    if chosen in judged_by:
+        return chosen
+    if rates.get(case.relation) is Rate.WRONG and case.determinate is False:
+        return min((name for name in judged_by if rates.get(name) is Rate.INCONSISTENT), default=case.relation)
+    return case.relation
+
+
+def is_open(judged: Judged, rate: Rate | None) -> bool:
+    """Whether a case is its relation's, of this rate, because several worlds fit: two right pictures may differ."""
+    case, verdict = judged
+    return rate is Rate.WRONG and verdict.relation == case.relation and case.determinate is False
+
+
+def join(cases: Iterable[Case], verdicts: Iterable[Verdict], arm: str = PAIR) -> list[Judged]:
+    """Every verdict of an arm beside its case, in the order of the cases; one without a case is left out.
+
+    A judge that had a detector's help with some cases, because only they have formulas, is one judge and not two.
+    """
+    ranked = {case.case_id: (rank, case) for rank, case in enumerate(cases)}
+    joined = [
+        (ranked[verdict.case_id], verdict) for verdict in verdicts if verdict.arm == arm and verdict.case_id in ranked
+    ]
+    joined.sort(key=lambda row: (row[0][0], row[1].repeat, row[1].relation))
+    names = _whole_names([verdict for _, verdict in joined])
+    return [
+        Judged(case, verdict if name == verdict.observers else replace(verdict, observers=name))
+        for (_, case), verdict in joined
+        for name in (names[verdict.relation, verdict.observers],)
+    ]
+
+
+def _whole_names(verdicts: Sequence[Verdict]) -> dict[tuple[str, str], str]:
+    """For each relation and its observers the fullest name they go by.
+
+    Two sets of observers are the same at work on different cases when the last of them (the judge, where there is
+    one) is the same and they never looked at the same pictures; otherwise they are two opinions.
+    """
+    looked: dict[tuple[str, str], set[tuple[str, int, str]]] = {}
+    for verdict in verdicts:
+        units = looked.setdefault((verdict.relation, verdict.observers), set())
+        units.add((verdict.case_id, verdict.repeat, verdict.model))
+    names: dict[tuple[str, str], str] = {}
+    groups: dict[tuple[str, str], list[tuple[str, set[tuple[str, int, str]]]]] = {}
+    for (relation, observers), units in sorted(looked.items(), key=lambda row: -row[0][1].count("+")):
+        alike = groups.setdefault((relation, observers.rpartition("+")[2]), [])
+        name, together = next((group for group in alike if not group[1] & units), (observers, set()))
+        if not together:
+            alike.append((name, together))
+        together |= units
+        names[relation, observers] = name
+    return names
+
+
+def main_observers(judged: Iterable[Judged]) -> dict[str, str]:
+    """For each relation the observers that most verdicts come from; the first seen wins a tie."""
+    counts = Counter((verdict.relation, verdict.observers) for _, verdict in judged)
+    main: dict[str, str] = {}
+    for (relation, observers), _ in counts.most_common():
+        main.setdefault(relation, observers)
+    return main
+
+
+def of_main_observers(judged: Sequence[Judged]) -> list[Judged]:
+    """The verdicts of each relation's main observers."""
+    main = main_observers(judged)
+    return [one for one in judged if one.verdict.observers == main[one.verdict.relation]]
