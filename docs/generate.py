@@ -83,7 +83,8 @@ def _options_table(role: str, options: type | None) -> list[str]:
         default = ",".join(map(str, field.default)) if isinstance(field.default, tuple) else field.default
         choices = field.metadata.get("choices") or ()
         text = field.metadata.get("help", "") + (f" One of {', '.join(choices)}." if choices else "")
-        keyed = "yes" if field.metadata.get("keyed", True) else "no"
+        is_keyed = field.metadata.get("keyed", True) and role not in ("importer", "exporter")
+        keyed = "yes" if is_keyed else "no"
         shown = "" if default in ("", None) else f"`{default}`"
         lines.append(f"| `{role}.{field.name}` | {shown} | {text} | {keyed} |")
     return [*lines, ""]

@@ -142,7 +142,7 @@ def selected(runs: Mapping[str, Path], exported: Mapping[str, tuple[Path, Path]]
         n_verdicts = len({(verdict.case_id, verdict.repeat) for verdict in records.verdicts})
         lines.append(f"| {suite} | {n_verdicts} | {n_rows} | {n_pairs} |")
         for needs_kept in (True, False):
-            kept = filter_table(records, Filter(needs_kept=needs_kept))
+            kept = filter_table(records, Filter(need_kept=needs_kept))
             for row in kept.rows if kept else ():
                 asked = "all three matched scores" if needs_kept else "two matched scores"
                 choices.append(f"| {asked} above {row[0]}, {row[1]} | {row[2]} | {100 * float(str(row[3])):.1f} % |")

@@ -20,7 +20,10 @@ from salva.core.options import NoOptions, parse_options, target_field
 from salva.core.spec import Binding, ComponentSpec
 from salva.errors import PluginError, SalvaError, UsageError, unknown_name
 
-ROLES = ("suite", "model", "detector", "reader", "embedder", "judge", "relation", "metric", "executor")
+ROLES = (
+    *("suite", "model", "detector", "reader", "embedder", "judge", "relation", "metric"),
+    *("importer", "exporter", "executor"),
+)
 
 BUILT_IN: Mapping[str, Mapping[str, str]] = {
     "suite": {
@@ -81,11 +84,26 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "rating-tables": "salva.metrics.rating_tables:RatingTables",
         "semvar-tables": "salva.suites.semvar.tables:SemVarTables",
     },
+    "importer": {
+        "ratings": "salva.exchange.import_ratings:RatingsImport",
+        "tifa-lite": "salva.suites.faithfulness.tifa_import:TifaImport",
+    },
+    "exporter": {
+        "counterexamples": "salva.exchange.counterexamples:Counterexamples",
+        "csv": "salva.exchange.verdict_rows:CsvRows",
+        "dpo": "salva.exchange.training_export:DpoTable",
+        "parquet": "salva.exchange.verdict_rows:ParquetRows",
+        "ratings": "salva.people.rating_sheets:RatingSheet",
+        "sft": "salva.exchange.training_export:SftFolder",
+        "tifa-lite": "salva.suites.faithfulness.tifa_export:TifaExport",
+    },
     "executor": {"local": "salva.engine.executors.local:LocalExecutor"},
 }
 
 _STAND_INS = {"reader": ("judge", "salva.perception.readers.judge_reader", "reader_of")}
 """A role that components of another can play, and what makes them fit: any judge can be asked to read."""
+_CALLED = {"importer": "import format", "exporter": "export format"}
+"""Roles that a user knows by another name."""
 _GROUP = {role: f"salva.{'generator' if role == 'model' else role}s" for role in ROLES}
 _loose: dict[str, dict[str, str]] = {}
 
@@ -128,7 +146,7 @@ def load(role: str, name: str) -> type[Any]:
     """The class behind a name."""
     known = {entry.name: entry for entry in entries(role)}
     if name not in known:
-        raise unknown_name(role, name, known)
+        raise unknown_name(_CALLED.get(role, role), name, known)
     entry = known[name]
     module_name, _, class_name = entry.source.partition(":")
     try:
@@ -210,6 +228,7 @@ def _installed(role: str) -> list[EntryPoint]:
 
 def _role_of(component: type[Any], source: str) -> str:
     by_method = {"cases": "suite", "render": "model", "judge": "relation", "measure": "metric", "open": "executor"}
+    by_method |= {"read": "importer", "write": "exporter"}
     for method, role in by_method.items():
         if hasattr(component, method):
             return role

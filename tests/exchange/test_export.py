@@ -13,23 +13,24 @@ from report.fake_runs import FakeImages, make_case, make_verdict, random_run, st
 from report.hostile import FORMULA, hostile_run
 
 from salva.core.cells import plain_cell, safe_cell
-from salva.core.source import RunRecords
+from salva.core.options import NoOptions
+from salva.core.source import RunRecords, RunSource
 from salva.core.verdict import Failure, Outcome
 from salva.errors import StoreError
-from salva.exchange.export import export_counterexamples, safe_name, write_counterexamples, write_csv, write_rows
+from salva.exchange.counterexamples import Counterexamples, safe_name
+from salva.exchange.exporting import export_run
+from salva.exchange.verdict_rows import csv_text
 from salva.files.outfiles import write_text
 
 
 def _rows(records: RunRecords) -> list[dict[str, str]]:
-    buffer = io.StringIO(newline="")
-    write_rows(buffer, records)
-    return list(csv.DictReader(io.StringIO(buffer.getvalue(), newline="")))
+    return list(csv.DictReader(io.StringIO(csv_text(records), newline="")))
 
 
 def test_one_row_a_verdict_with_the_columns_of_the_contract(tmp_path: Path) -> None:
     records, images = random_run(n_entities=2)
     store_run(tmp_path / "run", records, images)
-    assert write_csv(tmp_path / "run", tmp_path / "out" / "verdicts.csv") == len(records.verdicts)
+    assert export_run(tmp_path / "run", "csv", tmp_path / "out" / "verdicts.csv").n == len(records.verdicts)
     with open(tmp_path / "out" / "verdicts.csv", newline="", encoding="utf-8") as file:
         reader = csv.reader(file)
         header = next(reader)
@@ -71,9 +72,7 @@ def test_text_that_looks_like_a_formula_is_defused(text: str) -> None:
 
 def test_no_cell_of_a_hostile_run_starts_a_formula() -> None:
     records, _ = hostile_run()
-    buffer = io.StringIO(newline="")
-    write_rows(buffer, records)
-    for row in csv.reader(io.StringIO(buffer.getvalue(), newline="")):
+    for row in csv.reader(io.StringIO(csv_text(records), newline="")):
         for cell in row:
             assert not cell.startswith(("=", "+", "@", "\t", "\r")), cell
 
@@ -82,7 +81,7 @@ def test_counterexamples_are_pictures_with_an_index(tmp_path: Path) -> None:
     records, images = random_run(n_entities=2)
     store_run(tmp_path / "run", records, images)
     out = tmp_path / "out"
-    n_pairs = write_counterexamples(tmp_path / "run", out)
+    n_pairs = export_run(tmp_path / "run", "counterexamples", out).n
     entries = [json.loads(line) for line in (out / "index.jsonl").read_text("utf-8").splitlines()]
     relation_of = {case.case_id: case.relation for case in records.cases}
     violated = {
@@ -106,7 +105,7 @@ def test_counterexamples_are_pictures_with_an_index(tmp_path: Path) -> None:
 def test_hostile_text_stays_inside_the_folder(tmp_path: Path) -> None:
     records, images = hostile_run()
     out = tmp_path / "deep" / "out"
-    assert export_counterexamples(records, images, out) == 1
+    assert Counterexamples(NoOptions()).write(RunSource(records, images), out).n == 1
     written = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert len(written) == 4
     assert all(path.is_relative_to(out) for path in written)
@@ -128,8 +127,9 @@ def test_a_damaged_picture_is_one_clear_error(tmp_path: Path) -> None:
     failure = Failure(error="entity-omission", role="a", message="no cat")
     verdict = make_verdict(outcome=Outcome.VIOLATED, failures=(failure,), images={"a": "broken", "b": "fine"})
     records = RunRecords(cases=(make_case(),), verdicts=(verdict,))
+    images = FakeImages(broken=frozenset({"broken"}))
     with pytest.raises(StoreError, match="salva verify"):
-        export_counterexamples(records, FakeImages(broken=frozenset({"broken"})), tmp_path / "out")
+        Counterexamples(NoOptions()).write(RunSource(records, images), tmp_path / "out")
 
 
 def test_a_place_that_cannot_be_written_is_a_store_error(tmp_path: Path) -> None:

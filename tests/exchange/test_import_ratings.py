@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,15 +13,15 @@ from people.rating_rows import RATERS, TEXTS, Rows, imported, triple_rows, wide_
 
 from salva.cli.main import salva as command
 from salva.core.case import Case
+from salva.core.exchange import ImportSettings, ReadIn
 from salva.core.image import ImageRef
 from salva.core.observation import Answer
 from salva.core.protocols import Sight
 from salva.core.verdict import Outcome, Verdict
 from salva.engine.progress import SilentProgress
 from salva.errors import UsageError
-from salva.exchange.import_ratings import read
-from salva.exchange.importing import PROBLEMS_FILE, ImportSettings
-from salva.people.ratings import Columns
+from salva.exchange.import_ratings import RatingsImport
+from salva.exchange.importing import PROBLEMS_FILE
 from salva.people.run_agreement import imported_agreement
 from salva.report.html import write_html
 from salva.report.summary import summarise_run
@@ -62,6 +63,10 @@ def by_relation(case: Case, rows: Rows, who: str) -> Verdict:
     )
 
 
+def read(files: Sequence[Path], model: str = "") -> ReadIn:
+    return RatingsImport(RatingsImport.Options()).read(files, ImportSettings(model=model))
+
+
 def test_every_rater_gets_the_verdicts_that_the_relation_gives_for_the_same_scores(tmp_path: Path) -> None:
     rows = triple_rows()
     read_in = imported(tmp_path / "run", write(tmp_path / "r.csv", rows))
@@ -98,18 +103,18 @@ def test_roles_go_by_several_names(tmp_path: Path, names: tuple[str, str]) -> No
     for row in rows:
         row["text_role"] = names[0].format(row["text_role"])
         row["image_role"] = names[1].format(row["image_role"])
-    read_in = read([write(tmp_path / "r.csv", rows)], ImportSettings())
+    read_in = read([write(tmp_path / "r.csv", rows)])
     assert len(read_in.verdicts) == 6
     assert all("kappa" in one.scores for one in read_in.verdicts)
 
 
 def test_models_and_repeats_stand_apart_and_a_blind_sheet_takes_the_model_it_is_given(tmp_path: Path) -> None:
-    read_in = read([write(tmp_path / "r.csv", triple_rows(models=("x", "y"), repeats=2))], ImportSettings())
+    read_in = read([write(tmp_path / "r.csv", triple_rows(models=("x", "y"), repeats=2))])
     assert read_in.models == ("x", "y")
     assert (read_in.repeats, len(read_in.verdicts)) == (2, 6 * 2 * 2 * 3)
     blind = write(tmp_path / "blind.csv", triple_rows(models=("",)))
-    assert read([blind], ImportSettings(model="sd")).models == ("sd",)
-    assert read([blind], ImportSettings()).models == ("unnamed",)
+    assert read([blind], model="sd").models == ("sd",)
+    assert read([blind]).models == ("unnamed",)
 
 
 def test_a_missing_pair_leaves_the_triple_undecided_and_says_which(tmp_path: Path) -> None:
@@ -118,7 +123,7 @@ def test_a_missing_pair_leaves_the_triple_undecided_and_says_which(tmp_path: Pat
         for row in triple_rows(n_cases=2)
         if (row["case_id"], row["rater"], row["text_role"], row["image_role"]) != ("semvar-1", "bob", "pv", "a")
     ]
-    verdicts = {(v.case_id, v.observers): v for v in read([write(tmp_path / "r.csv", rows)], ImportSettings()).verdicts}
+    verdicts = {(v.case_id, v.observers): v for v in read([write(tmp_path / "r.csv", rows)]).verdicts}
     gap = verdicts["semvar-1", "bob"]
     assert gap.outcome is Outcome.INCONCLUSIVE
     assert gap.reason == "no score of the image of 'a' against the text of 'pv': bob gave none that can be used"
@@ -138,7 +143,7 @@ def test_a_triple_without_texts_is_decided_all_the_same(tmp_path: Path) -> None:
 
 def test_one_number_is_no_score_of_objects_and_relations(tmp_path: Path) -> None:
     rows = [{**row, "gpt": 80} for row in triple_rows(n_cases=1)]
-    read_in = read([write(tmp_path / "r.csv", rows)], ImportSettings())
+    read_in = read([write(tmp_path / "r.csv", rows)])
     judge = next(one for one in read_in.verdicts if one.observers == "gpt")
     assert judge.outcome is Outcome.INCONCLUSIVE
     assert "one number" in judge.reason
@@ -224,8 +229,8 @@ def test_copies_without_a_column_for_the_rater_are_a_person_each(tmp_path: Path)
     for who in RATERS:
         mine = [{k: v for k, v in row.items() if k != "rater"} for row in rows if row["rater"] == who]
         copies.append(write(tmp_path / f"{who}.csv", mine))
-    columns = Columns(people=("objects", "relations"), things=("case_id", "text_role", "image_role"))
-    together = imported(tmp_path / "together", *copies, columns=columns)
+    columns = {"people": "objects,relations", "item": "case_id,text_role,image_role"}
+    together = imported(tmp_path / "together", *copies, **columns)
     whole = imported(tmp_path / "whole", write(tmp_path / "all.csv", rows))
     assert {(v.case_id, v.observers): v.scores for v in together.verdicts} == {
         (v.case_id, v.observers): v.scores for v in whole.verdicts
@@ -276,7 +281,7 @@ def test_rated_things_have_means_and_no_violation_rate(tmp_path: Path) -> None:
 
 def test_halves_are_kept_beside_a_rating(tmp_path: Path) -> None:
     rows: Rows = [{"id": i, "rater": "ann", "Object Accuracy (0-50)": 40, "Relevance (0-50)": i} for i in range(3)]
-    read_in = read([write(tmp_path / "r.csv", rows)], ImportSettings())
+    read_in = read([write(tmp_path / "r.csv", rows)])
     assert [dict(one.scores) for one in read_in.verdicts] == [
         {"rating": 40.0 + i, "objects": 40.0, "relations": float(i)} for i in range(3)
     ]
@@ -304,7 +309,7 @@ def test_a_word_beside_a_rating_decides_and_the_rating_stays(tmp_path: Path) -> 
     rows: Rows = [
         {"case_id": f"c-{i}", "rater": "ann", "score": i, "violated": ("yes", "no", "2", "")[i]} for i in range(4)
     ]
-    read_in = read([write(tmp_path / "r.csv", rows)], ImportSettings())
+    read_in = read([write(tmp_path / "r.csv", rows)])
     outcomes = [one.outcome for one in read_in.verdicts]
     assert outcomes == [Outcome.VIOLATED, Outcome.HOLDS, Outcome.INCONCLUSIVE, Outcome.INCONCLUSIVE]
     assert [one.scores["rating"] for one in read_in.verdicts] == [0, 1, 2, 3]
@@ -313,5 +318,5 @@ def test_a_word_beside_a_rating_decides_and_the_rating_stays(tmp_path: Path) -> 
 
 def test_a_name_with_a_plus_is_one_observer(tmp_path: Path) -> None:
     rows: Rows = [{"id": i, "rater": who, "score": i} for i in range(4) for who in ("a+x", "b+x")]
-    read_in = read([write(tmp_path / "r.csv", rows)], ImportSettings())
+    read_in = read([write(tmp_path / "r.csv", rows)])
     assert {one.observers for one in read_in.verdicts} == {"a and x", "b and x"}

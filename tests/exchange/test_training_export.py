@@ -20,7 +20,7 @@ from salva.core.case import Case, Prompt
 from salva.core.source import RunRecords
 from salva.core.verdict import Outcome, Verdict
 from salva.errors import UsageError
-from salva.exchange.training_export import write_sft
+from salva.exchange.exporting import export_run
 from salva.exchange.training_pairs import Filter, filter_table, preferences, right_pictures
 from salva.people.rating_sheets import COLUMNS
 from salva.stats.semantic_effect import PAIRS, pair_name
@@ -75,8 +75,8 @@ def test_the_filter_is_the_papers_equations(s: dict[tuple[str, str], float]) -> 
     even_texts = abs((n["a", "a"] - n["pv", "a"]) - (n["pv", "pv"] - n["a", "pv"])) < 3
     strict = Filter(min_score=0.6, max_asymmetry=0.15)
     assert strict.keeps(s) == (aligned and above and even_images and even_texts)
-    assert Filter(min_score=0.6, is_strict=False).keeps(s) == aligned
-    assert Filter(min_score=0.6, is_strict=False, needs_kept=True).keeps(s) == (aligned and s["pi", "pi"] > 0.6)
+    assert Filter(min_score=0.6, filter="none").keeps(s) == aligned
+    assert Filter(min_score=0.6, filter="none", need_kept=True).keeps(s) == (aligned and s["pi", "pi"] > 0.6)
 
 
 def test_a_difference_of_exactly_c3_does_not_pass() -> None:
@@ -100,7 +100,7 @@ def test_of_several_judges_all_must_let_a_case_pass() -> None:
 
 
 def test_which_reading_of_the_paper_was_taken_is_told() -> None:
-    by_equation, by_code = (filter_table(semvar_run(), Filter(needs_kept=kept)) for kept in (False, True))
+    by_equation, by_code = (filter_table(semvar_run(), Filter(need_kept=kept)) for kept in (False, True))
     assert by_equation is not None
     assert by_code is not None
     assert "equation 12" in by_equation.note
@@ -163,7 +163,7 @@ def test_an_export_with_another_filter_leaves_no_picture_without_a_caption(tmp_p
     for name in (f"{'e' * 40}.png", "holiday.png"):
         (out / "images" / name).write_bytes(b"")
     store_run(tmp_path / "run", semvar_run(), FakeImages())
-    write_sft(tmp_path / "run", out, Filter())
+    export_run(tmp_path / "run", "sft", out)
     left = {path.name for path in (out / "images").iterdir()}
     assert left == {"holiday.png", *(f"{IMAGES[role]}.png" for role in ("a", "pv", "pi"))}, "others' files are theirs"
 
@@ -205,7 +205,7 @@ def test_preferences_are_parquet_with_pictures_inside(tmp_path: Path) -> None:
 def test_nothing_that_passes_is_an_error_with_a_way_out(tmp_path: Path) -> None:
     store_run(tmp_path / "run", semvar_run(dict.fromkeys(PAIRS, 0.1)), FakeImages())
     with pytest.raises(UsageError, match="--min-score"):
-        write_sft(tmp_path / "run", tmp_path / "out", Filter())
+        export_run(tmp_path / "run", "sft", tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 

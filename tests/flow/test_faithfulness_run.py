@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 from salva import registry
 from salva.cli.main import salva
-from salva.exchange.export_tifa import write_tifa
-from salva.exchange.importing import ImportSettings, import_files
+from salva.exchange.exporting import export_run
+from salva.exchange.importing import import_files
 from salva.report.summary import Summary, summarise_run
 from salva.store.queries import read_records
 
@@ -92,13 +92,13 @@ def test_judging_again_asks_nothing_twice(faulty: Path) -> None:
 
 def test_an_exported_run_has_the_published_layout_and_imports_to_the_same_means(faulty: Path, tmp_path: Path) -> None:
     out = tmp_path / "export"
-    assert write_tifa(faulty, out) == 20
+    assert export_run(faulty, "tifa-lite", out).n == 20
     assert (out / "Images" / "DeMorgan" / "18" / "Horizontal" / "demorgan_horiz_001_A.png").is_file()
     assert len(list(out.glob("Images/*/*/*/*.png"))) == 40
     with (out / "prompts_metalogic.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert list(rows[0]) == ["pair_id", "category_id", "logical_law", "semantic_dimension", "prompt_A", "prompt_B"]
-    read_in = import_files(sorted(out.glob("*.csv")), "tifa-lite", tmp_path / "again", ImportSettings())
+    read_in = import_files(sorted(out.glob("*.csv")), "tifa-lite", tmp_path / "again")
     assert read_in.problems == ()
     before, after = (
         summarise_run(directory).by_model[0].table("faithfulness by category")
@@ -157,7 +157,7 @@ def test_an_embedder_adds_clip_scores_and_a_verdict_of_its_own(tmp_path: Path, m
     table = one.table("CLIP by category")
     assert table is not None
     assert table.note.startswith("CLIP scores by tiny: 100 x the cosine")
-    write_tifa(tmp_path / "run", tmp_path / "export")
+    export_run(tmp_path / "run", "tifa-lite", tmp_path / "export")
     assert (tmp_path / "export" / "clip_results_painter.csv").is_file()
 
 

@@ -7,8 +7,8 @@ import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from salva.exchange.importing import ImportSettings, ReadIn, import_files
-from salva.people.ratings import Columns
+from salva.core.exchange import ReadIn
+from salva.exchange.importing import import_files
 from salva.stats.semantic_effect import PAIRS
 
 Rows = list[dict[str, object]]
@@ -46,8 +46,8 @@ def triple_rows(
     return rows
 
 
-def imported(path: Path, *files: Path, model: str = "", columns: Columns | None = None) -> ReadIn:
-    return import_files(files, "ratings", path, ImportSettings(model=model, columns=columns or Columns()))
+def imported(path: Path, *files: Path, model: str = "", **options: str) -> ReadIn:
+    return import_files(files, "ratings", path, model=model, options=options)
 
 
 def wide_rows(n: int = 40) -> Rows:

@@ -44,10 +44,9 @@ def test_files_a_column_a_rater_are_merged_by_the_thing(tmp_path: Path) -> None:
     one = write(tmp_path / "one.csv", [{k: v for k, v in row.items() if k != "human_2"} for row in rows])
     other: Rows = [{k: row[k] for k in ("item_id", "model", "human_1", "human_2")} for row in rows[::-1]]
     other[0]["human_1"] = 9
-    wanted = Columns(things=("item_id", "model"))
-    read_in = imported(tmp_path / "run", one, write(tmp_path / "two.csv", other), columns=wanted)
+    read_in = imported(tmp_path / "run", one, write(tmp_path / "two.csv", other), item="item_id,model")
     tables, _ = imported_agreement(tmp_path / "run")
-    whole, _ = file_agreement(write(tmp_path / "all.csv", rows), wanted)
+    whole, _ = file_agreement(write(tmp_path / "all.csv", rows), Columns(things=("item_id", "model")))
     assert tables == whole
     assert [problem.file for problem in read_in.problems] == ["two.csv"]
     assert "the first rating stands" in read_in.problems[0].what

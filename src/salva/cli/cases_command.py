@@ -10,9 +10,11 @@ from collections.abc import Iterable
 import click
 
 from salva.cli import flags
+from salva.cli.format_flags import case_formats
 from salva.core.case import Case
 from salva.core.fingerprint import Json
 from salva.core.table import Cell
+from salva.registry import load
 from salva.run.ask import Ask, make_spec, split_settings
 
 
@@ -26,7 +28,7 @@ from salva.run.ask import Ask, make_spec, split_settings
 @flags.flag(
     "--format",
     "form",
-    type=click.Choice(["table", "jsonl", "csv", "tifa-lite"]),
+    type=click.Choice(["table", "jsonl", "csv", *case_formats()]),
     default="table",
     show_default=True,
     help="How to print them.",
@@ -37,7 +39,8 @@ def command(suite: str, size: str, seed: int, only: tuple[str, ...], settings: t
 
     spec = make_spec(Ask(suite=suite, size=size, seed=seed, only=only, settings=split_settings(settings)))
     cases = planned_cases(spec)
-    {"table": _print_table, "jsonl": _print_jsonl, "csv": _print_csv, "tifa-lite": _print_pairs}[form](cases)
+    own = {"table": _print_table, "jsonl": _print_jsonl, "csv": _print_csv}
+    own[form](cases) if form in own else _print_rows(load("exporter", form).case_rows(cases))
 
 
 def _as_object(case: Case) -> dict[str, Json]:
@@ -88,12 +91,10 @@ def _print_csv(cases: Iterable[Case]) -> None:
         writer.writerow([safe_cell(cell) for cell in cells])
 
 
-def _print_pairs(cases: Iterable[Case]) -> None:
-    """The pairs of the faithfulness suite in the columns of the TIFA-lite project."""
+def _print_rows(rows: Iterable[list[Cell]]) -> None:
     from salva.core.cells import safe_cell
-    from salva.exchange.export_tifa import prompt_rows
 
-    csv.writer(sys.stdout).writerows([safe_cell(cell) for cell in row] for row in prompt_rows(cases))
+    csv.writer(sys.stdout).writerows([safe_cell(cell) for cell in row] for row in rows)
 
 
 def _print_table(cases: Iterable[Case]) -> None:

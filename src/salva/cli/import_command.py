@@ -3,51 +3,31 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from salva.cli import flags
-from salva.cli.rating_flags import columns_of, rating_columns
-from salva.errors import UsageError
+from salva.cli.format_flags import format_flags, format_list, given_options
 
 _N_SHOWN = 20
 
 
-@click.command("import", short_help="Others' raw answers and ratings into a run.")
+@click.command("import", short_help="Others' raw answers and ratings into a run.", epilog=format_list("importer"))
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--as", "form", required=True, metavar="FORMAT", help="What the files are: tifa-lite or ratings.")
+@click.option("--as", "form", required=True, metavar="FORMAT", help="What the files are; see below.")
 @flags.flag("--out", type=flags.RUN_DIRECTORY, required=True, help="The run directory to make.")
 @click.option("--model", default="", help="The model that painted; by default told from the files.")
-@click.option(
-    "--scale",
-    type=click.Choice(["percent", "cosine", "clipscore"]),
-    default="percent",
-    show_default=True,
-    help="The scale of CLIP scores in the files of tifa-lite.",
-)
-@rating_columns
-def command(
-    files: tuple[Path, ...],
-    form: str,
-    out: Path,
-    model: str,
-    scale: str,
-    people: str,
-    judges: str,
-    item: str,
-    rater: str,
-) -> None:
+@format_flags("importer")
+def command(files: tuple[Path, ...], form: str, out: Path, model: str, **options: Any) -> None:
     """Make a run of FILES that others wrote: prompts, answers and scores, or ratings by people and judges.
 
     What is wrong with a row is named, counted and kept in the run directory. Ratings are read in any shape that
     `salva agree` reads; several FILES are put together.
     """
-    from salva.exchange.importing import PROBLEMS_FILE, ImportSettings, import_files
+    from salva.exchange.importing import PROBLEMS_FILE, import_files
 
-    columns = columns_of(people, judges, item, rater)
-    if form == "tifa-lite" and columns != columns_of("", "", "", ""):
-        raise UsageError("--people, --judge, --item and --rater name columns of ratings; leave them out for tifa-lite")
-    read_in = import_files(files, form, out, ImportSettings(model=model, clip_scale=scale, columns=columns))
+    read_in = import_files(files, form, out, model=model, options=given_options("importer", form, options))
     counts = ", ".join(f"{n} {what}" for what, n in read_in.counts.items() if n)
     click.echo(f"{counts} of {', '.join(read_in.models)} in {out}")
     if read_in.problems:

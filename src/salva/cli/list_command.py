@@ -15,6 +15,8 @@ _ROLES = {
     "judges": "judge",
     "relations": "relation",
     "metrics": "metric",
+    "importers": "importer",
+    "exporters": "exporter",
     "executors": "executor",
 }
 

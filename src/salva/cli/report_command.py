@@ -37,9 +37,10 @@ def command(run: Path, form: str, output: Path | None) -> None:
         click.echo(path)
         return
     if form == "csv":
-        from salva.exchange.export import csv_text
+        from salva.exchange.verdict_rows import csv_text
+        from salva.store.queries import read_records
 
-        text = csv_text(run)
+        text = csv_text(read_records(run))
     elif form == "md":
         from salva.report.markdown import to_markdown
 

@@ -1,4 +1,4 @@
-"""The seams: what a suite, a generator, a perceiver, a relation, a metric and an executor are.
+"""The seams: what a suite, a generator, a perceiver, a relation, a metric, a format and an executor are.
 
 A component is a class with a `version`, an optional frozen dataclass `Options`, and a constructor
 that takes an instance of it. Weights load on construction, work happens on call. Calls take a
@@ -18,14 +18,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import ClassVar, Protocol
 
 from salva.core.case import Case, Prompt
 from salva.core.chart import Chart
+from salva.core.exchange import ImportSettings, ReadIn, Written
 from salva.core.fingerprint import Json
 from salva.core.image import ImageRef, Picture
 from salva.core.judged import Judgements
 from salva.core.observation import Observation
+from salva.core.source import RunSource
 from salva.core.spec import Binding
 from salva.core.table import KeyFigure, Table
 from salva.core.verdict import Failure, Outcome
@@ -193,6 +196,25 @@ class Metric(Protocol):
 
     def measure(self, judgements: Judgements) -> Measured:
         """Tables and numbers for the report."""
+
+
+class Importer(Protocol):
+    """Files of one format, as others wrote them, to cases and verdicts."""
+
+    version: ClassVar[str]
+
+    def read(self, files: Sequence[Path], settings: ImportSettings) -> ReadIn:
+        """What the files hold, and everything that is wrong with them."""
+
+
+class Exporter(Protocol):
+    """A run to files of one format."""
+
+    version: ClassVar[str]
+    # One that can also write cases that nobody has painted yet has `case_rows`: cases to rows, header first.
+
+    def write(self, source: RunSource, out: Path) -> Written:
+        """Write the file or folder OUT; says how many of what."""
 
 
 class Lane(Protocol):

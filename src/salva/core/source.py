@@ -27,6 +27,13 @@ class RunRecords:
     is_whole: bool = False
     """Whether no verdict is missing: what has none is a case that the relation does not apply to."""
 
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models, in the order of the command; then those that only verdicts name."""
+        asked = self.asked.get("models")
+        named = [str(model["name"]) for model in asked if isinstance(model, dict)] if isinstance(asked, list) else []
+        return tuple(dict.fromkeys((*named, *(verdict.model for verdict in self.verdicts))))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionAnswer:

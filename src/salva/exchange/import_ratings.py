@@ -12,15 +12,18 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from salva import registry
+from salva.core.exchange import KEPT_FOLDER, ImportSettings, ReadIn
+from salva.core.exchange import Flaw as Problem
 from salva.core.fingerprint import Json
+from salva.core.options import option
 from salva.core.protocols import Conclusion
 from salva.core.spec import ComponentSpec
 from salva.core.verdict import PAIR, Outcome, Verdict
 from salva.errors import StoreError, UsageError
-from salva.exchange.importing import KEPT_FOLDER, ImportSettings, Problem, ReadIn, file_bytes, shown_names
+from salva.exchange.importing import file_bytes
 from salva.people.rated_things import RATED, SEMVAR, Place, Placed, place_all
 from salva.people.rating_cells import Flaw, as_number, plain
 from salva.people.rating_joins import read_together
@@ -48,23 +51,44 @@ class KeptRatings:
         return [self.observers[who] for who in self.ratings.people]
 
 
-def read(files: Sequence[Path], settings: ImportSettings) -> ReadIn:
-    """Cases and verdicts of these files."""
+class RatingsImport:
+    """Ratings by people and scores by judges, in any shape that salva agree reads."""
+
+    version: ClassVar[str] = "1"
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Options:
+        """Which column of the tables is what; empty leaves it to the names."""
+
+        people: tuple[str, ...] = option((), "Columns of people's ratings; found by name otherwise.")
+        judge: tuple[str, ...] = option((), "Columns of judges' scores; likewise.")
+        item: tuple[str, ...] = option((), "Columns that name the rated thing; likewise.")
+        rater: str = option("", "The column that names the rater, one row a rating; likewise.")
+
+    def __init__(self, options: Options) -> None:
+        self._columns = Columns(things=options.item, rater=options.rater, people=options.people, judges=options.judge)
+
+    def read(self, files: Sequence[Path], settings: ImportSettings) -> ReadIn:
+        """Cases and verdicts of these files."""
+        return _read_in(files, settings, self._columns)
+
+
+def _read_in(files: Sequence[Path], settings: ImportSettings, columns: Columns) -> ReadIn:
     if len({path.resolve() for path in files}) < len(files):
         raise UsageError(f"one of the files is given twice: {', '.join(map(str, files))}; give each once")
-    kept = _read(files, shown_names(files), settings.columns, settings.model)
+    names = settings.names or [path.name for path in files]
+    kept = _read(files, names, columns, settings.model)
     ratings, placed = kept.ratings, kept.placed
     problems = [*ratings.flaws, *placed.flaws]
     if (unnamed := ratings.people.get("?")) is not None:
         n = sum(value is not None for value in unnamed)
         what = f"{n} ratings without a rater's name; they count as one person's, called '?'"
-        problems.append(Flaw(file=", ".join(shown_names(files)), row=0, what=what))
+        problems.append(Flaw(file=", ".join(names), row=0, what=what))
     is_triples = placed.suite == SEMVAR
     verdicts = list(_triple_verdicts(kept) if is_triples else _thing_verdicts(kept, problems))
     judges = [kept.observers[who] for who in ratings.judges]
     roles = {**dict.fromkeys(kept.people, "person"), **dict.fromkeys(judges, "judge")}
     rule: Mapping[str, Json] = {"name": RATED, "options": {"people": ",".join(kept.people)}}
-    columns = settings.columns
     return ReadIn(
         suite=placed.suite,
         models=placed.models,

@@ -2,105 +2,44 @@
 
 Files come in and a run directory goes out: cases, verdicts with their scores, and a list of everything that was wrong
 with a row. There are no pictures and no looks in such a run, so it can be reported, compared and exported, but not
-judged again: what was asked and answered is kept beside each case. One reader a format stands in READERS.
+judged again: what was asked and answered is kept beside each case. Formats are found by name in the registry.
 """
 
 from __future__ import annotations
 
 import csv
 import hashlib
-import importlib
 import io
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import cast
 
-from salva.core.case import Case
+from salva import registry
 from salva.core.cells import safe_cell
+from salva.core.exchange import KEPT_FOLDER, ImportSettings, ReadIn
 from salva.core.fingerprint import Json
-from salva.core.verdict import Verdict
-from salva.errors import UsageError, unknown_name
+from salva.core.protocols import Importer
+from salva.core.spec import ComponentSpec
+from salva.errors import UsageError
 from salva.files.outfiles import write_bytes, write_text
-from salva.people.ratings import Columns
 from salva.store.blobs import store_error
 from salva.store.records import WHOLE
 from salva.store.runfile import write_run_file
 from salva.store.sqlite import open_run
 
-READERS: Mapping[str, str] = {
-    "ratings": "salva.exchange.import_ratings:read",
-    "tifa-lite": "salva.exchange.import_tifa:read",
-}
-"""Format to module:function; the function takes the files and the settings, and gives what it read."""
-
 PROBLEMS_FILE = "import-problems.csv"
-KEPT_FOLDER = "imported"
-"""Where a run keeps the files themselves, if it is asked about them again."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
-    """Something wrong with one row, and what was done about it."""
+def import_files(
+    files: Sequence[Path], form: str, out: Path, *, model: str = "", options: Mapping[str, str] | None = None
+) -> ReadIn:
+    """Read files of a format and write them as a run; says what was read and what was wrong.
 
-    file: str
-    line: int
-    """0 when no single line is to blame."""
-    what: str
-
-    def __str__(self) -> str:
-        where = f"{self.file} line {self.line}" if self.line else self.file
-        return f"{where}: {self.what}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportSettings:
-    """What a file cannot say about itself."""
-
-    model: str = ""
-    """The name of the model that painted; empty takes it from the file names."""
-    clip_scale: str = "percent"
-    """The scale of the CLIP scores in the files."""
-    columns: Columns = field(default_factory=Columns)
-    """Which column of a rating table is what."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadIn:
-    """What a reader made of its files."""
-
-    suite: str
-    models: tuple[str, ...]
-    cases: tuple[Case, ...]
-    verdicts: tuple[Verdict, ...]
-    problems: tuple[Problem, ...] = ()
-    counts: Mapping[str, int] = field(default_factory=dict)
-    """What was read, in words and numbers: {"answers": 1000}."""
-    rules: tuple[Mapping[str, Json], ...] = ()
-    """Name and options of the relations the scores follow, as run.json lists them."""
-    repeats: int = 1
-    observers: Mapping[str, str] = field(default_factory=dict)
-    """Who looked, as verdicts name them, and what they are: person or judge."""
-    leading: Mapping[str, str] = field(default_factory=dict)
-    """For a relation the observer to lead with, where several have as many verdicts."""
-    about: Mapping[str, Json] = field(default_factory=dict)
-    """What else run.json should say about the files."""
-    keeps_files: bool = False
-    """Whether the run needs the files themselves later."""
-
-
-Reader = Callable[[Sequence[Path], ImportSettings], ReadIn]
-
-
-def import_files(files: Sequence[Path], form: str, out: Path, settings: ImportSettings) -> ReadIn:
-    """Read files of a format and write them as a run; says what was read and what was wrong."""
-    if form not in READERS:
-        raise unknown_name("import format", form, READERS)
+    model: who painted, where the files do not say. options: those of the format.
+    """
+    importer: Importer = registry.bind(ComponentSpec(role="importer", name=form, options=options or {})).build()
     _check_empty(out)
-    module, _, name = READERS[form].partition(":")
-    reader = cast(Reader, getattr(importlib.import_module(module), name))
-    read_in = reader(files, settings)
+    read_in = importer.read(files, ImportSettings(model=model, names=tuple(shown_names(files))))
     _write(read_in, files, form, out)
     return read_in
 

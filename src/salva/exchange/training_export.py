@@ -10,27 +10,36 @@ import importlib.util
 import json
 import re
 from pathlib import Path
+from typing import ClassVar
 
-from salva.core.source import ImageSource
+from salva.core.exchange import Written
+from salva.core.source import ImageSource, RunRecords, RunSource
 from salva.core.table import Table
 from salva.errors import MissingExtraError, UsageError
 from salva.exchange.training_pairs import Filter, filter_table, preferences, right_pictures
 from salva.files.outfiles import write_bytes, write_text
 from salva.imaging.files import decode_picture, encode_picture
-from salva.store.queries import open_source
 
 _OURS = re.compile(r"[0-9a-f]{40}\.png")
 
 
-def write_sft(directory: Path, out: Path, wanted: Filter) -> tuple[int, Table | None]:
-    """Right pictures with their captions: OUT/images/*.png and OUT/metadata.jsonl; says how many rows."""
-    with open_source(directory) as (records, images):
-        examples = right_pictures(records, wanted)
+class SftFolder:
+    """A folder: right pictures with their captions, for supervised tuning."""
+
+    version: ClassVar[str] = "1"
+    Options = Filter
+
+    def __init__(self, options: Filter) -> None:
+        self._wanted = options
+
+    def write(self, source: RunSource, out: Path) -> Written:
+        """OUT/images/*.png and OUT/metadata.jsonl."""
+        examples = right_pictures(source.records, self._wanted)
         if not examples:
-            raise _nothing(directory)
+            raise _nothing(source.records)
         files = {f"{example.chosen}.png": example.chosen for example in examples}
         for name, image_id in files.items():
-            write_bytes(out / "images" / name, _png(images, image_id))
+            write_bytes(out / "images" / name, _png(source.images, image_id))
         for old in (out / "images").glob("*.png"):
             # Left by an export with another filter; trainers stumble over pictures without a caption.
             if old.name not in files and _OURS.fullmatch(old.name):
@@ -45,25 +54,33 @@ def write_sft(directory: Path, out: Path, wanted: Filter) -> tuple[int, Table | 
             for one in examples
         ]
         write_text(out / "metadata.jsonl", "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
-        return len(lines), filter_table(records, wanted)
+        return Written(n=len(lines), what="captioned pictures", tables=_choices(source.records, self._wanted))
 
 
-def write_dpo(directory: Path, out: Path, wanted: Filter) -> tuple[int, Table | None]:
-    """Right pictures against wrong ones, as Parquet: caption, chosen, rejected; says how many rows."""
-    if importlib.util.find_spec("pyarrow") is None:
-        raise MissingExtraError("export --as dpo", "parquet")
-    import pandas as pd
+class DpoTable:
+    """A Parquet file: right pictures against wrong ones under one caption, for preference tuning."""
 
-    with open_source(directory) as (records, images):
-        examples = preferences(records, wanted)
+    version: ClassVar[str] = "1"
+    Options = Filter
+
+    def __init__(self, options: Filter) -> None:
+        self._wanted = options
+
+    def write(self, source: RunSource, out: Path) -> Written:
+        """OUT with caption, chosen and rejected."""
+        if importlib.util.find_spec("pyarrow") is None:
+            raise MissingExtraError("export --as dpo", "parquet")
+        import pandas as pd
+
+        examples = preferences(source.records, self._wanted)
         if not examples:
-            raise _nothing(directory)
+            raise _nothing(source.records)
         files: dict[str, dict[str, object]] = {}
         for example in examples:
             for image_id in (example.chosen, example.rejected):
                 if image_id not in files:
                     # The shape in which the datasets library keeps images inside Parquet.
-                    files[image_id] = {"bytes": _png(images, image_id), "path": f"{image_id}.png"}
+                    files[image_id] = {"bytes": _png(source.images, image_id), "path": f"{image_id}.png"}
         table = pd.DataFrame(
             {
                 "caption": [one.caption for one in examples],
@@ -74,15 +91,20 @@ def write_dpo(directory: Path, out: Path, wanted: Filter) -> tuple[int, Table | 
             }
         )
         write_bytes(out, table.to_parquet(index=False))
-        return len(examples), filter_table(records, wanted)
+        return Written(n=len(examples), what="preferences", tables=_choices(source.records, self._wanted))
+
+
+def _choices(records: RunRecords, wanted: Filter) -> tuple[Table, ...]:
+    table = filter_table(records, wanted)
+    return () if table is None else (table,)
 
 
 def _png(images: ImageSource, image_id: str) -> bytes:
     return encode_picture(decode_picture(images.file_bytes(image_id)), "PNG")
 
 
-def _nothing(directory: Path) -> UsageError:
+def _nothing(records: RunRecords) -> UsageError:
     return UsageError(
-        f"{str(directory)!r} has no picture that passes: no case whose scores reach --min-score, and no picture that "
+        f"{records.name!r} has no picture that passes: no case whose scores reach --min-score, and no picture that "
         "truth finds right; try a lower --min-score or --filter none"
     )

@@ -12,6 +12,7 @@ from itertools import product
 
 from salva.core.case import Case
 from salva.core.judged import Rate
+from salva.core.options import option
 from salva.core.source import RunRecords
 from salva.core.table import Table
 from salva.core.verdict import PAIR, Verdict
@@ -29,22 +30,21 @@ _BY_SCORES = "semantic-effect"
 class Filter:
     """What a SemVarBench case must reach to be trained on."""
 
-    min_score: float = 0.8
-    """C2 of equation 12: each matched score must be above it."""
-    max_asymmetry: float = 0.1
-    """C3 of equation 16: how far the two ways to see one change may lie apart."""
-    is_strict: bool = True
-    """Whether equations 13 to 16 are asked for at all."""
-    needs_kept: bool = False
-    """Whether the picture of the kept meaning must be above min_score too: the paper's code asks for it, its
-    equation does not."""
+    min_score: float = option(0.8, "Matched scores must be above this (C2 of equation 12).")
+    max_asymmetry: float = option(0.1, "How far the two ways to see one change may lie apart (C3 of equation 16).")
+    filter: str = option(
+        "strict", "Whether mismatched scores are looked at too (equations 13 to 16).", choices=("strict", "none")
+    )
+    need_kept: bool = option(
+        False, "The picture of the kept meaning must pass as well: the paper's code asks for it, its equation does not."
+    )
 
     def keeps(self, scores: Mapping[tuple[str, str], float]) -> bool:
         """Whether these seven scores pass."""
-        matched = ("a", "pv", "pi") if self.needs_kept else ("a", "pv")
+        matched = ("a", "pv", "pi") if self.need_kept else ("a", "pv")
         if any(scores[role, role] <= self.min_score for role in matched):
             return False
-        if not self.is_strict:
+        if self.filter == "none":
             return True
         own, other = scores["a", "a"], scores["pv", "pv"]
         crossed = (scores["a", "pv"], scores["pv", "a"])
@@ -58,7 +58,7 @@ class Filter:
     @property
     def told(self) -> str:
         """Which of the two readings of the paper this is."""
-        if self.needs_kept:
+        if self.need_kept:
             return "S(T_a, I_a), S(T_pv, I_pv) and S(T_pi, I_pi) above min_score, as in the paper's code (--need-kept)."
         return (
             "S(T_a, I_a) and S(T_pv, I_pv) above min_score, as in equation 12; "
@@ -105,10 +105,10 @@ def filter_table(records: RunRecords, wanted: Filter) -> Table | None:
     if not scored:
         return None
     rows = []
-    for min_score, is_strict in product(sorted({0.8, 0.6, wanted.min_score}, reverse=True), (True, False)):
-        choice = replace(wanted, min_score=min_score, is_strict=is_strict)
+    for min_score, name in product(sorted({0.8, 0.6, wanted.min_score}, reverse=True), ("strict", "none")):
+        choice = replace(wanted, min_score=min_score, filter=name)
         n_kept = sum(all(map(choice.keeps, scores)) for scores in scored)
-        rows.append((min_score, "strict" if is_strict else "none", n_kept, n_kept / len(scored)))
+        rows.append((min_score, name, n_kept, n_kept / len(scored)))
     columns = ("min_score", "filter", "kept", "share_kept")
     return Table(name="filter choices", columns=columns, rows=tuple(rows), note=wanted.told)
 

@@ -11,16 +11,18 @@ import io
 import random
 from collections.abc import Mapping
 from pathlib import Path
+from typing import ClassVar
 
 from salva.core.cells import safe_cell
-from salva.core.source import RunRecords
+from salva.core.exchange import Written
+from salva.core.options import NoOptions
+from salva.core.source import RunRecords, RunSource
 from salva.core.verdict import PAIR
 from salva.errors import UsageError
 from salva.files.outfiles import write_bytes, write_text
 from salva.imaging.files import decode_picture, encode_picture
 from salva.people.run_agreement import model_code
 from salva.stats.semantic_effect import PAIRS
-from salva.store.queries import open_source
 
 _Row = tuple[tuple[str, str, str, str, str], tuple[str, str, str]]
 """Case, repeat, model and the roles of text and picture; category and text, and the picture's id."""
@@ -38,19 +40,26 @@ Several raters: each fills in a copy. `salva import COPY COPY ... --as ratings -
 """
 
 
-def write_rating_sheet(directory: Path, out: Path) -> int:
-    """OUT/ratings.csv, OUT/README.txt and OUT/pictures/*.png; says how many rows there are to rate."""
-    with open_source(directory) as (records, images):
-        rows = _rows(records)
+class RatingSheet:
+    """A folder: pictures and an empty sheet for people to rate them, for salva agree."""
+
+    version: ClassVar[str] = "1"
+
+    def __init__(self, options: NoOptions) -> None:
+        """Nothing can be chosen."""
+
+    def write(self, source: RunSource, out: Path) -> Written:
+        """OUT/ratings.csv, OUT/README.txt and OUT/pictures/*.png."""
+        rows = _rows(source.records)
         numbers = {image_id: number for number, image_id in enumerate(dict.fromkeys(i for _, (*_, i) in rows), 1)}
         sheet = _sheet(rows, numbers)
         _check_unfilled(out / "ratings.csv", sheet)
         for image_id, number in numbers.items():
-            data = encode_picture(decode_picture(images.file_bytes(image_id)), "PNG")
+            data = encode_picture(decode_picture(source.images.file_bytes(image_id)), "PNG")
             write_bytes(out / "pictures" / f"{number:05}.png", data)
-    write_text(out / "ratings.csv", sheet)
-    write_text(out / "README.txt", _HINT)
-    return len(rows)
+        write_text(out / "ratings.csv", sheet)
+        write_text(out / "README.txt", _HINT)
+        return Written(n=len(rows), what="pictures to rate")
 
 
 def _rows(records: RunRecords) -> list[_Row]:

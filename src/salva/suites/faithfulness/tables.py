@@ -53,7 +53,7 @@ class FaithfulnessTables:
         everyone = answered + contrasts
         # A pair that a file calls an equivalence stays under its law here, whatever the logic core found.
         of_laws = [one for one in everyone if one.case.labels.get("law") != CONTRAST]
-        by_category = _table("faithfulness by category", ("category_id", "law", "dimension"), _by_category(everyone))
+        by_category = category_table(judgements.pairs)
         by_law = _table("faithfulness by law", ("law",), _by_label(everyone, "law", _LAWS))
         by_dimension = _table("faithfulness by dimension", ("dimension",), _by_label(of_laws, "dimension", _DIMENSIONS))
         by_both = _table("faithfulness by law and dimension", ("law", "dimension"), _by_both(of_laws))
@@ -89,6 +89,14 @@ def _clip_note(judgements: Judgements) -> str:
     is_scaled = given.get("clip_stability", "scaled") == "scaled"
     rule = "1 - difference / scale" if is_scaled else "1 - difference, as printed"
     return f"CLIP scores by {seen_by}: {scale}; stability is {rule}."
+
+
+def category_table(pairs: Sequence[Judged]) -> Table | None:
+    """Faithfulness by category, of the verdicts on one model; None where nothing was answered."""
+    mine = of_main_observers(pairs)
+    # One relation after the other: a sum depends on its order in the last digit.
+    answered = [judged for name in (SAME_ANSWERS, MUST_DIFFER) for judged in mine if judged.verdict.relation == name]
+    return _table("faithfulness by category", ("category_id", "law", "dimension"), _by_category(answered))
 
 
 def _scored(pairs: Iterable[Judged], *names: str) -> list[Judged]:

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import ClassVar
 
-from salva import registry
 from salva.core.case import Case, Prompt
+from salva.core.exchange import Flaw, ImportSettings, ReadIn
 from salva.core.fingerprint import Json
-from salva.core.spec import ComponentSpec
+from salva.core.options import option
 from salva.errors import UsageError
-from salva.exchange.import_verdicts import MEANS, AnswerRow, ClipRow, category_means, verdict_of
-from salva.exchange.importing import ImportSettings, Problem, ReadIn
+from salva.suites.faithfulness.suite import Faithfulness
+from salva.suites.faithfulness.tifa_verdicts import MEANS, AnswerRow, ClipRow, category_means, verdict_of
 
 PROMPTS = ("pair_id", "prompt_A", "prompt_B")
 ANSWERS = ("pair_id", "image_variant", "question", "expected_answer")
@@ -66,20 +67,38 @@ class _Sheet:
 class _Work:
     """What has been read so far."""
 
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[Flaw] = field(default_factory=list)
     notes: dict[str, list[str]] = field(default_factory=dict)
     """Pair id to findings of its case."""
     labels: dict[str, dict[str, str]] = field(default_factory=dict)
     """Pair id to what answer and CLIP files say about its category."""
 
     def name(self, sheet: _Sheet, line: int, what: str, pair_id: str = "", finding: str = "") -> None:
-        self.problems.append(Problem(file=sheet.name, line=line, what=what))
+        self.problems.append(Flaw(file=sheet.name, line=line, what=what))
         if finding and finding not in self.notes.setdefault(pair_id, []):
             self.notes[pair_id].append(finding)
 
 
-def read(files: Sequence[Path], settings: ImportSettings) -> ReadIn:
-    """Cases and verdicts of these files."""
+class TifaImport:
+    """Prompts, answers and CLIP scores in the columns of the TIFA-lite project."""
+
+    version: ClassVar[str] = "1"
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Options:
+        """What the files cannot say about themselves."""
+
+        scale: str = option("percent", "The scale of CLIP scores in the files.", choices=tuple(_RANGES))
+
+    def __init__(self, options: Options) -> None:
+        self._scale = options.scale
+
+    def read(self, files: Sequence[Path], settings: ImportSettings) -> ReadIn:
+        """Cases and verdicts of these files."""
+        return _read(files, settings.model, self._scale)
+
+
+def _read(files: Sequence[Path], model: str, scale: str) -> ReadIn:
     work = _Work()
     sheets = [_sheet(path, work) for path in files]
     prompts = [sheet for sheet in sheets if sheet.has(*PROMPTS)]
@@ -93,18 +112,18 @@ def read(files: Sequence[Path], settings: ImportSettings) -> ReadIn:
         raise UsageError(f"two files of prompts: {prompts[0].name!r} and {prompts[1].name!r}; give one")
     if not answers and not clips:
         raise UsageError("no answers and no CLIP scores in these files; give at least one file of either")
-    models = _models(answers, clips, settings)
+    models = _models(answers, clips, model)
     said = {models[sheet.name]: _answers(sheet, work) for sheet in answers}
-    fits = {models[sheet.name]: _clips(sheet, work, settings.clip_scale) for sheet in clips}
+    fits = {models[sheet.name]: _clips(sheet, work, scale) for sheet in clips}
     known = _cases(prompts[0]) if prompts else {}
     for pair_id, labels in work.labels.items():
         if pair_id not in known:
             if prompts:
-                work.problems.append(Problem(file=prompts[0].name, line=0, what=f"no prompts for pair {pair_id!r}"))
+                work.problems.append(Flaw(file=prompts[0].name, what=f"no prompts for pair {pair_id!r}"))
             known[pair_id] = _case_without_prompts(pair_id, labels)
     names = tuple(dict.fromkeys(models.values()))
     verdicts = [
-        verdict_of(case, name, said.get(name, {}).get(pair_id), fits.get(name, {}).get(pair_id), settings.clip_scale)
+        verdict_of(case, name, said.get(name, {}).get(pair_id), fits.get(name, {}).get(pair_id), scale)
         for name in names
         for pair_id, case in known.items()
     ]
@@ -112,8 +131,8 @@ def read(files: Sequence[Path], settings: ImportSettings) -> ReadIn:
         _compare_means(sheet, category_means(tuple(known.values()), verdicts), work)
     for verdict in verdicts:
         if verdict.reason:
-            model = f"{verdict.model}, " if len(names) > 1 else ""
-            work.problems.append(Problem(file=verdict.case_id, line=0, what=f"{model}{verdict.reason}"))
+            whose = f"{verdict.model}, " if len(names) > 1 else ""
+            work.problems.append(Flaw(file=verdict.case_id, what=f"{whose}{verdict.reason}"))
     return ReadIn(
         suite="faithfulness",
         models=names,
@@ -125,9 +144,7 @@ def read(files: Sequence[Path], settings: ImportSettings) -> ReadIn:
             "answers": sum(len(side) for rows in said.values() for pair in rows.values() for side in pair.values()),
             "CLIP scores": sum(2 * len(rows) for rows in fits.values()),
         },
-        rules=tuple(
-            {"name": name, "options": {"clip_scale": settings.clip_scale}} for name in ("same-answers", "must-differ")
-        ),
+        rules=tuple({"name": name, "options": {"clip_scale": scale}} for name in ("same-answers", "must-differ")),
     )
 
 
@@ -169,15 +186,15 @@ def _unknown_shape(sheet: _Sheet) -> str:
     )
 
 
-def _models(answers: Sequence[_Sheet], clips: Sequence[_Sheet], settings: ImportSettings) -> dict[str, str]:
+def _models(answers: Sequence[_Sheet], clips: Sequence[_Sheet], model: str) -> dict[str, str]:
     """File name to model."""
     for kind in (answers, clips):
         names = [sheet.model for sheet in kind]
-        if settings.model and len(kind) > 1:
-            raise UsageError(f"--model {settings.model!r} names one model, and there are {len(kind)} files of a kind")
+        if model and len(kind) > 1:
+            raise UsageError(f"--model {model!r} names one model, and there are {len(kind)} files of a kind")
         if len(set(names)) != len(names):
             raise UsageError(f"two files are about one model: {', '.join(sheet.name for sheet in kind)}")
-    return {sheet.name: settings.model or sheet.model for sheet in (*answers, *clips)}
+    return {sheet.name: model or sheet.model for sheet in (*answers, *clips)}
 
 
 def _answers(sheet: _Sheet, work: _Work) -> dict[str, dict[str, list[AnswerRow]]]:
@@ -206,7 +223,7 @@ def _answers(sheet: _Sheet, work: _Work) -> dict[str, dict[str, list[AnswerRow]]
     wanted = {row.expected for pair in found.values() for side in pair.values() for row in side}
     if len(wanted) == 1:
         what = f"every expected answer is {wanted.pop()!r}: whoever always says that is never wrong"
-        work.problems.append(Problem(file=sheet.name, line=0, what=what))
+        work.problems.append(Flaw(file=sheet.name, what=what))
     return found
 
 
@@ -281,9 +298,7 @@ def _number(text: str) -> float | None:
 
 def _cases(sheet: _Sheet) -> dict[str, Case]:
     """The cases of a file of prompts, by pair id, as the suite reads it."""
-    # Through the registry: a report knows no suite, and the suite alone knows how to read its prompts.
-    binding = registry.bind(ComponentSpec(role="suite", name="faithfulness", options={"path": str(sheet.path)}))
-    cases: Iterator[Case] = binding.build().cases("full")
+    cases = Faithfulness(Faithfulness.Options(path=str(sheet.path))).cases("full")
     return {case.labels["pair_id"].strip(): case for case in cases}
 
 

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from salva.cli.main import salva
+from salva.core.exchange import ImportSettings, ReadIn
 from salva.core.verdict import Outcome, Verdict
 from salva.engine.progress import SilentProgress
 from salva.errors import UsageError
-from salva.exchange.import_tifa import read
-from salva.exchange.importing import PROBLEMS_FILE, ImportSettings, ReadIn, import_files
+from salva.exchange.importing import PROBLEMS_FILE, import_files
 from salva.report.html import write_html
 from salva.report.summary import summarise_run
 from salva.run.judge_again import Changes, judge_again
 from salva.run.verify import verify
 from salva.store.queries import read_records
+from salva.suites.faithfulness.tifa_import import TifaImport
 
 PROMPTS = "pair_id,category_id,logical_law,semantic_dimension,prompt_A,prompt_B"
 ANSWERS = (
@@ -63,7 +65,11 @@ GOOD = (
 
 def _read(folder: Path, *lines: str, header: str = ANSWERS) -> ReadIn:
     answers = _write(folder, "vqa_raw_results_toy.csv", header, *lines)
-    return read([_prompts(folder), answers], ImportSettings())
+    return read([_prompts(folder), answers])
+
+
+def read(files: Sequence[Path], model: str = "") -> ReadIn:
+    return TifaImport(TifaImport.Options()).read(files, ImportSettings(model=model))
 
 
 def _verdict(read_in: ReadIn, pair: str) -> Verdict:
@@ -73,7 +79,7 @@ def _verdict(read_in: ReadIn, pair: str) -> Verdict:
 def test_the_published_category_table_comes_out_to_the_last_digit(foreign_data: Path, tmp_path: Path) -> None:
     folder = foreign_data / "tifa_lite"
     files = sorted(folder.glob("*.csv"))
-    read_in = import_files(files, "tifa-lite", tmp_path / "run", ImportSettings())
+    read_in = import_files(files, "tifa-lite", tmp_path / "run")
     assert read_in.counts == {"pairs": 100, "answers": 1000, "CLIP scores": 200}
     table = summarise_run(tmp_path / "run").by_model[0].table("faithfulness by category")
     assert table is not None
@@ -93,7 +99,7 @@ def test_the_published_category_table_comes_out_to_the_last_digit(foreign_data: 
 
 def test_published_clip_scores_give_a_stability_within_0_and_1(foreign_data: Path) -> None:
     files = [foreign_data / "tifa_lite" / name for name in ("prompts_metalogic.csv", "clip_results_SD_v1-5.csv")]
-    verdicts = read(files, ImportSettings()).verdicts
+    verdicts = read(files).verdicts
     assert len(verdicts) == 100
     assert all(0 <= verdict.scores["clip_stability"] <= 1 for verdict in verdicts)
     first = next(verdict for verdict in verdicts if verdict.case_id == "faithfulness-comm-conj-001")
@@ -116,7 +122,7 @@ def test_pairs_get_the_scores_and_outcomes_the_relations_would_give(tmp_path: Pa
 def test_an_imported_run_is_a_run_that_can_be_reported_and_not_judged_again(tmp_path: Path) -> None:
     answers = _write(tmp_path, "answers.csv", ANSWERS, *GOOD, _row("p2", "A", "Is it =HYPERLINK?", "yes", "small"))
     out = tmp_path / "run"
-    import_files([_prompts(tmp_path), answers], "tifa-lite", out, ImportSettings(model="toy"))
+    import_files([_prompts(tmp_path), answers], "tifa-lite", out, model="toy")
     assert verify(out, SilentProgress()).problems == ()
     summary = summarise_run(out)
     assert summary.models == ("toy",)
@@ -135,7 +141,7 @@ def test_an_imported_run_is_a_run_that_can_be_reported_and_not_judged_again(tmp_
     with pytest.raises(UsageError, match="was imported"):
         judge_again(out, Changes(), SilentProgress())
     with pytest.raises(UsageError, match="not an empty folder"):
-        import_files([answers], "tifa-lite", out, ImportSettings())
+        import_files([answers], "tifa-lite", out)
 
 
 def test_a_question_without_an_answer_leaves_the_pair_out_of_every_mean_and_says_so(tmp_path: Path) -> None:
@@ -181,7 +187,7 @@ def test_what_is_wrong_with_a_row_is_named_with_its_line(tmp_path: Path, line: s
 
 def test_answers_without_prompts_make_cases_without_prompts(tmp_path: Path) -> None:
     answers = _write(tmp_path, "answers.csv", ANSWERS, *GOOD)
-    read_in = read([answers], ImportSettings())
+    read_in = read([answers])
     assert [case.category for case in read_in.cases] == ["commutative-conjunctive", "complement-conjunctive"]
     assert "the files have no prompts for this pair" in read_in.cases[0].findings
     assert read_in.models == ("answers",)
@@ -189,9 +195,9 @@ def test_answers_without_prompts_make_cases_without_prompts(tmp_path: Path) -> N
 
 def test_several_models_stand_beside_each_other(tmp_path: Path) -> None:
     files = [_prompts(tmp_path)] + [_write(tmp_path, f"vqa_raw_results_{m}.csv", ANSWERS, *GOOD) for m in ("x", "y")]
-    assert read(files, ImportSettings()).models == ("x", "y")
+    assert read(files).models == ("x", "y")
     with pytest.raises(UsageError, match="names one model"):
-        read(files, ImportSettings(model="z"))
+        read(files, model="z")
 
 
 def test_extra_columns_are_named_and_a_table_of_means_is_checked(tmp_path: Path) -> None:
@@ -199,7 +205,7 @@ def test_extra_columns_are_named_and_a_table_of_means_is_checked(tmp_path: Path)
     assert str(read_in.problems[0]) == "vqa_raw_results_toy.csv line 1: columns that are not used: mood"
     means = _write(tmp_path, "means.csv", "category_id,n_pairs,mean_faith", "1,1,0.75", "13,1,0.9", "7,5,0.5")
     answers = _write(tmp_path, "a.csv", ANSWERS, *GOOD)
-    named = [str(one) for one in read([_prompts(tmp_path), answers, means], ImportSettings()).problems]
+    named = [str(one) for one in read([_prompts(tmp_path), answers, means]).problems]
     assert named == [
         "means.csv line 3: mean_faith is 0.9, and the answers give 1",
         "means.csv line 4: category '7' has no answered pairs",
@@ -218,11 +224,11 @@ CLIP = "pair_id,category_id,logical_law,semantic_dimension,clip_A,clip_B"
 )
 def test_clip_scores_that_contradict_stop_the_import(tmp_path: Path, lines: tuple[str, ...], complaint: str) -> None:
     with pytest.raises(UsageError, match=complaint):
-        read([_write(tmp_path, "clip.csv", CLIP, *lines)], ImportSettings())
+        read([_write(tmp_path, "clip.csv", CLIP, *lines)])
 
 
 def test_clip_scores_that_are_no_numbers_are_named(tmp_path: Path) -> None:
-    read_in = read([_write(tmp_path, "clip.csv", CLIP, "p1,1,C,C,30,nan", "p2,1,C,C,30,31")], ImportSettings())
+    read_in = read([_write(tmp_path, "clip.csv", CLIP, "p1,1,C,C,30,nan", "p2,1,C,C,30,31")])
     assert [case.labels["pair_id"] for case in read_in.cases] == ["p2"]
     assert "clip.csv line 2: no pair_id, clip_A or clip_B that is a number" in str(read_in.problems[0])
 
@@ -241,14 +247,14 @@ def test_clip_scores_that_are_no_numbers_are_named(tmp_path: Path) -> None:
 )
 def test_a_file_of_another_shape_is_refused_with_what_it_lacks(tmp_path: Path, header: str, complaint: str) -> None:
     with pytest.raises(UsageError, match=complaint):
-        read([_write(tmp_path, "x.csv", header)], ImportSettings())
+        read([_write(tmp_path, "x.csv", header)])
 
 
 def test_an_unknown_format_and_an_unreadable_file_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no import format named 'tifalite'"):
-        import_files([], "tifalite", tmp_path / "run", ImportSettings())
+        import_files([], "tifalite", tmp_path / "run")
     with pytest.raises(UsageError, match="cannot be read"):
-        import_files([tmp_path / "nowhere.csv"], "tifa-lite", tmp_path / "run", ImportSettings())
+        import_files([tmp_path / "nowhere.csv"], "tifa-lite", tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 

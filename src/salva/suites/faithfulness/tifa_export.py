@@ -12,19 +12,21 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 from salva.core.case import Case
 from salva.core.cells import safe_cell
+from salva.core.exchange import Written
 from salva.core.fingerprint import Json
-from salva.core.observation import Answer
-from salva.core.table import Cell
+from salva.core.options import NoOptions
+from salva.core.source import ImageSource, RunSource
+from salva.core.table import Cell, Table
 from salva.core.verdict import PAIR, Verdict
 from salva.errors import StoreError, UsageError
 from salva.files.outfiles import write_bytes, write_text
+from salva.judging.headline import join
 from salva.logic.questions import NO, YES, Question, expected_answer, questions_about
-from salva.report.summary import summarise_records
-from salva.store.queries import read_records
-from salva.store.sqlite import RunStore, open_run
+from salva.suites.faithfulness.tables import category_table
 
 PROMPT_COLUMNS = ("pair_id", "category_id", "logical_law", "semantic_dimension", "prompt_A", "prompt_B")
 ANSWER_COLUMNS = (
@@ -36,14 +38,6 @@ METRIC_COLUMNS = ("n_pairs", "mean_faith_A", "mean_faith_B", "mean_faith", "mean
 _RELATIONS = ("same-answers", "must-differ")
 RECKONED = "Is the picture one of those the prompt allows?"
 _NAMES = {"de-morgan": "DeMorgan"}
-
-
-def prompt_rows(cases: Iterable[Case]) -> Iterator[list[Cell]]:
-    """The pairs under PROMPT_COLUMNS, header first."""
-    yield list(PROMPT_COLUMNS)
-    for case in cases:
-        pair_id, category_id, law, dimension = names_of(case)
-        yield [pair_id, category_id, law, dimension, *(prompt.text for prompt in case.prompts)]
 
 
 def names_of(case: Case) -> tuple[str, str, str, str]:
@@ -58,28 +52,44 @@ def names_of(case: Case) -> tuple[str, str, str, str]:
     return labels["pair_id"], labels.get("category_id", ""), law, dimension
 
 
-def write_tifa(directory: Path, out: Path) -> int:
-    """Write a run's prompts, pictures, answers and scores; says how many pairs."""
-    records = read_records(directory)
-    write_text(out / "prompts_metalogic.csv", _csv(prompt_rows(records.cases)))
-    summary = summarise_records(records)
-    reading = _reading(records.asked)
-    with open_run(directory) as store:
-        for one in summary.by_model:
-            mine = [verdict for verdict in records.verdicts if verdict.model == one.model and _is_pair(verdict)]
-            folder = out if len(summary.by_model) == 1 else out / _safe(one.model)
-            _write_model(store, records.cases, mine, folder, _safe(one.model), reading)
-            table = one.table("faithfulness by category")
+class TifaExport:
+    """A folder: prompts, pictures, answers and scores in the layout of the TIFA-lite project."""
+
+    version: ClassVar[str] = "1"
+
+    def __init__(self, options: NoOptions) -> None:
+        """Nothing can be chosen."""
+
+    @staticmethod
+    def case_rows(cases: Iterable[Case]) -> Iterator[list[Cell]]:
+        """The pairs under PROMPT_COLUMNS, header first."""
+        yield list(PROMPT_COLUMNS)
+        for case in cases:
+            pair_id, category_id, law, dimension = names_of(case)
+            yield [pair_id, category_id, law, dimension, *(prompt.text for prompt in case.prompts)]
+
+    def write(self, source: RunSource, out: Path) -> Written:
+        """A run's prompts, pictures, answers and scores; a folder a model where there are several."""
+        records = source.records
+        write_text(out / "prompts_metalogic.csv", _csv(self.case_rows(records.cases)))
+        reading = _reading(records.asked)
+        for model in records.models:
+            verdicts = [verdict for verdict in records.verdicts if verdict.model == model]
+            folder = out if len(records.models) == 1 else out / _safe(model)
+            pairs = [verdict for verdict in verdicts if _is_pair(verdict)]
+            _write_model(source.images, records.cases, pairs, folder, _safe(model), reading)
+            table = category_table(join(records.cases, verdicts, PAIR))
             if table is not None:
-                at = {name: table.columns.index(name) for name in table.columns}
-                spelled = {c.labels.get("category_id", ""): names_of(c)[1:] for c in records.cases}
-                rows: list[list[Cell]] = [["category_id", "logical_law", "semantic_dimension", *METRIC_COLUMNS]]
-                rows += [
-                    [*spelled[str(row[at["category_id"]])], *(row[at[name]] for name in METRIC_COLUMNS)]
-                    for row in table.rows
-                ]
-                write_text(folder / "category_metrics.csv", _csv(rows))
-    return len(records.cases)
+                write_text(folder / "category_metrics.csv", _csv(_metric_rows(records.cases, table)))
+        return Written(n=len(records.cases), what="pairs")
+
+
+def _metric_rows(cases: Iterable[Case], table: Table) -> Iterator[list[Cell]]:
+    at = {name: table.columns.index(name) for name in table.columns}
+    spelled = {case.labels.get("category_id", ""): names_of(case)[1:] for case in cases}
+    yield ["category_id", "logical_law", "semantic_dimension", *METRIC_COLUMNS]
+    for row in table.rows:
+        yield [*spelled[str(row[at["category_id"]])], *(row[at[name]] for name in METRIC_COLUMNS)]
 
 
 def _is_pair(verdict: Verdict) -> bool:
@@ -87,18 +97,18 @@ def _is_pair(verdict: Verdict) -> bool:
 
 
 def _write_model(
-    store: RunStore, cases: Sequence[Case], verdicts: Sequence[Verdict], folder: Path, model: str, reading: str
+    images: ImageSource, cases: Sequence[Case], verdicts: Sequence[Verdict], folder: Path, model: str, reading: str
 ) -> None:
     by_id = {case.case_id: case for case in cases}
     answers: list[list[Cell]] = [list(ANSWER_COLUMNS)]
     clips: list[list[Cell]] = [[*ANSWER_COLUMNS[:4], "image_A_path", "image_B_path", *CLIP_SCORES]]
     for verdict in verdicts:
         case = by_id[verdict.case_id]
-        paths = _pictures(store, case, verdict, folder)
+        paths = _pictures(images, case, verdict, folder)
         pair_id, category_id, law, dimension = names_of(case)
         named: list[Cell] = [pair_id, law, category_id, dimension]
         if verdict.repeat == 0:
-            answers += _answers(store, case, verdict, paths, named, reading)
+            answers += _answers(images, case, verdict, paths, named, reading)
             if "clip_A" in verdict.scores:
                 clips.append([*named, *paths.values(), *(verdict.scores.get(name) for name in CLIP_SCORES)])
     for name, rows in (("vqa_raw_results", answers), ("clip_results", clips)):
@@ -106,7 +116,7 @@ def _write_model(
             write_text(folder / f"{name}_{model}.csv", _csv(rows))
 
 
-def _pictures(store: RunStore, case: Case, verdict: Verdict, folder: Path) -> dict[str, str]:
+def _pictures(images: ImageSource, case: Case, verdict: Verdict, folder: Path) -> dict[str, str]:
     """Write the pictures of a pair; role to path below the folder, empty where there is none."""
     from salva.imaging.files import decode_picture, encode_picture
 
@@ -119,7 +129,7 @@ def _pictures(store: RunStore, case: Case, verdict: Verdict, folder: Path) -> di
         if image_id is not None:
             path = f"{top}/{law}/{category_id}/{dimension}/{pair_id}_{prompt.role.upper()}.png"
             try:
-                picture = decode_picture(store.blobs.read(image_id))
+                picture = decode_picture(images.file_bytes(image_id))
             except ValueError as error:
                 raise StoreError(f"image {image_id!r} is damaged ({error}); `salva verify` lists what is") from error
             write_bytes(folder / path, encode_picture(picture))
@@ -128,7 +138,7 @@ def _pictures(store: RunStore, case: Case, verdict: Verdict, folder: Path) -> di
 
 
 def _answers(
-    store: RunStore, case: Case, verdict: Verdict, paths: dict[str, str], named: Sequence[Cell], reading: str
+    images: ImageSource, case: Case, verdict: Verdict, paths: dict[str, str], named: Sequence[Cell], reading: str
 ) -> Iterator[list[Cell]]:
     """What the judge of a verdict answered about its pictures, with what each prompt calls for."""
     formulas = [prompt.formula for prompt in case.prompts if prompt.formula is not None]
@@ -138,7 +148,7 @@ def _answers(
         image_id = verdict.images.get(prompt.role)
         if image_id is None:
             continue
-        said = _heard(store, image_id, verdict.observers)
+        said = images.answers(image_id, verdict.observers)
         for text, question in (questions or dict.fromkeys(said)).items():
             expected = expected_answer(question, prompt.formula, reading) if question and prompt.formula else ""
             if expected is None:
@@ -157,18 +167,6 @@ def _answers(
 
 def _is_open(question: Question, formula: str | None, reading: str) -> bool:
     return formula is not None and expected_answer(question, formula, reading) is None
-
-
-def _heard(store: RunStore, image_id: str, observers: str) -> dict[str, Answer]:
-    """Question to answer, by the judge among these observers."""
-    return {
-        look.query.text: look.observation
-        for look in store.observations_of(image_id)
-        if f"+{look.label}+" in f"+{observers}+"
-        and look.query.kind == "answer"
-        and not look.query.repeat
-        and isinstance(look.observation, Answer)
-    }
 
 
 def _reading(asked: object) -> str:

@@ -1,121 +1,61 @@
-"""A run's verdicts and counterexamples as files for other programs.
+"""A run's violated cases as folders of pictures, with an index for people and one for programs.
 
-Reads the store, writes CSV, JSON lines and PNG. File names are made from ids, never from
-prompts, and no cell can be taken for a formula by a spreadsheet.
+File names are made from ids, never from prompts, and no cell can be taken for a formula by a spreadsheet.
 """
 
 from __future__ import annotations
 
 import csv
 import hashlib
-import importlib.util
 import io
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import IO
+from typing import ClassVar
 
 from salva.core.case import Case
 from salva.core.cells import safe_cell
+from salva.core.exchange import Written
 from salva.core.fingerprint import Json, derive_seed
 from salva.core.judged import Judged
 from salva.core.observation import Detection
-from salva.core.source import ImageSource, RunRecords
+from salva.core.options import NoOptions
+from salva.core.source import ImageSource, RunRecords, RunSource
 from salva.core.table import Cell
 from salva.core.verdict import Outcome, Verdict
 from salva.engine.command import command_for
-from salva.errors import MissingExtraError, StoreError
-from salva.files.outfiles import cannot_write, write_bytes, write_text
+from salva.errors import StoreError
+from salva.files.outfiles import cannot_write, write_text
 from salva.judging.headline import leading_verdicts
 from salva.registry import rates_of
-from salva.store.queries import open_source, read_records
-
-_FIXED = ("case_id", "suite", "model", "repeat", "arm", "relation", "outcome", "errors")
 
 
-def csv_text(directory: Path) -> str:
-    """The CSV of a run as text."""
-    buffer = io.StringIO(newline="")
-    write_rows(buffer, read_records(directory))
-    return buffer.getvalue()
+class Counterexamples:
+    """A folder: every violated case as pictures, with an index."""
 
+    version: ClassVar[str] = "1"
 
-def write_csv(directory: Path, out: Path) -> int:
-    """Write one row a verdict; says how many."""
-    records = read_records(directory)
-    buffer = io.StringIO(newline="")
-    n_rows = write_rows(buffer, records)
-    write_text(out, buffer.getvalue())
-    return n_rows
+    def __init__(self, options: NoOptions) -> None:
+        """Nothing can be chosen."""
 
-
-def write_rows(file: IO[str], records: RunRecords) -> int:
-    """The contract's columns, then every label and every score that occurs."""
-    columns, rows = verdict_rows(records)
-    writer = csv.writer(file)
-    writer.writerow([safe_cell(column) for column in columns])
-    writer.writerows([safe_cell(cell) for cell in row] for row in rows)
-    return len(rows)
-
-
-def write_parquet(directory: Path, out: Path) -> int:
-    """The same rows as Parquet; says how many."""
-    if importlib.util.find_spec("pyarrow") is None:
-        raise MissingExtraError("export --as parquet", "parquet")
-    import pandas as pd
-
-    columns, rows = verdict_rows(read_records(directory))
-    write_bytes(out, pd.DataFrame(rows, columns=columns).to_parquet(index=False))
-    return len(rows)
-
-
-def verdict_rows(records: RunRecords) -> tuple[list[str], list[list[Cell]]]:
-    """Columns and rows, one a verdict; with a last column of observers where these tell two rows apart."""
-    cases = {case.case_id: case for case in records.cases}
-    labels = sorted({name for case in records.cases for name in case.labels})
-    scores = sorted({name for verdict in records.verdicts for name in verdict.scores})
-    units = {(one.case_id, one.model, one.repeat, one.arm, one.relation) for one in records.verdicts}
-    has_observers = len(units) < len(records.verdicts)
-    rows = []
-    for verdict in records.verdicts:
-        case = cases.get(verdict.case_id)
-        given = case.labels if case else {}
-        row: list[Cell] = [verdict.case_id, case.suite if case else "", verdict.model, verdict.repeat, verdict.arm]
-        row += [verdict.relation, str(verdict.outcome), ";".join(verdict.errors)]
-        row += [given.get(name) for name in labels] + [verdict.scores.get(name) for name in scores]
-        rows.append([*row, verdict.observers] if has_observers else row)
-    columns = [*_FIXED, *(f"label.{name}" for name in labels), *(f"score.{name}" for name in scores)]
-    return [*columns, "observers"] if has_observers else columns, rows
-
-
-def write_counterexamples(directory: Path, out: Path) -> int:
-    """Every violated pair as a folder of pictures, with an index; says how many.
-
-    OUT/<model>/<case id>-r<repeat>/<role>.png, OUT/index.jsonl and OUT/index.csv.
-    """
-    with open_source(directory) as (records, images):
-        return export_counterexamples(records, images, out)
-
-
-def export_counterexamples(records: RunRecords, images: ImageSource, out: Path) -> int:
-    """The same from records and pictures."""
-    rates = rates_of(verdict.relation for verdict in records.verdicts)
-    leading = leading_verdicts(records.cases, records.verdicts, rates, str(records.asked.get("headline") or ""))
-    violated = [one for group in leading.values() for one in group if one.verdict.outcome is Outcome.VIOLATED]
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        entries = [_write_pair(one, records, images, out) for one in violated]
-    except OSError as error:
-        raise cannot_write(out, error) from error
-    write_text(out / "index.jsonl", "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries))
-    buffer = io.StringIO(newline="")
-    writer = csv.writer(buffer)
-    rows = list(_index_rows(entries))
-    writer.writerows([[safe_cell(cell) for cell in row] for row in rows])
-    write_text(out / "index.csv", buffer.getvalue())
-    return len(entries)
+    def write(self, source: RunSource, out: Path) -> Written:
+        """OUT/<model>/<case id>-r<repeat>/<role>.png, OUT/index.jsonl and OUT/index.csv."""
+        records = source.records
+        rates = rates_of(verdict.relation for verdict in records.verdicts)
+        leading = leading_verdicts(records.cases, records.verdicts, rates, str(records.asked.get("headline") or ""))
+        violated = [one for group in leading.values() for one in group if one.verdict.outcome is Outcome.VIOLATED]
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+            entries = [_write_pair(one, records, source.images, out) for one in violated]
+        except OSError as error:
+            raise cannot_write(out, error) from error
+        write_text(out / "index.jsonl", "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries))
+        buffer = io.StringIO(newline="")
+        csv.writer(buffer).writerows([safe_cell(cell) for cell in row] for row in _index_rows(entries))
+        write_text(out / "index.csv", buffer.getvalue())
+        return Written(n=len(entries), what="counterexamples")
 
 
 def safe_name(text: str) -> str:

@@ -1,0 +1,78 @@
+"""What passes between the door of import and export and a format: what was read, what was written, what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from salva.core.case import Case
+from salva.core.fingerprint import Json
+from salva.core.table import Table
+from salva.core.verdict import Verdict
+
+KEPT_FOLDER = "imported"
+"""Where a run keeps the files it was made of, if it is asked about them again."""
+_N_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flaw:
+    """Something in a file that cannot be used, or only so, and what was done about it."""
+
+    file: str
+    line: int = 0
+    """Counted from 1; of a JSON list the entry. 0 when no single line is to blame."""
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.file} line {self.line}: {self.what}" if self.line else f"{self.file}: {self.what}"
+
+
+def first_flaws(flaws: Sequence[Flaw]) -> tuple[str, ...]:
+    """The first few flaws in sentences, and how many more there are."""
+    shown = tuple(map(str, flaws[:_N_SHOWN]))
+    return (*shown, f"{len(flaws) - _N_SHOWN} more lines like these") if len(flaws) > _N_SHOWN else shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportSettings:
+    """What files cannot say about themselves, whatever their format."""
+
+    model: str = ""
+    """The name of the model that painted; empty takes it from the files."""
+    names: tuple[str, ...] = ()
+    """What to call the files in messages; empty for their own names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadIn:
+    """What an importer made of its files."""
+
+    suite: str
+    models: tuple[str, ...]
+    cases: tuple[Case, ...]
+    verdicts: tuple[Verdict, ...]
+    problems: tuple[Flaw, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """What was read, in words and numbers: {"answers": 1000}."""
+    rules: tuple[Mapping[str, Json], ...] = ()
+    """Name and options of the relations the scores follow, as run.json lists them."""
+    repeats: int = 1
+    observers: Mapping[str, str] = field(default_factory=dict)
+    """Who looked, as verdicts name them, and what they are: person or judge."""
+    leading: Mapping[str, str] = field(default_factory=dict)
+    """For a relation the observer to lead with, where several have as many verdicts."""
+    about: Mapping[str, Json] = field(default_factory=dict)
+    """What else run.json should say about the files."""
+    keeps_files: bool = False
+    """Whether the run needs the files themselves later."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """How many of what an exporter wrote: 20 pairs."""
+
+    n: int
+    what: str
+    tables: tuple[Table, ...] = ()
+    """What the user should see of how they were chosen."""

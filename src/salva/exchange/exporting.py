@@ -1,0 +1,19 @@
+"""A run as files in a format that the registry knows by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from salva import registry
+from salva.core.exchange import Written
+from salva.core.protocols import Exporter
+from salva.core.spec import ComponentSpec
+from salva.store.queries import open_source
+
+
+def export_run(directory: Path, form: str, out: Path, options: Mapping[str, str] | None = None) -> Written:
+    """Write the run in a directory as files of a format; says how many of what."""
+    exporter: Exporter = registry.bind(ComponentSpec(role="exporter", name=form, options=options or {})).build()
+    with open_source(directory) as source:
+        return exporter.write(source, out)

@@ -1,0 +1,84 @@
+"""A run's verdicts as rows for other programs: CSV and Parquet.
+
+No cell of the CSV can be taken for a formula by a spreadsheet.
+"""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import io
+from pathlib import Path
+from typing import ClassVar
+
+from salva.core.cells import safe_cell
+from salva.core.exchange import Written
+from salva.core.options import NoOptions
+from salva.core.source import RunRecords, RunSource
+from salva.core.table import Cell
+from salva.errors import MissingExtraError
+from salva.files.outfiles import write_bytes, write_text
+
+_FIXED = ("case_id", "suite", "model", "repeat", "arm", "relation", "outcome", "errors")
+
+
+class CsvRows:
+    """A file: one row a verdict."""
+
+    version: ClassVar[str] = "1"
+
+    def __init__(self, options: NoOptions) -> None:
+        """Nothing can be chosen."""
+
+    def write(self, source: RunSource, out: Path) -> Written:
+        """OUT, one row a verdict."""
+        write_text(out, csv_text(source.records))
+        return Written(n=len(source.records.verdicts), what="verdicts")
+
+
+class ParquetRows:
+    """A file: the same rows as csv, for data frames."""
+
+    version: ClassVar[str] = "1"
+
+    def __init__(self, options: NoOptions) -> None:
+        """Nothing can be chosen."""
+
+    def write(self, source: RunSource, out: Path) -> Written:
+        """OUT, one row a verdict."""
+        if importlib.util.find_spec("pyarrow") is None:
+            raise MissingExtraError("export --as parquet", "parquet")
+        import pandas as pd
+
+        columns, rows = verdict_rows(source.records)
+        write_bytes(out, pd.DataFrame(rows, columns=columns).to_parquet(index=False))
+        return Written(n=len(rows), what="verdicts")
+
+
+def csv_text(records: RunRecords) -> str:
+    """The contract's columns, then every label and every score that occurs."""
+    columns, rows = verdict_rows(records)
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer)
+    writer.writerow([safe_cell(column) for column in columns])
+    writer.writerows([safe_cell(cell) for cell in row] for row in rows)
+    return buffer.getvalue()
+
+
+def verdict_rows(records: RunRecords) -> tuple[list[str], list[list[Cell]]]:
+    """Columns and rows, one a verdict; with a last column of observers where these tell two rows apart."""
+    cases = {case.case_id: case for case in records.cases}
+    labels = sorted({name for case in records.cases for name in case.labels})
+    scores = sorted({name for verdict in records.verdicts for name in verdict.scores})
+    units = {(one.case_id, one.model, one.repeat, one.arm, one.relation) for one in records.verdicts}
+    has_observers = len(units) < len(records.verdicts)
+    rows = []
+    for verdict in records.verdicts:
+        case = cases.get(verdict.case_id)
+        given = case.labels if case else {}
+        row: list[Cell] = [verdict.case_id, case.suite if case else "", verdict.model, verdict.repeat, verdict.arm]
+        row += [verdict.relation, str(verdict.outcome), ";".join(verdict.errors)]
+        row += [given.get(name) for name in labels] + [verdict.scores.get(name) for name in scores]
+        rows.append([*row, verdict.observers] if has_observers else row)
+    columns = [*_FIXED, *(f"label.{name}" for name in labels), *(f"score.{name}" for name in scores)]
+    return [*columns, "observers"] if has_observers else columns, rows
