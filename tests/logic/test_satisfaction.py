@@ -11,7 +11,7 @@ from strategies import ENTITIES, atoms_about, combined, plain_formulas, relation
 
 from salva.core.scene import Scene, Thing
 from salva.errors import UsageError
-from salva.logic.formula import PLACES, Atom, Formula, conjunction, entities
+from salva.logic.formula import PLACES, Atom, Formula, Related, conjunction, entities
 from salva.logic.notation import parse
 from salva.logic.satisfaction import explain, needs_colour, satisfies
 from salva.logic.worlds import World, choose_world, count_worlds, worlds
@@ -33,6 +33,16 @@ def built(world: World) -> Scene:
         for i, t in enumerate(world.things)
     ]
     return Scene(things=tuple(things))
+
+
+def test_a_broken_relation_is_named_and_which_way_it_broke() -> None:
+    cat, dog = thing_at("cat", 0.2, 0.5), thing_at("dog", 0.8, 0.5)
+    (missing,) = explain(parse("right_of(cat, dog)"), scene(cat, dog))
+    (unwanted,) = explain(parse("cat & dog & !left_of(cat, dog)"), scene(cat, dog))
+    assert (missing.relation, missing.is_unwanted) == (Related("right_of", "cat", "dog"), False)
+    assert (unwanted.relation, unwanted.is_unwanted) == (Related("left_of", "cat", "dog"), True)
+    (other,) = explain(parse("cat"), scene())
+    assert (other.relation, other.is_unwanted) == (None, False)
 
 
 @given(plain_formulas(max_count=3), st.integers(0, 1000))

@@ -13,7 +13,7 @@ from salva.core.protocols import Conclusion, Look, LookRequest, Query, Sight
 from salva.core.verdict import Outcome
 from salva.errors import UsageError
 from salva.perception.readers.rapid_ocr import RapidOcr
-from salva.relations.asking import READER, AskingOptions, instructing_texts, unreadable, with_checks, with_notes
+from salva.relations.asking import READER, AskingOptions, instructing_texts, with_checks, with_notes
 
 QUESTION = Query(role="judge", kind="answer", text="is there a cat?", choices=("yes", "no"))
 HOLDS = Conclusion(outcome=Outcome.HOLDS, scores={"kappa": 1.0})
@@ -124,14 +124,6 @@ def test_another_number_is_a_flip_too() -> None:
 
 def test_without_a_judge_nothing_is_noted() -> None:
     assert with_notes(HOLDS, sights(a={READER: Reading()}), AskingOptions()) is HOLDS
-
-
-def test_an_unreadable_or_missing_answer_says_why() -> None:
-    asked = looks()
-    assert unreadable(asked, sights(a={QUESTION: said("yes")}, b={QUESTION: said("no")})) == ""
-    told = unreadable(asked, sights(a={QUESTION: said("", problem="no rating")}, b={}))
-    assert told == "'is there a cat?' about the image of prompt 'a': no rating (and 1 more)"
-    assert "nobody answered" in unreadable(asked[1:], {})
 
 
 @pytest.mark.parametrize(("name", "value"), [("judge_repeats", 0), ("judge_repeats", 21), ("flip_sample", 1.5)])

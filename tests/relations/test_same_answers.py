@@ -180,6 +180,7 @@ def test_the_threshold_and_what_is_compared_are_options() -> None:
     no_cup = saying(a_cup="no", cups="none")
     found, _ = heard(same(min_stability=0.6), case, {"a": RIGHT, "b": no_hat})
     assert found.outcome is Outcome.HOLDS
+    assert found.scores["agreement"] == 0.6, "at the threshold it holds"
     # Each misses another thing: as faithful as each other, and not the same picture.
     found, _ = heard(same(), case, {"a": no_cup, "b": no_hat})
     assert found.outcome is Outcome.VIOLATED
@@ -259,6 +260,8 @@ def test_similarity_alone_is_a_relation_too() -> None:
     relation = SameSimilarity(SameSimilarityOptions())
     found, _ = heard(relation, pair(None, None, equivalent=None), {}, VECTORS)
     assert found.errors == ("similarity-differs",)
+    at_threshold = SameSimilarity(SameSimilarityOptions(min_clip_stability=found.scores["clip_stability"]))
+    assert heard(at_threshold, pair(None, None, equivalent=None), {}, VECTORS)[0].outcome is Outcome.HOLDS
     alike = {**VECTORS, "b": VECTORS["a"]}
     found, _ = heard(relation, pair(None, None, equivalent=None), {}, alike)
     assert found.outcome is Outcome.HOLDS

@@ -207,6 +207,14 @@ def test_at_least_does_not_tell_more_apart() -> None:
     assert judge(relation(reading="at-least"), X, row("dog", "dog", "cat"), row("dog", "cat")).outcome is Outcome.HOLDS
 
 
+def test_at_least_of_everything_counts_what_nobody_mentioned_exactly() -> None:
+    """The prompts state no number of trees, so there is none to count up to."""
+    one_tree, two_trees = row("cat", "dog", "tree"), row("cat", "cat", "dog", "tree", "tree")
+    everything = relation(reading="at-least", scope="all")
+    assert judge(everything, AND, one_tree, row("cat", "cat", "dog", "tree")).outcome is Outcome.HOLDS
+    assert blame(judge(everything, AND, one_tree, two_trees)) == [(ENTITY_DUPLICATION, "b", "tree")]
+
+
 def test_two_boxes_on_one_cat_are_one_cat() -> None:
     cat, dog = box_at(0.3, 0.5), box_at(0.7, 0.5)
     twice = Detections(

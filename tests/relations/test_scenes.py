@@ -53,6 +53,7 @@ def test_text_is_asked_for_by_quoting_it(read: str, prompt: str, unrequested: tu
 
 def test_text_read_with_a_low_score_is_left_out() -> None:
     assert unrequested_text(text("CAT", score=0.3), "There is a cat", 0.5) == ()
+    assert unrequested_text(text("CAT", score=0.5), "There is a cat", 0.5) == ("CAT",), "at the threshold it counts"
 
 
 def test_errors_are_each_named_once_most_specific_first() -> None:

@@ -19,8 +19,7 @@ from hypothesis import strategies as st
 from salva.cli.main import salva as command
 from salva.core.fingerprint import Json
 from salva.errors import BackendError, UnusableError, UsageError
-from salva.relations.question_files import plain as plain_in_files
-from salva.relations.question_files import read_questions
+from salva.relations.question_files import comparable, read_questions
 from salva.store.queries import read_records
 from salva.writing.prompt_files import read_prompts
 from salva.writing.question_replies import read_elements, read_propositions
@@ -223,7 +222,7 @@ class Fluent:
 def test_a_prompt_of_any_letters_is_found_again(
     tmp_path_factory: pytest.TempPathFactory, written: Sequence[str]
 ) -> None:
-    assert [plain(text) for text in written] == [plain_in_files(text) for text in written]
+    assert [plain(text) for text in written] == [comparable(text) for text in written]
     for style in STYLES:
         texts = different(written)
         made = list(write_questions(texts, style, Fluent(style)))

@@ -56,6 +56,10 @@ class Discrepancy:
     """A number, a place, a colour or a relation."""
     seen: str
     message: str
+    relation: Related | None = None
+    """The relation an "unrelated" difference is about."""
+    is_unwanted: bool = False
+    """Whether that relation holds and should not, rather than the other way round."""
 
 
 def satisfies(f: Formula, scene: Scene, reading: str = "exact", place: str = "order") -> bool:
@@ -308,4 +312,12 @@ def _unrelated(relation: Related, should_hold: bool) -> Discrepancy:
         expected, seen, message = words, f"not {words}", f"{words} does not hold and should"
     else:
         expected, seen, message = f"not {words}", words, f"{words} holds and should not"
-    return Discrepancy(kind=UNRELATED, entity=relation.first, expected=expected, seen=seen, message=message)
+    return Discrepancy(
+        kind=UNRELATED,
+        entity=relation.first,
+        expected=expected,
+        seen=seen,
+        message=message,
+        relation=relation,
+        is_unwanted=not should_hold,
+    )

@@ -15,7 +15,7 @@ from salva.core.case import Case
 from salva.core.protocols import Conclusion, Look, Sight
 from salva.core.verdict import Failure, Outcome
 from salva.errors import UsageError
-from salva.relations.answers import AnswerOptions, Asked, PairAnswers, answer_looks, asked_about, read_pair
+from salva.relations.answers import AnswerOptions, PairAnswers, PairQuestion, answer_looks, asked_about, read_pair
 from salva.relations.asking import with_checks
 from salva.relations.question_files import read_questions
 from salva.relations.similarities import similarity_looks, similarity_scores
@@ -27,7 +27,7 @@ _NO_QUESTIONS = "there is no question about this pair"
 class Heard(NamedTuple):
     """What was asked about a pair, what was answered, and every score that follows."""
 
-    asked: tuple[Asked, ...]
+    questions: tuple[PairQuestion, ...]
     pair: PairAnswers
     similar: Mapping[str, float]
     """Scores from vectors; empty without an embedder."""
@@ -42,18 +42,18 @@ class AnsweredPairs:
 
     def looks(self, case: Case, roles: Collection[str], sights: Mapping[str, Sight]) -> list[Look]:
         """Questions for the judge, and vectors where there is an embedder."""
-        asked = asked_about(case, self._options, self.file)
-        looks = answer_looks(asked, sights, self._options) + (similarity_looks(case) if "embedder" in roles else [])
+        questions = asked_about(case, self._options, self.file)
+        looks = answer_looks(questions, sights, self._options) + (similarity_looks(case) if "embedder" in roles else [])
         return with_checks(looks, case, roles, self._options)
 
     def read(self, case: Case, sights: Mapping[str, Sight]) -> Heard | Conclusion:
         """What was heard of both pictures, or INCONCLUSIVE with the reason."""
-        asked = asked_about(case, self._options, self.file)
+        questions = asked_about(case, self._options, self.file)
         similar = similarity_scores(case, sights, self._options)
-        pair = read_pair(case, asked, sights, self._options.reading) if asked else _NO_QUESTIONS
+        pair = read_pair(case, questions, sights, self._options.reading) if questions else _NO_QUESTIONS
         if isinstance(pair, str):
             return Conclusion(outcome=Outcome.INCONCLUSIVE, scores=similar, reason=pair)
-        return Heard(asked, pair, similar)
+        return Heard(questions, pair, similar)
 
 
 def digest_of(options: AnswerOptions) -> str:
@@ -72,10 +72,10 @@ def wrong_answers(pair: PairAnswers) -> list[Failure]:
         Failure(
             error=WRONG_ANSWER,
             role=role,
-            message=f"{one.question.text} {answer or 'no answer'}, and it should be {one.expected[role]}",
-            expected=str(one.expected[role]),
+            message=f"{asked.question.text} {answer or 'no answer'}, and it should be {asked.expected[role]}",
+            expected=str(asked.expected[role]),
             seen=answer,
         )
         for role, scored in zip(pair.roles, pair.scored, strict=True)
-        for one, answer in scored.wrong
+        for asked, answer in scored.wrong
     ]

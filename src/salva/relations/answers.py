@@ -18,7 +18,7 @@ from salva.logic.formula import entities
 from salva.logic.notation import parse
 from salva.logic.questions import NO, YES, Question, expected_answer, is_satisfied, questions_about
 from salva.relations.asking import AskingOptions
-from salva.relations.question_files import FileQuestion, QuestionFile, plain
+from salva.relations.question_files import FileQuestion, QuestionFile, comparable
 from salva.relations.similarities import clip_scale_option, clip_stability_option
 from salva.stats.pair_scores import mean, pair_scores
 
@@ -41,7 +41,7 @@ class AnswerOptions(AskingOptions):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class PairQuestion:
     """A question about the pictures of a case, with the answer each prompt calls for."""
 
     question: Question
@@ -74,28 +74,28 @@ class Scored:
     """How many were counted."""
     is_satisfied: bool | None
     """Whether the answers describe a right picture; None where the prompt has no formula."""
-    wrong: tuple[tuple[Asked, str], ...] = ()
+    wrong: tuple[tuple[PairQuestion, str], ...] = ()
     """Questions with a wrong answer, and the answer."""
 
 
-def asked_about(case: Case, options: AnswerOptions, file: QuestionFile | None) -> tuple[Asked, ...]:
+def asked_about(case: Case, options: AnswerOptions, file: QuestionFile | None) -> tuple[PairQuestion, ...]:
     """Everything to ask about the pictures of a case."""
     if file is not None:
         return _from_file(case, file)
     notations = tuple(prompt.formula for prompt in case.prompts)
-    known = tuple(notation for notation in notations if notation is not None)
-    if len(known) < len(notations):
+    given = tuple(notation for notation in notations if notation is not None)
+    if len(given) < len(notations):
         return ()
     roles = tuple(prompt.role for prompt in case.prompts)
-    return _from_formulas(roles, known, options.reading)
+    return _from_formulas(roles, given, options.reading)
 
 
 @lru_cache(maxsize=4096)
-def _from_formulas(roles: tuple[str, ...], notations: tuple[str, ...], reading: str) -> tuple[Asked, ...]:
+def _from_formulas(roles: tuple[str, ...], notations: tuple[str, ...], reading: str) -> tuple[PairQuestion, ...]:
     # The same labels as every other relation gives, so that a detector is asked once.
     labels = tuple(sorted({name for notation in notations for name in entities(parse(notation))}))
     return tuple(
-        Asked(
+        PairQuestion(
             question=question,
             query=_query(question, labels),
             expected={
@@ -107,28 +107,32 @@ def _from_formulas(roles: tuple[str, ...], notations: tuple[str, ...], reading: 
     )
 
 
-def _from_file(case: Case, file: QuestionFile) -> tuple[Asked, ...]:
+def _from_file(case: Case, file: QuestionFile) -> tuple[PairQuestion, ...]:
     """The questions about both prompts; what one prompt asks for an equivalent one asks for too."""
     pair_id = case.labels.get("pair_id", "")
     own = {
         prompt.role: {
-            one.question.text: one for one in file.about(prompt.text, f"{pair_id}_{prompt.role.upper()}", pair_id)
+            question.question.text: question
+            for question in file.about(prompt.text, f"{pair_id}_{prompt.role.upper()}", pair_id)
         }
         for prompt in case.prompts
     }
-    made: dict[str, FileQuestion] = {}
-    for found in own.values():
-        for text, one in found.items():
-            made.setdefault(text, one)
+    by_text: dict[str, FileQuestion] = {}
+    for questions in own.values():
+        for text, question in questions.items():
+            by_text.setdefault(text, question)
     # Each prompt's own answer first: two prompts of a contrast may expect different answers to one question.
-    other = {text: one.expected if case.equivalent is not False else None for text, one in made.items()}
+    shared = case.equivalent is not False
     return tuple(
-        Asked(
-            question=one.question,
-            query=_query(one.question, ()),
-            expected={role: found[text].expected if text in found else other[text] for role, found in own.items()},
+        PairQuestion(
+            question=question.question,
+            query=_query(question.question, ()),
+            expected={
+                role: questions[text].expected if text in questions else question.expected if shared else None
+                for role, questions in own.items()
+            },
         )
-        for text, one in made.items()
+        for text, question in by_text.items()
     )
 
 
@@ -143,56 +147,56 @@ def _query(question: Question, labels: tuple[str, ...]) -> Query:
     )
 
 
-def answer_looks(asked: Sequence[Asked], sights: Mapping[str, Sight], options: AnswerOptions) -> list[Look]:
+def answer_looks(questions: Sequence[PairQuestion], sights: Mapping[str, Sight], options: AnswerOptions) -> list[Look]:
     """What can be asked now: children wait for their parents' answers and are not asked where one is no."""
-    by_text = {one.question.text: one for one in asked}
+    by_text = {asked.question.text: asked for asked in questions}
     looks = []
     for role, sight in sights.items():
-        for one in asked:
-            parents = [by_text[text] for text in one.question.parents if text in by_text]
+        for asked in questions:
+            parents = [by_text[text] for text in asked.question.parents if text in by_text]
             if options.children == "always" or all(_answer(parent, sight) == YES for parent in parents):
-                looks.append(Look(role=role, query=one.query))
+                looks.append(Look(role=role, query=asked.query))
     return looks
 
 
-def _answer(one: Asked, sight: Sight) -> str:
+def _answer(asked: PairQuestion, sight: Sight) -> str:
     """The readable answer to a question, or nothing."""
-    found = sight.seen.get(one.query)
-    return found.text if isinstance(found, Answer) and not problem_of(one, found) else ""
+    answer = sight.seen.get(asked.query)
+    return answer.text if isinstance(answer, Answer) and not problem_of(asked, answer) else ""
 
 
-def problem_of(one: Asked, answer: Answer) -> str:
+def problem_of(asked: PairQuestion, answer: Answer) -> str:
     """Why an answer cannot be used, or nothing."""
     if answer.problem:
-        return f"{one.question.text!r}: {answer.problem}"
+        return f"{asked.question.text!r}: {answer.problem}"
     if not answer.text:
-        return f"{one.question.text!r} was answered with nothing"
-    if one.question.choices and answer.text not in one.question.choices:
-        return f"{one.question.text!r} was answered with {answer.text!r}, none of {', '.join(one.question.choices)}"
+        return f"{asked.question.text!r} was answered with nothing"
+    if asked.question.choices and answer.text not in asked.question.choices:
+        return f"{asked.question.text!r} was answered with {answer.text!r}, none of {', '.join(asked.question.choices)}"
     return ""
 
 
-def read_answers(asked: Sequence[Asked], sight: Sight) -> Answers:
+def read_answers(questions: Sequence[PairQuestion], sight: Sight) -> Answers:
     """The answers about one picture."""
     said: dict[str, str] = {}
     unasked: set[str] = set()
     problems: list[str] = []
-    for one in asked:
-        text = one.question.text
-        found = sight.seen.get(one.query)
-        if not isinstance(found, Answer):
+    for asked in questions:
+        text = asked.question.text
+        answer = sight.seen.get(asked.query)
+        if not isinstance(answer, Answer):
             unasked.add(text)
-            if one.question.literal:
+            if asked.question.literal:
                 # A thing that is not there has no colour and stands nowhere.
                 said[text] = NO
-        elif problem := problem_of(one, found):
+        elif problem := problem_of(asked, answer):
             problems.append(problem)
         else:
-            said[text] = found.text if one.question.choices else plain(found.text)
+            said[text] = answer.text if asked.question.choices else comparable(answer.text)
     return Answers(said=said, unasked=frozenset(unasked), problems=tuple(problems))
 
 
-def score(asked: Sequence[Asked], answers: Answers, role: str, formula: str | None, reading: str) -> Scored:
+def score(questions: Sequence[PairQuestion], answers: Answers, role: str, formula: str | None, reading: str) -> Scored:
     """How faithful a picture is to the prompt of a role.
 
     Questions with a settled answer count one each. Where the formula leaves something open (a cat or a dog), whether
@@ -201,20 +205,20 @@ def score(asked: Sequence[Asked], answers: Answers, role: str, formula: str | No
     right: list[bool] = []
     grounded: list[bool] = []
     wrong = []
-    for one in asked:
-        expected = one.expected.get(role)
+    for asked in questions:
+        expected = asked.expected.get(role)
         if expected is None:
             continue
-        answer = answers.said.get(one.question.text, "")
+        answer = answers.said.get(asked.question.text, "")
         right.append(answer == expected)
-        grounded.append(right[-1] and all(answers.said.get(text) == YES for text in one.question.parents))
+        grounded.append(right[-1] and all(answers.said.get(text) == YES for text in asked.question.parents))
         if not right[-1]:
-            wrong.append((one, answer))
-    is_from_formula = formula is not None and all(one.question.formulas for one in asked)
+            wrong.append((asked, answer))
+    is_from_formula = formula is not None and all(asked.question.formulas for asked in questions)
     satisfied = None
     if formula is not None and is_from_formula:
-        satisfied = is_satisfied(formula, [one.question for one in asked], answers.said, reading)
-        if any(one.question.literal and one.expected.get(role) is None for one in asked):
+        satisfied = is_satisfied(formula, [asked.question for asked in questions], answers.said, reading)
+        if any(asked.question.literal and asked.expected.get(role) is None for asked in questions):
             right.append(satisfied)
             grounded.append(satisfied)
     if not right:
@@ -238,7 +242,9 @@ class PairAnswers:
     scores: Mapping[str, float] = field(default_factory=dict)
 
 
-def read_pair(case: Case, asked: Sequence[Asked], sights: Mapping[str, Sight], reading: str) -> PairAnswers | str:
+def read_pair(
+    case: Case, questions: Sequence[PairQuestion], sights: Mapping[str, Sight], reading: str
+) -> PairAnswers | str:
     """The answers about both pictures and their scores, or why nobody can tell."""
     roles = tuple(prompt.role for prompt in case.prompts)
     assert len(roles) == 2
@@ -247,22 +253,22 @@ def read_pair(case: Case, asked: Sequence[Asked], sights: Mapping[str, Sight], r
         sight = sights.get(role)
         if sight is None:
             return f"nobody looked at image {role!r}"
-        found = read_answers(asked, sight)
-        problems += [f"image {role!r}: {problem}" for problem in found.problems]
-        read.append(found)
+        answers = read_answers(questions, sight)
+        problems += [f"image {role!r}: {problem}" for problem in answers.problems]
+        read.append(answers)
     if problems:
         more = f" (and {len(problems) - 1} more unreadable)" if len(problems) > 1 else ""
         return problems[0] + more
     a, b = (
-        score(asked, answers, prompt.role, prompt.formula, reading)
+        score(questions, answers, prompt.role, prompt.formula, reading)
         for prompt, answers in zip(case.prompts, read, strict=True)
     )
-    scores = {"n_questions": float(len(asked))}
-    for role, one, answers in zip(roles, (a, b), read, strict=True):
-        scores[f"n_counted_{role.upper()}"] = float(one.n)
-        scores[f"n_asked_{role.upper()}"] = float(len(asked) - len(answers.unasked))
-        if one.is_satisfied is not None:
-            scores[f"satisfied_{role.upper()}"] = float(one.is_satisfied)
+    scores = {"n_questions": float(len(questions))}
+    for role, scored, answers in zip(roles, (a, b), read, strict=True):
+        scores[f"n_counted_{role.upper()}"] = float(scored.n)
+        scores[f"n_asked_{role.upper()}"] = float(len(questions) - len(answers.unasked))
+        if scored.is_satisfied is not None:
+            scores[f"satisfied_{role.upper()}"] = float(scored.is_satisfied)
     if a.faith is not None and b.faith is not None:
         scores |= pair_scores("faith", a.faith, b.faith)
     if a.dsg is not None and b.dsg is not None:

@@ -62,14 +62,14 @@ class AskingOptions:
 
 def with_checks(looks: Sequence[Look], case: Case, roles: Collection[str], options: AskingOptions) -> list[Look]:
     """The looks, the questions among them that are asked again, and a reading of every picture where one can read."""
-    found = list(looks)
+    checked = list(looks)
     for look in looks:
         if look.query.role == "judge" and look.query.repeat == 0:
             n = max(options.judge_repeats, 2 if _is_sampled(case, look, options.flip_sample) else 1)
-            found += [replace(look, query=replace(look.query, repeat=repeat)) for repeat in range(1, n)]
+            checked += [replace(look, query=replace(look.query, repeat=repeat)) for repeat in range(1, n)]
     if "reader" in roles and any(look.query.role == "judge" for look in looks):
-        found += [Look(role=prompt.role, query=READER) for prompt in case.prompts]
-    return list(dict.fromkeys(found))
+        checked += [Look(role=prompt.role, query=READER) for prompt in case.prompts]
+    return list(dict.fromkeys(checked))
 
 
 def with_notes(conclusion: Conclusion, sights: Mapping[str, Sight], options: AskingOptions) -> Conclusion:
@@ -83,28 +83,14 @@ def with_notes(conclusion: Conclusion, sights: Mapping[str, Sight], options: Ask
     if not answers:
         return conclusion
     scores = {**conclusion.scores, **_costs(list(answers.values())), **_flips(answers)}
-    texts = {role: instructing_texts(seen) for role, sight in sights.items() if (seen := sight.seen.get(READER))}
-    if texts:
-        scores[INSTRUCTING] = float(sum(map(len, texts.values())))
-    told = [f"the image of prompt {role!r} shows {found[0]!r}" for role, found in texts.items() if found]
-    if told and options.instructed == "inconclusive":
-        reason = f"{told[0]}, which tells a judge what to say"
+    by_role = {role: instructing_texts(seen) for role, sight in sights.items() if (seen := sight.seen.get(READER))}
+    if by_role:
+        scores[INSTRUCTING] = float(sum(map(len, by_role.values())))
+    shown = [f"the image of prompt {role!r} shows {texts[0]!r}" for role, texts in by_role.items() if texts]
+    if shown and options.instructed == "inconclusive":
+        reason = f"{shown[0]}, which tells a judge what to say"
         return Conclusion(outcome=Outcome.INCONCLUSIVE, scores=scores, reason=reason)
     return replace(conclusion, scores=scores)
-
-
-def unreadable(asked: Sequence[Look], sights: Mapping[str, Sight]) -> str:
-    """Why the answers cannot be used: the first that is missing or that nobody could read; empty when all can."""
-    problems = []
-    for look in asked:
-        sight = sights.get(look.role)
-        answer = sight.seen.get(look.query) if sight else None
-        if not isinstance(answer, Answer):
-            problems.append(f"nobody answered {look.query.text!r} about the image of prompt {look.role!r}")
-        elif answer.problem:
-            problems.append(f"{look.query.text!r} about the image of prompt {look.role!r}: {answer.problem}")
-    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    return f"{problems[0]}{more}" if problems else ""
 
 
 def _is_sampled(case: Case, look: Look, share: float) -> bool:
@@ -116,15 +102,15 @@ def _is_sampled(case: Case, look: Look, share: float) -> bool:
 
 def _costs(answers: Sequence[Answer]) -> dict[str, float]:
     """Sums over all answers; what is not known of every one is left out."""
-    found = {
+    scores = {
         ANSWERS: float(len(answers)),
         CALLS: sum(answer.usage.get("n_calls", 1.0) for answer in answers),
         UNREADABLE: float(sum(bool(answer.problem) for answer in answers)),
     }
     for name, score in COUNTED.items():
         if all(name in answer.usage for answer in answers):
-            found[score] = sum(answer.usage[name] for answer in answers)
-    return found
+            scores[score] = sum(answer.usage[name] for answer in answers)
+    return scores
 
 
 def _flips(answers: Mapping[tuple[str, Query], Answer]) -> dict[str, float]:
@@ -133,7 +119,7 @@ def _flips(answers: Mapping[tuple[str, Query], Answer]) -> dict[str, float]:
     for (role, query), answer in answers.items():
         if not answer.problem:
             asked.setdefault((role, replace(query, repeat=0)), []).append((query.repeat, answer))
-    pairs = [pair for said in asked.values() for pair in pairwise(sorted(said, key=lambda one: one[0]))]
+    pairs = [pair for said in asked.values() for pair in pairwise(sorted(said, key=lambda answered: answered[0]))]
     if not pairs:
         return {}
     n_flipped = sum((a.text, dict(a.scores)) != (b.text, dict(b.scores)) for (_, a), (_, b) in pairs)
@@ -167,9 +153,9 @@ def instructing_texts(reading: object) -> tuple[str, ...]:
     if not isinstance(reading, Reading):
         return ()
     lines = [span.text for span in sorted(reading.spans, key=lambda span: (round(span.box[1], 2), span.box[0]))]
-    found = tuple(line for line in lines if _instructs(line))
+    instructing = tuple(line for line in lines if _instructs(line))
     whole = " ".join(lines)
-    return found or ((whole,) if _instructs(whole) else ())
+    return instructing or ((whole,) if _instructs(whole) else ())
 
 
 def _instructs(text: str) -> bool:

@@ -61,7 +61,7 @@ class MustDiffer:
         a, b = pair.answers
         if a.said != b.said:
             return Conclusion(outcome=Outcome.HOLDS, scores=scores)
-        if all(one.is_satisfied for one in pair.scored):
+        if all(scored.is_satisfied for scored in pair.scored):
             reason = "both pictures show the same, and it is right for both prompts"
             return Conclusion(outcome=Outcome.INCONCLUSIVE, scores=scores, reason=reason)
         message = "every question gets the same answer in both pictures: " + "; ".join(

@@ -51,7 +51,7 @@ class OrderDifference:
 def axis_orders(formulas: Iterable[Formula]) -> tuple[AxisOrder, ...]:
     """The axes the formulas speak of, with what they put in order there."""
     leaves = [leaf for formula in formulas for leaf in atoms(formula)]
-    found = []
+    orders = []
     for axis in "xy":
         places: dict[str, set[str]] = {}
         related = set()
@@ -70,8 +70,8 @@ def axis_orders(formulas: Iterable[Formula]) -> tuple[AxisOrder, ...]:
                 placed=tuple(placed),
                 places={entity: frozenset(named) for entity, named in places.items()},
             )
-            found.append(order)
-    return tuple(found)
+            orders.append(order)
+    return tuple(orders)
 
 
 def order_differences(
@@ -129,9 +129,7 @@ def _sequence(
     for _, tied in groupby(chosen, key=lambda point: point[0]):
         names = tuple(label for _, label in tied)
         sequence += [(name,) for name in names] if len(set(names)) == 1 else [names]
-    if merge_runs:
-        return [names for i, names in enumerate(sequence) if i == 0 or names != sequence[i - 1]]
-    return sequence
+    return [names for names, _ in groupby(sequence)] if merge_runs else sequence
 
 
 def _in_words(sequence: Sequence[tuple[str, ...]]) -> str:

@@ -40,11 +40,11 @@ class QuestionFile:
 
     def about(self, caption: str, *ids: str) -> tuple[FileQuestion, ...]:
         """The questions about a caption; failing that, those filed under one of these ids."""
-        found = self.by_caption.get(plain(caption))
-        return found or next((self.by_id[name] for name in ids if name in self.by_id), ())
+        questions = self.by_caption.get(comparable(caption))
+        return questions or next((self.by_id[name] for name in ids if name in self.by_id), ())
 
 
-def plain(text: str) -> str:
+def comparable(text: str) -> str:
     """A text as it is compared: one case, single spaces, no full stop."""
     return re.sub(r"\s+", " ", text).strip().rstrip(".?").casefold()
 
@@ -68,8 +68,8 @@ def read_questions(path: str) -> QuestionFile:
         left = f"\n  and {len(problems) - _N_SHOWN} more" if len(problems) > _N_SHOWN else ""
         raise UsageError(f"{path!r} has {len(problems)} rows that cannot be used:{shown}{left}")
     return QuestionFile(
-        by_caption=_grouped((caption, one) for _, caption, one in made),
-        by_id=_grouped((name, one) for name, _, one in made),
+        by_caption=_grouped((caption, question) for _, caption, question in made),
+        by_id=_grouped((name, question) for name, _, question in made),
     )
 
 
@@ -123,7 +123,7 @@ def _tifa(rows: _Rows, problems: list[str]) -> _Made:
             kind = _text(row, "element_type") or _text(row, "answer_type") or "answer"
             question = Question(text=_text(row, "question"), kind=kind, choices=choices)
             made.append(
-                (_text(row, "id"), plain(_text(row, "caption")), FileQuestion(question=question, expected=answer))
+                (_text(row, "id"), comparable(_text(row, "caption")), FileQuestion(question=question, expected=answer))
             )
     return made
 
@@ -152,12 +152,12 @@ def _dsg(rows: _Rows, problems: list[str]) -> _Made:
             question = Question(
                 text=_text(row, "question_natural_language"), kind=kind, choices=(YES, NO), parents=tuple(parents)
             )
-            made.append((item, plain(_text(row, "text")), FileQuestion(question=question, expected=YES)))
+            made.append((item, comparable(_text(row, "text")), FileQuestion(question=question, expected=YES)))
     return made
 
 
 def _grouped(pairs: Iterable[tuple[str, FileQuestion]]) -> dict[str, tuple[FileQuestion, ...]]:
     groups: dict[str, dict[str, FileQuestion]] = {}
-    for name, one in pairs:
-        groups.setdefault(name, {}).setdefault(one.question.text, one)
+    for name, question in pairs:
+        groups.setdefault(name, {}).setdefault(question.question.text, question)
     return {name: tuple(group.values()) for name, group in groups.items()}

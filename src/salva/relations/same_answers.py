@@ -17,7 +17,7 @@ from salva.core.verdict import Failure, Outcome
 from salva.errors import UsageError
 from salva.logic.questions import KINDS
 from salva.relations.answered_pairs import WRONG_ANSWER, AnsweredPairs, digest_of, wrong_answers
-from salva.relations.answers import AnswerOptions, Asked, PairAnswers
+from salva.relations.answers import AnswerOptions, PairAnswers, PairQuestion
 from salva.relations.asking import AskingOptions, with_notes
 
 ANSWER_DIFFERS = "answer-differs"
@@ -44,7 +44,8 @@ class SameAnswersOptions(AnswerOptions):
 class _Difference(NamedTuple):
     error: str
     message: str
-    answers: tuple[str, str]
+    a: str
+    b: str
 
 
 class SameAnswers:
@@ -93,8 +94,8 @@ class SameAnswers:
         heard = self._pairs.read(case, sights)
         if isinstance(heard, Conclusion):
             return heard
-        asked, pair, similar = heard
-        compared, differences = _compare(asked, pair)
+        questions, pair, similar = heard
+        compared, differences = _compare(questions, pair)
         agreement = 1 - len(differences) / compared if compared else 1.0
         scores = {**pair.scores, "agreement": agreement, "n_compared_answers": float(compared), **similar}
         stability = agreement
@@ -107,8 +108,8 @@ class SameAnswers:
         if stability >= self._options.min_stability:
             return Conclusion(outcome=Outcome.HOLDS, scores=scores)
         failures = [
-            Failure(error=one.error, role="", message=one.message, expected=one.answers[0], seen=one.answers[1])
-            for one in differences
+            Failure(error=differing.error, role="", message=differing.message, expected=differing.a, seen=differing.b)
+            for differing in differences
         ]
         return Conclusion(
             outcome=Outcome.VIOLATED,
@@ -118,7 +119,7 @@ class SameAnswers:
         )
 
 
-def _compare(asked: Sequence[Asked], pair: PairAnswers) -> tuple[int, list[_Difference]]:
+def _compare(questions: Sequence[PairQuestion], pair: PairAnswers) -> tuple[int, list[_Difference]]:
     """How many answers were compared, and those that differ.
 
     A question without a settled answer may be answered differently by two right pictures; of such a pair the formula
@@ -128,21 +129,21 @@ def _compare(asked: Sequence[Asked], pair: PairAnswers) -> tuple[int, list[_Diff
     role_a, role_b = pair.roles
     compared = 0
     differences = []
-    for one in asked:
-        if None in one.expected.values():
+    for asked in questions:
+        if None in asked.expected.values():
             continue
         compared += 1
-        text, kind = one.question.text, one.question.kind
+        text, kind = asked.question.text, asked.question.kind
         a, b = first.said.get(text, ""), second.said.get(text, "")
         if a != b:
             message = f"{text} {a or 'no answer'} in image {role_a!r}, {b or 'no answer'} in image {role_b!r}"
-            error = f"{kind}-differs" if kind in KINDS and one.question.formulas else ANSWER_DIFFERS
-            differences.append(_Difference(error, message, (a, b)))
+            error = f"{kind}-differs" if kind in KINDS and asked.question.formulas else ANSWER_DIFFERS
+            differences.append(_Difference(error, message, a, b))
     right_a, right_b = (scored.is_satisfied for scored in pair.scored)
-    if any(one.question.literal and None in one.expected.values() for one in asked):
+    if any(asked.question.literal and None in asked.expected.values() for asked in questions):
         compared += 1
         if right_a != right_b:
             good, bad = (role_a, role_b) if right_a else (role_b, role_a)
             message = f"by the answers image {good!r} is right for its prompt and image {bad!r} is not"
-            differences.append(_Difference(FORMULA_DIFFERS, message, (str(right_a), str(right_b))))
+            differences.append(_Difference(FORMULA_DIFFERS, message, str(right_a), str(right_b)))
     return compared, differences

@@ -24,7 +24,7 @@ from salva.core.verdict import (
     Failure,
     Outcome,
 )
-from salva.logic.satisfaction import Discrepancy, explain
+from salva.logic.satisfaction import EXTRA, MISSING, UNRELATED, X_MISPLACED, Y_MISPLACED, Discrepancy, explain
 from salva.relations.orders import OrderDifference
 from salva.relations.scenes import (
     MISPOSITION,
@@ -38,7 +38,6 @@ from salva.relations.scenes import (
     looks_at,
     mentioned,
     number_differences,
-    related_by,
     see,
     text_failure,
 )
@@ -127,11 +126,11 @@ class SameScene:
 
     def _number_failures(self, a: Seen, b: Seen, what: Mentioned, differing: Sequence[str]) -> list[Failure]:
         """Who has too many or too few, by the prompts' own formulas; by comparison where these are content."""
-        failures = self._blamed(a, b, what, {"missing", "extra"}, frozenset(differing))
+        failures = self._blamed(a, b, what, {MISSING, EXTRA}, frozenset(differing))
         for label in differing:
             if any(failure.entity == label for failure in failures):
                 continue
-            n_a, n_b = (counts_of(one.scene, (label,))[label] for one in (a, b))
+            n_a, n_b = (counts_of(seen.scene, (label,))[label] for seen in (a, b))
             fewer, more = (a, b) if n_a < n_b else (b, a)
             n_fewer, n_more = min(n_a, n_b), max(n_a, n_b)
             is_unasked = label not in what.entities and None not in what.formulas
@@ -158,7 +157,7 @@ class SameScene:
         for axis in dict.fromkeys(difference.axis for difference in differences):
             on_axis = [difference for difference in differences if difference.axis == axis]
             labels = frozenset().union(*(difference.labels for difference in on_axis))
-            kinds = {f"{axis}-misplaced", "unrelated"}
+            kinds = {X_MISPLACED if axis == "x" else Y_MISPLACED, UNRELATED}
             blamed = [f for f in self._blamed(a, b, what, kinds, labels) if f.error == MISPOSITION[axis]]
             failures += blamed or [_compared(difference, a, b) for difference in on_axis]
         return failures
@@ -168,20 +167,18 @@ class SameScene:
     ) -> list[Failure]:
         """What each image gets wrong about its own prompt, of these kinds and labels."""
         failures = []
-        for one, formula in zip((a, b), what.formulas, strict=True):
+        for seen, formula in zip((a, b), what.formulas, strict=True):
             if formula is None:
                 continue
-            for found in explain(formula, one.scene, self._options.reading, self._options.place):
-                if found.kind in kinds and _touches(found, labels):
-                    failures.append(failure_of(found, one.role))
+            for discrepancy in explain(formula, seen.scene, self._options.reading, self._options.place):
+                if discrepancy.kind in kinds and _touches(discrepancy, labels):
+                    failures.append(failure_of(discrepancy, seen.role))
         return failures
 
 
-def _touches(found: Discrepancy, labels: frozenset[str]) -> bool:
-    if found.kind == "unrelated":
-        relation = related_by(found)
-        return relation.first in labels or relation.second in labels
-    return found.entity in labels
+def _touches(discrepancy: Discrepancy, labels: frozenset[str]) -> bool:
+    relation = discrepancy.relation
+    return discrepancy.entity in labels or (relation is not None and relation.second in labels)
 
 
 def _compared(difference: OrderDifference, a: Seen, b: Seen) -> Failure:

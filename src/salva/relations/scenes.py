@@ -27,9 +27,9 @@ from salva.core.verdict import (
     Failure,
 )
 from salva.errors import UsageError
-from salva.logic.formula import Atom, Formula, Related, atoms, entities, largest_counts
+from salva.logic.formula import Atom, Formula, atoms, entities, largest_counts
 from salva.logic.notation import parse
-from salva.logic.satisfaction import Discrepancy
+from salva.logic.satisfaction import COLOUR, EXTRA, MISSING, X_MISPLACED, Y_MISPLACED, Discrepancy
 from salva.logic.words import plural
 from salva.relations.orders import AXIS_OF_RELATION, AxisOrder, OrderDifference, axis_orders, order_differences
 
@@ -49,11 +49,11 @@ _SPECIFIC_FIRST = (
     OPTICAL_CHARACTER,
 )
 _ERROR_OF = {
-    "missing": ENTITY_OMISSION,
-    "extra": ENTITY_DUPLICATION,
-    "x-misplaced": X_MISPOSITION,
-    "y-misplaced": Y_MISPOSITION,
-    "colour": WRONG_COLOUR,
+    MISSING: ENTITY_OMISSION,
+    EXTRA: ENTITY_DUPLICATION,
+    X_MISPLACED: X_MISPOSITION,
+    Y_MISPLACED: Y_MISPOSITION,
+    COLOUR: WRONG_COLOUR,
 }
 _QUOTED = re.compile(r'"([^"]*)"|“([^”]*)”|«([^»]*)»')
 _MIN_LETTERS = 2
@@ -104,16 +104,16 @@ def mentioned(case: Case) -> Mentioned:
 @lru_cache(maxsize=4096)
 def _mentioned(notations: tuple[str | None, ...]) -> Mentioned:
     formulas = tuple(None if notation is None else parse(notation) for notation in notations)
-    known = [formula for formula in formulas if formula is not None]
-    names = sorted({name for formula in known for name in entities(formula)})
+    given = [formula for formula in formulas if formula is not None]
+    names = sorted({name for formula in given for name in entities(formula)})
     caps: dict[str, int] = {}
-    for formula in known:
+    for formula in given:
         for entity, n in largest_counts(formula).items():
             caps[entity] = max(n, caps.get(entity, 0))
     return Mentioned(
         formulas=formulas,
         entities=tuple(names),
-        orders=axis_orders(known),
+        orders=axis_orders(given),
         caps=caps,
         coloured=tuple(_coloured(formula) for formula in formulas),
         query=Query(role="detector", labels=tuple(names)),
@@ -227,37 +227,30 @@ def is_alike(a: Seen, b: Seen, what: Mentioned, *, reading: str, place: str) -> 
     return not compare_orders(a.scene, b.scene, what, reading=reading, place=place)
 
 
-def failure_of(found: Discrepancy, role: str, *, has_choice: bool = False) -> Failure:
+def failure_of(discrepancy: Discrepancy, role: str, *, has_choice: bool = False) -> Failure:
     """A discrepancy between an image and its prompt as a registered error.
 
     has_choice: whether other pictures would be right as well, so that this is only the shortest way to one.
     """
-    message = found.message
-    if found.kind in ("missing", "extra"):
-        asked = "none" if found.expected == "0" else found.expected
+    message = discrepancy.message
+    if discrepancy.kind in (MISSING, EXTRA):
+        asked = "none" if discrepancy.expected == "0" else discrepancy.expected
         wants = "the nearest right picture has" if has_choice else "the prompt asks for"
-        message = f"{_number_of(found.entity, found.seen)} where {wants} {asked}"
+        message = f"{_number_of(discrepancy.entity, discrepancy.seen)} where {wants} {asked}"
     return Failure(
-        error=_error_of(found),
+        error=_error_of(discrepancy),
         role=role,
         message=message,
-        entity=found.entity,
-        expected=found.expected,
-        seen=found.seen,
+        entity=discrepancy.entity,
+        expected=discrepancy.expected,
+        seen=discrepancy.seen,
     )
 
 
-def _error_of(found: Discrepancy) -> str:
-    if found.kind != "unrelated":
-        return _ERROR_OF[found.kind]
-    return MISPOSITION.get(AXIS_OF_RELATION.get(related_by(found).relation, ""), WRONG_RELATION)
-
-
-def related_by(found: Discrepancy) -> Related:
-    """The relation an "unrelated" discrepancy is about."""
-    relation = parse(found.expected.removeprefix("not "))
-    assert isinstance(relation, Related), found.expected
-    return relation
+def _error_of(discrepancy: Discrepancy) -> str:
+    if discrepancy.relation is None:
+        return _ERROR_OF[discrepancy.kind]
+    return MISPOSITION.get(AXIS_OF_RELATION.get(discrepancy.relation.relation, ""), WRONG_RELATION)
 
 
 def _number_of(entity: str, n: str) -> str:
@@ -279,5 +272,5 @@ def text_failure(seen: Seen) -> Failure:
 
 def errors_of(failures: Iterable[Failure]) -> tuple[str, ...]:
     """The error types of the failures, each once, most specific first."""
-    found = {failure.error for failure in failures}
-    return tuple(error for error in _SPECIFIC_FIRST if error in found)
+    errors = {failure.error for failure in failures}
+    return tuple(error for error in _SPECIFIC_FIRST if error in errors)

@@ -78,7 +78,7 @@ def similarity_scores(case: Case, sights: Mapping[str, Sight], options: Similari
 def _text_vector(prompts: tuple[Prompt, ...], sight: Sight) -> Vector | None:
     """The vector of the prompt this picture was painted for, whichever place the picture stands in now."""
     for prompt in prompts:
-        found = sight.seen.get(Query(role="embedder", text=prompt.text))
-        if isinstance(found, Vector):
-            return found
+        vector = sight.seen.get(Query(role="embedder", text=prompt.text))
+        if isinstance(vector, Vector):
+            return vector
     return None

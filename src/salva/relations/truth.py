@@ -80,15 +80,17 @@ class Truth:
         what = mentioned(case)
         failures: list[Failure] = []
         scores: dict[str, float] = {}
-        for one, formula, coloured in zip(seen, what.formulas, what.coloured, strict=True):
+        for image, formula, coloured in zip(seen, what.formulas, what.coloured, strict=True):
             if formula is None:
-                return Conclusion(outcome=Outcome.INCONCLUSIVE, reason=f"prompt {one.role!r} has no formula")
-            if unknown := _unknown_colours(coloured, one):
+                return Conclusion(outcome=Outcome.INCONCLUSIVE, reason=f"prompt {image.role!r} has no formula")
+            if unknown := _unknown_colours(coloured, image):
                 return Conclusion(outcome=Outcome.INCONCLUSIVE, reason=unknown)
-            found = explain(formula, one.scene, options.reading, options.place)
-            wrong = [failure_of(one_found, one.role, has_choice=not case.determinate) for one_found in found]
-            wrong += [text_failure(one)] if one.text else []
-            scores[f"right_{one.role}"] = 0.0 if wrong else 1.0
+            wrong = [
+                failure_of(discrepancy, image.role, has_choice=not case.determinate)
+                for discrepancy in explain(formula, image.scene, options.reading, options.place)
+            ]
+            wrong += [text_failure(image)] if image.text else []
+            scores[f"right_{image.role}"] = 0.0 if wrong else 1.0
             failures += wrong
         if len(seen) == 2:
             both_wrong = not any(scores.values())

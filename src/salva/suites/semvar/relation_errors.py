@@ -6,18 +6,17 @@ which tells three. One class a picture, the most specific that fits. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from salva.core.case import Prompt
 from salva.core.scene import Scene
 from salva.core.verdict import Failure
-from salva.logic.formula import Related
 from salva.logic.notation import parse
 from salva.logic.satisfaction import (
     COLOUR,
+    EXTRA,
     MISSING,
-    UNRELATED,
     X_MISPLACED,
     Y_MISPLACED,
     Discrepancy,
@@ -64,14 +63,15 @@ def can_tell(prompt: Prompt, swapped: Prompt) -> bool:
 def failure_from_scene(prompt: Prompt, swapped: Prompt, scene: Scene) -> Failure | None:
     """What is wrong with a picture of this scene, or None when it is right; only for prompts that can_tell allows."""
     formula, other = parse(prompt.formula or ""), parse(swapped.formula or "")
-    found = explain(formula, scene)
-    if not found:
+    discrepancies = explain(formula, scene)
+    if not discrepancies:
         return None
     if satisfies(other, scene):
         message = f"shows what {swapped.text!r} says"
         return Failure(error=REVERSED_ROLE, role=prompt.role, message=message, expected=prompt.text, seen=swapped.text)
-    error = _error_of(found)
-    first = next(one for one in found if _kind_of(one) == error)
+    kinds = [_error_of(discrepancy) for discrepancy in discrepancies]
+    error = next(error for error in RELATION_ERRORS if error in kinds)
+    first = discrepancies[kinds.index(error)]
     return Failure(
         error=error,
         role=prompt.role,
@@ -82,24 +82,17 @@ def failure_from_scene(prompt: Prompt, swapped: Prompt, scene: Scene) -> Failure
     )
 
 
-def _error_of(found: Sequence[Discrepancy]) -> str:
-    kinds = {_kind_of(one) for one in found}
-    return next(error for error in RELATION_ERRORS if error in kinds)
-
-
-def _kind_of(found: Discrepancy) -> str:
-    if found.kind == MISSING:
+def _error_of(discrepancy: Discrepancy) -> str:
+    if discrepancy.kind == MISSING:
         return MISSING_OBJECTS
-    if found.kind in (X_MISPLACED, Y_MISPLACED):
+    if discrepancy.kind in (X_MISPLACED, Y_MISPLACED):
         return WRONG_DIRECTION
-    if found.kind == UNRELATED:
-        relation = parse(found.expected.removeprefix("not "))
-        assert isinstance(relation, Related), found.expected
-        if relation.relation in _SIDED:
+    if discrepancy.relation is not None:
+        name = discrepancy.relation.relation
+        if name in _SIDED:
             return WRONG_DIRECTION
-        is_apart = relation.relation in _TOUCHING and not found.expected.startswith("not ")
-        return NO_INTERACTION if is_apart else WRONG_INTERACTION
-    assert found.kind in (COLOUR, "extra"), found.kind
+        return NO_INTERACTION if name in _TOUCHING and not discrepancy.is_unwanted else WRONG_INTERACTION
+    assert discrepancy.kind in (COLOUR, EXTRA), discrepancy.kind
     return WRONG_INTERACTION
 
 
