@@ -17,6 +17,7 @@ from salva.core.verdict import Outcome
 from salva.engine.progress import make_progress
 from salva.report.summary import Summary, summarise_run
 from salva.run.ask import Ask, make_spec
+from salva.run.directory import RUNS, find_directory
 from salva.run.pipeline import execute
 from salva.store.sqlite import open_run as open_store
 
@@ -74,7 +75,7 @@ class Run:
             return store.image_path(image_id)
 
 
-class Asked(TypedDict, total=False):
+class RunFlags(TypedDict, total=False):
     """What else a run can be asked for, as the flags of `salva run`."""
 
     detector: str
@@ -97,17 +98,18 @@ def run_suite(
     out: str | Path | None = None,
     settings: Mapping[str, str] | None = None,
     progress: bool = False,
-    **asked: Unpack[Asked],
+    **flags: Unpack[RunFlags],
 ) -> Run:
     """Run a suite as `salva run` does, on the same default model, and give the finished run.
 
     The same call resumes an interrupted run and does nothing twice.
     """
     models = (model,) if isinstance(model, str) else tuple(model)
-    ask = replace(Ask(suite=suite, models=models, settings=dict(settings or {})), **asked)
+    ask = replace(Ask(suite=suite, models=models, settings=dict(settings or {})), **flags)
     spec = make_spec(ask)
-    directory = Path(out) if out is not None else Path("runs") / spec.directory_name()
-    execute(spec, directory, make_progress(quiet=not progress))
+    told = make_progress(quiet=not progress)
+    directory = Path(out) if out is not None else find_directory(spec, RUNS, told)
+    execute(spec, directory, told)
     return Run(directory)
 
 

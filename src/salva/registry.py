@@ -10,13 +10,15 @@ import importlib.util
 import os
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
+from salva.core.asked import Asked
+from salva.core.fingerprint import Json
 from salva.core.judged import Rate
-from salva.core.options import NoOptions, parse_options, target_field
+from salva.core.options import NoOptions, default_options, parse_options, target_field
 from salva.core.spec import Binding, ComponentSpec
 from salva.errors import PluginError, SalvaError, UsageError, unknown_name
 
@@ -185,10 +187,41 @@ def bind(spec: ComponentSpec) -> Binding:
     elif target is not None and target not in given and not options_class.__dataclass_fields__[target].default:
         raise UsageError(f"the {spec.role} {spec.name!r} needs something after a slash: {spec.name}/<{target}>")
     options = parse_options(options_class, given, spec.role)
-    pin = getattr(component, "weights", None)
-    return Binding(
-        role=spec.role, label=spec.label, component=component, options=options, weights=pin(options) if pin else ""
-    )
+    return _pinned(Binding(role=spec.role, label=spec.label, component=component, options=options))
+
+
+def rebind(binding: Binding, changes: Mapping[str, str]) -> Binding:
+    """The same component with some options changed."""
+    options = parse_options(type(binding.options), changes, binding.role, binding.options)
+    return _pinned(replace(binding, options=options))
+
+
+def _pinned(binding: Binding) -> Binding:
+    pin = getattr(binding.component, "weights", None)
+    return replace(binding, weights=pin(binding.options) if pin else "")
+
+
+def defaults(role: str, label: str) -> dict[str, Json]:
+    """A component's options when only its name is typed; none where it cannot be asked."""
+    if role not in BUILT_IN:
+        return {}
+    try:
+        return default_options(getattr(load(role, label.partition("/")[0]), "Options", NoOptions), label)
+    except SalvaError:
+        # What a run was asked can be told without the plugins that made it.
+        return {}
+
+
+def widened(asked: Asked) -> Asked:
+    """What was asked in as few options as say it, of the whole suite: there a case of a sample is found again."""
+    size = asked.size
+    if size.isdecimal():
+        try:
+            sizes = tuple(load("suite", asked.suite.name).sizes)
+            size = "full" if "full" in sizes else str(sizes[-1])
+        except SalvaError:
+            size = "full"
+    return replace(asked.chosen(defaults), size=size)
 
 
 def add_loose_plugin(source: str) -> Entry:

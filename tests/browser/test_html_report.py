@@ -123,7 +123,7 @@ def test_what_the_judge_was_asked_can_be_read_under_narrow_pictures(browser: web
     """Three pictures stand beside each other; a long answer must not squeeze its question to a letter a line."""
     prompts = tuple(Prompt(role=role, text=f"Four slices of bacon for one egg, {role}") for role in ("a", "pv", "pi"))
     case = Case(case_id="sv-1", suite="mine", category="counting", prompts=prompts, relation="semantic-effect")
-    asked = QuestionAnswer(question="One slice of bacon for four eggs.", answer="objects 47.5, relations 25")
+    answered = QuestionAnswer(question="One slice of bacon for four eggs.", answer="objects 47.5, relations 25")
     failure = Failure(error="insensitive", role="", message="the picture hardly changes")
     verdict = make_verdict(
         "sv-1",
@@ -133,7 +133,7 @@ def test_what_the_judge_was_asked_can_be_read_under_narrow_pictures(browser: web
         failures=(failure,),
         images={"a": "1", "pv": "2", "pi": "3"},
     )
-    images = FakeImages(seen_in={name: Seen(answers=(asked,)) for name in "123"})
+    images = FakeImages(seen_in={name: Seen(answers=(answered,)) for name in "123"})
     _open(browser, tmp_path / "report.html", render_html(RunRecords(cases=(case,), verdicts=(verdict,)), images))
     browser.execute_script("document.querySelectorAll('details').forEach(one => one.open = true)")
     questions = browser.find_elements(By.CSS_SELECTOR, "#gallery .answers dt")

@@ -81,16 +81,17 @@ def test_a_relation_with_other_options_judges_everything_anew_until_the_run_is_r
     assert outcomes == {Outcome.VIOLATED}, "cat, dog is never dog, cat"
     content = read_run_file(finished)
     assert content is not None
-    judged = content["judged"]
-    assert isinstance(judged, dict)
-    assert judged["headline"] == "fake-same"
-    assert judged["leading"] == {"fake-same": "fake-detector"}
+    assert content.judged is not None
+    assert content.judged.asked.headline == "fake-same"
+    assert content.judged.leading == {"fake-same": "fake-detector"}
     CALLS.clear()
     assert execute(SPEC, finished, SilentProgress()).n_reused == 40, "the first command still names this run"
     assert (CALLS["render"], CALLS["detect"]) == (0, 0)
     with open_run(finished) as store:
         assert list(store.verdicts()) == before
-    assert "judged" not in (read_run_file(finished) or {})
+    again = read_run_file(finished)
+    assert again is not None
+    assert again.judged is None
 
 
 def test_a_judge_added_later_uses_what_the_detector_saw(finished: Path) -> None:

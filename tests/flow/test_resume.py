@@ -239,9 +239,9 @@ def test_run_json_says_what_was_asked_who_answered_and_where(tmp_path: Path, mon
     run(tmp_path, n=3, generator=options, seed=5)
     content = read_run_file(tmp_path)
     assert content is not None
-    assert content["asked"] == fake_spec(3, options, seed=5).asked()
-    assert content["components"]["models"][0]["version"] == "1"  # type: ignore[index,call-overload]  # JSON
-    assert {"python", "platform", "n_cores", "packages"} <= set(content["environment"])  # type: ignore[arg-type]  # JSON
+    assert content.asked == fake_spec(3, options, seed=5).asked()
+    assert next(part for part in content.components if part.role == "model").identity["version"] == "1"
+    assert {"python", "platform", "n_cores", "packages"} <= set(content.environment)
     for path in tmp_path.rglob("*"):
         assert path.is_dir() or b"sk-planted-123" not in path.read_bytes()
 

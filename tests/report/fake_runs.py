@@ -11,6 +11,7 @@ from random import Random
 
 from PIL import Image, ImageDraw
 
+from salva.core.asked import Asked, AskedComponent, RunFile
 from salva.core.case import Case, Prompt
 from salva.core.fingerprint import Json
 from salva.core.judged import JudgedBy, Judgements, Rate
@@ -106,21 +107,19 @@ def judged(
     return judgements(cases, verdicts, relations, chosen)
 
 
-ASKED: dict[str, Json] = {
-    "suite": {"name": "metalogic", "options": {}},
-    "models": [{"name": "painter", "options": {"faults": "entity-omission:0.3"}}],
-    "observers": {
-        "detector:pocket": {"name": "pocket", "options": {}},
-        "reader:rapidocr": {"name": "rapidocr", "options": {}},
-    },
-    "relations": [{"name": "same-scene", "options": {"scope": "mentioned"}}, {"name": "truth", "options": {}}],
-    "headline": "",
-    "size": "paper",
-    "repeats": 2,
-    "seed": 7,
-    "control": True,
-    "only": [],
-}
+ASKED = Asked(
+    suite=AskedComponent(role="suite", name="metalogic"),
+    models=(AskedComponent(role="model", name="painter", options={"faults": "entity-omission:0.3"}),),
+    observers=(AskedComponent(role="detector", name="pocket"), AskedComponent(role="reader", name="rapidocr")),
+    relations=(
+        AskedComponent(role="relation", name="same-scene", options={"scope": "mentioned"}),
+        AskedComponent(role="relation", name="truth"),
+    ),
+    size="paper",
+    repeats=2,
+    seed=7,
+    control=True,
+)
 
 
 @dataclass
@@ -202,8 +201,7 @@ def random_run(
         for case in cases:
             for repeat in range(2):
                 verdicts += _verdicts(case, model, repeat, rng, images)
-    named: list[Json] = [{"name": model, "options": {}} for model in models]
-    asked: dict[str, Json] = {**ASKED, "models": named}
+    asked = replace(ASKED, models=tuple(AskedComponent(role="model", name=model) for model in models))
     return RunRecords(cases=tuple(cases), verdicts=tuple(verdicts), asked=asked, name="metalogic-painter"), images
 
 
@@ -270,7 +268,7 @@ def _scene(names: Sequence[str], error: str, rng: Random) -> Seen:
 def store_run(directory: Path, records: RunRecords, images: FakeImages) -> None:
     """The same run as a directory on disk, written through the store."""
     directory.mkdir(parents=True)
-    write_run_file(directory, {"asked": dict(records.asked)})
+    write_run_file(directory, RunFile(asked=records.asked))
     with open_run(directory, "write") as store:
         for ordinal, case in enumerate(records.cases):
             store.put_case(ordinal, case)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from report.fake_runs import ASKED, FakeImages, make_verdict
 
+from salva.core.asked import AskedComponent
 from salva.core.case import Case, Prompt
-from salva.core.fingerprint import Json
 from salva.core.observation import Detection, TextSpan
 from salva.core.source import RunRecords, Seen
 from salva.core.verdict import Failure, Outcome, Verdict
@@ -53,7 +55,7 @@ def hostile_run() -> tuple[RunRecords, FakeImages]:
         boxes=(Detection(label=SCRIPT, score=0.9, box=(0.1, 0.1, 0.5, 0.5)),),
         texts=(TextSpan(text=BREAKOUT, score=0.9, box=(0.1, 0.6, 0.5, 0.7)),),
     )
-    named: list[Json] = [{"name": model, "options": {"=x": SCRIPT}}]
-    asked: dict[str, Json] = {**ASKED, "headline": IMAGE, "size": BREAKOUT, "models": named}
+    named = AskedComponent(role="model", name=model, options={"=x": SCRIPT})
+    asked = replace(ASKED, headline=IMAGE, size=BREAKOUT, models=(named,))
     records = RunRecords(cases=(case,), verdicts=(verdict, undecided), asked=asked, name=SCRIPT)
     return records, FakeImages(seen_in={"image-a": seen, "image-b": seen})

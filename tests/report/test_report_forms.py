@@ -15,7 +15,7 @@ from report.fake_runs import FakeImages, make_case, make_verdict, random_run, st
 from report.hostile import hostile_run
 from rich.console import Console
 
-from salva.core.fingerprint import Json
+from salva.core.asked import Asked, AskedComponent
 from salva.core.source import RunRecords
 from salva.core.verdict import Failure, Outcome
 from salva.report.html import render_html, write_html
@@ -99,11 +99,12 @@ def test_a_card_names_prompts_formulas_failures_seed_and_command() -> None:
         outcome=Outcome.VIOLATED, errors=("entity-omission",), failures=(failure,), images={"a": "i", "b": "j"}
     )
     case = make_case(labels={"law": "commutative", "entities": "cat,dog"})
-    asked = {"seed": 3, "size": "quick", "repeats": 1, "models": [{"name": "painter", "options": {"nonesuch": "5"}}]}
-    page = render_html(RunRecords(cases=(case,), verdicts=(verdict,), asked=asked), FakeImages())  # type: ignore[arg-type]  # JSON by construction
+    painter = AskedComponent(role="model", name="painter", options={"nonesuch": "5"})
+    asked = Asked(seed=3, size="quick", models=(painter,), observers=(AskedComponent(role="detector", name="pocket"),))
+    page = render_html(RunRecords(cases=(case,), verdicts=(verdict,), asked=asked), FakeImages())
     for text in ("There is a dog and a cat", "cat &amp; dog", "no dog where the prompt asks for 1", "case-1"):
         assert text in page
-    command = "salva run metalogic --model painter --size quick --repeats 1 --seed 3 --only law=commutative"
+    command = "--model painter --detector pocket --reader none --size quick --repeats 1 --seed 3 --only law=commutative"
     assert f"{command} --only entities=cat,dog --set model.nonesuch=5" in page
 
 
@@ -207,8 +208,11 @@ def test_the_terminal_shows_rate_heat_map_and_hostile_text_as_text() -> None:
 
 def test_a_pocket_run_says_how_far_its_detector_was_checked() -> None:
     records, images = random_run(n_entities=2)
-    observers: dict[str, Json] = {"detector:pocket": {"name": "pocket"}}
-    asked: dict[str, Json] = {**records.asked, "models": [{"name": "pocket"}], "observers": observers}
+    asked = replace(
+        records.asked,
+        models=(AskedComponent(role="model", name="pocket"),),
+        observers=(AskedComponent(role="detector", name="pocket"),),
+    )
     verdicts = tuple(replace(verdict, model="pocket") for verdict in records.verdicts)
     told = render_html(replace(records, asked=asked, verdicts=verdicts), images, limit=1)
     assert "pocket-audit.md" in told

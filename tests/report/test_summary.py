@@ -8,7 +8,7 @@ from pathlib import Path
 
 from report.fake_runs import make_case, make_verdict, random_run, store_run
 
-from salva.core.fingerprint import Json
+from salva.core.asked import Asked, AskedComponent
 from salva.core.verdict import Outcome
 from salva.report.markdown import to_markdown
 from salva.report.summary import summarise, summarise_run
@@ -58,7 +58,7 @@ def test_a_run_without_verdicts_is_still_a_report() -> None:
 
 def test_the_chosen_headline_is_read_from_what_was_asked() -> None:
     verdicts = [make_verdict(), make_verdict(relation="truth", outcome=Outcome.VIOLATED)]
-    assert summarise([make_case()], verdicts, asked={"headline": "truth"}).by_model[0].violation_rate == 1.0
+    assert summarise([make_case()], verdicts, asked=Asked(headline="truth")).by_model[0].violation_rate == 1.0
     assert summarise([make_case()], verdicts).by_model[0].violation_rate == 0.0
 
 
@@ -67,7 +67,7 @@ def test_the_scope_of_the_run_decides_about_published_figures() -> None:
     closed = [replace(case, relation="same-scene", determinate=True) for case in records.cases]
     verdicts = [make_verdict(case.case_id) for case in closed]
     for scope, name in (("all", "reference"), ("mentioned", "reference, other rule")):
-        asked: dict[str, Json] = {"relations": [{"name": "same-scene", "options": {"scope": scope}}]}
+        asked = Asked(relations=(AskedComponent(role="relation", name="same-scene", options={"scope": scope}),))
         assert summarise(closed, verdicts, asked=asked).by_model[0].table(name) is not None
 
 
@@ -81,7 +81,8 @@ def test_a_stored_run_gives_the_same_summary(tmp_path: Path) -> None:
 def test_a_report_on_part_of_a_run_says_how_much_is_missing() -> None:
     cases = [make_case(f"case-{n}") for n in range(5)]
     verdicts = [make_verdict(case.case_id, repeat=0) for case in cases[:3]]
-    summary = summarise(cases, verdicts, asked={"repeats": 2, "models": [{"name": verdicts[0].model}]})
+    asked = Asked(repeats=2, models=(AskedComponent(role="model", name=verdicts[0].model),))
+    summary = summarise(cases, verdicts, asked=asked)
     assert summary.by_model[0].n_unjudged == 7
     whole = summarise(cases, verdicts, asked=summary.asked, is_whole=True)
     assert whole.by_model[0].n_unjudged == 0, "the relation does not apply to the others"

@@ -69,16 +69,18 @@ def command(
     from salva.engine.progress import make_progress
     from salva.report.summary import summarise_run
     from salva.report.terminal import print_summary
+    from salva.run.directory import RUNS, find_directory
     from salva.run.pipeline import execute
 
     spec = asking.make_spec(asking.Ask(suite=suite, settings=asking.split_settings(settings), **asked))
-    directory = out or Path("runs") / spec.directory_name()
+    progress = make_progress(quiet=no_progress)
+    directory = out or find_directory(spec, RUNS, progress)
     click.echo(f"{suite} on {', '.join(b.label for b in spec.models)}: {directory}", err=True)
     try:
         summary = execute(
             spec,
             directory,
-            make_progress(quiet=no_progress),
+            progress,
             executor=executor,
             retry_refused=retry_refused,
             limits=Limits(max_images=max_images, max_cost_usd=max_cost),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from salva.core.asked import AskedComponent
 from salva.core.case import Case
 from salva.core.fingerprint import Json
 from salva.core.table import Table
@@ -55,8 +56,8 @@ class ReadIn:
     problems: tuple[Flaw, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
     """What was read, in words and numbers: {"answers": 1000}."""
-    rules: tuple[Mapping[str, Json], ...] = ()
-    """Name and options of the relations the scores follow, as run.json lists them."""
+    rules: tuple[AskedComponent, ...] = ()
+    """The relations the scores follow."""
     repeats: int = 1
     observers: Mapping[str, str] = field(default_factory=dict)
     """Who looked, as verdicts name them, and what they are: person or judge."""

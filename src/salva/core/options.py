@@ -6,7 +6,8 @@
         threads: int = option(1, "Worker threads.", keyed=False)
 
 An option that cannot change an outcome (batch size, device, concurrency) is marked keyed=False
-and stays out of the key.
+and stays out of the key. One that is added to a published component is marked since="0.2", the
+version that brings it: at its default it stays out of the key too, so nothing stored is made again.
 """
 
 from __future__ import annotations
@@ -30,18 +31,28 @@ class NoOptions:
 
 
 def option(
-    default: Any, help_text: str, *, keyed: bool = True, choices: tuple[str, ...] = (), target: bool = False
+    default: Any,
+    help_text: str,
+    *,
+    keyed: bool = True,
+    choices: tuple[str, ...] = (),
+    target: bool = False,
+    since: str = "",
 ) -> Any:
     """A field of an Options class.
 
     choices: the values allowed. target: filled from what follows the slash in a model string.
+    since: the version that brought it, for an option that earlier runs did not have.
     """
-    metadata = {"help": help_text, "keyed": keyed, "choices": choices, "target": target}
+    metadata = {"help": help_text, "keyed": keyed, "choices": choices, "target": target, "since": since}
     return dataclasses.field(default=default, metadata=metadata)
 
 
-def parse_options(options_class: type[Any], given: Mapping[str, str], owner: str) -> Any:
-    """An Options object from strings such as --set gives; a wrong name or value is a UsageError."""
+def parse_options(options_class: type[Any], given: Mapping[str, str], owner: str, base: Any = None) -> Any:
+    """An Options object from strings such as --set gives; a wrong name or value is a UsageError.
+
+    base: an Options object that says what is not given.
+    """
     fields = {field.name: field for field in dataclasses.fields(options_class)}
     hints = typing.get_type_hints(options_class)
     values: dict[str, object] = {}
@@ -54,23 +65,46 @@ def parse_options(options_class: type[Any], given: Mapping[str, str], owner: str
             raise UsageError(f"{owner}.{name} is {text!r}; it can be {', '.join(choices)}")
         values[name] = value
     try:
-        return options_class(**values)
+        return options_class(**values) if base is None else dataclasses.replace(base, **values)
     except (ValueError, TypeError) as error:
         raise UsageError(f"options of {owner}: {error}") from error
 
 
 def keyed_options(options: Any) -> dict[str, Json]:
-    """The options that can change an outcome."""
+    """The options that can change an outcome, less those that came later and stand at their default."""
+    fields = _keyed_fields(type(options))
+    values = [(field, getattr(options, field.name)) for field in fields]
     return {
-        field.name: _to_json(getattr(options, field.name))
-        for field in dataclasses.fields(options)
-        if field.metadata.get("keyed", True)
+        field.name: _to_json(value)
+        for field, value in values
+        if not field.metadata.get("since") or value != field.default
     }
+
+
+def default_options(options_class: type[Any], label: str = "") -> dict[str, Json]:
+    """What the keyed options are when nobody sets them; label: a name as typed, whose target fills one of them."""
+    fields = _keyed_fields(options_class)
+    values = {field.name: _to_json(field.default) for field in fields if field.default is not dataclasses.MISSING}
+    target, text = target_field(options_class), label.partition("/")[2]
+    return {**values, target: text} if target and text else values
+
+
+def as_typed(value: Json) -> str:
+    """An option's value as --set takes it."""
+    if isinstance(value, list):
+        return ",".join(as_typed(element) for element in value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "none" if value is None else str(value)
 
 
 def target_field(options_class: type[Any]) -> str | None:
     """The option that takes what follows the slash in a model string, if there is one."""
     return next((field.name for field in dataclasses.fields(options_class) if field.metadata.get("target")), None)
+
+
+def _keyed_fields(options_class: type[Any]) -> list[dataclasses.Field[Any]]:
+    return [field for field in dataclasses.fields(options_class) if field.metadata.get("keyed", True)]
 
 
 def _to_json(value: object) -> Json:

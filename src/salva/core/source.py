@@ -6,11 +6,11 @@ Whatever works on these can be tried in a test without a store, and can stand be
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from salva.core.asked import NOTHING, Asked
 from salva.core.case import Case
-from salva.core.fingerprint import Json
 from salva.core.observation import Answer, Detection, TextSpan
 from salva.core.verdict import Verdict
 
@@ -21,7 +21,8 @@ class RunRecords:
 
     cases: tuple[Case, ...]
     verdicts: tuple[Verdict, ...]
-    asked: Mapping[str, Json] = field(default_factory=dict)
+    asked: Asked = NOTHING
+    """As the run is judged now."""
     name: str = ""
     """The run directory's own name."""
     is_whole: bool = False
@@ -30,8 +31,7 @@ class RunRecords:
     @property
     def models(self) -> tuple[str, ...]:
         """The models, in the order of the command; then those that only verdicts name."""
-        asked = self.asked.get("models")
-        named = [str(model["name"]) for model in asked if isinstance(model, dict)] if isinstance(asked, list) else []
+        named = (model.name for model in self.asked.models)
         return tuple(dict.fromkeys((*named, *(verdict.model for verdict in self.verdicts))))
 
 

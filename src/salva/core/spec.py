@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from salva.core.asked import Asked, AskedComponent, Choice
 from salva.core.fingerprint import Json, fingerprint
-from salva.core.options import keyed_options
+from salva.core.options import default_options, keyed_options
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,13 +45,13 @@ class Binding:
         """The working component; this is where weights load."""
         return self.component(self.options)
 
-    def asked(self) -> dict[str, Json]:
-        """What the user chose, without versions: the same command names the same run."""
-        return {"name": self.label, "options": keyed_options(self.options)}
+    def asked(self) -> AskedComponent:
+        """As it was asked for, without versions."""
+        return AskedComponent(role=self.role, name=self.label, options=keyed_options(self.options))
 
     def identity(self) -> dict[str, Json]:
         """Everything about this component that can change an outcome."""
-        return {**self.asked(), "version": str(self.component.version), "weights": self.weights}
+        return {**self.asked().to_json(), "version": str(self.component.version), "weights": self.weights}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,23 +80,35 @@ class RunSpec:
         singles = (self.detector, self.reader, self.embedder)
         return tuple(binding for binding in singles if binding is not None) + self.judges
 
-    def asked(self) -> dict[str, Json]:
-        """What makes this run a different one from another."""
-        return {
-            "suite": self.suite.asked(),
-            "models": [binding.asked() for binding in self.models],
-            "observers": {f"{b.role}:{b.label}": b.asked() for b in self.observers()},
-            "relations": [binding.asked() for binding in self.relations],
-            "headline": self.headline,
-            "size": self.size,
-            "repeats": self.repeats,
-            "seed": self.seed,
-            "control": self.control,
-            "only": [list(pair) for pair in self.only],
-        }
+    def bindings(self) -> tuple[Binding, ...]:
+        """Every component."""
+        return (self.suite, *self.models, *self.observers(), *self.relations)
+
+    def asked(self) -> Asked:
+        """All that is asked, every option resolved."""
+        return Asked(
+            suite=self.suite.asked(),
+            models=tuple(binding.asked() for binding in self.models),
+            observers=tuple(binding.asked() for binding in self.observers()),
+            relations=tuple(binding.asked() for binding in self.relations),
+            headline=self.headline,
+            size=self.size,
+            repeats=self.repeats,
+            seed=self.seed,
+            control=self.control,
+            only=self.only,
+        )
+
+    def choice(self, asked: Asked | None = None) -> Choice:
+        """What makes this run a different one from another: what the user chose.
+
+        asked: what another run of the same components was asked; by default this one.
+        """
+        standing = {(b.role, b.label): default_options(type(b.options), b.label) for b in self.bindings()}
+        return (asked or self.asked()).chosen(lambda role, name: standing.get((role, name), {})).words()
 
     def directory_name(self) -> str:
         """The name of the run's directory when the user gave none."""
         model = "+".join(binding.label for binding in self.models)
         safe = "".join(c if c.isalnum() or c in "+.-" else "-" for c in model)[:60]
-        return f"{self.suite.label}-{safe}-{self.size}-{fingerprint(self.asked())[:8]}"
+        return f"{self.suite.label}-{safe}-{self.size}-{fingerprint(self.choice())[:8]}"

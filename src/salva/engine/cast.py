@@ -60,15 +60,17 @@ class Cast:
     control: bool
 
     @classmethod
-    def of(cls, spec: RunSpec, models: Sequence[Actor] = (), labels: Mapping[str, str] | None = None) -> Cast:
+    def of(
+        cls, spec: RunSpec, models: Sequence[Actor] = (), labels: Mapping[tuple[str, str], str] | None = None
+    ) -> Cast:
         """The cast of a specification.
 
-        models: generators known from elsewhere. labels: other labels, by role:name.
+        models: generators known from elsewhere. labels: other labels, by role and name.
         """
         renamed = labels or {}
 
         def label(binding: Binding) -> str:
-            return renamed.get(f"{binding.role}:{binding.label}", binding.label)
+            return renamed.get((binding.role, binding.label), binding.label)
 
         singles = {b.role: Actor.of(b, label(b)) for b in (spec.detector, spec.reader, spec.embedder) if b is not None}
         judges = [Actor.of(binding, label(binding)) for binding in spec.judges]

@@ -10,26 +10,27 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import ClassVar
 
+from salva.core.asked import Asked
 from salva.core.case import Case
 from salva.core.cells import safe_cell
+from salva.core.command import command_for
 from salva.core.exchange import Written
 from salva.core.fingerprint import Json, derive_seed
 from salva.core.judged import Judged
 from salva.core.observation import Detection
 from salva.core.options import NoOptions
-from salva.core.source import ImageSource, RunRecords, RunSource
+from salva.core.source import ImageSource, RunSource
 from salva.core.table import Cell
 from salva.core.verdict import Outcome, Verdict
-from salva.engine.command import command_for
 from salva.errors import StoreError
 from salva.files.outfiles import cannot_write, write_text
 from salva.judging.headline import leading_verdicts
-from salva.registry import rates_of
+from salva.registry import rates_of, widened
 
 
 class Counterexamples:
@@ -44,11 +45,12 @@ class Counterexamples:
         """OUT/<model>/<case id>-r<repeat>/<role>.png, OUT/index.jsonl and OUT/index.csv."""
         records = source.records
         rates = rates_of(verdict.relation for verdict in records.verdicts)
-        leading = leading_verdicts(records.cases, records.verdicts, rates, str(records.asked.get("headline") or ""))
+        leading = leading_verdicts(records.cases, records.verdicts, rates, records.asked.headline)
         violated = [one for group in leading.values() for one in group if one.verdict.outcome is Outcome.VIOLATED]
         try:
             out.mkdir(parents=True, exist_ok=True)
-            entries = [_write_pair(one, records, source.images, out) for one in violated]
+            chosen = widened(records.asked)
+            entries = [_write_pair(one, chosen, source.images, out) for one in violated]
         except OSError as error:
             raise cannot_write(out, error) from error
         write_text(out / "index.jsonl", "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries))
@@ -72,7 +74,7 @@ def _box_json(box: Detection) -> Json:
     return {**named, "raw": box.raw} if box.raw else named
 
 
-def _write_pair(one: Judged, records: RunRecords, images: ImageSource, out: Path) -> dict[str, Json]:
+def _write_pair(one: Judged, chosen: Asked, images: ImageSource, out: Path) -> dict[str, Json]:
     case, verdict = one
     folder = Path(safe_name(verdict.model)) / f"{safe_name(case.case_id)}-r{verdict.repeat}"
     (out / folder).mkdir(parents=True, exist_ok=True)
@@ -95,24 +97,23 @@ def _write_pair(one: Judged, records: RunRecords, images: ImageSource, out: Path
             "image_id": image_id,
             **seen,
         }
-    return _entry(case, verdict, records.asked) | {"images": shots}
+    return _entry(case, verdict, chosen) | {"images": shots}
 
 
-def _entry(case: Case, verdict: Verdict, asked: Mapping[str, Json]) -> dict[str, Json]:
-    seed = asked.get("seed")
+def _entry(case: Case, verdict: Verdict, chosen: Asked) -> dict[str, Json]:
     failures: list[Json] = [asdict(failure) for failure in verdict.failures]
     return {
         "case_id": case.case_id,
         "suite": case.suite,
         "model": verdict.model,
         "repeat": verdict.repeat,
-        "seed": derive_seed(seed if isinstance(seed, int) else 0, case.case_id, verdict.repeat),
+        "seed": derive_seed(chosen.seed, case.case_id, verdict.repeat),
         "relation": verdict.relation,
         "observers": verdict.observers,
         "errors": list(verdict.errors),
         "failures": failures,
         "labels": dict(case.labels),
-        "command": command_for(case, verdict.model, asked),
+        "command": command_for(case, verdict.model, chosen),
     }
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from salva import registry
+from salva.core.asked import AskedComponent
 from salva.core.exchange import KEPT_FOLDER, ImportSettings, ReadIn
 from salva.core.exchange import Flaw as Problem
 from salva.core.fingerprint import Json
@@ -88,7 +89,7 @@ def _read_in(files: Sequence[Path], settings: ImportSettings, columns: Columns) 
     verdicts = list(_triple_verdicts(kept) if is_triples else _thing_verdicts(kept, problems))
     judges = [kept.observers[who] for who in ratings.judges]
     roles = {**dict.fromkeys(kept.people, "person"), **dict.fromkeys(judges, "judge")}
-    rule: Mapping[str, Json] = {"name": RATED, "options": {"people": ",".join(kept.people)}}
+    rule = AskedComponent(role="relation", name=RATED, options={"people": ",".join(kept.people)})
     return ReadIn(
         suite=placed.suite,
         models=placed.models,
@@ -122,21 +123,21 @@ def _read_in(files: Sequence[Path], settings: ImportSettings, columns: Columns) 
 
 def kept_ratings(directory: Path, group: str = "") -> KeptRatings | None:
     """The ratings a run was made of; None for a run that was not made of any."""
-    imported = (read_run_file(directory) or {}).get("imported")
-    if not isinstance(imported, dict) or imported.get("as") != "ratings":
+    run_file = read_run_file(directory)
+    imported = run_file.imported if run_file else None
+    if imported is None or imported.form != "ratings":
         return None
-    files, columns = imported.get("files"), imported.get("columns")
-    assert isinstance(files, list), directory
-    assert isinstance(columns, dict), directory
+    columns = imported.about.get("columns")
+    if not isinstance(columns, dict):
+        raise StoreError(f"run.json of {str(directory)!r} does not say which columns were read; import the files again")
     paths, names = [], []
-    for file in files:
-        assert isinstance(file, dict), directory
+    for file in imported.files:
         # A name and no path: run.json must not lead out of the run.
-        path = directory / KEPT_FOLDER / Path(str(file.get("kept"))).name
-        if hashlib.sha256(file_bytes(path)).hexdigest() != file.get("sha256"):
-            raise StoreError(f"{str(path)!r} is not the file that was imported; import {file.get('name')!r} again")
+        path = directory / KEPT_FOLDER / Path(file.kept).name
+        if hashlib.sha256(file_bytes(path)).hexdigest() != file.sha256:
+            raise StoreError(f"{str(path)!r} is not the file that was imported; import {file.name!r} again")
         paths.append(path)
-        names.append(str(file.get("name")))
+        names.append(file.name)
     wanted = Columns(
         things=_listed(columns.get("item")),
         rater=str(columns.get("rater") or ""),
@@ -144,7 +145,7 @@ def kept_ratings(directory: Path, group: str = "") -> KeptRatings | None:
         judges=_listed(columns.get("judge")),
         group=group,
     )
-    return _read(paths, names, wanted, str(imported.get("model") or ""))
+    return _read(paths, names, wanted, str(imported.about.get("model") or ""))
 
 
 def _listed(value: Json) -> tuple[str, ...]:

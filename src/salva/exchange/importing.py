@@ -15,9 +15,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from salva import registry
+from salva.core.asked import Asked, AskedComponent, Imported, ImportedFile, Judged, RunFile
 from salva.core.cells import safe_cell
 from salva.core.exchange import KEPT_FOLDER, ImportSettings, ReadIn
-from salva.core.fingerprint import Json
 from salva.core.protocols import Importer
 from salva.core.spec import ComponentSpec
 from salva.errors import UsageError
@@ -72,33 +72,26 @@ def _write(read_in: ReadIn, files: Sequence[Path], form: str, out: Path) -> None
         writer.writerow(["file", "line", "problem"])
         writer.writerows([safe_cell(p.file), p.line or "", safe_cell(p.what)] for p in read_in.problems)
         write_text(out / PROBLEMS_FILE, buffer.getvalue())
-    rules: list[Json] = [dict(rule) for rule in read_in.rules]
-    models: list[Json] = [{"name": model, "options": {}} for model in read_in.models]
-    asked: dict[str, Json] = {
-        "suite": {"name": read_in.suite, "options": {}},
-        "models": models,
-        "observers": {f"{role}:{name}": {"name": name, "options": {}} for name, role in read_in.observers.items()},
-        "relations": rules,
-        "headline": "",
-        "size": "imported",
-        "repeats": read_in.repeats,
-        "seed": 0,
-        "control": False,
-        "only": [],
-        "imported": form,
-    }
-    sources: list[Json] = []
+    asked = Asked(
+        suite=AskedComponent(role="suite", name=read_in.suite),
+        models=tuple(AskedComponent(role="model", name=model) for model in read_in.models),
+        observers=tuple(AskedComponent(role=role, name=name) for name, role in read_in.observers.items()),
+        relations=read_in.rules,
+        size="imported",
+        repeats=read_in.repeats,
+        imported=form,
+    )
+    sources = []
     for number, (path, name) in enumerate(zip(files, shown_names(files), strict=True), 1):
         data = file_bytes(path)
-        source: dict[str, Json] = {"name": name, "sha256": hashlib.sha256(data).hexdigest()}
-        if read_in.keeps_files:
-            source["kept"] = f"{number}-{path.name}"
-            write_bytes(out / KEPT_FOLDER / f"{number}-{path.name}", data)
-        sources.append(source)
-    imported: dict[str, Json] = {"as": form, "files": sources, "n_problems": len(read_in.problems), **read_in.about}
+        kept = f"{number}-{path.name}" if read_in.keeps_files else ""
+        if kept:
+            write_bytes(out / KEPT_FOLDER / kept, data)
+        sources.append(ImportedFile(name=name, sha256=hashlib.sha256(data).hexdigest(), kept=kept))
+    imported = Imported(form=form, files=tuple(sources), n_problems=len(read_in.problems), about=read_in.about)
+    judged = Judged(asked=asked, leading=read_in.leading) if read_in.leading else None
     # Last, so that a folder with a run.json holds all that was read.
-    judged: dict[str, Json] = {"leading": dict(read_in.leading)}
-    write_run_file(out, {"asked": asked, "imported": imported, **({"judged": judged} if read_in.leading else {})})
+    write_run_file(out, RunFile(asked=asked, imported=imported, judged=judged))
 
 
 def file_bytes(path: Path) -> bytes:

@@ -12,14 +12,16 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import NamedTuple
 
+from salva import registry
+from salva.core.asked import Asked
 from salva.core.case import Case, Prompt
-from salva.core.fingerprint import Json, derive_seed
+from salva.core.command import command_for
+from salva.core.fingerprint import derive_seed
 from salva.core.judged import Judged, Rate
 from salva.core.observation import Detection
 from salva.core.scene import Box
 from salva.core.source import ImageSource, QuestionAnswer, RunRecords, Seen
 from salva.core.verdict import OPTICAL_CHARACTER, PAIR, Failure, Outcome, Verdict
-from salva.engine.command import command_for
 from salva.errors import StoreError
 from salva.judging.headline import leading_verdicts
 from salva.judging.pair_kinds import pair_kind
@@ -114,7 +116,7 @@ class Gallery:
 def make_gallery(records: RunRecords, images: ImageSource, limit: int = MAX_EXHIBITS) -> Gallery:
     """The counterexamples to show, spread over models and categories."""
     rates = rates_of(verdict.relation for verdict in records.verdicts)
-    leading = leading_verdicts(records.cases, records.verdicts, rates, str(records.asked.get("headline") or ""))
+    leading = leading_verdicts(records.cases, records.verdicts, rates, records.asked.headline)
     everyone = [one for group in leading.values() for one in group]
     violated = [one for one in everyone if one.verdict.outcome is Outcome.VIOLATED]
     truths = {
@@ -151,12 +153,10 @@ def spread(judged: Iterable[Judged], limit: int) -> list[Judged]:
 class _Maker:
     """Turns verdicts into exhibits; each picture is read and shrunk once."""
 
-    def __init__(self, asked: Mapping[str, Json], images: ImageSource) -> None:
-        self._asked = asked
+    def __init__(self, asked: Asked, images: ImageSource) -> None:
+        self._chosen = registry.widened(asked)
         self._images = images
         self._thumbnails: dict[str, Thumbnail] = {}
-        seed = asked.get("seed")
-        self._run_seed = seed if isinstance(seed, int) else 0
 
     def exhibit(self, one: Judged, kind: str, truth: Verdict | None) -> Exhibit:
         """One pair with its pictures; truth's verdict on it where there is one."""
@@ -165,10 +165,10 @@ class _Maker:
             case=case,
             verdict=verdict,
             kind=kind,
-            seed=derive_seed(self._run_seed, case.case_id, verdict.repeat),
+            seed=derive_seed(self._chosen.seed, case.case_id, verdict.repeat),
             shots=tuple(self._shot(prompt, verdict, truth) for prompt in case.prompts),
             shared_failures=tuple(failure for failure in verdict.failures if not failure.role),
-            command=command_for(case, verdict.model, self._asked),
+            command=command_for(case, verdict.model, self._chosen),
         )
 
     def _shot(self, prompt: Prompt, verdict: Verdict, truth: Verdict | None) -> Shot:

@@ -20,7 +20,6 @@ from markupsafe import Markup
 
 from salva.assets.files import read_asset
 from salva.core.chart import Chart
-from salva.core.fingerprint import Json
 from salva.core.source import ImageSource, RunRecords
 from salva.core.table import Cell, Table
 from salva.figures.drawing import render_chart
@@ -98,7 +97,7 @@ def render_html(records: RunRecords, images: ImageSource, limit: int = MAX_EXHIB
         "is_share": is_share,
         "interval_text": interval_text,
         "figure_text": figure_text,
-        "is_imported": "imported" in summary.asked,
+        "is_imported": bool(summary.asked.imported),
         "plot": {"width": charts.PLOT_WIDTH, "height": charts.PLOT_HEIGHT},
     }
     return environment.from_string(_asset("report.html.j2")).render(
@@ -158,18 +157,18 @@ def _facts(records: RunRecords) -> list[tuple[str, str]]:
     """What was asked, in the words of the command line."""
     asked = records.asked
     facts = [("cases", str(len(records.cases)))]
-    facts += [(name, str(asked[name])) for name in ("size", "repeats", "seed") if name in asked]
-    observers = asked.get("observers")
+    if asked.size:
+        facts += [("size", asked.size), ("repeats", str(asked.repeats)), ("seed", str(asked.seed))]
     by_role: dict[str, list[str]] = {}
-    for key, one in observers.items() if isinstance(observers, dict) else ():
-        by_role.setdefault(key.partition(":")[0], []).append(_name(one))
+    for observer in asked.observers:
+        by_role.setdefault(observer.role, []).append(observer.name)
     for role, names in by_role.items():
         more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
         facts.append((role, ", ".join(names[:_MAX_NAMES]) + more))
-    if asked.get("control"):
+    if asked.control:
         facts.append(("control", "crossed seeds"))
-    if asked.get("headline"):
-        facts.append(("headline", str(asked["headline"])))
+    if asked.headline:
+        facts.append(("headline", asked.headline))
     if records.name:
         facts.append(("run", records.name))
     return facts
@@ -177,8 +176,8 @@ def _facts(records: RunRecords) -> list[tuple[str, str]]:
 
 def _audit(summary: Summary) -> str:
     """How far the embedded detector was checked on the embedded model's pictures, where a run used both."""
-    observers = summary.asked.get("observers")
-    if "pocket" not in summary.models or not isinstance(observers, dict) or "detector:pocket" not in observers:
+    observers = {(observer.role, observer.name) for observer in summary.asked.observers}
+    if "pocket" not in summary.models or ("detector", "pocket") not in observers:
         return ""
     audit = json.loads(read_asset("audits/pocket.json"))
     return (
@@ -186,10 +185,6 @@ def _audit(summary: Summary) -> str:
         f"exactly what was seen for {audit['n_right']} of them; sheets and labels are in docs/audit/pocket, what came "
         "out in docs/explanation/pocket-audit.md of salva's repository."
     )
-
-
-def _name(component: Json) -> str:
-    return str(component.get("name", "")) if isinstance(component, dict) else str(component)
 
 
 def _filters(gallery: Gallery) -> list[Filter]:

@@ -98,10 +98,9 @@ class _Writer:
         """Title, figures and charts."""
         yield self.text(title, "h1")
         asked = summary.asked
-        facts = [
-            f"{summary.cases} cases",
-            *(f"{key} {asked[key]}" for key in ("size", "repeats", "seed") if key in asked),
-        ]
+        facts = [f"{summary.cases} cases"]
+        if asked.size:
+            facts += [f"size {asked.size}", f"repeats {asked.repeats}", f"seed {asked.seed}"]
         yield self.text(", ".join([*facts, *([f"run {name}"] if name else [])]), "small")
         if len(summary.by_model) > 1:
             yield self.text("The models side by side", "h2")
@@ -161,8 +160,8 @@ class _Writer:
             yield self.text("This picture is missing or damaged.", "small")
         for failure in shot.failures:
             yield self.text(f"{failure.error}: {failure.message}", "small")
-        for asked in shot.answers[:8]:
-            yield self.text(f"{asked.question} – {asked.answer}", "small")
+        for answered in shot.answers[:8]:
+            yield self.text(f"{answered.question} – {answered.answer}", "small")
 
     def tables(self, summary: Summary) -> Iterator[Flowable]:
         """Every table, long ones cut."""

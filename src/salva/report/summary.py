@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from salva import registry
+from salva.core.asked import NOTHING, Asked
 from salva.core.case import Case
 from salva.core.chart import Chart
 from salva.core.fingerprint import Json
@@ -93,8 +94,8 @@ class Summary:
     suite: str
     cases: int
     by_model: tuple[ModelSummary, ...]
-    asked: Mapping[str, Json] = field(default_factory=dict)
-    """What the run was asked for, as run.json keeps it."""
+    asked: Asked = NOTHING
+    """What the run was asked for, as it is judged now."""
     directory: str = ""
     unit: str = "pairs"
     """What is judged, for people: pairs, or cases where they have other than two prompts."""
@@ -155,14 +156,13 @@ def summarise(
     cases: Sequence[Case],
     verdicts: Sequence[Verdict],
     *,
-    asked: Mapping[str, Json] | None = None,
+    asked: Asked = NOTHING,
     directory: str = "",
     is_whole: bool = False,
 ) -> Summary:
     """The figures of a run from its records."""
-    asked = asked or {}
-    suite = cases[0].suite if cases else _asked_suite(asked)
-    by_model: dict[str, list[Verdict]] = {model: [] for model in asked_models(asked)}
+    suite = cases[0].suite if cases else asked.suite.name
+    by_model: dict[str, list[Verdict]] = {model.name: [] for model in asked.models}
     for verdict in verdicts:
         by_model.setdefault(verdict.model, []).append(verdict)
     return Summary(
@@ -201,17 +201,6 @@ def _joined(tables: Sequence[Table]) -> Table:
     return dataclasses.replace(tables[0], columns=columns, rows=rows)
 
 
-def asked_headline(asked: Mapping[str, Json]) -> str:
-    """The relation the run chose to lead with, or nothing."""
-    return str(asked.get("headline") or "")
-
-
-def asked_models(asked: Mapping[str, Json]) -> list[str]:
-    """The models by name, in the order of the command."""
-    models = asked.get("models")
-    return [str(one["name"]) for one in models if isinstance(one, dict)] if isinstance(models, list) else []
-
-
 def table_to_json(table: Table) -> dict[str, Json]:
     """The contract's form of a table."""
     rows: list[Json] = [list(row) for row in table.rows]
@@ -223,10 +212,10 @@ def _summarise_model(
     suite: str,
     cases: Sequence[Case],
     verdicts: Sequence[Verdict],
-    asked: Mapping[str, Json],
+    asked: Asked,
     is_whole: bool,
 ) -> ModelSummary:
-    judged = judgements(cases, verdicts, _relations(asked, verdicts), asked_headline(asked))
+    judged = judgements(cases, verdicts, _relations(asked, verdicts), asked.headline)
     leading = judged.headline
     outcomes = Counter(one.verdict.outcome for one in leading)
     errors = Counter(
@@ -236,7 +225,7 @@ def _summarise_model(
         for error in dict.fromkeys(one.verdict.errors)
     )
     # A run can be reported on while it goes on; a figure over part of it must say so.
-    n_missing = 0 if is_whole else max(0, len(cases) * _asked_repeats(asked) - len(leading))
+    n_missing = 0 if is_whole else max(0, len(cases) * asked.repeats - len(leading))
     numbers: dict[str, float | None] = {"n_unjudged": n_missing}
     tables: list[Table] = []
     charts: list[Chart] = []
@@ -280,24 +269,9 @@ def _metrics(suite: str) -> Iterator[Metric]:
         yield metric(getattr(metric, "Options", NoOptions)())
 
 
-def _relations(asked: Mapping[str, Json], verdicts: Sequence[Verdict]) -> dict[str, JudgedBy]:
+def _relations(asked: Asked, verdicts: Sequence[Verdict]) -> dict[str, JudgedBy]:
     """The relations a run was asked for, with their options, and any others that judged."""
-    bound = asked.get("relations")
-    options: dict[str, Mapping[str, Json]] = {
-        str(relation["name"]): given if isinstance(given := relation.get("options"), dict) else {}
-        for relation in (bound if isinstance(bound, list) else ())
-        if isinstance(relation, dict)
-    }
+    options = {relation.name: relation.options for relation in asked.relations}
     options |= {verdict.relation: {} for verdict in verdicts if verdict.relation not in options}
     rates = registry.rates_of(options)
     return {name: JudgedBy(rate=rates.get(name), options=given) for name, given in options.items()}
-
-
-def _asked_repeats(asked: Mapping[str, Json]) -> int:
-    repeats = asked.get("repeats")
-    return repeats if isinstance(repeats, int) else 1
-
-
-def _asked_suite(asked: Mapping[str, Json]) -> str:
-    suite = asked.get("suite")
-    return str(suite.get("name", "")) if isinstance(suite, dict) else ""

@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from typing import cast
 
-from salva.core.fingerprint import Json
-from salva.core.options import NoOptions
+from salva.core.asked import Asked
+from salva.core.options import NoOptions, as_typed
 from salva.core.spec import Binding, ComponentSpec, RunSpec
 from salva.errors import UsageError, unknown_name
-from salva.registry import BUILT_IN, bind, entries, load
+from salva.registry import BUILT_IN, bind, defaults, entries, load
 
 SETTABLE = ("suite", "model", "detector", "reader", "embedder", "judge", "relation")
 NOBODY = "none"
 """What stands for a role left empty."""
 DEFAULTS = {"model": "pocket", "detector": "pocket", "reader": "rapidocr", "embedder": NOBODY, "judge": NOBODY}
 """Who plays a role when neither the user nor the suite names anyone."""
+Kept = Mapping[tuple[str, str], Mapping[str, str]]
+"""Role and name of a component to the options it had in a run."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,14 +58,15 @@ def split_settings(pairs: Iterable[str]) -> dict[str, str]:
     return settings
 
 
-def make_spec(ask: Ask) -> RunSpec:
-    """Bind every component of an ask."""
+def make_spec(ask: Ask, made: Asked | None = None) -> RunSpec:
+    """Bind every component of an ask; one that a run was made with has the options it had, unless others are set."""
     by_role = _by_role(ask.settings)
+    kept = _options_of(made) if made else {}
     if ask.reading:
         by_role["relation"].setdefault("reading", ask.reading)
     if ask.repeats < 1:
         raise UsageError(f"--repeats is {ask.repeats}; it must be 1 or more")
-    suite = bind(component_spec("suite", ask.suite, by_role["suite"]))
+    suite = bind(component_spec("suite", ask.suite, {**kept.get(("suite", ask.suite), {}), **by_role["suite"]}))
     _check_size(suite, ask.size)
     chosen = {**DEFAULTS, **getattr(suite.component, "defaults", {})}
 
@@ -72,7 +74,7 @@ def make_spec(ask: Ask) -> RunSpec:
         named = tuple(text for text in texts or (chosen[role],) if text != NOBODY)
         if not named and by_role[role]:
             raise UsageError(f"{role}.{next(iter(by_role[role]))} is set, but this run has no {role}")
-        return bind_each(role, named, by_role[role])
+        return bind_each(role, named, by_role[role], kept)
 
     def one(role: str, text: str) -> Binding | None:
         return next(iter(some(role, (text,) if text else ())), None)
@@ -92,7 +94,7 @@ def make_spec(ask: Ask) -> RunSpec:
         reader=reader,
         embedder=embedder,
         judges=judges,
-        relations=bind_relations(by_role["relation"], roles, ask.relation),
+        relations=bind_relations(by_role["relation"], roles, ask.relation, kept),
         headline=ask.relation,
         size=ask.size,
         repeats=max(ask.repeats, 2) if ask.control else ask.repeats,
@@ -102,22 +104,26 @@ def make_spec(ask: Ask) -> RunSpec:
     )
 
 
-def bind_each(role: str, texts: Sequence[str], options: Mapping[str, str]) -> tuple[Binding, ...]:
+def bind_each(
+    role: str, texts: Sequence[str], options: Mapping[str, str], kept: Kept | None = None
+) -> tuple[Binding, ...]:
     """Every named component of a role; where there are several, each gets the options it knows."""
     known = {text: option_names(role, text.partition("/")[0]) for text in texts}
     for name in options:
         if not any(name in names for names in known.values()):
             error = unknown_name(f"option of {' or '.join(texts)}", name, set().union(*known.values()))
             raise UsageError(f"{error}{_elsewhere(role, name)}")
-    return tuple(
-        bind(component_spec(role, text, {name: value for name, value in options.items() if name in known[text]}))
-        for text in texts
-    )
+    return tuple(bind(component_spec(role, text, _own(role, text, options, known[text], kept or {}))) for text in texts)
 
 
 def option_names(role: str, name: str) -> set[str]:
     """The options a component knows."""
     return {field.name for field in dataclasses.fields(getattr(load(role, name), "Options", NoOptions))}
+
+
+def _own(role: str, text: str, options: Mapping[str, str], known: set[str], kept: Kept) -> dict[str, str]:
+    """The options one component gets."""
+    return {**kept.get((role, text), {}), **{name: value for name, value in options.items() if name in known}}
 
 
 def _elsewhere(role: str, option: str) -> str:
@@ -132,7 +138,9 @@ def component_spec(role: str, text: str, options: Mapping[str, str] | None = Non
     return ComponentSpec(role=role, name=name, target=target, options=options or {})
 
 
-def bind_relations(options: Mapping[str, str], roles: Iterable[str], headline: str = "") -> tuple[Binding, ...]:
+def bind_relations(
+    options: Mapping[str, str], roles: Iterable[str], headline: str = "", kept: Kept | None = None
+) -> tuple[Binding, ...]:
     """Every relation whose needed roles are bound; each gets the options it knows."""
     bound_roles = set(roles)
     classes = {entry.name: load("relation", entry.name) for entry in entries("relation")}
@@ -146,7 +154,7 @@ def bind_relations(options: Mapping[str, str], roles: Iterable[str], headline: s
         if missing and name == headline:
             raise UsageError(f"the relation {name!r} needs a {missing[0]}; name one with --{missing[0]}")
         if not missing:
-            mine = {key: value for key, value in options.items() if key in known[name]}
+            mine = _own("relation", name, options, known[name], kept or {})
             bindings.append(bind(ComponentSpec(role="relation", name=name, options=mine)))
     for key in options:
         if not any(key in names for names in known.values()):
@@ -156,41 +164,38 @@ def bind_relations(options: Mapping[str, str], roles: Iterable[str], headline: s
     return tuple(bindings)
 
 
-def ask_again(asked: Mapping[str, Json]) -> Ask:
-    """The ask that a stored specification came from, so that it can be changed and bound anew."""
-    observers = cast(dict[str, dict[str, Json]], asked["observers"])
-    by_role: dict[str, list[dict[str, Json]]] = {role: [] for role in SETTABLE}
-    by_role["suite"] = [cast(dict[str, Json], asked["suite"])]
-    by_role["model"] = cast(list[dict[str, Json]], asked["models"])
-    by_role["relation"] = cast(list[dict[str, Json]], asked["relations"])
-    for key, component in observers.items():
-        by_role[key.partition(":")[0]].append(component)
-    settings = {
-        f"{role}.{option}": _as_text(value)
-        for role, components in by_role.items()
-        for component in components
-        for option, value in cast(dict[str, Json], component["options"]).items()
-        if value is not None and not str(component["name"]).endswith(f"/{value}")
-    }
+def ask_again(asked: Asked) -> Ask:
+    """The ask that a run came from, to be changed and bound anew with the options that its components had.
 
-    def labels(role: str) -> tuple[str, ...]:
-        return tuple(str(component["name"]) for component in by_role[role])
+    Of the settings only those of relations: one that is judged for the first time follows them too.
+    """
+    chosen = asked.chosen(defaults).relations
+
+    def names(role: str) -> tuple[str, ...]:
+        return tuple(observer.name for observer in asked.observers if observer.role == role)
 
     return Ask(
-        suite=labels("suite")[0],
-        models=labels("model"),
-        detector=next(iter(labels("detector")), NOBODY),
-        reader=next(iter(labels("reader")), NOBODY),
-        embedder=next(iter(labels("embedder")), NOBODY),
-        judges=labels("judge") or (NOBODY,),
-        size=str(asked["size"]),
-        repeats=int(cast(int, asked["repeats"])),
-        seed=int(cast(int, asked["seed"])),
-        control=bool(asked["control"]),
-        only=tuple(f"{name}={value}" for name, value in cast(list[list[str]], asked["only"])),
-        relation=str(asked["headline"]),
-        settings=settings,
+        suite=asked.suite.name,
+        models=tuple(model.name for model in asked.models),
+        detector=next(iter(names("detector")), NOBODY),
+        reader=next(iter(names("reader")), NOBODY),
+        embedder=next(iter(names("embedder")), NOBODY),
+        judges=names("judge") or (NOBODY,),
+        size=asked.size,
+        repeats=asked.repeats,
+        seed=asked.seed,
+        control=asked.control,
+        only=tuple(f"{name}={value}" for name, value in asked.only),
+        relation=asked.headline,
+        settings={f"relation.{name}": as_typed(value) for part in chosen for name, value in part.options.items()},
     )
+
+
+def _options_of(asked: Asked) -> Kept:
+    return {
+        (component.role, component.name): {name: as_typed(value) for name, value in component.options.items()}
+        for component in asked.components()
+    }
 
 
 def _by_role(settings: Mapping[str, str]) -> dict[str, dict[str, str]]:
@@ -209,9 +214,3 @@ def _check_size(suite: Binding, size: str) -> None:
         return
     if not size.isascii() or not size.isdigit() or int(size) < 1:
         raise UsageError(f"--size is {size!r}; {suite.label} has {', '.join(sizes)}, or give a number of cases")
-
-
-def _as_text(value: Json) -> str:
-    if isinstance(value, list):
-        return ",".join(_as_text(element) for element in value)
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -6,24 +6,22 @@ those of the others. A relation with other options judges everything anew: a run
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import cast
 
-from salva.core.blame import redact
+from salva.core.asked import Asked, Judged, RunFile
 from salva.core.fingerprint import Json
 from salva.core.protocols import Executor
-from salva.core.spec import Binding, RunSpec
+from salva.core.spec import RunSpec
 from salva.engine.actors import Actor
 from salva.engine.cast import Cast
 from salva.engine.progress import Progress
 from salva.errors import StoreError, UsageError
 from salva.run.ask import ask_again, make_spec
-from salva.run.ledger import JUDGED, keep_rules, stored_count
+from salva.run.ledger import keep_rules, stored_count
 from salva.run.pipeline import flow_through, open_executor
 from salva.run.summary import RunSummary
 from salva.store.runfile import read_run_file, write_run_file
@@ -50,11 +48,11 @@ def judge_again(
     content = read_run_file(directory)
     if content is None:
         raise UsageError(f"{str(directory)!r} is no run: it has no run.json; give the directory `salva run` printed")
-    if "imported" in content:
+    if content.imported is not None:
         raise UsageError(
             f"{str(directory)!r} was imported: it has verdicts and no pictures, so nothing can be judged again"
         )
-    asked = cast("dict[str, Json]", content["asked"])
+    asked = content.asked
     spec = changes if isinstance(changes, RunSpec) else changed_spec(asked, changes)
     labels = _told_apart(spec, asked)
     with closing(open_executor(executor)) as workplace, open_run(directory, "write") as store:
@@ -74,59 +72,44 @@ def judge_again(
     return summary
 
 
-def changed_spec(asked: Mapping[str, Json], changes: Changes) -> RunSpec:
+def changed_spec(asked: Asked, changes: Changes) -> RunSpec:
     """The specification a run was asked with, and the changes in it, bound anew."""
     ask = ask_again(asked)
-    settings = dict(ask.settings)
-    replaced = {"detector": changes.detector, "reader": changes.reader, "judge": "+".join(changes.judges) or None}
-    before = {"detector": ask.detector, "reader": ask.reader, "judge": "+".join(ask.judges)}
-    for role, name in replaced.items():
-        # Another component has other options; those of the old one would not fit it.
-        if name is not None and name != before[role]:
-            settings = {key: value for key, value in settings.items() if not key.startswith(f"{role}.")}
-    if changes.reading is not None:
-        settings["relation.reading"] = changes.reading
+    reading = {} if changes.reading is None else {"relation.reading": changes.reading}
     return make_spec(
-        dataclasses.replace(
+        replace(
             ask,
             detector=changes.detector if changes.detector is not None else ask.detector,
             reader=changes.reader if changes.reader is not None else ask.reader,
             judges=changes.judges or ask.judges,
             relation=changes.relation if changes.relation is not None else ask.relation,
-            settings={**settings, **changes.settings},
-        )
+            settings={**ask.settings, **reading, **changes.settings},
+        ),
+        asked,
     )
 
 
-def _told_apart(spec: RunSpec, first: Mapping[str, Json]) -> dict[str, str]:
-    """Labels for perceivers that share a name with one of the run's but have other options, by role:name."""
-    known = cast("dict[str, dict[str, Json]]", first["observers"])
+def _told_apart(spec: RunSpec, first: Asked) -> dict[tuple[str, str], str]:
+    """Labels for perceivers that share role and name with one of the run's but have other options."""
+    before = {(observer.role, observer.name): observer.options for observer in first.observers}
     labels = {}
     for binding in spec.observers():
-        key = f"{binding.role}:{binding.label}"
-        differing = _differing(binding, known.get(key))
+        key = binding.role, binding.label
+        options = sorted(binding.asked().options.items()) if key in before else []
+        differing = [f"{name}={_shown(value)}" for name, value in options if before[key].get(name) != value]
         if differing:
             labels[key] = f"{binding.label}({','.join(differing)})"
     return labels
 
 
-def _differing(binding: Binding, stored: Mapping[str, Json] | None) -> list[str]:
-    if stored is None:
-        return []
-    before = cast("dict[str, Json]", stored["options"])
-    now = cast("dict[str, Json]", json.loads(json.dumps(binding.asked()["options"])))
-    return [f"{name}={_plain(value)}" for name, value in sorted(now.items()) if before.get(name) != value]
-
-
-def _plain(value: Json) -> str:
+def _shown(value: Json) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _painters(store: RunStore, content: Mapping[str, Json]) -> list[Actor]:
+def _painters(store: RunStore, content: RunFile) -> list[Actor]:
     """The generators as they were when they painted, whatever version is installed now."""
     stored = {component.component_id: component for component in store.components()}
-    components = cast("dict[str, list[dict[str, Json]]]", content.get("components", {}))
-    wanted = [str(model.get("component_id")) for model in components.get("models", [])]
+    wanted = [component.component_id for component in content.components if component.role == "model"]
     missing = [component_id for component_id in wanted if component_id not in stored]
     if missing or not wanted:
         raise StoreError(
@@ -136,9 +119,9 @@ def _painters(store: RunStore, content: Mapping[str, Json]) -> list[Actor]:
     return [Actor.remembered(stored[component_id]) for component_id in wanted]
 
 
-def _leading(store: RunStore, cast_: Cast) -> dict[str, Json]:
+def _leading(store: RunStore, cast_: Cast) -> dict[str, str]:
     """By relation, the observers of the verdicts just made, as a verdict names them."""
-    leading: dict[str, Json] = {}
+    leading: dict[str, str] = {}
     for case in store.cases():
         for hearing in cast_.hearings(case):
             leading.setdefault(hearing.part.label, hearing.observers)
@@ -147,13 +130,10 @@ def _leading(store: RunStore, cast_: Cast) -> dict[str, Json]:
     return leading
 
 
-def _write_down(directory: Path, content: dict[str, Json], spec: RunSpec, leading: dict[str, Json]) -> None:
+def _write_down(directory: Path, content: RunFile, spec: RunSpec, leading: Mapping[str, str]) -> None:
     """Say in run.json by which rules and eyes the run is judged now; nothing when they are its own."""
-    asked = cast("dict[str, Json]", content["asked"])
-    now = json.loads(redact(json.dumps(spec.asked())))
-    differing = {name: now[name] for name in ("observers", "relations", "headline") if now[name] != asked[name]}
-    fresh = {name: value for name, value in content.items() if name != JUDGED}
-    if differing:
-        fresh[JUDGED] = {**differing, "leading": leading}
-    if fresh != content:
-        write_run_file(directory, fresh)
+    now = spec.asked().redacted()
+    asked = replace(content.asked, observers=now.observers, relations=now.relations, headline=now.headline)
+    is_otherwise = asked.to_json() != content.asked.to_json()
+    judged = Judged(asked=asked, leading=leading) if is_otherwise else None
+    write_run_file(directory, replace(content, judged=judged))

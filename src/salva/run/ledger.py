@@ -1,34 +1,27 @@
-"""What a run directory says it is: run.json, its cases, and the stamp of a finished run.
-
-Decides whether a directory may be used for a specification, before anything is written to it.
-"""
+"""What a run directory says it is: run.json, its cases, and the stamp of a finished run."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
-from salva.core.blame import redact
+from salva.core.asked import Asked, Resolved, RunFile
 from salva.core.case import Case
 from salva.core.fingerprint import Json, fingerprint
 from salva.core.spec import Binding, RunSpec
 from salva.engine.cast import Cast
 from salva.errors import StoreError, UsageError
 from salva.run.summary import RunSummary
-from salva.store.blobs import IMAGES
-from salva.store.lock import LOCK_FILE
 from salva.store.reading import DATABASE
-from salva.store.runfile import RUN_FILE, read_run_file, write_run_file
+from salva.store.runfile import read_run_file, write_run_file
 from salva.store.sqlite import RunStore, open_run
 
 FINISHED = "finished"
-JUDGED = "judged"
-"""In run.json: how `salva judge` last judged the run, where that differs from what was asked."""
+_ASKED = "asked"
 _RULES = "rules"
-_OURS = {LOCK_FILE, DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", f"{DATABASE}-journal", IMAGES, f".{RUN_FILE}.tmp"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,48 +32,15 @@ class CaseCount:
     n_prompts: int
 
 
-def check_directory(directory: Path, spec: RunSpec) -> None:
-    """Refuse a directory that holds another run, or something that is no run at all."""
-    if directory.exists() and not directory.is_dir():
-        raise UsageError(f"{str(directory)!r} is a file; --out takes a directory")
-    content = read_run_file(directory)
-    if content is not None:
-        _check_same(directory, cast("dict[str, Json]", content["asked"]), spec.asked())
-    elif directory.is_dir():
-        strangers = sorted(path.name for path in directory.iterdir() if path.name not in _OURS)
-        if strangers:
-            raise UsageError(
-                f"{str(directory)!r} is not a run and not empty (it holds {strangers[0]!r}); "
-                "choose another directory with --out"
-            )
-
-
-def _check_same(directory: Path, stored: Mapping[str, Json], asked: Mapping[str, Json]) -> None:
-    wanted = json.loads(redact(json.dumps(asked)))
-    differing = [name for name in {**stored, **wanted} if stored.get(name) != wanted.get(name)]
-    if differing:
-        details = "; ".join(f"{n} was {_short(stored.get(n))}, now {_short(wanted.get(n))}" for n in sorted(differing))
-        raise UsageError(
-            f"{str(directory)!r} holds a run that was asked differently ({details}); "
-            "ask the same again to go on with it, or choose another directory with --out"
-        )
-
-
-def _short(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 120 else f"{text[:117]}..."
-
-
 def stamp_of(spec: RunSpec) -> str:
     """What a finished run is finished for: everything asked, and the exact components that answered."""
-    bindings = (spec.suite, *spec.models, *spec.observers(), *spec.relations)
-    return fingerprint([spec.asked(), [binding.identity() for binding in bindings]])
+    return fingerprint([spec.asked().to_json(), [binding.identity() for binding in spec.bindings()]])
 
 
 def finished_summary(directory: Path, spec: RunSpec, retry_refused: bool) -> RunSummary | None:
     """What a finished run came to, without touching anything; None when there is work to do."""
     content = read_run_file(directory)
-    if not (directory / DATABASE).is_file() or content is None or JUDGED in content:
+    if not (directory / DATABASE).is_file() or content is None or content.judged is not None:
         # A run that was judged otherwise since goes back to its own rules first; nothing is painted for that.
         return None
     with open_run(directory) as store:
@@ -93,29 +53,35 @@ def finished_summary(directory: Path, spec: RunSpec, retry_refused: bool) -> Run
     return RunSummary(outcomes=outcomes, n_reused=cast(int, stamp["n_images"]))
 
 
+def asked_before(store: RunStore) -> RunFile | None:
+    """What the store itself remembers of what was asked, for a run that lost its run.json."""
+    asked = store.meta().get(_ASKED)
+    try:
+        return None if asked is None else RunFile(asked=Asked.from_json(asked))
+    except ValueError as error:
+        raise StoreError(
+            f"{str(store.path)!r} does not say what was asked ({error}): somebody edited it; restore it from a copy"
+        ) from error
+
+
 def open_ledger(store: RunStore, spec: RunSpec, cast_: Cast, environment: Mapping[str, Json]) -> None:
     """Write down what is asked, who answers and where; under the run lock, before any work."""
-    content = read_run_file(store.directory)
-    known = store.meta().get("asked")
-    if content is None and known is not None:
-        _check_same(store.directory, cast("dict[str, Json]", known), spec.asked())
-    components: dict[str, Json] = {
-        "suite": spec.suite.identity(),
-        "models": [{**a.identity, "component_id": a.component_id} for a in cast_.models],
-        "observers": {f"{b.role}:{b.label}": b.identity() for b in spec.observers()},
-        "relations": [binding.identity() for binding in spec.relations],
-    }
-    fresh: dict[str, Json] = {"asked": spec.asked(), "components": components, "environment": dict(environment)}
-    if content is not None:
-        fresh = {**content, "components": components}
-        fresh.pop(JUDGED, None)
-        seen_in = [content.get("environment"), *cast("list[Json]", content.get("resumed_in", []))]
-        if dict(environment) not in seen_in:
-            fresh["resumed_in"] = [*seen_in[1:], dict(environment)]
-    fresh = json.loads(redact(json.dumps(fresh)))
-    if fresh != content:
-        write_run_file(store.directory, fresh)
-    store.set_meta("asked", cast(Json, json.loads(redact(json.dumps(spec.asked())))))
+    components = (
+        Resolved(role="suite", identity=spec.suite.identity()),
+        *(Resolved(role="model", identity=actor.identity, component_id=actor.component_id) for actor in cast_.models),
+        *(Resolved(role=b.role, identity=b.identity()) for b in (*spec.observers(), *spec.relations)),
+    )
+    content = read_run_file(store.directory) or RunFile(asked=spec.asked(), environment=environment)
+    is_new_place = environment not in (content.environment, *content.resumed_in)
+    fresh = replace(
+        content,
+        choice=spec.choice() if content.choice is None else content.choice,
+        components=components,
+        resumed_in=(*content.resumed_in, environment) if is_new_place else content.resumed_in,
+        judged=None,
+    )
+    write_run_file(store.directory, fresh)
+    store.set_meta(_ASKED, spec.asked().redacted().to_json())
     packages = environment.get("packages")
     store.set_meta("salva_version", packages.get("salva") if isinstance(packages, dict) else None)
     keep_rules(store, spec.relations)

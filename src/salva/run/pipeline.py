@@ -25,7 +25,8 @@ from salva.engine.units import Unit
 from salva.errors import UsageError
 from salva.registry import bind
 from salva.run import environment as surroundings
-from salva.run.ledger import CaseCount, check_directory, finished_summary, keep_cases, open_ledger, stamp_finished
+from salva.run.directory import rules_kept, settle
+from salva.run.ledger import CaseCount, asked_before, finished_summary, keep_cases, open_ledger, stamp_finished
 from salva.run.plan import planned_cases
 from salva.run.summary import RunSummary
 from salva.store.records import WHOLE
@@ -49,14 +50,18 @@ def execute(
     check_prices((*spec.models, *spec.observers()), limits or Limits())
     if spec.control and spec.repeats < 2:
         raise UsageError(f"--control needs at least 2 repeats to compare seeds, got {spec.repeats}; add --repeats 2")
-    check_directory(directory, spec)
+    spec = settle(directory, asked_now := spec)
+    if kept := rules_kept(asked_now.asked(), spec.asked()):
+        progress.note(f"{str(directory)!r} goes by the rules it was made with ({kept}); another --out takes today's")
     finished = finished_summary(directory, spec, retry_refused)
     if finished is not None:
         return finished
     cast_ = Cast.of(spec)
     with closing(open_executor(executor)) as workplace, open_run(directory, "write") as store:
         # Again, now that nobody else can write: two processes may have found the directory empty.
-        check_directory(directory, spec)
+        settled = settle(directory, spec, asked_before(store))
+        if settled != spec:
+            spec, cast_ = settled, Cast.of(settled)
         open_ledger(store, spec, cast_, environment or surroundings.environment())
         counted = keep_cases(store, spec, planned_cases(spec))
         summary = flow_through(store, cast_, workplace, progress, counted, retry_refused=retry_refused, budget=budget)

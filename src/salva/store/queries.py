@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from salva.core.fingerprint import Json
+from salva.core.asked import NOTHING, RunFile
 from salva.core.observation import Answer, Detection, Detections, Reading, TextSpan
 from salva.core.protocols import Query
 from salva.core.source import QuestionAnswer, RunRecords, RunSource, Seen
@@ -40,7 +40,7 @@ class StoredImages:
             elif isinstance(look.observation, Reading):
                 texts = look.observation.spans
             elif isinstance(look.observation, Answer) and not look.query.repeat:
-                answers += _asked(look.query, look.observation)
+                answers += _questions_answered(look.query, look.observation)
         return Seen(boxes=boxes, texts=texts, answers=tuple(answers))
 
     def answers(self, image_id: str, observers: str) -> Mapping[str, Answer]:
@@ -55,7 +55,7 @@ class StoredImages:
         }
 
 
-def _asked(query: Query, answer: Answer) -> list[QuestionAnswer]:
+def _questions_answered(query: Query, answer: Answer) -> list[QuestionAnswer]:
     """A judge's answer as questions and answers; a grade answers one question a score."""
     if answer.problem:
         return [QuestionAnswer(question=query.text, answer=f"unreadable: {answer.problem}")]
@@ -78,21 +78,17 @@ def read_records(directory: Path) -> RunRecords:
 def open_source(directory: Path) -> Iterator[RunSource]:
     """The records and the pictures of a run; closed again afterwards."""
     with open_run(directory) as store:
-        run_file = read_run_file(directory) or {}
-        asked, judged = run_file.get("asked"), run_file.get("judged")
-        asked = asked if isinstance(asked, dict) else {}
-        judged = judged if isinstance(judged, dict) else {}
-        leading = judged.get("leading")
+        judged = (read_run_file(directory) or RunFile(asked=NOTHING)).judged_as()
         records = RunRecords(
             cases=tuple(store.cases()),
-            verdicts=_leading_first(store.verdicts(), leading if isinstance(leading, dict) else {}),
-            asked={**asked, **{name: value for name, value in judged.items() if name in asked}},
+            verdicts=_leading_first(store.verdicts(), judged.leading),
+            asked=judged.asked,
             name=directory.resolve().name,
             is_whole=WHOLE in store.meta(),
         )
         yield RunSource(records, StoredImages(store))
 
 
-def _leading_first(verdicts: Iterable[Verdict], leading: Mapping[str, Json]) -> tuple[Verdict, ...]:
+def _leading_first(verdicts: Iterable[Verdict], leading: Mapping[str, str]) -> tuple[Verdict, ...]:
     """Verdicts of the observers named last before the others: of two equally busy detectors the first counts."""
     return tuple(sorted(verdicts, key=lambda verdict: leading.get(verdict.relation) != verdict.observers))

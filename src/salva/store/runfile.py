@@ -1,4 +1,4 @@
-"""RUN/run.json: what was asked, which components that meant, and where it ran.
+"""The file RUN/run.json; what it says is a RunFile.
 
 Replaced as a whole, so that a reader sees the old text or the new one and never half of one.
 """
@@ -7,42 +7,40 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
 from pathlib import Path
 
-from salva.core.fingerprint import Json
+from salva.core.asked import RunFile
+from salva.core.blame import redact
 from salva.errors import StoreError
 from salva.store.blobs import store_error
 
 RUN_FILE = "run.json"
 
 
-def read_run_file(directory: Path) -> dict[str, Json] | None:
+def read_run_file(directory: Path) -> RunFile | None:
     """What run.json says; None where there is none yet."""
     path = directory / RUN_FILE
     try:
-        text = path.read_text(encoding="utf-8")
+        return RunFile.from_json(json.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
         return None
-    except (OSError, UnicodeDecodeError) as error:
-        if isinstance(error, OSError):
-            raise store_error(path, error) from error
-        raise _broken(path, error) from error
-    try:
-        content = json.loads(text)
+    except OSError as error:
+        raise store_error(path, error) from error
     except ValueError as error:
-        raise _broken(path, error) from error
-    if not isinstance(content, dict) or not isinstance(content.get("asked"), dict):
-        raise _broken(path, ValueError("it has no object 'asked'"))
-    return content
+        raise StoreError(
+            f"{str(path)!r} is not the file salva wrote ({error}); "
+            "restore it from a copy, or start anew with another --out"
+        ) from error
 
 
-def write_run_file(directory: Path, content: Mapping[str, Json]) -> None:
-    """Replace run.json."""
+def write_run_file(directory: Path, content: RunFile) -> None:
+    """Replace run.json, if it does not say the same already; no secret is written."""
     path = directory / RUN_FILE
     temporary = directory / f".{RUN_FILE}.tmp"
-    text = json.dumps(content, indent=2, ensure_ascii=True, allow_nan=False, sort_keys=True) + "\n"
+    text = redact(json.dumps(content.to_json(), indent=2, ensure_ascii=True, allow_nan=False, sort_keys=True)) + "\n"
     try:
+        if path.exists() and path.read_bytes() == text.encode():
+            return
         with open(temporary, "w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
@@ -50,9 +48,3 @@ def write_run_file(directory: Path, content: Mapping[str, Json]) -> None:
         temporary.replace(path)
     except OSError as error:
         raise store_error(path, error) from error
-
-
-def _broken(path: Path, error: Exception) -> StoreError:
-    return StoreError(
-        f"{str(path)!r} is not the file salva wrote ({error}); restore it from a copy, or start anew with another --out"
-    )

@@ -14,10 +14,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar
 
+from salva.core.asked import Asked
 from salva.core.case import Case
 from salva.core.cells import safe_cell
 from salva.core.exchange import Written
-from salva.core.fingerprint import Json
 from salva.core.options import NoOptions
 from salva.core.source import ImageSource, RunSource
 from salva.core.table import Cell, Table
@@ -169,13 +169,9 @@ def _is_open(question: Question, formula: str | None, reading: str) -> bool:
     return formula is not None and expected_answer(question, formula, reading) is None
 
 
-def _reading(asked: object) -> str:
-    relations = asked.get("relations") if isinstance(asked, dict) else None
-    for relation in relations if isinstance(relations, list) else ():
-        options: Json = relation.get("options") if isinstance(relation, dict) else None
-        if isinstance(relation, dict) and relation.get("name") in _RELATIONS and isinstance(options, dict):
-            return str(options.get("reading", "exact"))
-    return "exact"
+def _reading(asked: Asked) -> str:
+    readings = (relation.options.get("reading") for relation in asked.relations if relation.name in _RELATIONS)
+    return str(next(readings, None) or "exact")
 
 
 def _csv(rows: Iterable[Sequence[Cell]]) -> str:

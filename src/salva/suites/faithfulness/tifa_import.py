@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
 
+from salva.core.asked import AskedComponent
 from salva.core.case import Case, Prompt
 from salva.core.exchange import Flaw, ImportSettings, ReadIn
 from salva.core.fingerprint import Json
@@ -144,7 +145,10 @@ def _read(files: Sequence[Path], model: str, scale: str) -> ReadIn:
             "answers": sum(len(side) for rows in said.values() for pair in rows.values() for side in pair.values()),
             "CLIP scores": sum(2 * len(rows) for rows in fits.values()),
         },
-        rules=tuple({"name": name, "options": {"clip_scale": scale}} for name in ("same-answers", "must-differ")),
+        rules=tuple(
+            AskedComponent(role="relation", name=name, options={"clip_scale": scale})
+            for name in ("same-answers", "must-differ")
+        ),
     )
 
 

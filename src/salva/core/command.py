@@ -1,0 +1,40 @@
+"""The command that paints one case of a run again: what was asked goes in, a line to paste into a shell comes out."""
+
+from __future__ import annotations
+
+import shlex
+
+from salva.core.asked import Asked
+from salva.core.case import Case
+from salva.core.options import as_typed
+
+
+def command_for(case: Case, model: str, chosen: Asked) -> str:
+    """`salva run` narrowed to one case and model, quoted for a shell; nothing for pictures that others painted.
+
+    chosen: what was asked, of all of the suite and less what stands at its default.
+    """
+    if chosen.imported or not chosen.size:
+        return ""
+    words = ["salva", "run", case.suite, "--model", model]
+    for observer in chosen.observers:
+        words += [f"--{observer.role}", observer.name]
+    # A role nobody played must be said too: the command line has observers of its own by default.
+    for role in ("detector", "reader"):
+        if f"--{role}" not in words:
+            words += [f"--{role}", "none"]
+    words += ["--size", chosen.size]
+    words += ["--repeats", str(chosen.repeats), "--seed", str(chosen.seed)]
+    if chosen.control:
+        words.append("--control")
+    for name, value in case.labels.items():
+        words += ["--only", f"{name}={value}"]
+    settings = [
+        f"{component.role}.{option}={as_typed(value)}"
+        for component in chosen.components()
+        if component.role != "model" or component.name == model
+        for option, value in component.options.items()
+    ]
+    for setting in dict.fromkeys(settings):
+        words += ["--set", setting]
+    return shlex.join(words)

@@ -1,0 +1,157 @@
+"""Which directory a run is in, and the rules it goes on under there.
+
+A run is known by what the user chose. Whatever else has changed since it was made, new relations, new options, other
+defaults, it is finished as it was begun. Nothing is written here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import glob
+import json
+from pathlib import Path
+
+from salva.core.asked import Asked, AskedComponent, Choice, RunFile
+from salva.core.fingerprint import Json
+from salva.core.options import as_typed
+from salva.core.spec import Binding, RunSpec
+from salva.engine.progress import Progress
+from salva.errors import StoreError, UsageError
+from salva.registry import rebind
+from salva.store.blobs import IMAGES
+from salva.store.lock import LOCK_FILE
+from salva.store.reading import DATABASE
+from salva.store.runfile import RUN_FILE, read_run_file
+
+RUNS = Path("runs")
+"""Where runs live that nobody gave a directory."""
+_OURS = {LOCK_FILE, DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", f"{DATABASE}-journal", IMAGES, f".{RUN_FILE}.tmp"}
+_N_HEX = 8
+
+
+def find_directory(spec: RunSpec, parent: Path, progress: Progress) -> Path:
+    """Where a run without --out lives: by the name of what was chosen, or where an earlier version put it."""
+    directory = parent / spec.directory_name()
+    if directory.exists():
+        return directory
+    pattern = glob.escape(directory.name[:-_N_HEX]) + "?" * _N_HEX
+    for sibling in sorted(parent.glob(pattern)):
+        try:
+            content = read_run_file(sibling)
+        except StoreError:
+            continue
+        if content is not None and not _differing(content, spec):
+            progress.note(f"{str(sibling)!r} is this run under the name of an earlier version; it goes on there")
+            return sibling
+    return directory
+
+
+def settle(directory: Path, spec: RunSpec, stored: RunFile | None = None) -> RunSpec:
+    """The specification under the rules of the run that a directory holds.
+
+    Refuses a directory that holds another run, or something that is no run at all. stored: what was asked, where
+    run.json is lost.
+    """
+    if directory.exists() and not directory.is_dir():
+        raise UsageError(f"{str(directory)!r} is a file; --out takes a directory")
+    content = read_run_file(directory) or stored
+    if content is None:
+        _refuse_strangers(directory)
+        return spec
+    if differing := _differing(content, spec):
+        raise UsageError(
+            f"{str(directory)!r} holds a run that was asked differently ({'; '.join(differing)}); "
+            "ask the same again to go on with it, or choose another directory with --out"
+        )
+    try:
+        return _as_made(spec, content.asked)
+    except UsageError as error:
+        raise UsageError(
+            f"{str(directory)!r} holds this run as an earlier version made it, and it cannot be finished so: {error} "
+            "Finish it with that version or install what is missing, or choose another directory with --out"
+        ) from error
+
+
+def rules_kept(asked: Asked, made: Asked) -> str:
+    """What a run does by its own rules that the command would do otherwise today; empty when nothing is."""
+    before = {(component.role, component.name): component.options for component in made.components()}
+    kept = [
+        f"{component.role}.{option} of {component.name} stays {_short(value)}"
+        for component in asked.components()
+        for option, value in before.get((component.role, component.name), {}).items()
+        if component.options.get(option) != value
+    ]
+    new = [f"{c.name} is not judged" for c in asked.relations if (c.role, c.name) not in before]
+    return "; ".join(kept + new)
+
+
+def _refuse_strangers(directory: Path) -> None:
+    names = [path.name for path in directory.iterdir()] if directory.is_dir() else []
+    strangers = sorted(set(names) - _OURS)
+    if strangers:
+        raise UsageError(
+            f"{str(directory)!r} is not a run and not empty (it holds {strangers[0]!r}); "
+            "choose another directory with --out"
+        )
+
+
+def _differing(content: RunFile, spec: RunSpec) -> list[str]:
+    """What was chosen otherwise, in the words of the command line."""
+    asked = spec.asked().redacted()
+    if content.asked.to_json() == asked.to_json():
+        return []
+    # A relation that is gone has no defaults to compare with; that it is missing is said later.
+    known = {binding.label for binding in spec.relations}
+    made = dataclasses.replace(content.asked, relations=tuple(r for r in content.asked.relations if r.name in known))
+    before = content.choice if content.choice is not None else spec.choice(made)
+    now = spec.choice(asked)
+    names = sorted({*before, *now})
+    return [f"{n} was {_told(before, n)}, now {_told(now, n)}" for n in names if before.get(n) != now.get(n)]
+
+
+def _told(choice: Choice, name: str) -> str:
+    if name in choice:
+        return _short(choice[name])
+    return "its default" if "." in name else "none"
+
+
+def _short(value: Json) -> str:
+    text = as_typed(value) if isinstance(value, list) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 120 else f"{text[:117]}..."
+
+
+def _as_made(spec: RunSpec, made: Asked) -> RunSpec:
+    """The same run with every option as it was, and the relations it had."""
+    before = {(component.role, component.name): component for component in made.components()}
+    now = {(component.role, component.name): component for component in spec.asked().redacted().components()}
+
+    def keep(binding: Binding) -> Binding:
+        key = binding.role, binding.label
+        return _with_options(binding, before[key], now[key]) if key in before else binding
+
+    def keep_one(binding: Binding | None) -> Binding | None:
+        return binding and keep(binding)
+
+    installed = {binding.label: binding for binding in spec.relations}
+    for relation in made.relations:
+        if relation.name not in installed:
+            raise UsageError(f"it was judged by the relation {relation.name!r}, which is not there.")
+    return dataclasses.replace(
+        spec,
+        suite=keep(spec.suite),
+        models=tuple(map(keep, spec.models)),
+        detector=keep_one(spec.detector),
+        reader=keep_one(spec.reader),
+        embedder=keep_one(spec.embedder),
+        judges=tuple(map(keep, spec.judges)),
+        relations=tuple(keep(installed[relation.name]) for relation in made.relations),
+    )
+
+
+def _with_options(binding: Binding, before: AskedComponent, now: AskedComponent) -> Binding:
+    """A binding with the options it had; those that stay are left alone, since what is stored may be redacted."""
+    changes = {option: as_typed(value) for option, value in before.options.items() if now.options.get(option) != value}
+    for option in changes:
+        if option not in type(binding.options).__dataclass_fields__:
+            raise UsageError(f"it was made with {binding.role}.{option} of {binding.label!r}, which is no option now.")
+    return rebind(binding, changes) if changes else binding

@@ -1,0 +1,65 @@
+"""The line that paints a case again must be one that a shell takes."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+
+from report.fake_runs import make_case
+
+from salva.core.asked import NOTHING, Asked, AskedComponent
+from salva.core.command import command_for
+from salva.core.fingerprint import Json
+from salva.registry import widened
+
+
+def model(name: str, **options: Json) -> AskedComponent:
+    return AskedComponent(role="model", name=name, options=options)
+
+
+def relation(name: str) -> AskedComponent:
+    return AskedComponent(role="relation", name=name, options={"reading": "at-least"})
+
+
+ASKED = Asked(
+    suite=AskedComponent(role="suite", name="metalogic", options={"brackets": False}),
+    models=(model("painter", faults="entity-omission:0.3", side=256), model("other", x=1)),
+    observers=(AskedComponent(role="detector", name="pocket"),),
+    relations=(relation("same-scene"), relation("truth")),
+    size="120",
+    repeats=2,
+    seed=3,
+    control=True,
+)
+
+
+def test_defaults_are_left_out_and_choices_kept() -> None:
+    case = make_case(labels={"law": "commutative", "entities": "cat,teddy bear"})
+    words = shlex.split(command_for(case, "painter", widened(ASKED)))
+    assert words[:5] == ["salva", "run", "metalogic", "--model", "painter"]
+    assert words[5:9] == ["--detector", "pocket", "--reader", "none"]
+    assert words[9:16] == ["--size", "full", "--repeats", "2", "--seed", "3", "--control"]
+    assert words[16:20] == ["--only", "law=commutative", "--only", "entities=cat,teddy bear"]
+    assert words[20:] == ["--set", "model.faults=entity-omission:0.3", "--set", "relation.reading=at-least"]
+
+
+def test_what_follows_a_slash_is_not_repeated_and_unknown_plugins_do_no_harm() -> None:
+    asked = replace(
+        ASKED, models=(model("nonesuch/a b", path="a b", on=True, of=["x", "y"]), model("openai/z", model="z"))
+    )
+    words = shlex.split(command_for(make_case(suite="mine"), "nonesuch/a b", widened(asked)))
+    assert words[:5] == ["salva", "run", "mine", "--model", "nonesuch/a b"]
+    assert "model.on=true" in words
+    assert "model.of=x,y" in words
+    assert "model.model=z" not in shlex.split(command_for(make_case(), "openai/z", widened(asked)))
+
+
+def test_hostile_labels_stay_one_word() -> None:
+    case = make_case(labels={"law": "x; rm -rf ~ $(id) `id`\n'\""})
+    command = command_for(case, "painter", Asked(size="quick"))
+    assert shlex.split(command)[-1] == "law=x; rm -rf ~ $(id) `id`\n'\""
+
+
+def test_there_is_no_command_where_nothing_is_known_or_others_painted() -> None:
+    assert command_for(make_case(), "painter", NOTHING) == ""
+    assert command_for(make_case(), "painter", replace(ASKED, imported="ratings")) == ""
