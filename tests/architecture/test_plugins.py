@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -49,12 +50,17 @@ def test_plugins_can_be_switched_off(installed: Path) -> None:
     assert "with-swap" not in _salva(installed, "list", "suites", SALVA_NO_PLUGINS="1").stdout
 
 
-def test_an_installed_suite_and_detector_run_end_to_end(installed: Path, tmp_path: Path) -> None:
+def test_an_installed_suite_detector_and_metric_run_end_to_end(installed: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
     run = ["run", "with-swap", "--size", "full", "--detector", "blobs", "--reader", "none", "--no-progress"]
     done = _salva(installed, *run, "--out", str(out), "--set", "detector.contrast=60")
     assert done.returncode == 0, done.stderr
     assert (out / "salva.db").exists()
+    report = json.loads(_salva(installed, "report", str(out), "--format", "json").stdout)
+    by_repeat = next(table for table in report["tables"] if table["name"] == "by repeat")
+    assert [row[:2] for row in by_repeat["rows"]] == [
+        [0, sum(report["outcomes"][name] for name in ("HOLDS", "VIOLATED"))]
+    ]
 
 
 def test_a_loose_file_is_tried_without_installing(tmp_path: Path) -> None:
