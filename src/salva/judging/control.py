@@ -37,10 +37,10 @@ class Excess:
 
 def excess_of(controls: Sequence[Judged]) -> Excess | None:
     """The excess over a group of control verdicts; None when none of them could compare anything."""
-    usable = [one for one in controls if {BETWEEN, WITHIN_A, WITHIN_B} <= one.verdict.scores.keys()]
+    usable = [control for control in controls if {BETWEEN, WITHIN_A, WITHIN_B} <= control.verdict.scores.keys()]
     if not usable:
         return None
-    scores = [one.verdict.scores for one in usable]
+    scores = [control.verdict.scores for control in usable]
     between, within_a, within_b = (
         sum(score[name] for score in scores) / len(scores) for name in (BETWEEN, WITHIN_A, WITHIN_B)
     )
@@ -54,7 +54,7 @@ def excess_of(controls: Sequence[Judged]) -> Excess | None:
         interval=cautious_macro(
             each,
             [""] * len(each),
-            [cluster_of(one.case) for one in usable],
-            [one.case.case_id for one in usable],
+            [cluster_of(control.case) for control in usable],
+            [control.case.case_id for control in usable],
         ),
     )

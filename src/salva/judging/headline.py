@@ -114,16 +114,16 @@ def _whole_names(verdicts: Sequence[Verdict]) -> dict[tuple[str, str], str]:
     return names
 
 
-def main_observers(judged: Iterable[Judged]) -> dict[str, str]:
+def main_observers(group: Iterable[Judged]) -> dict[str, str]:
     """For each relation the observers that most verdicts come from; the first seen wins a tie."""
-    counts = Counter((verdict.relation, verdict.observers) for _, verdict in judged)
+    counts = Counter((verdict.relation, verdict.observers) for _, verdict in group)
     main: dict[str, str] = {}
     for (relation, observers), _ in counts.most_common():
         main.setdefault(relation, observers)
     return main
 
 
-def of_main_observers(judged: Sequence[Judged]) -> list[Judged]:
+def of_main_observers(group: Sequence[Judged]) -> list[Judged]:
     """The verdicts of each relation's main observers."""
-    main = main_observers(judged)
-    return [one for one in judged if one.verdict.observers == main[one.verdict.relation]]
+    main = main_observers(group)
+    return [judged for judged in group if judged.verdict.observers == main[judged.verdict.relation]]

@@ -98,49 +98,49 @@ def cluster_of(case: Case) -> str:
     return case.cluster or case.case_id
 
 
-def tally(judged: Iterable[Judged]) -> Tally:
+def tally(group: Iterable[Judged]) -> Tally:
     """All of them counted together."""
     total = Tally()
-    for one in judged:
-        total.add(one)
+    for judged in group:
+        total.add(judged)
     return total
 
 
-def tally_by(judged: Iterable[Judged], key: Callable[[Judged], GroupKey | None]) -> dict[GroupKey, Tally]:
+def tally_by(group: Iterable[Judged], key: Callable[[Judged], GroupKey | None]) -> dict[GroupKey, Tally]:
     """Counted by group, in order of first appearance; a key of None leaves a verdict out."""
     groups: dict[GroupKey, Tally] = {}
-    for one in judged:
-        name = key(one)
+    for judged in group:
+        name = key(judged)
         if name is None:
             continue
         if name not in groups:
             groups[name] = Tally()
-        groups[name].add(one)
+        groups[name].add(judged)
     return groups
 
 
-def category_mean(judged: Iterable[Judged]) -> CategoryMean:
+def category_mean(group: Iterable[Judged]) -> CategoryMean:
     """The mean over categories of their rates; a category where nothing was decided is left out."""
-    groups = tally_by(judged, lambda one: one.case.category).values()
-    rates = [group.rate for group in groups if group.rate is not None]
+    by_category = tally_by(group, lambda judged: judged.case.category).values()
+    rates = [counted.rate for counted in by_category if counted.rate is not None]
     return CategoryMean(sum(rates) / len(rates) if rates else None, len(rates))
 
 
-def macro_rate(judged: Sequence[Judged]) -> MacroRate:
+def macro_rate(group: Sequence[Judged]) -> MacroRate:
     """The mean over categories, with a cluster bootstrap interval.
 
     Where every decided verdict says the same, a bootstrap has nothing to draw from and would
     claim certainty; Wilson's interval of the pooled rate stands in.
     """
-    decided = [one for one in judged if one.verdict.outcome in (Outcome.HOLDS, Outcome.VIOLATED)]
+    decided = [judged for judged in group if judged.verdict.outcome in (Outcome.HOLDS, Outcome.VIOLATED)]
     rate, n_categories = category_mean(decided)
     if rate is None or rate in (0.0, 1.0):
         interval = tally(decided).interval()
     else:
         interval = cautious_macro(
-            [float(one.verdict.outcome is Outcome.VIOLATED) for one in decided],
-            [one.case.category for one in decided],
-            [cluster_of(one.case) for one in decided],
-            [one.case.case_id for one in decided],
+            [float(judged.verdict.outcome is Outcome.VIOLATED) for judged in decided],
+            [judged.case.category for judged in decided],
+            [cluster_of(judged.case) for judged in decided],
+            [judged.case.case_id for judged in decided],
         )
     return MacroRate(rate=rate, interval=interval, n_categories=n_categories)
