@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from salva.core.image import Picture
-from salva.engine.pictures import Album
+from salva.engine.pictures import ImageFiles
 from salva.errors import StoreError
 from salva.imaging.files import decode_picture, encode_picture
 from salva.store.blobs import Blobs, digest_of
@@ -33,24 +33,24 @@ class SlowBlobs(Blobs):
 def test_pixels_come_back_exactly(tmp_path: Path, size: tuple[int, int]) -> None:
     picture = noise(1, *size)
     assert decode_picture(encode_picture(picture, "WEBP")) == picture
-    album = Album(Blobs(tmp_path))
-    (stored,) = album.save([picture])
+    files = ImageFiles(Blobs(tmp_path))
+    (stored,) = files.save([picture])
     assert (stored.width, stored.height) == size
-    assert album.load(stored.image_id) == picture
+    assert files.load(stored.image_id) == picture
     assert stored.digest == digest_of(Blobs(tmp_path).read(stored.image_id))
 
 
 def test_a_file_that_is_not_what_its_name_says_is_refused(tmp_path: Path) -> None:
-    album, blobs = Album(Blobs(tmp_path)), Blobs(tmp_path)
-    one, other = album.save([noise(1), noise(2)])
+    files, blobs = ImageFiles(Blobs(tmp_path)), Blobs(tmp_path)
+    one, other = files.save([noise(1), noise(2)])
     blobs.write(one.image_id, blobs.read(other.image_id))
     with pytest.raises(StoreError, match="its pixels are not those of its name"):
-        album.load(one.image_id)
+        files.load(one.image_id)
     blobs.write(one.image_id, b"RIFFnonsense")
     with pytest.raises(StoreError, match="is damaged"):
-        album.load(one.image_id)
-    album.save([noise(1)])
-    assert album.load(one.image_id) == noise(1), "painting it again repairs the file"
+        files.load(one.image_id)
+    files.save([noise(1)])
+    assert files.load(one.image_id) == noise(1), "painting it again repairs the file"
 
 
 def test_equal_pictures_from_many_threads_make_one_file_whose_digest_is_right(tmp_path: Path) -> None:
@@ -66,10 +66,10 @@ def test_equal_pictures_from_many_threads_make_one_file_whose_digest_is_right(tm
     image.save(buffer, "WEBP", lossless=True, method=6, quality=100)
     other = Picture(rgb=picture.rgb, width=picture.width, height=picture.height, webp=buffer.getvalue())
     assert other.webp != encoded
-    album = Album(SlowBlobs(tmp_path))
+    files = ImageFiles(SlowBlobs(tmp_path))
     stored: list[StoredImage] = []
     threads = [
-        threading.Thread(target=lambda p=p: stored.extend(album.save([p]))) for p in (picture, other) for _ in range(8)
+        threading.Thread(target=lambda p=p: stored.extend(files.save([p]))) for p in (picture, other) for _ in range(8)
     ]
     for thread in threads:
         thread.start()

@@ -1,10 +1,16 @@
-"""What went wrong inside a component, in words that are safe to print and to store."""
+"""What went wrong inside a component, in words that are safe to print and to store.
+
+Components and the libraries under them may raise anything. Whoever calls one does it inside
+`blaming` or `translating`: our own errors go through, everything else leaves as one of ours.
+"""
 
 from __future__ import annotations
 
 import os
+import traceback
+from collections.abc import Callable
 
-from salva.errors import SalvaError
+from salva.errors import PluginError, SalvaError
 
 _SECRET_NAMES = ("KEY", "TOKEN", "SECRET", "PASSWORD")
 _SHORTEST_SECRET = 6
@@ -22,3 +28,27 @@ def described(error: BaseException) -> str:
     """Type and message of an exception, safe to store; never a traceback, which may hold arguments."""
     text = str(error) if isinstance(error, SalvaError) else f"{type(error).__name__}: {error}"
     return redact(text)[:2000]
+
+
+def blaming(who: str, what: str) -> translating:
+    """Whatever a component raises leaves as a PluginError: who it was, what it did, and its own words."""
+    return translating(lambda error: PluginError(f"{who} {what}: {described(error)}"))
+
+
+class translating:  # noqa: N801  # used like a function, as the context managers of the standard library
+    """Whatever a foreign library raises leaves as what translate makes of it; our own errors go through."""
+
+    __slots__ = ("_translate",)
+
+    def __init__(self, translate: Callable[[Exception], Exception]) -> None:
+        self._translate = translate
+
+    def __enter__(self) -> None:
+        """Nothing to prepare."""
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if not isinstance(error, Exception) or isinstance(error, SalvaError):
+            return
+        shown = "".join(traceback.format_exception(error))
+        # For whoever mends it the cause is kept, unless what Python prints of it would hold a secret.
+        raise self._translate(error) from (error if redact(shown) == shown else None)

@@ -6,11 +6,11 @@ a detector at two thresholds stand side by side. Loads no weights.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from salva.core.blame import described
+from salva.core.blame import blaming
 from salva.core.case import Case
 from salva.core.fingerprint import Json
 from salva.core.image import ImageRef
@@ -18,12 +18,13 @@ from salva.core.protocols import Look, Relation, Sight
 from salva.core.spec import Binding, RunSpec
 from salva.engine.actors import Actor
 from salva.engine.guard import build
-from salva.errors import PluginError, SalvaError, UsageError
+from salva.errors import PluginError, UsageError
+from salva.judging.waves import Waves
 
 ROLE_ORDER = ("detector", "reader", "embedder", "judge")
 _NO_IMAGE = ImageRef(image_id="", width=0, height=0)
 
-Voices = Mapping[str, Actor]
+Perceivers = Mapping[str, Actor]
 """Role to the perceiver that plays it."""
 
 
@@ -37,14 +38,24 @@ class RelationPart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hearing:
-    """One relation over one case, heard by one set of perceivers: what every repeat of it shares."""
+class AppliedRelation:
+    """One relation over one case and one set of perceivers: what every repeat and model shares."""
 
     part: RelationPart
-    voices: Voices
+    perceivers: Perceivers
     observers: str
     first_looks: tuple[Look, ...]
-    """What it asks before anything was seen; the same for every repeat and model."""
+    """What it asks before anything was seen."""
+
+    def waves(self, case: Case) -> Waves:
+        """Its waves of questions over one set of images, at their beginning."""
+        return Waves(
+            case=case,
+            relation=self.part.relation,
+            label=self.part.label,
+            roles=self.perceivers.keys(),
+            first_looks=self.first_looks,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +63,8 @@ class Cast:
     """Everyone a run needs."""
 
     models: tuple[Actor, ...]
-    voices: tuple[Voices, ...]
-    """One set of perceivers per judge; a single set when there is none."""
+    perceivers: tuple[Perceivers, ...]
+    """One set per judge; a single set when there is none."""
     relations: tuple[RelationPart, ...]
     repeats: int
     seed: int
@@ -74,7 +85,7 @@ class Cast:
 
         singles = {b.role: Actor.of(b, label(b)) for b in (spec.detector, spec.reader, spec.embedder) if b is not None}
         judges = [Actor.of(binding, label(binding)) for binding in spec.judges]
-        voices: list[Voices] = [{**singles, "judge": judge} for judge in judges] or [singles]
+        perceivers: list[Perceivers] = [{**singles, "judge": judge} for judge in judges] or [singles]
         relations = tuple(
             RelationPart(label=label(b), relation=cast(Relation, build(b)), identity=b.identity())
             for b in spec.relations
@@ -82,7 +93,7 @@ class Cast:
         actors = tuple(models) or tuple(Actor.of(binding) for binding in spec.models)
         made = cls(
             models=actors,
-            voices=tuple(voices),
+            perceivers=tuple(perceivers),
             relations=relations,
             repeats=spec.repeats,
             seed=spec.seed,
@@ -90,59 +101,58 @@ class Cast:
         )
         _refuse_doubles("model", [actor.label for actor in actors])
         _refuse_doubles("judge", [actor.label for actor in judges])
-        for mapping in voices:
-            for role in mapping:
-                _with_needs(role, mapping)
+        for by_role in perceivers:
+            for role in by_role:
+                with_needs(role, by_role)
         return made
 
     def actors(self) -> list[Actor]:
         """Every component whose work is stored."""
-        perceivers = {actor.component_id: actor for voices in self.voices for actor in voices.values()}
-        return [*self.models, *perceivers.values()]
+        by_id = {actor.component_id: actor for by_role in self.perceivers for actor in by_role.values()}
+        return [*self.models, *by_id.values()]
 
-    def hearings(self, case: Case) -> list[Hearing]:
+    def relations_of(self, case: Case) -> list[AppliedRelation]:
         """Every relation this case is judged by, once per judge where a judge has a say."""
-        hearings: list[Hearing] = []
+        applied: list[AppliedRelation] = []
         for part in self.relations:
-            try:
-                hearings += self._hearings_of(part, case)
-            except SalvaError:
-                raise
-            except Exception as error:
-                raise PluginError(
-                    f"the relation {part.label!r} broke on case {case.case_id!r}: {described(error)}"
-                ) from error
-        return hearings
+            with blaming(f"the relation {part.label!r}", f"broke on case {case.case_id!r}"):
+                applied += self._applied(part, case)
+        return applied
 
-    def _hearings_of(self, part: RelationPart, case: Case) -> Iterator[Hearing]:
+    def _applied(self, part: RelationPart, case: Case) -> Iterator[AppliedRelation]:
         if not part.relation.applies(case):
             return
         blank = {prompt.role: Sight(image=_NO_IMAGE) for prompt in case.prompts}
-        for voices in self.voices:
-            if any(role not in voices for role in part.relation.needs):
+        for perceivers in self.perceivers:
+            if any(role not in perceivers for role in part.relation.needs):
                 continue
-            looks = tuple(part.relation.looks(case, voices.keys(), blank))
+            looks = tuple(part.relation.looks(case, perceivers.keys(), blank))
             roles = {*part.relation.needs, *(look.query.role for look in looks)}
-            for role in roles - voices.keys():
+            for role in roles - perceivers.keys():
                 raise PluginError(f"the relation {part.label!r} asks a {role}, but this run has none")
-            heard = {needed for role in roles for needed in _with_needs(role, voices)}
-            names = "+".join(voices[role].label for role in ROLE_ORDER if role in heard)
-            yield Hearing(part=part, voices=voices, observers=names, first_looks=looks)
-            if "judge" not in heard:
+            asked = {needed for role in roles for needed in with_needs(role, perceivers)}
+            names = "+".join(perceivers[role].label for role in ROLE_ORDER if role in asked)
+            yield AppliedRelation(part=part, perceivers=perceivers, observers=names, first_looks=looks)
+            if "judge" not in asked:
                 return
 
 
-def _with_needs(role: str, voices: Voices, above: tuple[str, ...] = ()) -> Iterable[str]:
-    """A role and all that must look before it."""
-    actor = voices[role]
-    found = {role}
-    for need in actor.needs:
-        if need in (*above, role):
-            raise PluginError(f"the {role} {actor.label!r} needs a {need}, which needs a {role}: nobody can begin")
-        if need not in voices:
-            raise UsageError(f"the {role} {actor.label!r} needs a {need}; name one with --{need}")
-        found.update(_with_needs(need, voices, (*above, role)))
-    return found
+def with_needs(role: str, perceivers: Perceivers) -> list[str]:
+    """A role after all that must look before it, each after its own needs."""
+    ordered: dict[str, None] = {}
+    path = [role]
+    while path:
+        asked, actor = path[-1], perceivers[path[-1]]
+        need = next((need for need in actor.needs if need not in ordered), None)
+        if need is None:
+            ordered[path.pop()] = None
+        elif need in path:
+            raise PluginError(f"the {asked} {actor.label!r} needs a {need}, which needs a {asked}: nobody can begin")
+        elif need not in perceivers:
+            raise UsageError(f"the {asked} {actor.label!r} needs a {need}; name one with --{need}")
+        else:
+            path.append(need)
+    return list(ordered)
 
 
 def _refuse_doubles(role: str, labels: Sequence[str]) -> None:

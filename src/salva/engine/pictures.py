@@ -15,7 +15,7 @@ from salva.store.blobs import Blobs, digest_of
 from salva.store.records import StoredImage
 
 
-class Album:
+class ImageFiles:
     """The image files of a run, for several threads at once."""
 
     def __init__(self, blobs: Blobs) -> None:

@@ -1,34 +1,47 @@
-"""One case under one model while it is worked on: its pictures, its looks, its waves of questions.
+"""One case under one model while it is worked on: what its relations ask, and the jobs that it waits for.
 
 Plain state with no threads, no disk and no models; the flow moves it on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from salva.core.blame import described
 from salva.core.case import Case
 from salva.core.fingerprint import Json
 from salva.core.image import ImageRef
 from salva.core.observation import Observation
-from salva.core.protocols import Look, Query, RenderRequest, Sight
+from salva.core.protocols import Look, Query, RenderRequest
 from salva.engine.actors import Actor
-from salva.engine.cast import Hearing
-from salva.errors import PluginError, SalvaError
+from salva.engine.cast import AppliedRelation, Perceivers
+from salva.judging.waves import Missing, Waves
 from salva.store.records import Status, StoredLook, StoredRender
 
-_N_WAVES = 100
+
+class PutOff:
+    """What becomes of work that is left for another day, because a limit was reached before it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Broken:
-    """Work that did not succeed, and why."""
+PUT_OFF = PutOff()
 
-    reason: str
-    is_final: bool
-    """Whether trying again needs the user's word (a refusal)."""
+
+class Place(NamedTuple):
+    """Where a picture goes."""
+
+    unit: Unit
+    repeat: int
+    role: str
+    """The prompt's."""
+
+
+class Asker(NamedTuple):
+    """Who waits for a look."""
+
+    unit: Unit
+    waves: Waves
+    look: Look
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -38,8 +51,7 @@ class RenderJob:
     key: str
     actor: Actor
     request: RenderRequest
-    places: list[tuple[Unit, int, str]] = field(default_factory=list)
-    """Unit, repeat and prompt role that wait for it."""
+    places: list[Place] = field(default_factory=list)
 
     def row(
         self,
@@ -72,9 +84,27 @@ class LookJob:
     image_id: str
     query: Query
     given: Mapping[str, LookJob] = field(default_factory=dict)
-    outcome: Observation | Broken | None = None
-    units: list[Unit] = field(default_factory=list)
+    """The looks it must be told the answers of."""
+    is_queued: bool = False
+    """Whether its perceiver has it, or will."""
+    outcome: Observation | Missing | PutOff | None = None
+    askers: list[Asker] = field(default_factory=list)
     dependents: list[LookJob] = field(default_factory=list)
+    """The looks that must be told its answer."""
+
+    def tell(self, asker: Asker) -> None:
+        """Hand its outcome to one who asked."""
+        assert self.outcome is not None
+        if isinstance(self.outcome, PutOff):
+            asker.unit.is_put_off = True
+        elif isinstance(self.outcome, Missing):
+            reason = (
+                f"the {self.query.role} {self.actor.label!r} could not look at image {asker.look.role!r}: "
+                f"{self.outcome.reason}"
+            )
+            asker.waves.answer(asker.look, Missing(reason=reason, is_final=self.outcome.is_final))
+        else:
+            asker.waves.answer(asker.look, self.outcome)
 
     def row(self, status: Status, *, observation: Observation | None = None, error: str = "") -> StoredLook:
         """Its inputs and what became of it, as the store keeps them."""
@@ -90,103 +120,42 @@ class LookJob:
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class Inquiry:
-    """One hearing in one repeat: questions in waves until the relation has no more."""
-
-    hearing: Hearing
-    repeat: int
-    asked: dict[tuple[str, Query], LookJob] = field(default_factory=dict)
-    n_waves: int = 0
-    is_open: bool = True
-    broken: Broken | None = None
-
-    def sight(self, role: str, image: ImageRef) -> Sight | Broken:
-        """What the relation's questions about one image were answered with."""
-        seen: dict[Query, Observation] = {}
-        for (asked_role, query), job in self.asked.items():
-            if asked_role == role:
-                assert job.outcome is not None
-                if isinstance(job.outcome, Broken):
-                    return Broken(
-                        reason=f"the {query.role} {job.actor.label!r} could not look at image {role!r}: "
-                        f"{job.outcome.reason}",
-                        is_final=job.outcome.is_final,
-                    )
-                seen[query] = job.outcome
-        return Sight(image=image, seen=seen)
-
-
-@dataclass(slots=True, kw_only=True, eq=False)
 class Unit:
     """One case under one model, all repeats."""
 
     case: Case
     model: Actor
     repeats: int
-    inquiries: list[Inquiry]
-    images: dict[tuple[int, str], ImageRef | Broken] = field(default_factory=dict)
+    relations: Sequence[tuple[AppliedRelation, Sequence[Waves]]]
+    """Each relation with its waves, one a repeat."""
+    look_keys: set[str] = field(default_factory=set)
+    """The different looks its verdicts rest on."""
     n_pending: int = 0
-    is_unpainted: bool = False
-    """Whether a picture is missing that nobody will paint now."""
+    """Pictures and answers it waits for."""
+    is_put_off: bool = False
+    """Whether something is missing that nobody will paint or look at now."""
 
     @classmethod
-    def of(cls, case: Case, model: Actor, repeats: int, hearings: list[Hearing]) -> Unit:
+    def of(cls, case: Case, model: Actor, repeats: int, relations: Sequence[AppliedRelation]) -> Unit:
         """A unit at its beginning."""
-        inquiries = [Inquiry(hearing=hearing, repeat=repeat) for repeat in range(repeats) for hearing in hearings]
-        return cls(case=case, model=model, repeats=repeats, inquiries=inquiries)
+        waves = [(applied, [applied.waves(case) for _ in range(repeats)]) for applied in relations]
+        return cls(case=case, model=model, repeats=repeats, relations=waves)
 
-    def n_looks(self) -> int:
-        """How many different looks its verdicts rest on."""
-        return len({job.key for inquiry in self.inquiries for job in inquiry.asked.values()})
+    def first_perceivers(self) -> Iterator[Actor]:
+        """Who will be asked first."""
+        for applied, _ in self.relations:
+            for look in applied.first_looks:
+                yield applied.perceivers[look.query.role]
 
-    def sights(self, inquiry: Inquiry) -> dict[str, Sight] | Broken:
-        """What an inquiry's relation sees, or the first thing that broke."""
-        sights = {}
-        for prompt in self.case.prompts:
-            sight = self.sight(inquiry, prompt.role)
-            if isinstance(sight, Broken):
-                return sight
-            sights[prompt.role] = sight
-        return sights
+    def show(self, repeat: int, role: str, image: ImageRef | Missing) -> Iterator[tuple[Perceivers, Asker]]:
+        """Put an image in its place; what is asked about it at once, and of whom."""
+        for applied, waves in self.relations:
+            for look in waves[repeat].show(role, image):
+                yield applied.perceivers, Asker(self, waves[repeat], look)
 
-    def sight(self, inquiry: Inquiry, role: str) -> Sight | Broken:
-        """What an inquiry's relation sees of one prompt's image."""
-        image = self.images[inquiry.repeat, role]
-        if isinstance(image, Broken):
-            return Broken(reason=f"image {role!r} was not painted: {image.reason}", is_final=image.is_final)
-        return inquiry.sight(role, image)
-
-    def next_questions(self) -> Iterator[tuple[Inquiry, Look, ImageRef]]:
-        """The next wave: what each open inquiry wants to know now; those with no more are closed."""
-        for inquiry in self.inquiries:
-            if inquiry.is_open:
-                looks = self._next_looks(inquiry)
-                inquiry.is_open = bool(looks)
-                for look in looks:
-                    image = self.images[inquiry.repeat, look.role]
-                    assert isinstance(image, ImageRef)
-                    yield inquiry, look, image
-
-    def _next_looks(self, inquiry: Inquiry) -> list[Look]:
-        sights = self.sights(inquiry)
-        if isinstance(sights, Broken):
-            inquiry.broken = sights
-            return []
-        inquiry.n_waves += 1
-        part, voices = inquiry.hearing.part, inquiry.hearing.voices
-        try:
-            looks = part.relation.looks(self.case, voices.keys(), sights)
-        except SalvaError:
-            raise
-        except Exception as error:
-            inquiry.broken = Broken(reason=f"the relation {part.label!r} failed: {described(error)}", is_final=False)
-            return []
-        new = [look for look in looks if (look.role, look.query) not in inquiry.asked]
-        for look in new:
-            if look.query.role not in voices or look.role not in sights:
-                raise PluginError(f"the relation {part.label!r} asks for {look!r}, which this run cannot answer")
-        if new and inquiry.n_waves > _N_WAVES:
-            raise PluginError(
-                f"the relation {part.label!r} still has questions after {_N_WAVES} waves; it must come to an end"
-            )
-        return new
+    def next_looks(self) -> Iterator[tuple[Perceivers, Asker]]:
+        """The next wave of every relation in every repeat; none when all have asked their last."""
+        for repeat in range(self.repeats):
+            for applied, waves in self.relations:
+                for look in waves[repeat].next_looks():
+                    yield applied.perceivers, Asker(self, waves[repeat], look)

@@ -10,13 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from salva.core.judged import Judged
+from salva.judging.crossing import BETWEEN, WITHIN_A, WITHIN_B
 from salva.judging.tally import cluster_of
 from salva.stats.bootstrap import cautious_macro
 from salva.stats.intervals import Interval
-
-BETWEEN = "differs_between"
-WITHIN_A = "differs_within_a"
-WITHIN_B = "differs_within_b"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -123,8 +123,8 @@ def _leading(store: RunStore, cast_: Cast) -> dict[str, str]:
     """By relation, the observers of the verdicts just made, as a verdict names them."""
     leading: dict[str, str] = {}
     for case in store.cases():
-        for hearing in cast_.hearings(case):
-            leading.setdefault(hearing.part.label, hearing.observers)
+        for applied in cast_.relations_of(case):
+            leading.setdefault(applied.part.label, applied.observers)
         if len(leading) == len(cast_.relations):
             break
     return leading

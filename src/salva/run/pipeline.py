@@ -115,16 +115,16 @@ def open_executor(executor: str | Executor) -> Executor:
 def _units(store: RunStore, cast_: Cast) -> Iterator[Unit]:
     """Case by case and, within a case, model by model: whatever is finished early can be compared."""
     for case in store.cases():
-        hearings = cast_.hearings(case)
+        relations = cast_.relations_of(case)
         for model in cast_.models:
-            yield Unit.of(case, model, cast_.repeats, hearings)
+            yield Unit.of(case, model, cast_.repeats, relations)
 
 
 def _n_first_looks(cast_: Cast, case: Case) -> int:
     asked = {
-        (look.role, hearing.voices[look.query.role].keyed_query(look.query))
-        for hearing in cast_.hearings(case)
-        for look in hearing.first_looks
+        (look.role, applied.perceivers[look.query.role].keyed_query(look.query))
+        for applied in cast_.relations_of(case)
+        for look in applied.first_looks
     }
     return len(asked) * cast_.repeats
 

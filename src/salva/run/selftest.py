@@ -18,8 +18,9 @@ from typing import Any, cast
 from salva.core.case import Case
 from salva.core.fingerprint import Json, derive_seed, fingerprint
 from salva.core.image import ImageRef
+from salva.core.judged import Rate
 from salva.core.observation import Detection, Detections, Observation, Reading, TextSpan
-from salva.core.protocols import Conclusion, LookRequest, Query, Rendered, RenderRequest, Sight
+from salva.core.protocols import Conclusion, Look, LookRequest, Query, Rendered, RenderRequest
 from salva.core.scene import Box
 from salva.core.verdict import (
     ENTITY_DUPLICATION,
@@ -30,13 +31,13 @@ from salva.core.verdict import (
     Outcome,
 )
 from salva.engine.progress import Progress
-from salva.errors import SalvaError, UsageError
-from salva.registry import bind
+from salva.errors import PluginError, SalvaError, UsageError
+from salva.judging.waves import Waves, conclude
+from salva.registry import bind, rates_of
 from salva.run.ask import Ask, component_spec, make_spec
 from salva.run.selftest_report import Mistake, Score, SelftestReport
 
 FAULTS = (X_MISPOSITION, Y_MISPOSITION, ENTITY_DUPLICATION, ENTITY_OMISSION, OPTICAL_CHARACTER)
-TRUTH, SAME_SCENE = "truth", "same-scene"
 
 _NO_FAULT = ""
 _MODIFIER_OF = {X_MISPOSITION: "x", Y_MISPOSITION: "y"}
@@ -86,12 +87,14 @@ def selftest(
     painter_options = {key.removeprefix("model."): text for key, text in settings.items() if key.startswith("model.")}
     faults = [fault for fault in FAULTS if fault != OPTICAL_CHARACTER or spec.reader is not None]
     relations = {binding.label: binding for binding in spec.relations}
+    names = {rate: name for name, rate in rates_of(relations).items() if rate is not None}
     bench = _Bench(
         painters={
             fault: bind(component_spec("model", "painter", {**painter_options, "faults": planted})).build()
             for fault, planted in [(_NO_FAULT, ""), *((fault, f"{fault}:{rate}") for fault in faults)]
         },
-        relations={name: relations[name].build() for name in (TRUTH, SAME_SCENE)},
+        relations={names[rate]: relations[names[rate]].build() for rate in (Rate.WRONG, Rate.INCONSISTENT)},
+        truth=names[Rate.WRONG],
         perceivers={binding.role: binding.build() for binding in spec.observers()},
         seed=seed,
     )
@@ -146,6 +149,8 @@ class _Bench:
 
     painters: Mapping[str, Any]
     relations: Mapping[str, Any]
+    truth: str
+    """The relation that holds each image against its own prompt, and names what is wrong with it."""
     perceivers: Mapping[str, Any]
     seed: int
 
@@ -157,18 +162,18 @@ class _Bench:
         true = self._conclude(case, painted, _know)
         true_errors = {}
         for role, rendered in painted.items():
-            errors = _errors_of(true[TRUTH], role)
+            errors = _errors_of(true[self.truth], role)
             # An image has one planted fault at most: if it leaves the worlds, the error has to carry its name.
             true_errors[role] = errors and (_planted(rendered) or errors)
         return _Tried(
             trial=trial,
             true_errors=true_errors,
-            found_errors={role: _errors_of(found[TRUTH], role) for role in painted},
+            found_errors={role: _errors_of(found[self.truth], role) for role in painted},
             violated={
                 name: (true[name].outcome is Outcome.VIOLATED, found[name].outcome is Outcome.VIOLATED) for name in true
             },
             why={
-                **{role: _messages(found[TRUTH], role) for role in painted},
+                **{role: _messages(found[self.truth], role) for role in painted},
                 **{name: _messages(conclusion) for name, conclusion in found.items()},
             },
         )
@@ -186,21 +191,24 @@ class _Bench:
 
     def _conclude(self, case: Case, painted: Mapping[str, Rendered], eye: Eye) -> dict[str, Conclusion]:
         """What every relation that applies makes of a pair, seen by one eye."""
-        sights = {role: Sight(image=_reference(rendered)) for role, rendered in painted.items()}
+        seen: dict[Look, Observation] = {}
+
+        def look(wanted: Look) -> Observation:
+            # What two relations ask alike is looked at once.
+            if wanted not in seen:
+                seen[wanted] = eye(painted[wanted.role], wanted.query)
+            return seen[wanted]
+
         conclusions: dict[str, Conclusion] = {}
         for name, relation in self.relations.items():
             if not relation.applies(case):
                 continue
-            while looks := [
-                look
-                for look in relation.looks(case, tuple(self.perceivers), sights)
-                if look.query not in sights[look.role].seen
-            ]:
-                for look in looks:
-                    sight = sights[look.role]
-                    seen = {**sight.seen, look.query: eye(painted[look.role], look.query)}
-                    sights[look.role] = Sight(image=sight.image, seen=seen)
-            conclusions[name] = relation.judge(case, sights)
+            waves = Waves(case=case, relation=relation, label=name, roles=tuple(self.perceivers))
+            for role, rendered in painted.items():
+                waves.show(role, _reference(rendered))
+            conclusions[name] = conclude(waves, look).conclusion
+            if conclusions[name].outcome is Outcome.FAILED:
+                raise PluginError(conclusions[name].reason)
         return conclusions
 
 
@@ -266,15 +274,15 @@ def _report(
     tried: Sequence[_Tried], faults: Sequence[str], relations: Sequence[str], rate: float, seed: int
 ) -> SelftestReport:
     images = [
-        (one.true_errors[prompt.role], one.found_errors[prompt.role])
-        for one in tried
-        for prompt in one.trial.case.prompts
+        (outcome.true_errors[prompt.role], outcome.found_errors[prompt.role])
+        for outcome in tried
+        for prompt in outcome.trial.case.prompts
     ]
     return SelftestReport(
         errors=tuple(_score(fault, [(fault in true, fault in found) for true, found in images]) for fault in faults),
         faulty=tuple(_score(name, _violations(tried, name, is_faulty=True)) for name in relations),
         faultless=tuple(_score(name, _violations(tried, name, is_faulty=False)) for name in relations),
-        mistakes=tuple(mistake for one in tried for mistake in _mistakes(one)),
+        mistakes=tuple(mistake for outcome in tried for mistake in _mistakes(outcome)),
         rate=rate,
         seed=seed,
     )
@@ -282,21 +290,23 @@ def _report(
 
 def _violations(tried: Iterable[_Tried], relation: str, *, is_faulty: bool) -> list[tuple[bool, bool]]:
     return [
-        one.violated[relation]
-        for one in tried
-        if relation in one.violated and (one.trial.fault != _NO_FAULT) == is_faulty
+        outcome.violated[relation]
+        for outcome in tried
+        if relation in outcome.violated and (outcome.trial.fault != _NO_FAULT) == is_faulty
     ]
 
 
-def _mistakes(one: _Tried) -> list[Mistake]:
-    case, fault = one.trial.case, one.trial.fault
+def _mistakes(outcome: _Tried) -> list[Mistake]:
+    case, fault = outcome.trial.case, outcome.trial.fault
     wrong = [
-        (role, true, one.found_errors[role]) for role, true in one.true_errors.items() if true != one.found_errors[role]
+        (role, true, outcome.found_errors[role])
+        for role, true in outcome.true_errors.items()
+        if true != outcome.found_errors[role]
     ]
     # A pair is named only when none of its images explains it.
     wrong += [
         (name, frozenset({"violated"} if true else ()), frozenset({"violated"} if found else ()))
-        for name, (true, found) in one.violated.items()
+        for name, (true, found) in outcome.violated.items()
         if true != found and not wrong
     ]
     return [
@@ -306,7 +316,7 @@ def _mistakes(one: _Tried) -> list[Mistake]:
             planted=fault,
             true=tuple(sorted(true)),
             found=tuple(sorted(found)),
-            why=one.why[key],
+            why=outcome.why[key],
         )
         for key, true, found in wrong
     ]

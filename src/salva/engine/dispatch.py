@@ -1,0 +1,142 @@
+"""Work goes out: batches to lanes, pictures to and from files, as far as memory and budget allow.
+
+Knows who has how much to do and how many pictures are in memory. What comes back it puts on the flow's queue of
+events, from whichever thread ends the work; everything else here belongs to the flow's one thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError, Future
+from queue import SimpleQueue
+from typing import TypeVar
+
+from salva.core.image import Picture
+from salva.core.protocols import Executor, Rendered
+from salva.engine.actors import Actor
+from salva.engine.budget import Budget
+from salva.engine.events import Event, Loaded, Looked, Painted, Stopped, Written
+from salva.engine.lanes import JobQueue
+from salva.engine.looks import Looks
+from salva.engine.pictures import ImageFiles
+from salva.engine.units import LookJob, RenderJob, Unit
+from salva.engine.workers import Workers
+from salva.errors import StoreError
+from salva.hardware.cores import n_cores
+
+_N_WRITERS = max(4, min(16, n_cores()))
+_N_PER_WRITE = 8
+_FEWEST_PICTURES = 32
+_MOST_BESIDES = 128
+_T = TypeVar("_T")
+
+
+class Dispatch:
+    """The queues in front of all components of a run."""
+
+    def __init__(self, executor: Executor, budget: Budget, looks: Looks, files: ImageFiles) -> None:
+        self.events: SimpleQueue[Event] = SimpleQueue()
+        self.n_room = _FEWEST_PICTURES
+        """How many pictures may be in memory: as many as all lanes can have under way, and some besides."""
+        self._executor, self._budget, self._looks, self._files = executor, budget, looks, files
+        self._workers = Workers(_N_WRITERS)
+        self._painters: dict[str, JobQueue[RenderJob]] = {}
+        self._lookers: dict[str, JobQueue[LookJob]] = {}
+        self._n_painting = 0
+
+    def close(self) -> None:
+        """Stop the threads; safe to call twice."""
+        self._workers.close()
+
+    def paint(self, job: RenderJob, unit: Unit) -> None:
+        """Queue a picture."""
+        if job.actor.component_id not in self._painters:
+            # Those who will look are put to work first: a detector that cannot start should cost no picture.
+            for actor in unit.first_perceivers():
+                self._looker(actor)
+            self._painters[job.actor.component_id] = JobQueue(job.actor, self._executor)
+        self._painters[job.actor.component_id].waiting.append(job)
+
+    def look(self, job: LookJob) -> None:
+        """Queue a look that is ready."""
+        self._looker(job.actor).waiting.append(job)
+
+    def put_off(self) -> Iterator[RenderJob | LookJob]:
+        """What waits for components that may begin nothing more; nobody does it now."""
+        for queue in self._queues():
+            while queue.waiting and self._budget.is_over(queue.actor):
+                yield queue.waiting.popleft()
+
+    def send(self, *, is_last: bool) -> None:
+        """Start whatever can be started; is_last when no more units will come."""
+        for queue in self._queues():
+            # Anew each time, because the depth of an endpoint's lane changes.
+            self.n_room = max(self.n_room, queue.n_at_once + min(queue.n_at_once, _MOST_BESIDES))
+        for looker in self._lookers.values():
+            while looks := looker.next_batch(self._n_painting == 0, self.n_room, self._budget.n_allowed(looker.actor)):
+                self._send_looks(looker, looks)
+        while self._free_room() > 0 and (image_id := self._looks.desk.next_to_load()) is not None:
+            self._load(image_id)
+        for painter in self._painters.values():
+            while jobs := painter.next_batch(is_last, self._free_room(), self._budget.n_allowed(painter.actor)):
+                self._send_renders(painter, jobs)
+
+    def received(self, event: Painted | Looked) -> None:
+        """A batch is back: its component is free for the next."""
+        actor = event.jobs[0].actor
+        queues = self._painters if isinstance(event, Painted) else self._lookers
+        queues[actor.component_id].n_under_way -= 1
+        for outcome in event.outcomes:
+            self._budget.end(actor, outcome)
+
+    def write(self, painted: Sequence[tuple[RenderJob, Rendered]]) -> None:
+        """Have pictures written to files."""
+        for start in range(0, len(painted), _N_PER_WRITE):
+            self._write(painted[start : start + _N_PER_WRITE])
+
+    def placed(self) -> None:
+        """A picture that was to be painted is in its place, or will not come."""
+        self._n_painting -= 1
+
+    def _queues(self) -> list[JobQueue[LookJob] | JobQueue[RenderJob]]:
+        return [*self._lookers.values(), *self._painters.values()]
+
+    def _looker(self, actor: Actor) -> JobQueue[LookJob]:
+        if actor.component_id not in self._lookers:
+            self._lookers[actor.component_id] = JobQueue(actor, self._executor)
+        return self._lookers[actor.component_id]
+
+    def _free_room(self) -> int:
+        return self.n_room - self._n_painting - self._looks.desk.n_pictures
+
+    def _send_looks(self, looker: JobQueue[LookJob], jobs: Sequence[LookJob]) -> None:
+        self._budget.begin(looker.actor, len(jobs))
+        future = looker.submit([self._looks.request_of(job) for job in jobs])
+        self._report(future, lambda outcomes: Looked(jobs=jobs, outcomes=outcomes))
+
+    def _send_renders(self, painter: JobQueue[RenderJob], jobs: Sequence[RenderJob]) -> None:
+        self._n_painting += len(jobs)
+        self._budget.begin(painter.actor, len(jobs))
+        future = painter.submit([job.request for job in jobs])
+        self._report(future, lambda outcomes: Painted(jobs=jobs, outcomes=outcomes))
+
+    def _write(self, painted: Sequence[tuple[RenderJob, Rendered]]) -> None:
+        future = self._workers.submit(self._files.save, [rendered.picture for _, rendered in painted])
+        self._report(future, lambda images: Written(painted=painted, images=images))
+
+    def _load(self, image_id: str) -> None:
+        future = self._workers.submit(self._loaded, image_id)
+        self._report(future, lambda picture: Loaded(image_id=image_id, picture=picture))
+
+    def _loaded(self, image_id: str) -> Picture | StoreError:
+        try:
+            return self._files.load(image_id)
+        except StoreError as error:
+            return error
+
+    def _report(self, future: Future[_T], event_of: Callable[[_T], Event]) -> None:
+        def deliver(done: Future[_T]) -> None:
+            error = CancelledError() if done.cancelled() else done.exception()
+            self.events.put(event_of(done.result()) if error is None else Stopped(error=error))
+
+        future.add_done_callback(deliver)

@@ -1,0 +1,56 @@
+"""What comes back to the flow from lanes and from the threads that handle files: one record a kind of news."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from salva.core.image import Picture
+from salva.core.protocols import Rendered
+from salva.engine.units import LookJob, RenderJob
+from salva.errors import StoreError
+from salva.store.records import StoredImage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Painted:
+    """A generator is done with a batch."""
+
+    jobs: Sequence[RenderJob]
+    outcomes: Sequence[object]
+    """For each job what was painted, or a BackendError."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """Pictures are whole on disk."""
+
+    painted: Sequence[tuple[RenderJob, Rendered]]
+    images: Sequence[StoredImage]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """A stored picture is back in memory, or could not be read."""
+
+    image_id: str
+    picture: Picture | StoreError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looked:
+    """A perceiver is done with a batch."""
+
+    jobs: Sequence[LookJob]
+    outcomes: Sequence[object]
+    """For each job what was seen, or a BackendError."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stopped:
+    """Something that no single piece of work can survive: the run ends with it."""
+
+    error: BaseException
+
+
+Event = Painted | Written | Loaded | Looked | Stopped

@@ -1,0 +1,103 @@
+"""The looks of a run while they are wanted: found in the store, under way already, or new.
+
+A look may have to be told what others saw in the same image; it is handed out only when their answers and its
+picture are here. Belongs to the flow's one thread.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from typing import cast
+
+from salva.core.image import Picture
+from salva.core.observation import Observation
+from salva.core.protocols import LookRequest, Query
+from salva.engine.actors import Actor
+from salva.engine.cast import Perceivers, with_needs
+from salva.engine.desk import Desk
+from salva.engine.units import Asker, LookJob, PutOff
+from salva.judging.waves import Missing
+from salva.store.records import Status
+from salva.store.sqlite import RunStore
+
+
+class Looks:
+    """Every look under way, and the pictures they are about."""
+
+    def __init__(self, store: RunStore, *, retry_refused: bool) -> None:
+        self.desk = Desk()
+        self.changed: deque[LookJob] = deque()
+        """Looks that are new, or whose picture or answers have come: they may be ready now."""
+        self._store, self._retry_refused = store, retry_refused
+        self._under_way: dict[str, LookJob] = {}
+
+    def find(self, perceivers: Perceivers, image_id: str, query: Query) -> LookJob:
+        """The job of a look, with all that must be looked at before it."""
+        if not perceivers[query.role].needs:
+            return self._job(perceivers[query.role], image_id, query, {})
+        jobs: dict[str, LookJob] = {}
+        for role in with_needs(query.role, perceivers):
+            actor = perceivers[role]
+            asked = query if role == query.role else Query(role=role, labels=query.labels)
+            jobs[role] = self._job(actor, image_id, asked, {need: jobs[need] for need in actor.needs})
+        return jobs[query.role]
+
+    def _job(self, actor: Actor, image_id: str, query: Query, given: Mapping[str, LookJob]) -> LookJob:
+        keyed = actor.keyed_query(query)
+        key = actor.look_key(image_id, keyed, {need: job.key for need, job in given.items()})
+        if key in self._under_way:
+            return self._under_way[key]
+        job = LookJob(key=key, actor=actor, image_id=image_id, query=keyed, given=given)
+        status, observation, error = self._store.look_outcome(key) or (None, None, "")
+        if status is Status.DONE and observation is not None:
+            job.outcome = observation
+        elif status is Status.REFUSED and not self._retry_refused:
+            job.outcome = Missing(reason=error, is_final=True)
+        else:
+            self._under_way[key] = job
+            self.desk.want(image_id)
+            for other in given.values():
+                if other.outcome is None:
+                    other.dependents.append(job)
+            self.changed.append(job)
+        return job
+
+    def problem_of(self, job: LookJob) -> Missing | PutOff | None:
+        """Why a look cannot be made: one that it needs has no answer."""
+        outcomes = (other.outcome for other in job.given.values())
+        return next((outcome for outcome in outcomes if isinstance(outcome, Missing | PutOff)), None)
+
+    def is_ready(self, job: LookJob) -> bool:
+        """Whether its picture is here and all it must be told is known."""
+        is_told = all(other.outcome is not None for other in job.given.values())
+        return is_told and self.desk.picture_of(job.image_id) is not None
+
+    def request_of(self, job: LookJob) -> LookRequest:
+        """What its perceiver is asked; for a look that is ready."""
+        picture = self.desk.picture_of(job.image_id)
+        assert picture is not None
+        given = {need: cast(Observation, other.outcome) for need, other in job.given.items()}
+        return LookRequest(picture=picture, query=job.query, given=given)
+
+    def answer(self, job: LookJob, outcome: Observation | Missing | PutOff) -> list[Asker]:
+        """A look is over; who waited for it, each told."""
+        job.outcome = outcome
+        del self._under_way[job.key]
+        self.desk.let_go(job.image_id, 1)
+        # An answered job may live on as what others were told; pointing back it would only be freed by chance.
+        dependents, job.dependents = job.dependents, []
+        askers, job.askers = job.askers, []
+        self.changed.extend(dependents)
+        for asker in askers:
+            job.tell(asker)
+        return askers
+
+    def at(self, image_id: str) -> list[LookJob]:
+        """The looks under way at an image."""
+        return [job for job in self._under_way.values() if job.image_id == image_id]
+
+    def arrived(self, image_id: str, picture: Picture) -> None:
+        """A picture was loaded."""
+        if self.desk.loaded(image_id, picture):
+            self.changed.extend(self.at(image_id))

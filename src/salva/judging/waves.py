@@ -1,0 +1,177 @@
+"""Case, relation and looks to a conclusion: the relation is asked what it wants to know until it has no more.
+
+Questions come in waves, because a relation may ask the next one only when the last is answered. Whoever can answer
+looks drives it: the engine as answers come in, the selftest and others at once through `conclude`. What could not be
+painted, looked at or judged becomes FAILED with its reason. Pure: no store, no threads, no models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from salva.core.blame import described, translating
+from salva.core.case import Case
+from salva.core.image import ImageRef
+from salva.core.observation import Observation
+from salva.core.protocols import Conclusion, Look, Query, Relation, Sight
+from salva.core.verdict import Outcome
+from salva.errors import PluginError
+
+_N_WAVES = 100
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missing:
+    """An image, an observation or a conclusion that there is none of, and why."""
+
+    reason: str
+    is_final: bool = False
+    """Whether trying again needs the user's word (a refusal)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Concluded:
+    """What came of a relation over some images."""
+
+    conclusion: Conclusion
+    images: Mapping[str, str]
+    """Prompt role to image id; an image that was not painted is not here."""
+    is_retryable: bool = False
+    """Whether trying again could change it; never for anything but FAILED."""
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Waves:
+    """One relation over the images of one case: what it asks next, what it was answered, what it concludes."""
+
+    case: Case
+    relation: Relation
+    label: str
+    """What the relation is called."""
+    roles: Collection[str]
+    """Who can be asked."""
+    first_looks: tuple[Look, ...] = ()
+    """What the relation asks before anything is seen: each is asked as soon as its image is there."""
+    images: dict[str, ImageRef | Missing] = field(default_factory=dict)
+    """Prompt role to image, as they arrive."""
+    _answers: dict[str, dict[Query, Observation | Missing | None]] = field(default_factory=dict)
+    """Prompt role to what was asked about its image, in the order of asking."""
+    _n_waves: int = 0
+    _is_over: bool = False
+    _problem: Missing | None = None
+    """Why nothing can be concluded."""
+
+    def show(self, role: str, image: ImageRef | Missing) -> list[Look]:
+        """Put an image in its place; what can be asked about it at once."""
+        self.images[role] = image
+        if isinstance(image, Missing):
+            return []
+        return self._asked([look for look in self.first_looks if look.role == role])
+
+    def next_looks(self) -> list[Look]:
+        """The next wave, once all images are shown and every look is answered; empty when the relation has no more."""
+        if self._is_over:
+            return []
+        looks = self._wanted()
+        if isinstance(looks, Missing):
+            self._problem, looks = looks, []
+        self._is_over = not looks
+        return self._asked(looks)
+
+    def answer(self, look: Look, answer: Observation | Missing) -> None:
+        """What came of a look."""
+        self._answers[look.role][look.query] = answer
+
+    def sight(self, role: str) -> Sight | Missing:
+        """What was seen of one prompt's image."""
+        image = self.images[role]
+        if isinstance(image, Missing):
+            return Missing(reason=f"image {role!r} was not painted: {image.reason}", is_final=image.is_final)
+        seen: dict[Query, Observation] = {}
+        for query, answer in self._answers.get(role, {}).items():
+            assert answer is not None, "a wave is over when every look of it is answered"
+            if isinstance(answer, Missing):
+                return answer
+            seen[query] = answer
+        return Sight(image=image, seen=seen)
+
+    def judged(self, sights: Mapping[str, Sight]) -> Conclusion | Missing:
+        """What the relation makes of any sights in its places."""
+        return self._spoken(lambda: self.relation.judge(self.case, sights))
+
+    def conclude(self) -> Concluded:
+        """What it all comes to, once no wave is left."""
+        images = {
+            prompt.role: image.image_id
+            for prompt in self.case.prompts
+            if isinstance(image := self.images[prompt.role], ImageRef)
+        }
+        sights = self._problem or self._sights()
+        return concluded(sights if isinstance(sights, Missing) else self.judged(sights), images)
+
+    def _sights(self) -> dict[str, Sight] | Missing:
+        sights = {}
+        for prompt in self.case.prompts:
+            sight = self.sight(prompt.role)
+            if isinstance(sight, Missing):
+                return sight
+            sights[prompt.role] = sight
+        return sights
+
+    def _wanted(self) -> list[Look] | Missing:
+        """What the relation asks that it has not asked yet."""
+        sights = self._sights()
+        if isinstance(sights, Missing):
+            return sights
+        looks = self._spoken(lambda: self.relation.looks(self.case, self.roles, sights))
+        if isinstance(looks, Missing):
+            return looks
+        new = [look for look in looks if look.query not in self._answers.get(look.role, ())]
+        for look in new:
+            if look.query.role not in self.roles or look.role not in sights:
+                raise PluginError(f"the relation {self.label!r} asks for {look!r}, which this run cannot answer")
+        self._n_waves += 1
+        if new and self._n_waves > _N_WAVES:
+            raise PluginError(
+                f"the relation {self.label!r} still has questions after {_N_WAVES} waves; it must come to an end"
+            )
+        return new
+
+    def _asked(self, looks: list[Look]) -> list[Look]:
+        for look in looks:
+            self._answers.setdefault(look.role, {})[look.query] = None
+        return looks
+
+    def _spoken(self, call: Callable[[], _T]) -> _T | Missing:
+        """What the relation says; one that breaks fails this conclusion and no other."""
+        try:
+            with translating(lambda error: _Broke(f"the relation {self.label!r} failed: {described(error)}")):
+                return call()
+        except _Broke as error:
+            return Missing(reason=str(error))
+
+
+class _Broke(Exception):
+    """A relation raised something of its own."""
+
+
+def concluded(conclusion: Conclusion | Missing, images: Mapping[str, str]) -> Concluded:
+    """A conclusion about some images; FAILED where there is none."""
+    if isinstance(conclusion, Missing):
+        return Concluded(
+            conclusion=Conclusion(outcome=Outcome.FAILED, reason=conclusion.reason),
+            images=images,
+            is_retryable=not conclusion.is_final,
+        )
+    return Concluded(conclusion=conclusion, images=images)
+
+
+def conclude(waves: Waves, look: Callable[[Look], Observation | Missing]) -> Concluded:
+    """The conclusion of a relation whose images are all there, for whoever can answer a look on the spot."""
+    while looks := waves.next_looks():
+        for wanted in looks:
+            waves.answer(wanted, look(wanted))
+    return waves.conclude()

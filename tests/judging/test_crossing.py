@@ -1,0 +1,62 @@
+"""The control arm where pictures are missing; the figures of whole runs are tested with the engine."""
+
+from __future__ import annotations
+
+from salva.core.case import Case, Prompt
+from salva.core.image import ImageRef
+from salva.core.observation import Detection, Detections
+from salva.core.protocols import Look, Query
+from salva.core.verdict import Outcome
+from salva.judging.crossing import can_cross, crossed
+from salva.judging.waves import Missing, Waves
+from salva.testing.fakes import FakeSame
+
+CASE = Case(
+    case_id="one",
+    suite="fake",
+    category="all",
+    prompts=(Prompt(role="a", text="cat"), Prompt(role="b", text="a cat")),
+    relation="same",
+)
+
+
+def seen(a: str, b: str) -> Waves:
+    """The waves of one repeat in which each image shows one thing; an empty name for an image that is missing."""
+    first = tuple(Look(role=role, query=Query(role="detector")) for role in "ab")
+    relation = FakeSame(FakeSame.Options())
+    waves = Waves(case=CASE, relation=relation, label="same", roles=("detector",), first_looks=first)
+    for role, label in (("a", a), ("b", b)):
+        image = ImageRef(image_id=f"{role} {label}", width=2, height=2)
+        for look in waves.show(role, image if label else Missing(reason="refused", is_final=True)):
+            waves.answer(look, Detections(boxes=(Detection(label=label, score=1.0, box=(0, 0, 1, 1)),)))
+    assert waves.next_looks() == []
+    return waves
+
+
+def test_each_repeat_is_held_against_the_others_and_shown_beside_the_next() -> None:
+    repeats = [seen("cat", "cat"), seen("cat", "dog"), seen("dog", "cat")]
+    assert can_cross(repeats[0])
+    first, last = crossed(repeats, 0), crossed(repeats, 2)
+    assert first.conclusion.outcome is Outcome.HOLDS
+    assert first.images == {"a": "a cat", "b": "a cat"}
+    assert first.conclusion.scores == {
+        "differs_between": 0.5,
+        "differs_within_a": 0.5,
+        "differs_within_b": 0.5,
+        "excess": 0.0,
+        "n_compared": 6.0,
+    }
+    assert last.conclusion.outcome is Outcome.VIOLATED
+    assert last.images == {"a": "a dog", "b": "a cat"}, "after the last comes the first"
+
+
+def test_a_missing_neighbour_fails_the_control_and_other_missing_images_are_left_out() -> None:
+    repeats = [seen("cat", "cat"), seen("", "cat"), seen("cat", "")]
+    failed = crossed(repeats, 0)
+    assert failed.conclusion.outcome is Outcome.FAILED
+    assert failed.conclusion.reason == "image 'a' was not painted: refused"
+    assert failed.images == {"a": "a cat"}
+    assert not failed.is_retryable
+    rest = crossed(repeats, 2)
+    assert rest.conclusion.outcome is Outcome.HOLDS
+    assert rest.conclusion.scores == {"differs_between": 0.0, "differs_within_a": 0.0, "n_compared": 3.0}
