@@ -13,9 +13,10 @@ from pathlib import Path
 import pandas as pd
 
 from salva.core.judged import Judged
+from salva.core.scoring import TrainingFilter
 from salva.core.source import RunRecords
 from salva.core.verdict import PAIR, Outcome
-from salva.exchange.training_pairs import Filter, filter_table
+from salva.exchange.training_pairs import filter_table
 from salva.judging.headline import headline, join
 from salva.judging.tally import cluster_of
 from salva.registry import rates_of
@@ -142,7 +143,7 @@ def selected(runs: Mapping[str, Path], exported: Mapping[str, tuple[Path, Path]]
         n_verdicts = len({(verdict.case_id, verdict.repeat) for verdict in records.verdicts})
         lines.append(f"| {suite} | {n_verdicts} | {n_rows} | {n_pairs} |")
         for needs_kept in (True, False):
-            kept = filter_table(records, Filter(need_kept=needs_kept))
+            kept = filter_table(records, TrainingFilter(need_kept=needs_kept))
             for row in kept.rows if kept else ():
                 asked = "all three matched scores" if needs_kept else "two matched scores"
                 choices.append(f"| {asked} above {row[0]}, {row[1]} | {row[2]} | {100 * float(str(row[3])):.1f} % |")

@@ -19,6 +19,7 @@ from salva.core.asked import Asked
 from salva.core.fingerprint import Json
 from salva.core.judged import Rate
 from salva.core.options import NoOptions, default_options, parse_options, target_field
+from salva.core.scoring import PairScoring
 from salva.core.spec import Binding, ComponentSpec
 from salva.errors import PluginError, SalvaError, UsageError, unknown_name
 
@@ -172,6 +173,12 @@ def rates_of(relations: Iterable[str]) -> dict[str, Rate | None]:
     return {
         name: getattr(load("relation", name), "rate", None) for name in dict.fromkeys(relations) if name in installed
     }
+
+
+def pair_scorings() -> dict[str, PairScoring]:
+    """Relations that score pictures against texts, with what they say about such scores."""
+    relations = {entry.name: load("relation", entry.name) for entry in entries("relation")}
+    return {name: relation.scoring for name, relation in relations.items() if hasattr(relation, "scoring")}
 
 
 def bind(spec: ComponentSpec) -> Binding:

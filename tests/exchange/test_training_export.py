@@ -17,13 +17,15 @@ from report.fake_runs import FakeImages, make_case, make_verdict, store_run
 
 from salva.cli.main import salva as command
 from salva.core.case import Case, Prompt
+from salva.core.scoring import TrainingFilter, pair_name
 from salva.core.source import RunRecords
 from salva.core.verdict import Outcome, Verdict
 from salva.errors import UsageError
 from salva.exchange.exporting import export_run
-from salva.exchange.training_pairs import Filter, filter_table, preferences, right_pictures
+from salva.exchange.training_pairs import filter_table, preferences, right_pictures
 from salva.people.rating_sheets import COLUMNS
-from salva.stats.semantic_effect import PAIRS, pair_name
+from salva.suites.semvar.effect import PAIRS
+from salva.suites.semvar.scoring import SCORING
 
 GOOD = {("a", "a"): 0.9, ("pv", "pv"): 0.95, ("pi", "pi"): 0.85}
 GOOD |= {("a", "pv"): 0.3, ("pv", "a"): 0.32, ("a", "pi"): 0.9, ("pi", "a"): 0.9}
@@ -54,7 +56,7 @@ def semvar_run(scores: dict[tuple[str, str], float] | None = None) -> RunRecords
 
 
 def test_a_good_sample_yields_three_captions_and_four_preferences() -> None:
-    pictures = right_pictures(semvar_run(), Filter())
+    pictures = right_pictures(semvar_run(), TrainingFilter())
     assert [(one.caption, one.chosen) for one in pictures] == [
         ("a cat left of a dog", IMAGES["a"]),
         ("a dog left of a cat", IMAGES["pv"]),
@@ -62,7 +64,7 @@ def test_a_good_sample_yields_three_captions_and_four_preferences() -> None:
     ]
     wanted = {("a", "a", "pv"), ("pv", "pv", "a"), ("pv", "pv", "pi"), ("pi", "pi", "pv")}
     texts = {prompt.role: prompt.text for prompt in semvar_case().prompts}
-    found = {(one.caption, one.chosen, one.rejected) for one in preferences(semvar_run(), Filter())}
+    found = {(one.caption, one.chosen, one.rejected) for one in preferences(semvar_run(), TrainingFilter())}
     assert found == {(texts[t], IMAGES[c], IMAGES[r]) for t, c, r in wanted}
 
 
@@ -73,18 +75,20 @@ def test_the_filter_is_the_papers_equations(s: dict[tuple[str, str], float]) -> 
     n = {pair: round(20 * score) for pair, score in s.items()}  # whole twentieths, which nothing rounds
     even_images = abs((n["a", "a"] - n["a", "pv"]) - (n["pv", "pv"] - n["pv", "a"])) < 3
     even_texts = abs((n["a", "a"] - n["pv", "a"]) - (n["pv", "pv"] - n["a", "pv"])) < 3
-    strict = Filter(min_score=0.6, max_asymmetry=0.15)
-    assert strict.keeps(s) == (aligned and above and even_images and even_texts)
-    assert Filter(min_score=0.6, filter="none").keeps(s) == aligned
-    assert Filter(min_score=0.6, filter="none", need_kept=True).keeps(s) == (aligned and s["pi", "pi"] > 0.6)
+    strict = TrainingFilter(min_score=0.6, max_asymmetry=0.15)
+    assert SCORING.passes(s, strict) == (aligned and above and even_images and even_texts)
+    assert SCORING.passes(s, TrainingFilter(min_score=0.6, filter="none")) == aligned
+    assert SCORING.passes(s, TrainingFilter(min_score=0.6, filter="none", need_kept=True)) == (
+        aligned and s["pi", "pi"] > 0.6
+    )
 
 
 def test_a_difference_of_exactly_c3_does_not_pass() -> None:
     # 0.95 - 0.5 and 0.9 - 0.55 differ by 0.1, which floating point makes a little less.
     edge = {**GOOD, ("a", "a"): 0.95, ("a", "pv"): 0.5, ("pv", "pv"): 0.9, ("pv", "a"): 0.55}
     assert (0.95 - 0.5) - (0.9 - 0.55) < 0.1
-    assert not Filter().keeps(edge)
-    assert Filter(max_asymmetry=0.11).keeps(edge)
+    assert not SCORING.passes(edge, TrainingFilter())
+    assert SCORING.passes(edge, TrainingFilter(max_asymmetry=0.11))
 
 
 def test_of_several_judges_all_must_let_a_case_pass() -> None:
@@ -92,15 +96,15 @@ def test_of_several_judges_all_must_let_a_case_pass() -> None:
     silent = replace(semvar_verdict({}), observers="a judge nobody could read")
     agreed = RunRecords(cases=(semvar_case(),), verdicts=(semvar_verdict(GOOD), silent))
     split = RunRecords(cases=(semvar_case(),), verdicts=(semvar_verdict(GOOD), doubting))
-    assert len(preferences(agreed, Filter())) == 4
-    assert preferences(split, Filter()) == []
-    table = filter_table(split, Filter())
+    assert len(preferences(agreed, TrainingFilter())) == 4
+    assert preferences(split, TrainingFilter()) == []
+    table = filter_table(split, TrainingFilter())
     assert table is not None
     assert [row[2] for row in table.rows] == [0, 0, 0, 1], "one case, not two verdicts"
 
 
 def test_which_reading_of_the_paper_was_taken_is_told() -> None:
-    by_equation, by_code = (filter_table(semvar_run(), Filter(need_kept=kept)) for kept in (False, True))
+    by_equation, by_code = (filter_table(semvar_run(), TrainingFilter(need_kept=kept)) for kept in (False, True))
     assert by_equation is not None
     assert by_code is not None
     assert "equation 12" in by_equation.note
@@ -113,18 +117,18 @@ def test_the_counts_of_every_filter_choice_are_told() -> None:
         cases=(semvar_case("sv-1"), semvar_case("sv-2")),
         verdicts=(semvar_verdict(GOOD, "sv-1"), semvar_verdict(worse, "sv-2")),
     )
-    table = filter_table(records, Filter())
+    table = filter_table(records, TrainingFilter())
     assert table is not None
     kept = {row[:2]: row[2] for row in table.rows}
     assert kept == {(0.8, "strict"): 1, (0.8, "none"): 1, (0.6, "strict"): 1, (0.6, "none"): 2}
-    assert filter_table(truth_run(), Filter()) is None
+    assert filter_table(truth_run(), TrainingFilter()) is None
 
 
 def test_a_violated_pair_prefers_its_right_picture_under_both_wordings() -> None:
-    found = preferences(truth_run(), Filter())
+    found = preferences(truth_run(), TrainingFilter())
     assert {one.caption for one in found} == {"There is a cat and a dog", "There is a dog and a cat"}
     assert {(one.chosen, one.rejected) for one in found} == {(IMAGES["a"], IMAGES["b"])}
-    assert [one.chosen for one in right_pictures(truth_run(), Filter())] == [IMAGES["a"]]
+    assert [one.chosen for one in right_pictures(truth_run(), TrainingFilter())] == [IMAGES["a"]]
 
 
 def test_truth_never_lets_a_sample_past_the_filter_nor_mixes_its_meanings() -> None:
@@ -133,16 +137,18 @@ def test_truth_never_lets_a_sample_past_the_filter_nor_mixes_its_meanings() -> N
     truth = make_verdict("sv-1", Outcome.VIOLATED, relation="truth", scores=scores, images=images)
     poor = semvar_verdict({**GOOD, ("a", "a"): 0.1})
     records = RunRecords(cases=(semvar_case(),), verdicts=(poor, truth))
-    assert right_pictures(records, Filter()) == []
-    assert preferences(records, Filter()) == []
+    assert right_pictures(records, TrainingFilter()) == []
+    assert preferences(records, TrainingFilter()) == []
 
 
 @pytest.mark.parametrize("equivalent", [False, None])
 def test_wordings_not_known_to_mean_the_same_share_no_picture(equivalent: bool | None) -> None:
     run = truth_run()
     records = replace(run, cases=(replace(run.cases[0], equivalent=equivalent),))
-    assert preferences(records, Filter()) == []
-    assert [one.chosen for one in right_pictures(records, Filter())] == [IMAGES["a"]], "right for its own caption"
+    assert preferences(records, TrainingFilter()) == []
+    assert [one.chosen for one in right_pictures(records, TrainingFilter())] == [IMAGES["a"]], (
+        "right for its own caption"
+    )
 
 
 def test_the_folder_is_what_the_trainers_read(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from salva.core.exchange import ReadIn
 from salva.exchange.importing import import_files
-from salva.stats.semantic_effect import PAIRS
+from salva.suites.semvar.effect import PAIRS
 
 Rows = list[dict[str, object]]
 TEXTS = {"a": "a cat chases a dog", "pv": "a dog chases a cat", "pi": "a dog is chased by a cat"}

@@ -18,7 +18,7 @@ from salva.errors import StoreError, UsageError
 from salva.people.agreement import file_agreement
 from salva.people.ratings import Columns
 from salva.people.run_agreement import imported_agreement, run_agreement
-from salva.stats.semantic_effect import PAIRS
+from salva.suites.semvar.effect import PAIRS
 
 
 def test_agreement_of_an_imported_run_is_that_of_its_files_and_of_its_verdicts(tmp_path: Path) -> None:

@@ -17,12 +17,13 @@ from report.fake_runs import FakeImages, make_verdict, store_run
 
 from salva.cli.main import salva as command
 from salva.core.case import Case, Prompt
+from salva.core.scoring import pair_name
 from salva.core.source import RunRecords
 from salva.errors import UsageError
 from salva.logic.english_reader import read
 from salva.logic.equivalence import are_equivalent
 from salva.logic.notation import parse
-from salva.stats.semantic_effect import PAIRS, pair_name
+from salva.suites.semvar.effect import PAIRS
 from salva.suites.semvar.suite import SemVar
 from salva.writing.author import CONFIDENCE, METHODS
 from salva.writing.criteria import CRITERIA, checks_by_code

@@ -133,11 +133,12 @@ def review(samples: Path, sheets: tuple[Path, ...], output: Path, only_valid: bo
 @click.option("--per-category", default=50, show_default=True, type=click.IntRange(1), help="At most so many of each.")
 def hard(runs: tuple[Path, ...], output: Path, below: float, per_category: int) -> None:
     """The cases that most models of these semvar runs paint badly."""
-    from salva.exchange.hard_cases import as_sample, collect_votes
     from salva.files.outfiles import write_text
+    from salva.store.queries import read_records
+    from salva.writing.hard_cases import as_sample, collect_votes
     from salva.writing.samples import hardest, lines_of
 
-    cases, votes = collect_votes(runs, below)
+    cases, votes = collect_votes(map(read_records, runs), below)
     if not votes:
         raise UsageError("these runs hold no scores of the semvar suite; run it first: salva run semvar")
     chosen = hardest(votes, per_category)

@@ -28,6 +28,7 @@ from salva.core.fingerprint import Json
 from salva.core.image import ImageRef, Picture
 from salva.core.judged import Judgements
 from salva.core.observation import Observation
+from salva.core.scoring import Pair, PairScoring
 from salva.core.source import RunSource
 from salva.core.spec import Binding
 from salva.core.table import KeyFigure, Table
@@ -174,6 +175,20 @@ class Relation(Protocol):
 
     def judge(self, case: Case, sights: Mapping[str, Sight]) -> Conclusion:
         """The conclusion, once every look has been answered."""
+
+
+class ScoringRelation(Relation, Protocol):
+    """A relation over scores of pictures against texts, which can conclude from anybody's."""
+
+    scoring: ClassVar[PairScoring]
+
+    def conclude(
+        self, case: Case, given: Mapping[Pair, tuple[float, float] | str], sights: Mapping[str, Sight]
+    ) -> Conclusion:
+        """The conclusion from scores alone: objects and relations, 0 to 50 each, or why there are none.
+
+        sights: whatever else was seen of the pictures; empty where nobody but the scorer looked.
+        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

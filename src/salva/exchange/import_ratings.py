@@ -1,55 +1,36 @@
 """Files of ratings by people and scores by judges, made into cases and verdicts.
 
-Whoever rated is an observer: SemVarBench's seven pairs of a triple become a verdict of semantic-effect by its own
-rule, a yes or no about a relation becomes one too, and any other rating is kept as a score that decides nothing. The
-files stay in the run, so that `salva agree RUN` reads what `salva agree FILE` did.
+Whoever rated is an observer: scores of all pairs of text and picture that a relation asks for become a verdict by its
+own rule, a yes or no about a relation becomes one too, and any other rating is kept as a score that decides nothing.
+The files stay in the run, so that `salva agree RUN` reads what `salva agree FILE` did.
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from salva import registry
 from salva.core.asked import AskedComponent
-from salva.core.exchange import KEPT_FOLDER, ImportSettings, ReadIn
 from salva.core.exchange import Flaw as Problem
+from salva.core.exchange import ImportSettings, ReadIn
 from salva.core.fingerprint import Json
 from salva.core.options import option
-from salva.core.protocols import Conclusion
-from salva.core.spec import ComponentSpec
+from salva.core.protocols import Conclusion, ScoringRelation
+from salva.core.scoring import Pair
+from salva.core.spec import Binding, ComponentSpec
 from salva.core.verdict import PAIR, Outcome, Verdict
-from salva.errors import StoreError, UsageError
-from salva.exchange.importing import file_bytes
-from salva.people.rated_things import RATED, SEMVAR, Place, Placed, place_all
+from salva.errors import UsageError
+from salva.people.kept_ratings import KeptRatings, read_kept
+from salva.people.rated_things import RATED, Place
 from salva.people.rating_cells import Flaw, as_number, plain
-from salva.people.rating_joins import read_together
 from salva.people.ratings import Columns, Ratings
-from salva.stats.semantic_effect import PAIRS
-from salva.store.runfile import read_run_file
 
-EFFECT = "semantic-effect"
 _WHETHER = re.compile(r"(.*_)?(violated|outcome)")
 _NO_WORD = "a rating says how good something is, not whether a relation holds"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeptRatings:
-    """The ratings a run was made of, and where each of them belongs in it."""
-
-    ratings: Ratings
-    placed: Placed
-    observers: Mapping[str, str]
-    """Person or judge to the name that their verdicts go by."""
-
-    @property
-    def people(self) -> list[str]:
-        """The people, as observers."""
-        return [self.observers[who] for who in self.ratings.people]
 
 
 class RatingsImport:
@@ -78,15 +59,15 @@ def _read_in(files: Sequence[Path], settings: ImportSettings, columns: Columns) 
     if len({path.resolve() for path in files}) < len(files):
         raise UsageError(f"one of the files is given twice: {', '.join(map(str, files))}; give each once")
     names = settings.names or [path.name for path in files]
-    kept = _read(files, names, columns, settings.model)
+    kept = read_kept(files, names, columns, settings.model)
     ratings, placed = kept.ratings, kept.placed
     problems = [*ratings.flaws, *placed.flaws]
     if (unnamed := ratings.people.get("?")) is not None:
         n = sum(value is not None for value in unnamed)
         what = f"{n} ratings without a rater's name; they count as one person's, called '?'"
         problems.append(Flaw(file=", ".join(names), row=0, what=what))
-    is_triples = placed.suite == SEMVAR
-    verdicts = list(_triple_verdicts(kept) if is_triples else _thing_verdicts(kept, problems))
+    is_scored = placed.relation != RATED
+    verdicts = list(_scored_verdicts(kept) if is_scored else _thing_verdicts(kept, problems))
     judges = [kept.observers[who] for who in ratings.judges]
     roles = {**dict.fromkeys(kept.people, "person"), **dict.fromkeys(judges, "judge")}
     rule = AskedComponent(role="relation", name=RATED, options={"people": ",".join(kept.people)})
@@ -102,10 +83,10 @@ def _read_in(files: Sequence[Path], settings: ImportSettings, columns: Columns) 
             "judges": len(ratings.judges),
             "ratings": sum(value is not None for _, given in _everyone(ratings) for value in given),
         },
-        rules=(_effect().asked() if is_triples else rule,),
+        rules=(_relation(placed.relation).asked() if is_scored else rule,),
         repeats=len({place.repeat for place in placed.places if place}),
         observers=roles,
-        leading={EFFECT if is_triples else RATED: kept.people[0]},
+        leading={placed.relation: kept.people[0]},
         about={
             "people": list[Json](kept.people),
             "judges": list[Json](judges),
@@ -121,65 +102,21 @@ def _read_in(files: Sequence[Path], settings: ImportSettings, columns: Columns) 
     )
 
 
-def kept_ratings(directory: Path, group: str = "") -> KeptRatings | None:
-    """The ratings a run was made of; None for a run that was not made of any."""
-    run_file = read_run_file(directory)
-    imported = run_file.imported if run_file else None
-    if imported is None or imported.form != "ratings":
-        return None
-    columns = imported.about.get("columns")
-    if not isinstance(columns, dict):
-        raise StoreError(f"run.json of {str(directory)!r} does not say which columns were read; import the files again")
-    paths, names = [], []
-    for file in imported.files:
-        # A name and no path: run.json must not lead out of the run.
-        path = directory / KEPT_FOLDER / Path(file.kept).name
-        if hashlib.sha256(file_bytes(path)).hexdigest() != file.sha256:
-            raise StoreError(f"{str(path)!r} is not the file that was imported; import {file.name!r} again")
-        paths.append(path)
-        names.append(file.name)
-    wanted = Columns(
-        things=_listed(columns.get("item")),
-        rater=str(columns.get("rater") or ""),
-        people=_listed(columns.get("people")),
-        judges=_listed(columns.get("judge")),
-        group=group,
-    )
-    return _read(paths, names, wanted, str(imported.about.get("model") or ""))
-
-
-def _listed(value: Json) -> tuple[str, ...]:
-    return tuple(str(one) for one in value) if isinstance(value, list) else ()
-
-
-def _read(paths: Sequence[Path], names: Sequence[str], columns: Columns, model: str) -> KeptRatings:
-    ratings = read_together(paths, columns, names)
-    if both := [who for who in ratings.people if who in ratings.judges]:
-        raise UsageError(f"a person and a judge are both called {both[0]!r}; give one of them another name")
-    observers: dict[str, str] = {}
-    for who in dict.fromkeys((*ratings.people, *ratings.judges)):
-        # A plus joins observers and a comma lists them, so no name may hold either.
-        name = re.sub(r"\s*[+,]\s*", " and ", who)
-        observers[who] = name if name not in observers.values() else f"{name} ({len(observers) + 1})"
-    return KeptRatings(ratings=ratings, placed=place_all(ratings, model), observers=observers)
-
-
 def _everyone(ratings: Ratings) -> Iterator[tuple[str, Sequence[float | None]]]:
     """People first: of observers with as many verdicts the first leads."""
     yield from ratings.people.items()
     yield from ratings.judges.items()
 
 
-def _effect() -> Any:
-    # Through the registry: a report knows no relation, and the relation alone knows its rule.
-    return registry.bind(ComponentSpec(role="relation", name=EFFECT))
+def _relation(name: str) -> Binding:
+    return registry.bind(ComponentSpec(role="relation", name=name))
 
 
-def _triple_verdicts(kept: KeptRatings) -> Iterator[Verdict]:
-    """One verdict a triple, model, repeat and rater or judge who rated any of its pairs."""
-    relation = _effect().build()
+def _scored_verdicts(kept: KeptRatings) -> Iterator[Verdict]:
+    """One verdict a case, model, repeat and rater or judge who rated any of its pairs, by the relation's own rule."""
+    relation: ScoringRelation = _relation(kept.placed.relation).build()
     ratings, placed = kept.ratings, kept.placed
-    units: dict[Place, dict[tuple[str, str], int]] = {}
+    units: dict[Place, dict[Pair, int]] = {}
     unit_of: dict[int, Place] = {}
     for index, place in enumerate(placed.places):
         if place is not None and place.pair is not None:
@@ -191,10 +128,10 @@ def _triple_verdicts(kept: KeptRatings) -> Iterator[Verdict]:
             things = units[unit]
             scores = {
                 pair: _halves(ratings, who, things[pair]) if pair in things else f"{who} was not asked"
-                for pair in PAIRS
+                for pair in relation.scoring.pairs
             }
-            conclusion: Conclusion = relation.conclude(placed.cases[unit.case_id], scores, {})
-            yield _verdict(unit, EFFECT, kept.observers[who], conclusion)
+            conclusion = relation.conclude(placed.cases[unit.case_id], scores, {})
+            yield _verdict(unit, placed.relation, kept.observers[who], conclusion)
 
 
 def _halves(ratings: Ratings, who: str, index: int) -> tuple[float, float] | str:

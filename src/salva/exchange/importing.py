@@ -21,6 +21,7 @@ from salva.core.exchange import KEPT_FOLDER, ImportSettings, ReadIn
 from salva.core.protocols import Importer
 from salva.core.spec import ComponentSpec
 from salva.errors import UsageError
+from salva.files.infiles import file_bytes
 from salva.files.outfiles import write_bytes, write_text
 from salva.store.blobs import store_error
 from salva.store.records import WHOLE
@@ -92,11 +93,3 @@ def _write(read_in: ReadIn, files: Sequence[Path], form: str, out: Path) -> None
     judged = Judged(asked=asked, leading=read_in.leading) if read_in.leading else None
     # Last, so that a folder with a run.json holds all that was read.
     write_run_file(out, RunFile(asked=asked, imported=imported, judged=judged))
-
-
-def file_bytes(path: Path) -> bytes:
-    """A file as it is."""
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise UsageError(f"{str(path)!r} cannot be read: {error.strerror or error}") from error

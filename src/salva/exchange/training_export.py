@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import ClassVar
 
 from salva.core.exchange import Written
+from salva.core.scoring import TrainingFilter
 from salva.core.source import ImageSource, RunRecords, RunSource
 from salva.core.table import Table
 from salva.errors import MissingExtraError, UsageError
-from salva.exchange.training_pairs import Filter, filter_table, preferences, right_pictures
+from salva.exchange.training_pairs import filter_table, preferences, right_pictures
 from salva.files.outfiles import write_bytes, write_text
 from salva.imaging.files import decode_picture, encode_picture
 
@@ -27,9 +28,9 @@ class SftFolder:
     """A folder: right pictures with their captions, for supervised tuning."""
 
     version: ClassVar[str] = "1"
-    Options = Filter
+    Options = TrainingFilter
 
-    def __init__(self, options: Filter) -> None:
+    def __init__(self, options: TrainingFilter) -> None:
         self._wanted = options
 
     def write(self, source: RunSource, out: Path) -> Written:
@@ -61,9 +62,9 @@ class DpoTable:
     """A Parquet file: right pictures against wrong ones under one caption, for preference tuning."""
 
     version: ClassVar[str] = "1"
-    Options = Filter
+    Options = TrainingFilter
 
-    def __init__(self, options: Filter) -> None:
+    def __init__(self, options: TrainingFilter) -> None:
         self._wanted = options
 
     def write(self, source: RunSource, out: Path) -> Written:
@@ -94,7 +95,7 @@ class DpoTable:
         return Written(n=len(examples), what="preferences", tables=_choices(source.records, self._wanted))
 
 
-def _choices(records: RunRecords, wanted: Filter) -> tuple[Table, ...]:
+def _choices(records: RunRecords, wanted: TrainingFilter) -> tuple[Table, ...]:
     table = filter_table(records, wanted)
     return () if table is None else (table,)
 
@@ -106,5 +107,5 @@ def _png(images: ImageSource, image_id: str) -> bytes:
 def _nothing(records: RunRecords) -> UsageError:
     return UsageError(
         f"{records.name!r} has no picture that passes: no case whose scores reach --min-score, and no picture that "
-        "truth finds right; try a lower --min-score or --filter none"
+        "is known to be right; try a lower --min-score or --filter none"
     )

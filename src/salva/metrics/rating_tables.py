@@ -18,7 +18,7 @@ from salva.core.protocols import Measured
 from salva.core.table import Cell, KeyFigure, Table
 from salva.judging.tally import cluster_of
 from salva.stats.bootstrap import cautious_macro
-from salva.stats.semantic_effect import mean
+from salva.stats.means import mean
 
 _RATED = "rated"
 _RATING = "rating"

@@ -1,31 +1,32 @@
 """Which case, model, repeat and pair of text and picture a rated thing is about, told from its row.
 
-Ratings come in, a place for each thing and a case for each subject go out. SemVarBench's roles make triples of cases;
-anything else is a case of its own.
+Ratings come in, a place for each thing and a case for each subject go out. Roles of text and picture that a relation
+scores make its cases; anything else is a case of its own.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from salva.core.case import Case, Prompt
+from salva.core.scoring import Pair, PairScoring
 from salva.errors import UsageError
+from salva.logic.words import number_word
 from salva.people.rating_cells import Flaw, plain
 from salva.people.rating_files import Row, column_names
 from salva.people.ratings import MODEL, ROLE_COLUMNS, THING, Ratings
-from salva.stats.semantic_effect import PAIRS, UNLABELLED, aspect_of, category_name
+from salva.registry import pair_scorings
 
 UNNAMED_MODEL = "unnamed"
 RATED = "rated"
 """The relation of things that were rated; a rating alone decides none."""
-SEMVAR, RATINGS = "semvar", "ratings"
-"""The suites that files of ratings become."""
+RATINGS = "ratings"
+"""The suite of things that no relation scores."""
 
 _CASE_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-_ROLES = ("a", "pv", "pi")
 _TEXT = ("text", "prompt", "caption", "sentence")
 _CATEGORY = ("category", "categories")
 _LABELS = ("category", "categories", "dimension", "aspect", "split", "question", "subset", "law")
@@ -39,8 +40,8 @@ class Place:
     case_id: str
     model: str
     repeat: int
-    pair: tuple[str, str] | None = None
-    """The roles of text and picture in a triple."""
+    pair: Pair | None = None
+    """The roles of text and picture, where a relation scores such pairs."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -48,6 +49,7 @@ class Placed:
     """Where every rated thing belongs."""
 
     suite: str
+    relation: str
     places: list[Place | None] = field(default_factory=list)
     """One a thing; None where its row does not say enough."""
     cases: dict[str, Case] = field(default_factory=dict)
@@ -65,7 +67,12 @@ def place_all(ratings: Ratings, model: str) -> Placed:
     text_role, image_role = map(names.get, ROLE_COLUMNS)
     model_column = next((name for name in names if MODEL.fullmatch(name)), "")
     reader = _Reader(ratings, names, names.get(model_column, ""), model or UNNAMED_MODEL)
-    return reader.triples(text_role, image_role) if text_role and image_role else reader.single_things()
+    scorings = pair_scorings()
+    if not text_role or not image_role or not scorings:
+        return reader.single_things()
+    roles = [(_role(row.get(text_role, "")), _role(row.get(image_role, ""))) for row in ratings.rows]
+    relation = max(scorings, key=lambda name: sum(pair in scorings[name].pairs for pair in roles))
+    return reader.scored_pairs(relation, scorings[relation], (text_role, image_role), roles)
 
 
 class _Reader:
@@ -77,42 +84,45 @@ class _Reader:
         self._repeat_column = names.get("repeat") or names.get("seed") or ""
         self._repeats: dict[tuple[str, str], dict[str, int]] = {}
 
-    def triples(self, text_role: str, image_role: str) -> Placed:
-        """SemVarBench: a case a triple, seven things a case."""
-        placed = Placed(suite=SEMVAR)
-        column = self._case_column()
+    def scored_pairs(
+        self, relation: str, scoring: PairScoring, columns: tuple[str, str], roles: Sequence[Pair]
+    ) -> Placed:
+        """A case for each set of texts and pictures that a relation scores against each other."""
+        placed = Placed(suite=scoring.suite, relation=relation)
+        column, known = self._case_column(), _listed(dict.fromkeys(role for role, _ in scoring.pairs))
         rows_of: dict[str, list[tuple[Row, str, tuple[str, int]]]] = {}
         taken: dict[Place, int] = {}
-        for index, row in enumerate(self._ratings.rows):
-            key, roles = row.get(column, "").strip(), (_role(row.get(text_role, "")), _role(row.get(image_role, "")))
-            what = ""
+        for index, (row, pair) in enumerate(zip(self._ratings.rows, roles, strict=True)):
+            key, what = row.get(column, "").strip(), ""
             if not key:
                 what = f"no {column}; its ratings are in no verdict"
-            elif roles not in PAIRS:
-                shown = f"{row.get(text_role, '')!r} and {row.get(image_role, '')!r}"
-                what = f"text_role and image_role are {shown}, none of the seven pairs of a, pv and pi; in no verdict"
+            elif pair not in scoring.pairs:
+                shown = " and ".join(repr(row.get(name, "")) for name in columns)
+                n_pairs = number_word(len(scoring.pairs))
+                what = f"text_role and image_role are {shown}, none of the {n_pairs} pairs of {known}; in no verdict"
             place = None
             if not what:
                 model, repeat = self._painted(row, key)
-                place = Place(case_id=_case_id(key), model=model, repeat=repeat, pair=roles)
+                place = Place(case_id=_case_id(key), model=model, repeat=repeat, pair=pair)
                 if taken.setdefault(place, index) != index:
                     what, place = f"the pair of {key!r} stands in another row too; in no verdict", None
                 else:
-                    rows_of.setdefault(key, []).append((row, roles[0], self._ratings.places[index]))
+                    rows_of.setdefault(key, []).append((row, pair[0], self._ratings.places[index]))
             placed.places.append(place)
             if what:
                 placed.flaws.append(self._flaw(index, what))
         if not rows_of:
             raise UsageError(
-                f"{self._ratings.places[0][0]!r}: no row has a text_role and an image_role among a, pv and pi "
-                f"(also T_a, I_pv ...); {placed.flaws[0].what}"
+                f"{self._ratings.places[0][0]!r}: no row has a text_role and an image_role among {known} "
+                f"(also with T_ or I_ in front); {placed.flaws[0].what}"
             )
-        placed.cases = {_case_id(key): self._triple(key, rows, placed.flaws) for key, rows in rows_of.items()}
+        for key, rows in rows_of.items():
+            placed.cases[_case_id(key)] = self._scored_case(scoring, key, rows, placed.flaws)
         return placed
 
     def single_things(self) -> Placed:
         """Anything else: a case a thing, under each model that painted it."""
-        placed = Placed(suite=RATINGS)
+        placed = Placed(suite=RATINGS, relation=RATED)
         columns = [name for name in self._ratings.named_by if name not in (self._model_column, self._repeat_column)]
         taken: set[Place] = set()
         for index, row in enumerate(self._ratings.rows):
@@ -145,31 +155,23 @@ class _Reader:
         is_number = plain(self._repeat_column) == "repeat" and cell.isdecimal()
         return model, int(cell) if is_number else seen.setdefault(cell, len(seen))
 
-    def _triple(self, key: str, rows: Sequence[tuple[Row, str, tuple[str, int]]], flaws: list[Flaw]) -> Case:
+    def _scored_case(
+        self,
+        scoring: PairScoring,
+        key: str,
+        rows: Sequence[tuple[Row, str, tuple[str, int]]],
+        flaws: list[Flaw],
+    ) -> Case:
+        roles = dict.fromkeys(role for role, _ in scoring.pairs)
         texts: dict[str, str] = {}
-        for row, role, (file, number) in rows:
-            for told, name in ((role, self._first(_TEXT)), *((r, self._names.get(f"t_{r}", "")) for r in _ROLES)):
+        for row, own, (file, number) in rows:
+            for role, name in ((own, self._first(_TEXT)), *((r, self._names.get(f"t_{r}", "")) for r in roles)):
                 text = row.get(name, "").strip()
-                if text and texts.setdefault(told, text) != text:
-                    what = f"another text of {told!r} of {key!r} than before; the first stands"
+                if text and texts.setdefault(role, text) != text:
+                    what = f"another text of {role!r} of {key!r} than before; the first stands"
                     flaws.append(Flaw(file=file, row=number, what=what))
-        given = next((cell for row, _, _ in rows if (cell := row.get(self._first(_CATEGORY), "").strip())), "")
-        categories = tuple(dict.fromkeys(category_name(name) for name in given.split(","))) if given else (UNLABELLED,)
-        missing = [f"T_{role}" for role in _ROLES if role not in texts]
-        return Case(
-            case_id=_case_id(key),
-            suite=SEMVAR,
-            category=categories[0],
-            prompts=tuple(Prompt(role=role, text=texts.get(role, "")) for role in _ROLES),
-            relation="semantic-effect",
-            labels={
-                "category": ",".join(categories),
-                "aspect": ",".join(dict.fromkeys(map(aspect_of, categories))),
-                "split": "own",
-                "id": key,
-            },
-            findings=(f"the files have no text of {', '.join(missing)}",) if missing else (),
-        )
+        category = next((cell for row, _, _ in rows if (cell := row.get(self._first(_CATEGORY), "").strip())), "")
+        return scoring.rated_case(_case_id(key), key, texts, category)
 
     def _single(self, case_id: str, key: str, row: Row) -> Case:
         labels = {name: row.get(self._names[name], "").strip() for name in _LABELS if name in self._names}
@@ -190,8 +192,13 @@ class _Reader:
         return Flaw(file=file, row=row, what=what)
 
 
+def _listed(names: Iterable[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
 def _role(cell: str) -> str:
-    """a, pv or pi of whatever names it: also T_pv, I_pi."""
+    """A role of whatever names it: a, pv, also T_pv, I_pi."""
     return re.sub(r"^[ti]_", "", plain(cell))
 
 

@@ -9,20 +9,22 @@ from __future__ import annotations
 import csv
 import io
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
+from salva.core.case import Case
 from salva.core.cells import safe_cell
 from salva.core.exchange import Written
 from salva.core.options import NoOptions
+from salva.core.scoring import Pair, PairScoring
 from salva.core.source import RunRecords, RunSource
 from salva.core.verdict import PAIR
 from salva.errors import UsageError
 from salva.files.outfiles import write_bytes, write_text
 from salva.imaging.files import decode_picture, encode_picture
 from salva.people.run_agreement import model_code
-from salva.stats.semantic_effect import PAIRS
+from salva.registry import pair_scorings
 
 _Row = tuple[tuple[str, str, str, str, str], tuple[str, str, str]]
 """Case, repeat, model and the roles of text and picture; category and text, and the picture's id."""
@@ -63,16 +65,15 @@ class RatingSheet:
 
 
 def _rows(records: RunRecords) -> list[_Row]:
-    """What to rate: every picture against its own text, and in SemVarBench against the others' as well."""
+    """What to rate: every picture against its own text, and against others' as well where a relation scores that."""
+    scorings = tuple(pair_scorings().values())
     cases = {case.case_id: case for case in records.cases}
     wanted: dict[tuple[str, str, str, str, str], tuple[str, str, str]] = {}
     for verdict in records.verdicts:
         if verdict.arm != PAIR:
             continue
         case = cases[verdict.case_id]
-        roles = [prompt.role for prompt in case.prompts]
-        pairs = PAIRS if {"a", "pv", "pi"} <= set(roles) else tuple((role, role) for role in roles)
-        for text_role, image_role in pairs:
+        for text_role, image_role in _pairs(case, scorings):
             if image_role in verdict.images:
                 key = (case.case_id, str(verdict.repeat), verdict.model, text_role, image_role)
                 category = case.labels.get("category", case.category)
@@ -81,6 +82,12 @@ def _rows(records: RunRecords) -> list[_Row]:
     # Shuffled, so that no rater sees the pictures of one case in a row; seeded, so that a sheet can be made again.
     random.Random(len(rows)).shuffle(rows)
     return rows
+
+
+def _pairs(case: Case, scorings: Sequence[PairScoring]) -> Sequence[Pair]:
+    roles = [prompt.role for prompt in case.prompts]
+    scored = (scoring.pairs for scoring in scorings if {role for pair in scoring.pairs for role in pair} <= set(roles))
+    return next(scored, [(role, role) for role in roles])
 
 
 def _sheet(rows: list[_Row], numbers: Mapping[str, int]) -> str:

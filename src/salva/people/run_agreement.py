@@ -11,21 +11,21 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from salva.core.scoring import is_pair_name, pair_name
 from salva.core.source import RunRecords
 from salva.core.table import Cell, Table
 from salva.core.verdict import PAIR, Outcome, Verdict
 from salva.errors import UsageError
-from salva.exchange.import_ratings import kept_ratings
 from salva.people.agreement import STATISTIC_COLUMNS, Reckoning, people_tables, ratings_agreement, statistics
+from salva.people.kept_ratings import kept_ratings
 from salva.people.rating_cells import Problems, as_number, is_silent, plain, rating_columns, told
 from salva.people.rating_files import Row, column_names, read_rows
 from salva.people.ratings import YES_OR_NO
+from salva.registry import pair_scorings
 from salva.stats.agreement import Calibration, rogan_gladen
-from salva.stats.semantic_effect import PAIRS, effect, pair_name
 from salva.store.queries import read_records
 
 _TEXTS = ("text", "picture", "prompt", "caption", "comment", "note")
-_EFFECTS = ("kappa", "gamma_w", "gamma_wo")
 _ALL = "all s"
 """The alignment scores of all pairs of text and picture together."""
 
@@ -87,13 +87,14 @@ def imported_agreement(
 
 
 def _rated_in_verdicts(verdicts: Sequence[Verdict]) -> Rated:
-    """What follows from people's ratings: kappa and its parts, and whether a relation broke."""
+    """What follows from people's ratings: the figures of whole sets of scores, and whether a relation broke."""
     rated = Rated()
+    figures = [name for scoring in pair_scorings().values() for name in scoring.figures]
     for verdict in verdicts:
         if verdict.outcome not in (Outcome.HOLDS, Outcome.VIOLATED):
             continue
         mine = rated.setdefault((verdict.case_id, str(verdict.repeat), verdict.model), {})
-        scores = {name: verdict.scores[name] for name in _EFFECTS if name in verdict.scores}
+        scores = {name: verdict.scores[name] for name in figures if name in verdict.scores}
         for name, value in {**scores, "violated": float(verdict.outcome is Outcome.VIOLATED)}.items():
             mine.setdefault(name, {})[verdict.observers] = value
     return rated
@@ -179,23 +180,23 @@ def _row_ratings(row: Row, line: int, pair: tuple[str, ...], problems: Problems)
 
 
 def _means(by_rater: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-    """The people's mean of each score; where all seven of a SemVarBench case are there, its figures follow."""
+    """The people's mean of each score; where all that a relation scores are there, its figures follow."""
     scores = {name: sum(said.values()) / len(said) for name, said in by_rater.items()}
-    known = {pair: scores[pair_name(*pair)] for pair in PAIRS if pair_name(*pair) in scores}
-    if len(known) == len(PAIRS):
-        found = effect(known)
-        scores |= {name: getattr(found, name) for name in _EFFECTS}
+    for scoring in pair_scorings().values():
+        by_pair = {pair: scores[pair_name(*pair)] for pair in scoring.pairs if pair_name(*pair) in scores}
+        if len(by_pair) == len(scoring.pairs):
+            scores |= scoring.figures_of(by_pair)
     return scores
 
 
 def _side_by_side(rated: Rated) -> dict[str, list[list[float | None]]]:
-    """For each score a row a rated thing and a column a rater; "all s" has the SemVarBench scores together."""
+    """For each score a row a rated thing and a column a rater; "all s" has those of pictures against texts together."""
     raters = list(dict.fromkeys(who for scores in rated.values() for said in scores.values() for who in said))
     tables: dict[str, list[list[float | None]]] = {}
     for scores in rated.values():
         for name, said in scores.items():
             row = [said.get(who) for who in raters]
-            for table in (name, _ALL) if name.startswith("s_") else (name,):
+            for table in (name, _ALL) if is_pair_name(name) else (name,):
                 tables.setdefault(table, []).append(row)
     return {name: tables[name] for name in sorted(tables)}
 
@@ -217,7 +218,7 @@ def _score_rows(
         for name, theirs in _said(verdict, people).items():
             if name in verdict.scores:
                 pairs.setdefault(name, []).append((verdict.scores[name], theirs))
-                if name.startswith("s_"):
+                if is_pair_name(name):
                     pairs.setdefault(_ALL, []).append((verdict.scores[name], theirs))
     rows: list[tuple[Cell, ...]] = []
     for name in sorted(pairs):
@@ -231,7 +232,7 @@ def _score_rows(
 
 def _scale(name: str, pairs: Sequence[tuple[float, float]]) -> tuple[float, float]:
     """People and judge give the same score, so they share its scale: 0 to 1, or what the numbers cover."""
-    if name.startswith(("s_", "right_")) or name == _ALL:
+    if is_pair_name(name) or name.startswith("right_") or name == _ALL:
         return 0.0, 1.0
     numbers = [number for pair in pairs for number in pair]
     return min(numbers), max(numbers)

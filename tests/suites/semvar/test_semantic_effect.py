@@ -16,7 +16,7 @@ from salva.core.protocols import Conclusion, Query, Sight
 from salva.core.verdict import Outcome
 from salva.errors import UsageError
 from salva.relations.scenes import mentioned
-from salva.stats.semantic_effect import PAIRS
+from salva.suites.semvar.effect import PAIRS
 from salva.suites.semvar.semantic_effect import SemanticEffect, SemanticEffectOptions, score_query, text_query
 from salva.suites.semvar.token_words import token_query
 

@@ -8,7 +8,7 @@ from salva.core.case import Case, Prompt
 from salva.core.image import ImageRef
 from salva.core.observation import Answer, Observation
 from salva.core.protocols import Query, Sight
-from salva.stats.semantic_effect import PAIRS
+from salva.suites.semvar.effect import PAIRS
 from salva.suites.semvar.semantic_effect import score_query
 
 ROLES = ("a", "pv", "pi")

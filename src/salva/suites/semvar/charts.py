@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 
 from salva.core.chart import Chart, ChartKind
 from salva.core.judged import Judged
+from salva.core.scoring import pair_name
 from salva.core.table import Cell, Table
-from salva.stats.semantic_effect import mean, pair_name, share_above
+from salva.stats.means import mean, share_above
 
 _MARKS = (0.0, 0.5)
 _HEAT_ENDS = (-0.2, 1.0)

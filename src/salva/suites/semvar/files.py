@@ -15,8 +15,8 @@ from pathlib import Path
 
 from salva.errors import FormulaError, UsageError
 from salva.logic.notation import parse
-from salva.stats.semantic_effect import category_name, plain
-from salva.suites.semvar.rows import ROLES, Row
+from salva.suites.semvar.effect import category_name
+from salva.suites.semvar.rows import ROLES, Row, bare_sentence
 
 _SUFFIXES = (".txt", ".tsv", ".jsonl")
 _NO_DATA = ("readme", "license", "licence", "notice")
@@ -227,19 +227,19 @@ def _with_findings(rows: Sequence[Row]) -> tuple[Row, ...]:
     by_sentence: dict[str, list[Row]] = {}
     by_id: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
-        by_texts.setdefault(tuple(map(plain, row.texts)), []).append(row)
-        for sentence in set(map(plain, row.texts)):
+        by_texts.setdefault(tuple(map(bare_sentence, row.texts)), []).append(row)
+        for sentence in set(map(bare_sentence, row.texts)):
             by_sentence.setdefault(sentence, []).append(row)
         by_id.setdefault((row.split, row.row_id), []).append(row)
     found = []
     for row in rows:
         notes = [*row.findings, *_of_itself(row)]
-        same = by_texts[tuple(map(plain, row.texts))]
+        same = by_texts[tuple(map(bare_sentence, row.texts))]
         notes += _beside(row, same, "the same three sentences")
         notes += [
             f"its {name} is also in the split {other.split}: {other.row_id} ({other.where})"
             for name, text in zip(("T_a", "T_pv", "T_pi"), row.texts, strict=True)
-            for other in by_sentence[plain(text)]
+            for other in by_sentence[bare_sentence(text)]
             if other.split != row.split and other not in same
         ][:1]
         namesakes = [other for other in by_id[row.split, row.row_id] if other is not row]
@@ -249,7 +249,7 @@ def _with_findings(rows: Sequence[Row]) -> tuple[Row, ...]:
 
 
 def _of_itself(row: Row) -> list[str]:
-    a, pv, pi = map(plain, row.texts)
+    a, pv, pi = map(bare_sentence, row.texts)
     notes = []
     if pv == pi:
         notes.append("T_pv equals T_pi: one sentence cannot both change and keep the meaning, so nothing is decided")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -25,3 +26,8 @@ class Row:
     labels: Mapping[str, str] = field(default_factory=dict)
     cluster: str = ""
     findings: tuple[str, ...] = ()
+
+
+def bare_sentence(text: str) -> str:
+    """A sentence without what does not count when two are compared: case, spacing, punctuation."""
+    return " ".join(re.findall(r"\w+(?:['’-]\w+)*", text.lower()))

@@ -15,13 +15,14 @@ from salva.core.case import Case, Prompt
 from salva.core.observation import Answer, Detections, Vector
 from salva.core.options import option
 from salva.core.protocols import Conclusion, Look, Query, Sight
+from salva.core.scoring import Pair, pair_name
 from salva.core.seeing import scene_of
 from salva.core.verdict import Failure, Outcome
 from salva.errors import UsageError
 from salva.relations.asking import AskingOptions, with_checks, with_notes
 from salva.relations.scenes import mentioned
-from salva.stats.semantic_effect import PAIRS, Effect, effect, pair_name, plain
 from salva.stats.similarity import cosine
+from salva.suites.semvar.effect import PAIRS, Effect, effect
 from salva.suites.semvar.relation_errors import (
     MISSING_OBJECTS,
     NO_INTERACTION,
@@ -34,12 +35,13 @@ from salva.suites.semvar.relation_errors import (
     failure_from_scene,
     failure_from_scores,
 )
+from salva.suites.semvar.rows import ROLES, bare_sentence
+from salva.suites.semvar.scoring import SCORING, TripleScoring
 from salva.suites.semvar.token_words import token_query
 
 INSENSITIVE = "insensitive"
 OVERSENSITIVE = "oversensitive"
 
-_ROLES = ("a", "pv", "pi")
 _HIGHEST = 50.0
 
 
@@ -71,6 +73,7 @@ class SemanticEffect:
         INSENSITIVE: "The meaning changes and the picture hardly does.",
         OVERSENSITIVE: "The meaning stays and the picture changes.",
     }
+    scoring: ClassVar[TripleScoring] = SCORING
     Options = SemanticEffectOptions
 
     def __init__(self, options: SemanticEffectOptions) -> None:
@@ -78,17 +81,17 @@ class SemanticEffect:
 
     def applies(self, case: Case) -> bool:
         """Whether the case has an anchor and its two permutations."""
-        return {prompt.role for prompt in case.prompts} == set(_ROLES)
+        return {prompt.role for prompt in case.prompts} == set(ROLES)
 
     def looks(self, case: Case, roles: Collection[str], sights: Mapping[str, Sight]) -> Sequence[Look]:  # noqa: ARG002  # one wave is enough
         """Seven scores; boxes where the formulas say what to look for; the texts' vectors where somebody makes them."""
         looks = [Look(role=image, query=score_query(case.prompt(text))) for text, image in PAIRS]
         if "detector" in roles and _has_formulas(case):
-            looks += [Look(role=role, query=mentioned(case).query) for role in _ROLES]
+            looks += [Look(role=role, query=mentioned(case).query) for role in ROLES]
         if "embedder" in roles:
-            looks += [Look(role="a", query=text_query(case.prompt(role))) for role in _ROLES]
+            looks += [Look(role="a", query=text_query(case.prompt(role))) for role in ROLES]
         if self._options.tokens:
-            asked = ((role, token_query(case.prompt(role))) for role in _ROLES)
+            asked = ((role, token_query(case.prompt(role))) for role in ROLES)
             looks += [Look(role=role, query=query) for role, query in asked if query.questions]
         return with_checks(looks, case, roles, self._options)
 
@@ -103,7 +106,7 @@ class SemanticEffect:
         return self.conclude(case, given, sights)
 
     def conclude(
-        self, case: Case, given: Mapping[tuple[str, str], tuple[float, float] | str], sights: Mapping[str, Sight]
+        self, case: Case, given: Mapping[Pair, tuple[float, float] | str], sights: Mapping[str, Sight]
     ) -> Conclusion:
         """The same from scores alone, whoever gave them.
 
@@ -111,7 +114,7 @@ class SemanticEffect:
         sights: whatever else was seen of the pictures; empty where nobody but the scorer looked.
         """
         own: dict[str, OwnScore] = {}
-        totals: dict[tuple[str, str], float] = {}
+        totals: dict[Pair, float] = {}
         for text, image in PAIRS:
             halves = given[text, image]
             if isinstance(halves, str):
@@ -142,7 +145,7 @@ class SemanticEffect:
         case: Case,
         sights: Mapping[str, Sight],
         own: Mapping[str, OwnScore],
-        totals: Mapping[tuple[str, str], float],
+        totals: Mapping[Pair, float],
     ) -> list[Failure]:
         """What is wrong with each picture by its own prompt: from boxes and formula, else from scores."""
         failures: list[Failure | None] = []
@@ -196,7 +199,7 @@ def _has_formulas(case: Case) -> bool:
 
 
 def _is_one_sentence(case: Case) -> bool:
-    changed, kept = (plain(case.prompt(role).text) for role in ("pv", "pi"))
+    changed, kept = (bare_sentence(case.prompt(role).text) for role in ("pv", "pi"))
     return bool(changed) and changed == kept
 
 
@@ -217,7 +220,7 @@ def _halves(answer: object) -> tuple[float, float] | str:
     return objects, relations
 
 
-def _scores(found: Effect, totals: Mapping[tuple[str, str], float], own: Mapping[str, OwnScore]) -> dict[str, float]:
+def _scores(found: Effect, totals: Mapping[Pair, float], own: Mapping[str, OwnScore]) -> dict[str, float]:
     scores = {"kappa": found.kappa, "gamma_w": found.gamma_w, "gamma_wo": found.gamma_wo}
     scores["alignment"] = found.alignment
     scores |= {pair_name(text, image): total for (text, image), total in totals.items()}
@@ -228,9 +231,9 @@ def _scores(found: Effect, totals: Mapping[tuple[str, str], float], own: Mapping
 
 def _text_distances(case: Case, sights: Mapping[str, Sight]) -> dict[str, float]:
     """1 - cosine of the anchor with each permutation, where an embedder made vectors of all three."""
-    vectors = {role: _seen(sights, "a", text_query(case.prompt(role))) for role in _ROLES}
+    vectors = {role: _seen(sights, "a", text_query(case.prompt(role))) for role in ROLES}
     known = {role: vector.values for role, vector in vectors.items() if isinstance(vector, Vector)}
-    if len(known) < len(_ROLES):
+    if len(known) < len(ROLES):
         return {}
     return {f"text_distance_{role}": 1 - cosine(known["a"], known[role]) for role in ("pv", "pi")}
 

@@ -19,7 +19,7 @@ from salva.core.options import option
 from salva.errors import UsageError, unknown_name
 from salva.logic.equivalence import are_equivalent, is_determinate
 from salva.logic.notation import parse
-from salva.stats.semantic_effect import UNLABELLED, aspect_of
+from salva.suites.semvar.effect import UNLABELLED, aspect_of
 from salva.suites.semvar.embedded import WHERE, embedded_rows
 from salva.suites.semvar.files import read_rows
 from salva.suites.semvar.rows import ROLES, Row

@@ -15,27 +15,25 @@ from salva.core.case import Case
 from salva.core.judged import Judged, Judgements
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
+from salva.core.scoring import pair_name
 from salva.core.table import Cell, KeyFigure, Table
 from salva.core.verdict import Outcome
 from salva.judging.headline import main_observers
 from salva.judging.tally import cluster_of
 from salva.stats.bootstrap import bootstrap_macro, cautious_macro
 from salva.stats.intervals import Interval
-from salva.stats.semantic_effect import (
+from salva.stats.means import group_mean, mean, share_above
+from salva.suites.semvar.charts import charts_of, judge_name
+from salva.suites.semvar.effect import (
     ASPECTS,
     BANDS,
     PAIRS,
     QUADRANTS,
     aspect_of,
     band,
-    group_mean,
-    mean,
-    pair_name,
     quadrants,
     seed_variation,
-    share_above,
 )
-from salva.suites.semvar.charts import charts_of, judge_name
 from salva.suites.semvar.semantic_effect import SemanticEffectOptions
 from salva.suites.semvar.texts import edit_distances, findings_table, text_similarity, token_accuracy
 

@@ -9,19 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from salva.stats.semantic_effect import (
+from salva.stats.means import group_mean, share_above
+from salva.suites.semvar.effect import (
     ASPECTS,
     PAIRS,
     QUADRANTS,
     aspect_of,
     band,
-    edit_distance,
     effect,
-    group_mean,
     quadrants,
     seed_variation,
-    share_above,
 )
+from salva.suites.semvar.texts import edit_distance
 
 Scores = dict[tuple[str, str], float]
 

@@ -8,12 +8,12 @@ scores are needed. Numbers in, numbers out; equations are those of the SemVarBen
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import combinations
-from math import fsum
-from typing import TypeVar
+
+from salva.core.scoring import Pair
+from salva.stats.means import mean
 
 PAIRS = (("a", "a"), ("pv", "pv"), ("pi", "pi"), ("a", "pv"), ("pv", "a"), ("a", "pi"), ("pi", "a"))
 """The seven (text, image) pairs that are scored, the three matched ones first."""
@@ -49,8 +49,6 @@ UNLABELLED = "unlabelled"
 _OTHER_NAMES = {"colour": "color", "spatial_temporal": "spatio_temporal", "vague_amounts": "vague_amount"}
 _ASPECT_OF = {category: aspect for aspect, categories in ASPECTS.items() for category in categories}
 
-Group = TypeVar("Group", bound=Hashable)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
@@ -66,12 +64,7 @@ class Effect:
     """gamma_w less gamma_wo (equation 4)."""
 
 
-def pair_name(text: str, image: str) -> str:
-    """What S(T_text, I_image) is called among a verdict's scores."""
-    return f"s_{text}_{image}"
-
-
-def effect(scores: Mapping[tuple[str, str], float]) -> Effect:
+def effect(scores: Mapping[Pair, float]) -> Effect:
     """The figures of one case from S by (text, image)."""
     gamma_w = variation(scores, "pv")
     gamma_wo = variation(scores, "pi")
@@ -83,7 +76,7 @@ def effect(scores: Mapping[tuple[str, str], float]) -> Effect:
     )
 
 
-def variation(scores: Mapping[tuple[str, str], float], permuted: str) -> float:
+def variation(scores: Mapping[Pair, float], permuted: str) -> float:
     """Gamma of equation 1: how far the step from the anchor's picture to this one moves both texts' scores."""
     seen_by_anchor = abs(scores["a", permuted] - scores["a", "a"])
     return _exact(seen_by_anchor + abs(scores[permuted, permuted] - scores[permuted, "a"]))
@@ -106,7 +99,7 @@ def band(kappa: float) -> str:
     return BANDS[1] if kappa > 0 else BANDS[2]
 
 
-def seed_variation(scores: Sequence[Mapping[tuple[str, str], float]], permuted: str) -> float:
+def seed_variation(scores: Sequence[Mapping[Pair, float]], permuted: str) -> float:
     """Gamma between pictures of the same prompt under different seeds, over all pairs of repeats.
 
     The anchor is painted again instead of its permutation, and seen through the same two texts, so this is
@@ -127,53 +120,3 @@ def category_name(text: str) -> str:
 def aspect_of(category: str) -> str:
     """The aspect a category belongs to; `other` for one the paper does not have."""
     return UNLABELLED if category == UNLABELLED else _ASPECT_OF.get(category, OTHER_ASPECT)
-
-
-def mean(values: Iterable[float]) -> float:
-    """The arithmetic mean of at least one number."""
-    known = list(values)
-    return fsum(known) / len(known)
-
-
-def group_mean(values: Sequence[float], groups: Sequence[Sequence[Group]]) -> float:
-    """The unweighted mean over groups of each group's mean; a value counts in every group it belongs to."""
-    by_group: dict[Group, list[float]] = {}
-    for value, names in zip(values, groups, strict=True):
-        for name in names:
-            by_group.setdefault(name, []).append(value)
-    return mean(mean(of_group) for of_group in by_group.values())
-
-
-def share_above(values: Sequence[float], threshold: float) -> float:
-    """The part of the values above a threshold."""
-    return sum(value > threshold for value in values) / len(values)
-
-
-def plain(text: str) -> str:
-    """A sentence without what does not count when two are compared: case, spacing, punctuation."""
-    return " ".join(re.findall(r"\w+(?:['’-]\w+)*", text.lower()))
-
-
-@lru_cache(maxsize=65_536)
-def edit_distance(one: str, other: str) -> int:
-    """The fewest letters to insert, drop or replace to turn one text into the other (Levenshtein).
-
-    A column of the usual table is kept as bits of two whole numbers, up steps and down steps, and moved on a letter
-    at a time (Myers 1999): some fifty times quicker than cell by cell.
-    """
-    if not one:
-        return len(other)
-    where: dict[str, int] = {}
-    for i, letter in enumerate(one):
-        where[letter] = where.get(letter, 0) | 1 << i
-    every, last = (1 << len(one)) - 1, 1 << (len(one) - 1)
-    up, down, distance = every, 0, len(one)
-    for letter in other:
-        same = where.get(letter, 0)
-        still = same | down
-        across = (((same & up) + up) ^ up) | same
-        rises, falls = down | (~(across | up) & every), up & across
-        distance += bool(rises & last) - bool(falls & last)
-        rises, falls = rises << 1 | 1, falls << 1
-        up, down = (falls | ~(still | rises)) & every, rises & still & every
-    return distance

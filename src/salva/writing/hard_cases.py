@@ -2,39 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterable
 
 from salva.core.case import Case
+from salva.core.scoring import pair_name
+from salva.core.source import RunRecords
 from salva.core.verdict import PAIR
 from salva.errors import UsageError
-from salva.stats.semantic_effect import pair_name
-from salva.store.queries import read_records
 from salva.writing.samples import Sample, Vote
 
-_MATCHED = tuple(pair_name(role, role) for role in ("a", "pv", "pi"))
 
-
-def collect_votes(runs: Sequence[Path], below: float) -> tuple[dict[str, Case], dict[str, Vote]]:
+def collect_votes(runs: Iterable[RunRecords], below: float) -> tuple[dict[str, Case], dict[str, Vote]]:
     """Cases by id, and for each how many models' mean matched score lies below a threshold.
 
     A model has one vote a case, however many runs, repeats and judges it was in.
     """
     cases: dict[str, Case] = {}
     means: dict[tuple[str, str], list[float]] = {}
-    for run in runs:
-        records = read_records(run)
+    for records in runs:
         for case in records.cases:
             if cases.setdefault(case.case_id, case).prompts != case.prompts:
-                raise UsageError(f"{case.case_id!r} has other sentences in {str(run)!r}; take runs of the same triples")
+                raise UsageError(
+                    f"{case.case_id!r} has other sentences in {records.name!r}; take runs of the same triples"
+                )
         for verdict in records.verdicts:
-            scores = [verdict.scores[name] for name in _MATCHED if name in verdict.scores]
-            if verdict.arm == PAIR and len(scores) == len(_MATCHED):
+            matched = [pair_name(prompt.role, prompt.role) for prompt in cases[verdict.case_id].prompts]
+            scores = [verdict.scores[name] for name in matched if name in verdict.scores]
+            if verdict.arm == PAIR and len(scores) == len(matched):
                 means.setdefault((verdict.case_id, verdict.model), []).append(sum(scores) / len(scores))
     votes: dict[str, Vote] = {}
-    for (case_id, _), found in means.items():
+    for (case_id, _), of_model in means.items():
         vote = votes.setdefault(case_id, Vote(categories=_categories(cases[case_id])))
-        mean = sum(found) / len(found)
+        mean = sum(of_model) / len(of_model)
         vote.scores.append(mean)
         vote.n_low += mean < below
     return cases, votes

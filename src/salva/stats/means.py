@@ -1,0 +1,29 @@
+"""Means and shares of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from math import fsum
+from typing import TypeVar
+
+Group = TypeVar("Group", bound=Hashable)
+
+
+def mean(values: Iterable[float]) -> float:
+    """The arithmetic mean of at least one number."""
+    numbers = list(values)
+    return fsum(numbers) / len(numbers)
+
+
+def group_mean(values: Sequence[float], groups: Sequence[Sequence[Group]]) -> float:
+    """The unweighted mean over groups of each group's mean; a value counts in every group it belongs to."""
+    by_group: dict[Group, list[float]] = {}
+    for value, names in zip(values, groups, strict=True):
+        for name in names:
+            by_group.setdefault(name, []).append(value)
+    return mean(mean(of_group) for of_group in by_group.values())
+
+
+def share_above(values: Sequence[float], threshold: float) -> float:
+    """The part of the values above a threshold."""
+    return sum(value > threshold for value in values) / len(values)
