@@ -228,7 +228,7 @@ def report(store: RunStore, oracles: Iterable[Oracle]) -> None:
             for verdict in verdicts
             if verdict.relation == oracle.relation
             and verdict.outcome in (Outcome.HOLDS, Outcome.VIOLATED)
-            and (not oracle.judge or f"+{oracle.judge}+" in f"{verdict.observers}+")
+            and (not oracle.judge or oracle.judge in verdict.observers)
         ]
         if judged:
             print(f"{oracle.name:<32}" + "".join(f"{cell:>15}" for cell in _cells(oracle, judged, bad, n_images)))

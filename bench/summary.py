@@ -33,7 +33,7 @@ def records(n_cases: int) -> tuple[list[Case], list[Verdict]]:
             arm="pair",
             model="painter",
             relation=relation,
-            observers="pocket",
+            observers=("pocket",),
             outcome=Outcome.VIOLATED if n % 7 < 2 else Outcome.HOLDS,
         )
         for n, case in enumerate(cases)

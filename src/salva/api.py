@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from salva.core.case import Case
-from salva.core.verdict import Outcome
+from salva.core.verdict import Outcome, observers_text
 from salva.engine.progress import make_progress
 from salva.report.summary import Summary, summarise_run
 from salva.run.ask import Ask, make_spec
@@ -56,7 +56,7 @@ class Run:
                     "arm": verdict.arm,
                     "model": verdict.model,
                     "relation": verdict.relation,
-                    "observers": verdict.observers,
+                    "observers": observers_text(verdict.observers),
                     "outcome": verdict.outcome.value,
                     "is_violated": verdict.outcome is Outcome.VIOLATED,
                     "errors": ";".join(verdict.errors),

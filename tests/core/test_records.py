@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from salva.core.case import Case, Prompt, case_from_json, case_to_json
+from salva.core.case import Case, Finding, Prompt, case_from_json, case_to_json
 from salva.core.fingerprint import canonical_json, derive_seed, fingerprint
 from salva.core.image import Picture
 from salva.core.observation import (
@@ -58,7 +58,7 @@ def _case(**changes: object) -> Case:
         "prompts": (Prompt(role="a", text="x\u2028<b>", formula="cat"), Prompt(role="b", text="y")),
         "relation": "truth",
         "labels": {"law": "z"},
-        "findings": ("one", "two"),
+        "findings": (Finding(kind="", sentence="one"), Finding(kind="k", sentence="two", subject=("a",), general="g")),
         "extra": {"k": [1, None]},
     }
     return Case(**{**fields, **changes})  # type: ignore[arg-type]  # fields vary by test

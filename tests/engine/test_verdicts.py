@@ -128,7 +128,7 @@ def test_a_judge_is_asked_in_waves_and_given_what_the_detector_saw(tmp_path: Pat
         judges=(bound("judge", FakeJudge, "counter"),),
         relations=(bound("relation", FakeAnswers, "answers"),),
     )
-    assert [(v.observers, v.scores) for v in found] == [("fake-detector+counter", {"n_answers": 2.0})] * 4
+    assert [(v.observers, v.scores) for v in found] == [(("fake-detector", "counter"), {"n_answers": 2.0})] * 4
     assert (CALLS["detect"], CALLS["judge"]) == (8, 16)
     with open_run(tmp_path) as store:
         looks = store.observations_of(found[0].images["a"])
@@ -149,13 +149,13 @@ def test_every_judge_has_its_own_verdict_and_relations_without_one_are_judged_on
     found = verdicts(tmp_path)
     assert sum(summary.outcomes.values()) == len(found) == 9
     assert Counter((v.relation, v.observers) for v in found) == {
-        ("same", "fake-detector+reader"): 3,
-        ("answers", "fake-detector+one"): 3,
-        ("answers", "fake-detector+two"): 3,
+        ("same", ("fake-detector", "reader")): 3,
+        ("answers", ("fake-detector", "one")): 3,
+        ("answers", ("fake-detector", "two")): 3,
     }
     assert CALLS["detect"] == 6, "two judges share what the detector saw"
-    by_judge = {v.observers: v.scores["n_answers"] for v in found if v.relation == "answers"}
-    assert by_judge == {"fake-detector+one": 2.0, "fake-detector+two": 1.0}, "a count of 0 is not asked about further"
+    by_judge = {v.observers[-1]: v.scores["n_answers"] for v in found if v.relation == "answers"}
+    assert by_judge == {"one": 2.0, "two": 1.0}, "a count of 0 is not asked about further"
 
 
 def test_a_perceiver_whose_need_is_not_bound_is_refused_before_anything_is_painted(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def test_a_row_holds_errors_labels_and_scores() -> None:
 
 
 def test_rows_of_several_judges_say_whose_they_are() -> None:
-    verdicts = tuple(make_verdict(observers=f"pocket+{judge}", scores={"kappa": 0.5}) for judge in ("scene", "gpt"))
+    verdicts = tuple(make_verdict(observers=("pocket", judge), scores={"kappa": 0.5}) for judge in ("scene", "gpt"))
     rows = _rows(RunRecords(cases=(make_case(),), verdicts=verdicts))
     assert [row["observers"] for row in rows] == ["pocket+scene", "pocket+gpt"]
     assert list(rows[0])[-2:] == ["score.kappa", "observers"]

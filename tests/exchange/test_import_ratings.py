@@ -54,7 +54,7 @@ def by_relation(case: Case, rows: Rows, who: str) -> Verdict:
         arm="pair",
         model="sd",
         relation="semantic-effect",
-        observers=who,
+        observers=(who,),
         outcome=found.outcome,
         errors=found.errors,
         failures=found.failures,
@@ -73,7 +73,7 @@ def test_every_rater_gets_the_verdicts_that_the_relation_gives_for_the_same_scor
     assert read_in.problems == ()
     assert (read_in.suite, read_in.models, len(read_in.cases)) == ("semvar", ("sd",), 6)
     records = read_records(tmp_path / "run")
-    stored = {(one.case_id, one.observers): one for one in records.verdicts}
+    stored = {(one.case_id, *one.observers): one for one in records.verdicts}
     expected = {(case.case_id, who): by_relation(case, rows, who) for case in records.cases for who in RATERS}
     assert stored == expected
     assert {one.outcome for one in stored.values()} == {Outcome.HOLDS, Outcome.VIOLATED}
@@ -123,7 +123,7 @@ def test_a_missing_pair_leaves_the_triple_undecided_and_says_which(tmp_path: Pat
         for row in triple_rows(n_cases=2)
         if (row["case_id"], row["rater"], row["text_role"], row["image_role"]) != ("semvar-1", "bob", "pv", "a")
     ]
-    verdicts = {(v.case_id, v.observers): v for v in read([write(tmp_path / "r.csv", rows)]).verdicts}
+    verdicts = {(v.case_id, *v.observers): v for v in read([write(tmp_path / "r.csv", rows)]).verdicts}
     gap = verdicts["semvar-1", "bob"]
     assert gap.outcome is Outcome.INCONCLUSIVE
     assert gap.reason == "no score of the image of 'a' against the text of 'pv': bob gave none that can be used"
@@ -135,7 +135,7 @@ def test_a_triple_without_texts_is_decided_all_the_same(tmp_path: Path) -> None:
     rows = [{k: v for k, v in row.items() if k != "text"} for row in triple_rows()]
     read_in = imported(tmp_path / "run", write(tmp_path / "r.csv", rows))
     assert {one.outcome for one in read_in.verdicts} == {Outcome.HOLDS, Outcome.VIOLATED}
-    assert read_in.cases[0].findings == ("the files have no text of T_a, T_pv, T_pi",)
+    assert [finding.sentence for finding in read_in.cases[0].findings] == ["the files have no text of T_a, T_pv, T_pi"]
     model = summarise_run(tmp_path / "run").by_model[0]
     assert model.numbers["n_scored"] == 6
     assert not [table for table in model.tables if table.name.startswith("edit distance")], "there are no letters"
@@ -144,7 +144,7 @@ def test_a_triple_without_texts_is_decided_all_the_same(tmp_path: Path) -> None:
 def test_one_number_is_no_score_of_objects_and_relations(tmp_path: Path) -> None:
     rows = [{**row, "gpt": 80} for row in triple_rows(n_cases=1)]
     read_in = read([write(tmp_path / "r.csv", rows)])
-    judge = next(one for one in read_in.verdicts if one.observers == "gpt")
+    judge = next(one for one in read_in.verdicts if one.observers == ("gpt",))
     assert judge.outcome is Outcome.INCONCLUSIVE
     assert "one number" in judge.reason
 
@@ -295,7 +295,7 @@ def test_yes_and_no_about_a_relation_are_verdicts(tmp_path: Path, words: tuple[s
         for k, who in enumerate(("ann", "bob"))
     ]
     imported(tmp_path / "run", write(tmp_path / "r.csv", rows))
-    verdicts = {(one.case_id, one.observers): one.outcome for one in read_records(tmp_path / "run").verdicts}
+    verdicts = {(one.case_id, *one.observers): one.outcome for one in read_records(tmp_path / "run").verdicts}
     assert verdicts["c-0", "ann"] is Outcome.VIOLATED
     assert verdicts["c-1", "ann"] is Outcome.HOLDS
     assert verdicts["c-2", "bob"] is Outcome.VIOLATED
@@ -319,4 +319,4 @@ def test_a_word_beside_a_rating_decides_and_the_rating_stays(tmp_path: Path) -> 
 def test_a_name_with_a_plus_is_one_observer(tmp_path: Path) -> None:
     rows: Rows = [{"id": i, "rater": who, "score": i} for i in range(4) for who in ("a+x", "b+x")]
     read_in = read([write(tmp_path / "r.csv", rows)])
-    assert {one.observers for one in read_in.verdicts} == {"a and x", "b and x"}
+    assert {one.observers for one in read_in.verdicts} == {("a and x",), ("b and x",)}

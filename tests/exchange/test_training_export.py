@@ -92,8 +92,8 @@ def test_a_difference_of_exactly_c3_does_not_pass() -> None:
 
 
 def test_of_several_judges_all_must_let_a_case_pass() -> None:
-    doubting = replace(semvar_verdict({**GOOD, ("a", "a"): 0.7}), observers="another judge")
-    silent = replace(semvar_verdict({}), observers="a judge nobody could read")
+    doubting = replace(semvar_verdict({**GOOD, ("a", "a"): 0.7}), observers=("another judge",))
+    silent = replace(semvar_verdict({}), observers=("a judge nobody could read",))
     agreed = RunRecords(cases=(semvar_case(),), verdicts=(semvar_verdict(GOOD), silent))
     split = RunRecords(cases=(semvar_case(),), verdicts=(semvar_verdict(GOOD), doubting))
     assert len(preferences(agreed, TrainingFilter())) == 4

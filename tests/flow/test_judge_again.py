@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from salva.core.verdict import Outcome
+from salva.core.verdict import Outcome, observers_text
 from salva.engine.progress import SilentProgress
 from salva.errors import UsageError
 from salva.run.judge_again import judge_again
@@ -31,7 +31,7 @@ def finished(tmp_path: Path) -> Path:
 
 def counts(directory: Path, arm: str = "pair") -> Counter[tuple[str, str]]:
     with open_run(directory) as store:
-        return Counter((v.relation, v.observers) for v in store.verdicts(arm=arm))
+        return Counter((v.relation, observers_text(v.observers)) for v in store.verdicts(arm=arm))
 
 
 def test_judging_again_without_changes_looks_at_nothing_and_changes_nothing(finished: Path) -> None:
@@ -111,7 +111,7 @@ def test_cases_that_are_not_painted_yet_are_left_out_and_counted(
     with open_run(tmp_path, "write") as store:
         keys = [key for key, _ in store.renders()]
         for key in keys[:3]:
-            store._write("DELETE FROM renders WHERE render_key = ?", (key,))
+            store._write("DELETE FROM renders WHERE render_key = :key", {"key": key})
     summary = judge_again(tmp_path, spec, SilentProgress())
     assert not summary.is_complete
     assert 2 <= summary.n_unpainted <= 3

@@ -39,25 +39,25 @@ def test_the_chosen_relation_leads_where_it_judged() -> None:
 
 
 def test_a_second_detector_does_not_count_pairs_twice() -> None:
-    verdicts = [make_verdict(observers="pocket"), make_verdict(observers="florence2", outcome=VIOLATED)]
+    verdicts = [make_verdict(observers=("pocket",)), make_verdict(observers=("florence2",), outcome=VIOLATED)]
     leading = headline(join([make_case()], verdicts), RATES)
-    assert [one.verdict.observers for one in leading] == ["pocket"]
+    assert [one.verdict.observers for one in leading] == [("pocket",)]
 
 
 def test_a_judge_with_help_for_some_cases_is_still_one_judge() -> None:
     """Cases without formulas give a detector nothing to look for; they belong into the same rate all the same."""
     cases = [make_case(f"case-{i}") for i in range(3)]
-    seen = {"case-0": "pocket+openai/j", "case-1": "openai/j", "case-2": "openai/j"}
+    seen = {"case-0": ("pocket", "openai/j"), "case-1": ("openai/j",), "case-2": ("openai/j",)}
     one_judge = [make_verdict(case_id, observers=observers) for case_id, observers in seen.items()]
     leading = headline(join(cases, one_judge), RATES)
     assert [one.case.case_id for one in leading] == ["case-0", "case-1", "case-2"]
-    assert {one.verdict.observers for one in leading} == {"pocket+openai/j"}
+    assert {one.verdict.observers for one in leading} == {("pocket", "openai/j")}
     # Another detector at the same pictures, or another judge, is a second opinion.
-    others = [make_verdict("case-0", observers="owlv2+openai/j"), make_verdict("case-1", observers="openai/k")]
+    others = [make_verdict("case-0", observers=("owlv2", "openai/j")), make_verdict("case-1", observers=("openai/k",))]
     assert {one.verdict.observers for one in join(cases, [*one_judge, *others])} == {
-        "pocket+openai/j",
-        "owlv2+openai/j",
-        "openai/k",
+        ("pocket", "openai/j"),
+        ("owlv2", "openai/j"),
+        ("openai/k",),
     }
 
 

@@ -21,7 +21,7 @@ def verdict(observers: str = "gpt", arm: str = "pair", **scores: float) -> Verdi
         arm=arm,
         model="m",
         relation="semantic-effect",
-        observers=observers,
+        observers=(observers,),
         outcome=Outcome.HOLDS,
         scores={"kappa": 1.0, **named},
     )

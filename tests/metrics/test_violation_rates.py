@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from report.fake_runs import judged, make_case, make_verdict
 
-from salva.core.case import Case, Prompt
+from salva.core.case import Case, Finding, Prompt
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Table
@@ -92,17 +92,18 @@ def test_control_stands_beside_the_same_seed_rate_of_the_same_cases() -> None:
 
 
 def test_findings_about_different_things_are_one_row() -> None:
-    text = "two {}s and {} {} tell them apart"
+    general = "two e1s and e2 tell them apart"
+    sentences = {"one": "two cats and an apple tell them apart", "two": "two dogs and a cat tell them apart"}
     cases = [
-        make_case("one", labels={"entities": "cat,apple"}, findings=(text.format("cat", "an", "apple"),)),
-        make_case("two", labels={"entities": "dog,cat"}, findings=(text.format("dog", "a", "cat"),)),
+        make_case(case_id, findings=(Finding(kind="second-reading", sentence=sentence, general=general),) * 2)
+        for case_id, sentence in sentences.items()
     ]
     tables = {table.name: table for table in _measured(cases, []).tables}
     assert tables["findings"].rows == (("two e1s and e2 tell them apart", 2, "one"),)
 
 
 def test_a_second_detector_gets_its_own_row() -> None:
-    verdicts = [make_verdict(observers="pocket"), make_verdict(observers="florence2", outcome=VIOLATED)]
+    verdicts = [make_verdict(observers=("pocket",)), make_verdict(observers=("florence2",), outcome=VIOLATED)]
     measured = _measured([make_case()], verdicts)
     table = next(table for table in measured.tables if table.name == "by observers")
     assert {row[1]: row[4] for row in table.rows} == {"pocket": 0.0, "florence2": 1.0}

@@ -12,18 +12,19 @@ from random import Random
 from PIL import Image, ImageDraw
 
 from salva.core.asked import Asked, AskedComponent, RunFile
-from salva.core.case import Case, Prompt
+from salva.core.case import SEVERAL_WORLDS, Case, Finding, Prompt
 from salva.core.fingerprint import Json
 from salva.core.judged import JudgedBy, Judgements, Rate
 from salva.core.observation import Answer, Detection, Detections, Reading, TextSpan
 from salva.core.protocols import Query
 from salva.core.source import RunRecords, Seen
-from salva.core.verdict import Failure, Outcome, Verdict
+from salva.core.verdict import Failure, Observers, Outcome, Verdict
 from salva.judging.headline import judgements
 from salva.store.records import Status, StoredComponent, StoredLook
 from salva.store.runfile import write_run_file
 from salva.store.sqlite import open_run
 
+_OPEN = Finding(kind=SEVERAL_WORLDS, sentence="not determinate: 3 worlds, so two right pictures may differ")
 LAWS = ("commutative", "associative", "distributive", "complement", "de-morgan")
 MODIFIERS = ("and", "or", "x", "y")
 ENTITIES = ("cat", "dog", "apple", "banana", "cow")
@@ -40,7 +41,7 @@ def make_case(
     relation: str = "same-scene",
     determinate: bool | None = True,
     texts: tuple[str, str] = ("There is a cat and a dog", "There is a dog and a cat"),
-    findings: tuple[str, ...] = (),
+    findings: tuple[Finding, ...] = (),
     suite: str = "metalogic",
 ) -> Case:
     """A pair with defaults for all that a test does not care about."""
@@ -69,7 +70,7 @@ def make_verdict(
     arm: str = "pair",
     model: str = "painter",
     relation: str = "same-scene",
-    observers: str = "pocket+rapidocr",
+    observers: Observers = ("pocket", "rapidocr"),
     errors: tuple[str, ...] = (),
     failures: tuple[Failure, ...] = (),
     scores: Mapping[str, float] | None = None,
@@ -141,11 +142,11 @@ class FakeImages:
         picture.save(buffer, "WEBP", lossless=True)
         return buffer.getvalue()
 
-    def seen(self, image_id: str, observers: str) -> Seen:
+    def seen(self, image_id: str, observers: Observers) -> Seen:
         """What was scripted for this image."""
         return self.seen_in.get(image_id, Seen())
 
-    def answers(self, image_id: str, observers: str) -> dict[str, Answer]:
+    def answers(self, image_id: str, observers: Observers) -> dict[str, Answer]:
         """The scripted answers."""
         return {one.question: Answer(text=one.answer, scores={}) for one in self.seen(image_id, observers).answers}
 
@@ -166,7 +167,7 @@ def metalogic_cases(n_entities: int = 4) -> list[Case]:
                         relation="truth" if is_open else "same-scene",
                         determinate=not is_open,
                         texts=(f"There is a {first} and a {second}", f"There is a {second} and a {first}"),
-                        findings=("not determinate: 3 worlds, so two right pictures may differ",) if is_open else (),
+                        findings=(_OPEN,) if is_open else (),
                     )
                 )
     for entity in ENTITIES[:4]:
@@ -278,7 +279,7 @@ def store_run(directory: Path, records: RunRecords, images: FakeImages) -> None:
         store.put_component(_component("reader", "rapidocr"))
         for image_id in {image_id for verdict in records.verdicts for image_id in verdict.images.values()}:
             store.blobs.write(image_id, images.file_bytes(image_id))
-            seen = images.seen(image_id, "")
+            seen = images.seen(image_id, ())
             for role, label, observation in (
                 ("detector", "pocket", Detections(boxes=seen.boxes)),
                 ("reader", "rapidocr", Reading(spans=seen.texts)),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from report.fake_runs import ASKED, FakeImages, make_verdict
 
 from salva.core.asked import AskedComponent
-from salva.core.case import Case, Prompt
+from salva.core.case import Case, Finding, Prompt
 from salva.core.observation import Detection, TextSpan
 from salva.core.source import RunRecords, Seen
 from salva.core.verdict import Failure, Outcome, Verdict
@@ -33,7 +33,7 @@ def hostile_run() -> tuple[RunRecords, FakeImages]:
         ),
         relation="same-scene",
         labels={"law": BREAKOUT, "modifier": IMAGE, "entities": FORMULA, f"odd {SCRIPT}": SEPARATORS},
-        findings=(EVERYTHING,),
+        findings=(Finding(kind="", sentence=EVERYTHING),),
         determinate=True,
     )
     model = f"folder/../../{BREAKOUT}"
@@ -42,14 +42,14 @@ def hostile_run() -> tuple[RunRecords, FakeImages]:
         "case-1",
         Outcome.VIOLATED,
         model=model,
-        observers=SCRIPT,
+        observers=(SCRIPT,),
         errors=(IMAGE, "+1"),
         failures=(failure, Failure(error=SCRIPT, role="", message=BREAKOUT)),
         scores={"=score": -0.5},
         images={"a": "image-a", "b": "image-b"},
     )
     undecided: Verdict = make_verdict(
-        "case-1", Outcome.FAILED, repeat=1, model=model, observers=SCRIPT, reason=EVERYTHING
+        "case-1", Outcome.FAILED, repeat=1, model=model, observers=(SCRIPT,), reason=EVERYTHING
     )
     seen = Seen(
         boxes=(Detection(label=SCRIPT, score=0.9, box=(0.1, 0.1, 0.5, 0.5)),),

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from salva.core.case import Case, Prompt
+from salva.core.case import Case, Finding, Prompt
 from salva.core.observation import Answer, Detection, Detections, Observation, Reading, TextSpan, Vector
 from salva.core.protocols import Query
 from salva.core.verdict import Failure, Outcome, Verdict
 from salva.errors import LockedError, PluginError, StoreError, UsageError
+from salva.store import sqlite
 from salva.store.records import Status, StoredComponent, StoredImage, StoredLook, StoredRender
-from salva.store.sqlite import open_run
+from salva.store.sqlite import RunStore, open_run
 
 CASE = Case(
     case_id="fake-1",
@@ -24,7 +25,7 @@ CASE = Case(
     prompts=(Prompt(role="a", text="a 猫 \x00 'quoted'", formula="cat"), Prompt(role="b", text="dog")),
     relation="same",
     labels={"law": "x"},
-    findings=("one", "two"),
+    findings=(Finding(kind="", sentence="one"), Finding(kind="k", sentence="two", subject=("a",), general="g")),
     extra={"deep": [1, {"two": None}]},
 )
 VERDICT = Verdict(
@@ -33,7 +34,7 @@ VERDICT = Verdict(
     arm="pair",
     model="m/x",
     relation="same",
-    observers="d+r",
+    observers=("d", "r"),
     outcome=Outcome.VIOLATED,
     errors=("entity-omission",),
     failures=(
@@ -94,7 +95,7 @@ def test_looks_come_back_with_their_component_label(tmp_path: Path, observation:
         store.put_component(component)
         store.put_look(stored)
     with open_run(tmp_path) as store:
-        assert store.find_look(stored.key()) == stored
+        assert dict(store.looks()) == {stored.key(): stored}
         assert store.look_outcome(stored.key()) == (stored.status, stored.observation, stored.error)
         assert store.look_outcome("other") is None
         assert store.observations_of(stored.image_id) == ([stored] if observation else [])
@@ -124,7 +125,6 @@ def test_a_render_comes_back_and_counts_its_attempts(tmp_path: Path) -> None:
         store.put_image(StoredImage(image_id="1" * 40, width=3, height=2, digest="d", n_bytes=9))
         assert store.render_outcome(done.key()) == (Status.DONE, store.image("1" * 40), "")
         assert store.render_outcome("other") is None
-        assert store.provenance(done.key()) == {"planted": ["x"]}
     attempts = sqlite3.connect(tmp_path / "salva.db").execute("SELECT attempts FROM renders").fetchall()
     assert attempts == [(2,)]
 
@@ -147,9 +147,46 @@ def test_rows_are_committed_in_small_groups_and_seen_by_readers(tmp_path: Path) 
     with open_run(tmp_path, "write") as writer, open_run(tmp_path) as reader:
         for i in range(33):
             writer.set_meta(f"note {i}", i)
-        assert len(reader.meta()) == 32
+        assert n_notes(reader) == 32
         writer.flush()
-        assert len(reader.meta()) == 33
+        assert n_notes(reader) == 33
+
+
+class Clock:
+    """The time a store is told."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+def n_notes(reader: RunStore) -> int:
+    return sum(name.startswith("note") for name in reader.meta())
+
+
+def test_a_few_rows_are_committed_after_a_fifth_of_a_second_and_not_one_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr(sqlite, "time", clock)
+    with open_run(tmp_path, "write") as writer, open_run(tmp_path) as reader:
+        for i in range(3):
+            writer.set_meta(f"note {i}", i)
+            clock.now += 0.0625
+        writer.tick()
+        assert n_notes(reader) == 0, "0.19 s after the first"
+        clock.now += 0.0625
+        writer.tick()
+        assert n_notes(reader) == 3
+        writer.set_meta("note 3", 3)
+        clock.now += 0.1875
+        writer.set_meta("note 4", 4)
+        assert n_notes(reader) == 3, "the time of a group begins with its first row"
+        clock.now += 0.0625
+        writer.set_meta("note 5", 5)
+        assert n_notes(reader) == 6, "a row that comes late enough takes the others along"
 
 
 def test_a_writer_clears_what_a_killed_one_left_half_written(tmp_path: Path) -> None:
@@ -211,7 +248,7 @@ def broken_by(tmp_path: Path, statement: str) -> Path:
 @pytest.mark.parametrize(
     ("statement", "told"),
     [
-        ("PRAGMA user_version = 99", r"has schema 99, .* up to 1; it was written by a newer salva: install"),
+        ("PRAGMA user_version = 99", r"has schema 99, .* up to 2; it was written by a newer salva: install"),
         ("PRAGMA application_id = 7", "not one of salva's"),
         ("ALTER TABLE verdicts DROP COLUMN reason", r"lacks verdicts\.reason: somebody edited it"),
         ("DROP TABLE images", r"lacks images\.image_id"),
@@ -262,3 +299,25 @@ def test_a_file_that_is_no_database_is_refused(tmp_path: Path, content: bytes) -
     with pytest.raises(StoreError, match="damaged or not salva's"):
         open_run(tmp_path, "write")
     assert (tmp_path / "salva.db").read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE cases SET record = replace(record, 'dog', 'cow')",
+        "UPDATE verdicts SET outcome = 'HOLDS'",
+        "UPDATE verdicts SET reason = x'00'",
+        "UPDATE looks SET observation = replace(observation, '1.0', '2.0')",
+        "UPDATE renders SET provenance = '{}'",
+    ],
+)
+def test_a_row_whose_content_was_changed_has_another_digest(tmp_path: Path, statement: str) -> None:
+    render = StoredRender(
+        component_id="c", text="t", formula=None, seed=1, repeat=0, status=Status.FAILED, provenance={"by": "x"}
+    )
+    with open_run(tmp_path, "write") as store:
+        store.put_render(render)
+        store.put_render(render)
+    with open_run(broken_by(tmp_path, statement)) as store:
+        wrong = [table for table, _, is_right in store.digests() if is_right is not True]
+    assert wrong == [statement.split()[1]]

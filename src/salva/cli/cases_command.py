@@ -55,7 +55,7 @@ def _as_object(case: Case) -> dict[str, Json]:
         "determinate": case.determinate,
         "category": case.category,
         "cluster": case.cluster,
-        "findings": list(case.findings),
+        "findings": [finding.sentence for finding in case.findings],
     }
 
 

@@ -8,7 +8,10 @@ from dataclasses import dataclass, field
 
 from salva.core.fingerprint import Json
 
-_CASE_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+SEVERAL_WORLDS = "several-worlds"
+"""The finding that more than one picture is right for a prompt, so two right pictures may differ."""
+
+_KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +23,29 @@ class Prompt:
     text: str
     formula: str | None = None
     """In the logic core's notation; models other than the painter never see it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Something to know about a case before anything is painted."""
+
+    kind: str
+    """A suite's own word for it, in kebab-case; empty in runs that were stored before findings had kinds."""
+    sentence: str
+    """For people, about this case."""
+    subject: tuple[str, ...] = ()
+    """The things, prompts or columns that it is about."""
+    general: str = ""
+    """The sentence as far as other cases share it, where that is not all of it."""
+
+    def __post_init__(self) -> None:
+        if self.kind and not _KEBAB.fullmatch(self.kind):
+            raise ValueError(f"a finding's kind {self.kind!r} may hold only a-z, 0-9 and single hyphens between them")
+
+    @property
+    def shared(self) -> str:
+        """What a table counts it under."""
+        return self.general or self.sentence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,13 +67,13 @@ class Case:
     """Whether the prompts' formulas have the same worlds; None where a formula is missing."""
     determinate: bool | None = None
     """Whether every prompt's formula has exactly one world; None where a formula is missing."""
-    findings: tuple[str, ...] = ()
-    """What the logic core has to say about this case, in sentences for the report."""
+    findings: tuple[Finding, ...] = ()
+    """What the logic core or a reader of files has to say about this case."""
     extra: Mapping[str, Json] = field(default_factory=dict)
     """Whatever a suite wants to keep beside the case; never read by salva itself."""
 
     def __post_init__(self) -> None:
-        if not _CASE_ID.fullmatch(self.case_id):
+        if not _KEBAB.fullmatch(self.case_id):
             raise ValueError(f"case id {self.case_id!r} may hold only a-z, 0-9 and single hyphens between them")
         roles = [prompt.role for prompt in self.prompts]
         if not roles or len(set(roles)) != len(roles):
@@ -70,7 +96,10 @@ def case_to_json(case: Case) -> dict[str, Json]:
         "cluster": case.cluster,
         "equivalent": case.equivalent,
         "determinate": case.determinate,
-        "findings": list(case.findings),
+        "findings": [
+            {"kind": f.kind, "sentence": f.sentence, "subject": [*f.subject], "general": f.general}
+            for f in case.findings
+        ],
         "extra": dict(case.extra),
     }
 
@@ -79,5 +108,8 @@ def case_from_json(stored: Mapping[str, Json]) -> Case:
     """The case a stored form stands for."""
     fields: dict[str, object] = dict(stored)
     prompts = tuple(Prompt(**prompt) for prompt in fields.pop("prompts"))  # type: ignore[attr-defined]  # JSON has no field types
-    findings: tuple[str, ...] = tuple(fields.pop("findings"))  # type: ignore[arg-type]  # as above
+    findings = tuple(
+        Finding(**{**finding, "subject": tuple(finding["subject"])})
+        for finding in fields.pop("findings")  # type: ignore[attr-defined]  # as above
+    )
     return Case(prompts=prompts, findings=findings, **fields)  # type: ignore[arg-type]  # as above

@@ -34,10 +34,6 @@ class Scene:
 
     things: tuple[Thing, ...] = ()
 
-    def labelled(self, label: str) -> tuple[Thing, ...]:
-        """The things with this label."""
-        return tuple(thing for thing in self.things if thing.label == label)
-
     def count(self, label: str) -> int:
         """How many things have this label."""
         return sum(thing.label == label for thing in self.things)

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 from salva.core.asked import NOTHING, Asked
 from salva.core.case import Case
 from salva.core.observation import Answer, Detection, TextSpan
-from salva.core.verdict import Verdict
+from salva.core.verdict import Observers, Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,10 +58,10 @@ class ImageSource(Protocol):
     def file_bytes(self, image_id: str) -> bytes:
         """The stored file."""
 
-    def seen(self, image_id: str, observers: str) -> Seen:
-        """What these observers, as a verdict names them, saw."""
+    def seen(self, image_id: str, observers: Observers) -> Seen:
+        """What these observers saw."""
 
-    def answers(self, image_id: str, observers: str) -> Mapping[str, Answer]:
+    def answers(self, image_id: str, observers: Observers) -> Mapping[str, Answer]:
         """Question to answer, as the judge among these observers gave it the first time it was asked."""
 
 

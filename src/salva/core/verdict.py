@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TypeAlias
 
 X_MISPOSITION = "x-misposition"
 Y_MISPOSITION = "y-misposition"
@@ -19,6 +20,10 @@ PAIR = "pair"
 """The arm of a verdict on the images of a case under one seed."""
 CONTROL = "control"
 """The arm that crosses wordings and seeds."""
+
+
+Observers: TypeAlias = tuple[str, ...]
+"""The components that looked, in the order of their roles, or the one person who rated."""
 
 
 class Outcome(StrEnum):
@@ -57,8 +62,8 @@ class Verdict:
     """PAIR or CONTROL."""
     model: str
     relation: str
-    observers: str
-    """The components that looked, joined: verdicts of two detectors stand side by side."""
+    observers: Observers
+    """Whose eyes it rests on: verdicts of two detectors stand side by side."""
     outcome: Outcome
     errors: tuple[str, ...] = ()
     """Why the relation broke, most specific first; empty unless outcome is VIOLATED."""
@@ -68,3 +73,8 @@ class Verdict:
     """Prompt role to image id."""
     reason: str = ""
     """Why nobody could tell, or what broke; empty for HOLDS and VIOLATED."""
+
+
+def observers_text(observers: Observers) -> str:
+    """Observers as people read them; names may hold a plus, so nothing can be split out of it again."""
+    return "+".join(observers)

@@ -16,6 +16,7 @@ from salva.core.fingerprint import Json
 from salva.core.image import ImageRef
 from salva.core.protocols import Look, Relation, Sight
 from salva.core.spec import Binding, RunSpec
+from salva.core.verdict import Observers
 from salva.engine.actors import Actor
 from salva.engine.guard import build
 from salva.errors import PluginError, UsageError
@@ -43,7 +44,7 @@ class AppliedRelation:
 
     part: RelationPart
     perceivers: Perceivers
-    observers: str
+    observers: Observers
     first_looks: tuple[Look, ...]
     """What it asks before anything was seen."""
 
@@ -131,7 +132,7 @@ class Cast:
             for role in roles - perceivers.keys():
                 raise PluginError(f"the relation {part.label!r} asks a {role}, but this run has none")
             asked = {needed for role in roles for needed in with_needs(role, perceivers)}
-            names = "+".join(perceivers[role].label for role in ROLE_ORDER if role in asked)
+            names = tuple(perceivers[role].label for role in ROLE_ORDER if role in asked)
             yield AppliedRelation(part=part, perceivers=perceivers, observers=names, first_looks=looks)
             if "judge" not in asked:
                 return

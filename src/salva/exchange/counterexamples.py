@@ -26,7 +26,7 @@ from salva.core.observation import Detection
 from salva.core.options import NoOptions
 from salva.core.source import ImageSource, RunSource
 from salva.core.table import Cell
-from salva.core.verdict import Outcome, Verdict
+from salva.core.verdict import Outcome, Verdict, observers_text
 from salva.errors import StoreError
 from salva.files.outfiles import cannot_write, write_text
 from salva.judging.headline import leading_verdicts
@@ -109,7 +109,7 @@ def _entry(case: Case, verdict: Verdict, chosen: Asked) -> dict[str, Json]:
         "repeat": verdict.repeat,
         "seed": derive_seed(chosen.seed, case.case_id, verdict.repeat),
         "relation": verdict.relation,
-        "observers": verdict.observers,
+        "observers": observers_text(verdict.observers),
         "errors": list(verdict.errors),
         "failures": failures,
         "labels": dict(case.labels),

@@ -177,14 +177,14 @@ def _concluded(ratings: Ratings, who: str, index: int, value: float, problems: l
     return Conclusion(outcome=Outcome.VIOLATED if word else Outcome.HOLDS, scores=scores)
 
 
-def _verdict(place: Place, relation: str, observers: str, conclusion: Conclusion) -> Verdict:
+def _verdict(place: Place, relation: str, observer: str, conclusion: Conclusion) -> Verdict:
     return Verdict(
         case_id=place.case_id,
         repeat=place.repeat,
         arm=PAIR,
         model=place.model,
         relation=relation,
-        observers=observers,
+        observers=(observer,),
         outcome=conclusion.outcome,
         errors=conclusion.errors,
         failures=conclusion.failures,

@@ -16,6 +16,7 @@ from salva.core.exchange import Written
 from salva.core.options import NoOptions
 from salva.core.source import RunRecords, RunSource
 from salva.core.table import Cell
+from salva.core.verdict import observers_text
 from salva.errors import MissingExtraError
 from salva.files.outfiles import write_bytes, write_text
 
@@ -79,6 +80,6 @@ def verdict_rows(records: RunRecords) -> tuple[list[str], list[list[Cell]]]:
         row: list[Cell] = [verdict.case_id, case.suite if case else "", verdict.model, verdict.repeat, verdict.arm]
         row += [verdict.relation, str(verdict.outcome), ";".join(verdict.errors)]
         row += [given.get(name) for name in labels] + [verdict.scores.get(name) for name in scores]
-        rows.append([*row, verdict.observers] if has_observers else row)
+        rows.append([*row, observers_text(verdict.observers)] if has_observers else row)
     columns = [*_FIXED, *(f"label.{name}" for name in labels), *(f"score.{name}" for name in scores)]
     return [*columns, "observers"] if has_observers else columns, rows

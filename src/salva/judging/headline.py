@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from salva.core.case import Case
 from salva.core.judged import Judged, JudgedBy, Judgements, Rate
-from salva.core.verdict import CONTROL, PAIR, Verdict
+from salva.core.verdict import CONTROL, PAIR, Observers, Verdict
 
 Rates = Mapping[str, Rate | None]
 """What each relation's violations are a rate of; a relation nobody knows is left out."""
@@ -92,20 +92,20 @@ def join(cases: Iterable[Case], verdicts: Iterable[Verdict], arm: str = PAIR) ->
     ]
 
 
-def _whole_names(verdicts: Sequence[Verdict]) -> dict[tuple[str, str], str]:
+def _whole_names(verdicts: Sequence[Verdict]) -> dict[tuple[str, Observers], Observers]:
     """For each relation and its observers the fullest name they go by.
 
     Two sets of observers are the same at work on different cases when the last of them (the judge, where there is
     one) is the same and they never looked at the same pictures; otherwise they are two opinions.
     """
-    looked: dict[tuple[str, str], set[tuple[str, int, str]]] = {}
+    looked: dict[tuple[str, Observers], set[tuple[str, int, str]]] = {}
     for verdict in verdicts:
         units = looked.setdefault((verdict.relation, verdict.observers), set())
         units.add((verdict.case_id, verdict.repeat, verdict.model))
-    names: dict[tuple[str, str], str] = {}
-    groups: dict[tuple[str, str], list[tuple[str, set[tuple[str, int, str]]]]] = {}
-    for (relation, observers), units in sorted(looked.items(), key=lambda row: -row[0][1].count("+")):
-        alike = groups.setdefault((relation, observers.rpartition("+")[2]), [])
+    names: dict[tuple[str, Observers], Observers] = {}
+    groups: dict[tuple[str, Observers], list[tuple[Observers, set[tuple[str, int, str]]]]] = {}
+    for (relation, observers), units in sorted(looked.items(), key=lambda row: -len(row[0][1])):
+        alike = groups.setdefault((relation, observers[-1:]), [])
         name, together = next((group for group in alike if not group[1] & units), (observers, set()))
         if not together:
             alike.append((name, together))
@@ -114,10 +114,10 @@ def _whole_names(verdicts: Sequence[Verdict]) -> dict[tuple[str, str], str]:
     return names
 
 
-def main_observers(group: Iterable[Judged]) -> dict[str, str]:
+def main_observers(group: Iterable[Judged]) -> dict[str, Observers]:
     """For each relation the observers that most verdicts come from; the first seen wins a tie."""
     counts = Counter((verdict.relation, verdict.observers) for _, verdict in group)
-    main: dict[str, str] = {}
+    main: dict[str, Observers] = {}
     for (relation, observers), _ in counts.most_common():
         main.setdefault(relation, observers)
     return main

@@ -13,7 +13,7 @@ from salva.core.judged import Judgements
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
-from salva.core.verdict import PAIR, Verdict
+from salva.core.verdict import PAIR, Verdict, observers_text
 from salva.stats.intervals import Interval, wilson
 
 _ANSWERS = "judge_answers"
@@ -42,7 +42,7 @@ class JudgeCosts:
         groups: dict[tuple[str, str], list[Verdict]] = {}
         for verdict in judgements.verdicts:
             if verdict.arm == PAIR and _ANSWERS in verdict.scores:
-                groups.setdefault((verdict.observers, verdict.relation), []).append(verdict)
+                groups.setdefault((observers_text(verdict.observers), verdict.relation), []).append(verdict)
         if not groups:
             return Measured()
         rows = tuple(_row(*key, group) for key, group in sorted(groups.items()))

@@ -16,6 +16,7 @@ from salva.core.judged import Judged, Judgements
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, KeyFigure, Table
+from salva.core.verdict import observers_text
 from salva.judging.tally import cluster_of
 from salva.stats.bootstrap import cautious_macro
 from salva.stats.means import mean
@@ -52,7 +53,7 @@ class RatingTables:
         # People first, in the order they were named.
         by_rater: dict[str, list[Judged]] = {who: [] for who in people}
         for one in rated:
-            by_rater.setdefault(one.verdict.observers, []).append(one)
+            by_rater.setdefault(observers_text(one.verdict.observers), []).append(one)
         by_rater = {who: group for who, group in by_rater.items() if group}
         together = _means_of_things([one for who in people for one in by_rater.get(who, ())])
         model = rated[0].verdict.model

@@ -7,7 +7,6 @@ laws; tables by law and modifier are another metric's.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
@@ -17,7 +16,7 @@ from salva.core.judged import Judged, Judgements, Rate
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
-from salva.core.verdict import Outcome
+from salva.core.verdict import Outcome, observers_text
 from salva.judging.control import excess_of
 from salva.judging.headline import is_open, main_observers, of_main_observers
 from salva.judging.pair_kinds import PairKind, pair_kind
@@ -196,9 +195,9 @@ def _findings(cases: Iterable[Case]) -> Table | None:
     examples: dict[str, str] = {}
     counts: Counter[str] = Counter()
     for case in cases:
-        for finding in dict.fromkeys(_without_names(text, case) for text in case.findings):
-            counts[finding] += 1
-            examples.setdefault(finding, case.case_id)
+        for sentence in dict.fromkeys(finding.shared for finding in case.findings):
+            counts[sentence] += 1
+            examples.setdefault(sentence, case.case_id)
     if not counts:
         return None
     rows: list[tuple[Cell, ...]] = [(text, n, examples[text]) for text, n in counts.most_common(MAX_ROWS)]
@@ -212,14 +211,6 @@ def _findings(cases: Iterable[Case]) -> Table | None:
         note="What the logic core has to say about the prompts, before any picture was painted; "
         "e1, e2 and e3 stand for the things a case is about, in order.",
     )
-
-
-def _without_names(finding: str, case: Case) -> str:
-    """A finding with the case's things numbered, so that one finding about many things is one row."""
-    for number, entity in enumerate(case.labels.get("entities", "").split(","), 1):
-        if entity:
-            finding = re.sub(rf"\b(?:an? )?{re.escape(entity)}(?=s?\b)", rf"e{number}", finding)
-    return finding
 
 
 def _reasons(leading: Sequence[Judged]) -> Table | None:
@@ -240,7 +231,9 @@ def _by_observers(pairs: Sequence[Judged]) -> Table | None:
     return Table(
         name="by observers",
         columns=("relation", "observers", *RATE_COLUMNS),
-        rows=tuple((*key, *counted.cells()) for key, counted in groups.items()),
+        rows=tuple(
+            (relation, observers_text(observers), *counted.cells()) for (relation, observers), counted in groups.items()
+        ),
         note="The same images, judged through other eyes; the headline follows those with most verdicts.",
     )
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from salva.core.scoring import is_pair_name, pair_name
 from salva.core.source import RunRecords
 from salva.core.table import Cell, Table
-from salva.core.verdict import PAIR, Outcome, Verdict
+from salva.core.verdict import PAIR, Observers, Outcome, Verdict, observers_text
 from salva.errors import UsageError
 from salva.people.agreement import STATISTIC_COLUMNS, Reckoning, people_tables, ratings_agreement, statistics
 from salva.people.kept_ratings import kept_ratings
@@ -72,7 +72,8 @@ def imported_agreement(
         )
     tables, told_lines = ratings_agreement(kept.ratings, str(directory), reckoning)
     verdicts = read_records(directory).verdicts
-    rated = _rated_in_verdicts([verdict for verdict in verdicts if verdict.observers in kept.people])
+    people = {(name,) for name in kept.people}
+    rated = _rated_in_verdicts([verdict for verdict in verdicts if verdict.observers in people])
     for place, *given in zip(kept.placed.places, *kept.ratings.people.values(), strict=True):
         if place is None or place.pair is None:
             continue
@@ -80,7 +81,7 @@ def imported_agreement(
         if said:
             mine = rated.setdefault((place.case_id, str(place.repeat), place.model), {})
             mine[pair_name(*place.pair)] = said
-    judged = [verdict for verdict in verdicts if verdict.observers not in kept.people]
+    judged = [verdict for verdict in verdicts if verdict.observers not in people]
     more, _ = _judges_tables(judged, rated, reckoning)
     more += people_tables("score", _side_by_side(rated), reckoning.level)
     return [*tables, *(replace(table, name=f"{table.name}, by score") for table in more)], told_lines
@@ -96,7 +97,7 @@ def _rated_in_verdicts(verdicts: Sequence[Verdict]) -> Rated:
         mine = rated.setdefault((verdict.case_id, str(verdict.repeat), verdict.model), {})
         scores = {name: verdict.scores[name] for name in figures if name in verdict.scores}
         for name, value in {**scores, "violated": float(verdict.outcome is Outcome.VIOLATED)}.items():
-            mine.setdefault(name, {})[verdict.observers] = value
+            mine.setdefault(name, {})[observers_text(verdict.observers)] = value
     return rated
 
 
@@ -105,15 +106,15 @@ def _judges_tables(
 ) -> tuple[list[Table], Collection[str]]:
     """Judges' scores and verdicts against those of people; also which scores were compared."""
     people = {key: _means(by_rater) for key, by_rater in rated.items()}
-    by_observer: dict[tuple[str, str], list[Verdict]] = {}
+    by_observer: dict[tuple[str, Observers], list[Verdict]] = {}
     for verdict in verdicts:
         if verdict.arm == PAIR and verdict.outcome in (Outcome.HOLDS, Outcome.VIOLATED):
             by_observer.setdefault((verdict.relation, verdict.observers), []).append(verdict)
     scored: list[tuple[Cell, ...]] = []
     corrected: list[tuple[Cell, ...]] = []
     for (relation, observers), group in by_observer.items():
-        scored += _score_rows(f"{relation}: {observers}", group, people, reckoning)
-        corrected += _corrected_rows(f"{relation}: {observers}", group, people)
+        scored += _score_rows(f"{relation}: {observers_text(observers)}", group, people, reckoning)
+        corrected += _corrected_rows(f"{relation}: {observers_text(observers)}", group, people)
     tables: list[Table] = []
     if scored:
         note = "Scores of the run against the mean of people's ratings of the same pictures."

@@ -21,7 +21,7 @@ from salva.core.judged import Judged, Rate
 from salva.core.observation import Detection
 from salva.core.scene import Box
 from salva.core.source import ImageSource, QuestionAnswer, RunRecords, Seen
-from salva.core.verdict import OPTICAL_CHARACTER, PAIR, Failure, Outcome, Verdict
+from salva.core.verdict import OPTICAL_CHARACTER, PAIR, Failure, Observers, Outcome, Verdict
 from salva.errors import StoreError
 from salva.judging.headline import leading_verdicts
 from salva.judging.pair_kinds import pair_kind
@@ -35,7 +35,7 @@ _QUALITY = 80
 _DIFFER = "the pictures differ"
 _UNSEEN = "agree, both wrong"
 
-_Key = tuple[str, int, str, str]
+_Key = tuple[str, int, str, Observers]
 
 
 class Thumbnail(NamedTuple):

@@ -22,6 +22,7 @@ from salva.assets.files import read_asset
 from salva.core.chart import Chart
 from salva.core.source import ImageSource, RunRecords
 from salva.core.table import Cell, Table
+from salva.core.verdict import observers_text
 from salva.figures.drawing import render_chart
 from salva.figures.formats import cell_text, figure_text, heading, interval_text, is_share, lookup, percent
 from salva.files.outfiles import write_text
@@ -96,6 +97,7 @@ def render_html(records: RunRecords, images: ImageSource, limit: int = MAX_EXHIB
         "is_number": _is_number,
         "is_share": is_share,
         "interval_text": interval_text,
+        "observers_text": observers_text,
         "figure_text": figure_text,
         "is_imported": bool(summary.asked.imported),
         "plot": {"width": charts.PLOT_WIDTH, "height": charts.PLOT_HEIGHT},

@@ -16,6 +16,7 @@ from xml.sax.saxutils import escape
 
 from salva.core.source import ImageSource, RunRecords
 from salva.core.table import Table
+from salva.core.verdict import observers_text
 from salva.errors import MissingExtraError
 from salva.figures.drawing import render_chart
 from salva.figures.formats import cell_text, figure_text, heading, interval_text, percent
@@ -148,7 +149,9 @@ class _Writer:
         )
         for failure in exhibit.shared_failures:
             yield self.text(f"{failure.error}: {failure.message}")
-        seen = f"model {exhibit.verdict.model}, seed {exhibit.seed}, seen by {exhibit.verdict.observers}"
+        seen = (
+            f"model {exhibit.verdict.model}, seed {exhibit.seed}, seen by {observers_text(exhibit.verdict.observers)}"
+        )
         yield self.text("; ".join(part for part in (labels, seen) if part), "small")
 
     def _shot(self, shot: Shot, width: float) -> Iterator[Flowable]:

@@ -16,6 +16,7 @@ from salva.core.asked import Asked, Judged, RunFile
 from salva.core.fingerprint import Json
 from salva.core.protocols import Executor
 from salva.core.spec import RunSpec
+from salva.core.verdict import observers_text
 from salva.engine.actors import Actor
 from salva.engine.cast import Cast
 from salva.engine.progress import Progress
@@ -124,7 +125,7 @@ def _leading(store: RunStore, cast_: Cast) -> dict[str, str]:
     leading: dict[str, str] = {}
     for case in store.cases():
         for applied in cast_.relations_of(case):
-            leading.setdefault(applied.part.label, applied.observers)
+            leading.setdefault(applied.part.label, observers_text(applied.observers))
         if len(leading) == len(cast_.relations):
             break
     return leading

@@ -12,6 +12,25 @@ from pathlib import Path
 from salva.errors import StoreError
 from salva.store.migrations import APPLICATION_ID, MIGRATIONS, migrate, missing_columns, schema_version
 
+_FULL = "the disk is full; free some space and run the same command again"
+_READ_ONLY = "it cannot be written; make the directory writable or choose another one with --out"
+_DAMAGED = "the file is damaged or not salva's; restore it from a copy, or start anew with another --out"
+_HELD = "another program holds it; close that and try again"
+_EDITED = "somebody edited it; restore it from a copy, or start anew with another --out"
+_OTHER_ADVICE = "check the disk and run the same command again; committed rows are kept"
+_ADVICE = {
+    "SQLITE_FULL": _FULL,
+    "SQLITE_READONLY": _READ_ONLY,
+    "SQLITE_CANTOPEN": _READ_ONLY,
+    "SQLITE_NOTADB": _DAMAGED,
+    "SQLITE_CORRUPT": _DAMAGED,
+    "SQLITE_BUSY": _HELD,
+    "SQLITE_LOCKED": _HELD,
+    # A table or a column that was there when the store was opened.
+    "SQLITE_ERROR": _EDITED,
+}
+"""What to do, by the name of SQLite's result code; a longer name says more of the same."""
+
 
 def connect_for_writing(path: Path) -> sqlite3.Connection:
     """A connection that can write, at the newest schema; the caller holds the run lock."""
@@ -20,6 +39,7 @@ def connect_for_writing(path: Path) -> sqlite3.Connection:
     except sqlite3.Error as error:
         raise translated(path, error) from error
     try:
+        connection.row_factory = sqlite3.Row
         checked_version(connection, path)
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
@@ -43,16 +63,36 @@ def connect_for_reading(path: Path) -> sqlite3.Connection:
     has_log = log.exists() and log.stat().st_size > 0
     error: sqlite3.Error | None = None
     for flags in ("mode=ro",) if has_log else ("mode=ro", "mode=ro&immutable=1"):
-        connection = sqlite3.connect(f"{uri}?{flags}", uri=True, isolation_level=None, timeout=10)
         try:
-            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            return _readable(f"{uri}?{flags}")
         except sqlite3.Error as problem:
-            connection.close()
             error = error or problem
-        else:
-            return connection
     assert error is not None
     raise translated(path, error) from error
+
+
+def _readable(uri: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=10)
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.Error:
+        connection.close()
+        raise
+    connection.row_factory = sqlite3.Row
+    return connection
+
+
+def migrated_copy(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:
+    """A copy of an old store that only this process sees, at the newest schema; closes the connection to the old."""
+    try:
+        copy = sqlite3.connect("", isolation_level=None)
+        copy.row_factory = sqlite3.Row
+        connection.backup(copy)
+        connection.close()
+        migrate(copy)
+    except sqlite3.Error as error:
+        raise translated(path, error) from error
+    return copy
 
 
 def checked_version(connection: sqlite3.Connection, path: Path) -> int:
@@ -89,17 +129,6 @@ def check_columns(connection: sqlite3.Connection, path: Path) -> None:
 
 def translated(path: Path, error: sqlite3.Error) -> StoreError:
     """The error of our tree for one of SQLite's."""
-    text = str(error)
-    if "full" in text:
-        advice = "the disk is full; free some space and run the same command again"
-    elif "readonly" in text or "unable to open" in text:
-        advice = "it cannot be written; make the directory writable or choose another one with --out"
-    elif "not a database" in text or "malformed" in text:
-        advice = "the file is damaged or not salva's; restore it from a copy, or start anew with another --out"
-    elif "locked" in text:
-        advice = "another program holds it; close that and try again"
-    elif "no such" in text:
-        advice = "somebody edited it; restore it from a copy, or start anew with another --out"
-    else:
-        advice = "check the disk and run the same command again; committed rows are kept"
-    return StoreError(f"cannot use {str(path)!r} ({text}): {advice}")
+    name = getattr(error, "sqlite_errorname", "")
+    advice = _ADVICE.get("_".join(name.split("_")[:2]), _OTHER_ADVICE)
+    return StoreError(f"cannot use {str(path)!r} ({error}): {advice}")

@@ -7,7 +7,9 @@ The number of steps applied is the store's schema version.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+
+from salva.store.old_shapes import observers_as_lists_and_findings_as_records
 
 APPLICATION_ID = 0x53414C56
 """Marks an SQLite file as ours ("SALV")."""
@@ -42,24 +44,36 @@ MIGRATIONS: tuple[str, ...] = (
         PRIMARY KEY (case_id, repeat, arm, model, relation, observers)
     ) WITHOUT ROWID;
     """,
+    """
+    ALTER TABLE components ADD COLUMN endpoint TEXT;
+    ALTER TABLE cases ADD COLUMN digest TEXT;
+    ALTER TABLE renders ADD COLUMN digest TEXT;
+    ALTER TABLE looks ADD COLUMN digest TEXT;
+    ALTER TABLE looks ADD COLUMN box_floor REAL;
+    ALTER TABLE verdicts ADD COLUMN digest TEXT;
+    INSERT OR REPLACE INTO meta (key, value) VALUES ('schema', '2');
+    """,
 )
+
+_CONVERSIONS: Mapping[int, Callable[[sqlite3.Connection], None]] = {2: observers_as_lists_and_findings_as_records}
+"""By schema version, what its step does to rows that are there already."""
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "meta": ("key", "value"),
-    "components": ("component_id", "role", "label", "is_formula_seen", "identity"),
-    "cases": ("ordinal", "case_id", "record"),
+    "components": ("component_id", "role", "label", "is_formula_seen", "identity", "endpoint"),
+    "cases": ("ordinal", "case_id", "record", "digest"),
     "images": ("image_id", "width", "height", "digest", "n_bytes"),
     "renders": (
         *("render_key", "component_id", "text", "formula", "seed", "repeat"),
-        *("status", "image_id", "provenance", "error", "attempts"),
+        *("status", "image_id", "provenance", "error", "attempts", "digest"),
     ),
     "looks": (
         *("look_key", "component_id", "image_id", "query", "given"),
-        *("status", "observation", "error", "attempts"),
+        *("status", "observation", "error", "attempts", "digest", "box_floor"),
     ),
     "verdicts": (
         *("case_id", "repeat", "arm", "model", "relation", "observers"),
-        *("outcome", "errors", "failures", "scores", "images", "reason"),
+        *("outcome", "errors", "failures", "scores", "images", "reason", "digest"),
     ),
 }
 """What the newest schema looks like; a store that lacks any of it was edited."""
@@ -71,16 +85,24 @@ def schema_version(connection: sqlite3.Connection) -> int:
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Bring a store to the newest schema, one transaction a step."""
-    for version in range(schema_version(connection), len(MIGRATIONS)):
-        steps = f"BEGIN IMMEDIATE; {MIGRATIONS[version]} PRAGMA user_version = {version + 1};"
-        connection.executescript(f"{steps} PRAGMA application_id = {APPLICATION_ID}; COMMIT;")
+    """Bring a store to the newest schema, one transaction a step: killed in the middle, it is as before the step."""
+    for version in range(schema_version(connection) + 1, len(MIGRATIONS) + 1):
+        try:
+            connection.executescript(f"BEGIN IMMEDIATE; {MIGRATIONS[version - 1]}")
+            if version in _CONVERSIONS:
+                _CONVERSIONS[version](connection)
+            connection.execute(f"PRAGMA user_version = {version}")
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute("COMMIT")
+        finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
 
 
 def missing_columns(connection: sqlite3.Connection) -> list[str]:
     """Tables and columns that should be there and are not, as table.column."""
     missing = []
     for table, columns in COLUMNS.items():
-        present = {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
+        present = {name for (name,) in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))}
         missing += [f"{table}.{column}" for column in columns if column not in present]
     return missing

@@ -10,7 +10,7 @@ from salva.core.asked import NOTHING, RunFile
 from salva.core.observation import Answer, Detection, Detections, Reading, TextSpan
 from salva.core.protocols import Query
 from salva.core.source import QuestionAnswer, RunRecords, RunSource, Seen
-from salva.core.verdict import Verdict
+from salva.core.verdict import Observers, Verdict, observers_text
 from salva.store.records import WHOLE
 from salva.store.runfile import read_run_file
 from salva.store.sqlite import RunStore, open_run
@@ -26,14 +26,13 @@ class StoredImages:
         """The stored file."""
         return self._store.blobs.read(image_id)
 
-    def seen(self, image_id: str, observers: str) -> Seen:
-        """What these observers, as a verdict names them, saw."""
+    def seen(self, image_id: str, observers: Observers) -> Seen:
+        """What these observers saw."""
         boxes: tuple[Detection, ...] = ()
         texts: tuple[TextSpan, ...] = ()
         answers: list[QuestionAnswer] = []
         for look in self._store.observations_of(image_id):
-            # Labels may hold a "+" themselves, so the joined names are searched and not split.
-            if f"+{look.label}+" not in f"+{observers}+":
+            if look.label not in observers:
                 continue
             if isinstance(look.observation, Detections):
                 boxes = look.observation.boxes
@@ -43,12 +42,12 @@ class StoredImages:
                 answers += _questions_answered(look.query, look.observation)
         return Seen(boxes=boxes, texts=texts, answers=tuple(answers))
 
-    def answers(self, image_id: str, observers: str) -> Mapping[str, Answer]:
+    def answers(self, image_id: str, observers: Observers) -> Mapping[str, Answer]:
         """Question to answer, as the judge among these observers gave it the first time it was asked."""
         return {
             look.query.text: look.observation
             for look in self._store.observations_of(image_id)
-            if f"+{look.label}+" in f"+{observers}+"
+            if look.label in observers
             and look.query.kind == "answer"
             and not look.query.repeat
             and isinstance(look.observation, Answer)
@@ -91,4 +90,6 @@ def open_source(directory: Path) -> Iterator[RunSource]:
 
 def _leading_first(verdicts: Iterable[Verdict], leading: Mapping[str, str]) -> tuple[Verdict, ...]:
     """Verdicts of the observers named last before the others: of two equally busy detectors the first counts."""
-    return tuple(sorted(verdicts, key=lambda verdict: leading.get(verdict.relation) != verdict.observers))
+    return tuple(
+        sorted(verdicts, key=lambda verdict: leading.get(verdict.relation) != observers_text(verdict.observers))
+    )

@@ -1,16 +1,53 @@
-"""Records to rows of salva.db and back, without loss."""
+"""Records to rows of salva.db and back, without loss.
+
+A row is a mapping from column to value both ways, so no column depends on its place.
+"""
 
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
-from typing import TypeAlias, cast
+import sqlite3
+from collections.abc import Mapping
+from typing import TypeAlias
 
-from salva.core.observation import observation_from_json
-from salva.core.verdict import Failure, Outcome, Verdict
-from salva.store.records import Status, StoredImage, StoredLook, StoredRender, query_from_json
+from salva.core.case import Case, case_from_json, case_to_json
+from salva.core.observation import observation_from_json, observation_to_json
+from salva.core.verdict import Failure, Observers, Outcome, Verdict
+from salva.store.migrations import COLUMNS
+from salva.store.records import (
+    Status,
+    StoredComponent,
+    StoredImage,
+    StoredLook,
+    StoredRender,
+    query_from_json,
+    query_to_json,
+)
 
-Row: TypeAlias = tuple[str | int | None, ...]
+Value: TypeAlias = str | int | float | None
+Row: TypeAlias = dict[str, Value]
+
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "meta": ("key",),
+    "components": ("component_id",),
+    "cases": ("case_id",),
+    "images": ("image_id",),
+    "renders": ("render_key",),
+    "looks": ("look_key",),
+    "verdicts": ("case_id", "repeat", "arm", "model", "relation", "observers"),
+}
+"""What tells the rows of a table apart."""
+
+DIGESTED: Mapping[str, tuple[str, ...]] = {
+    table: tuple(column for column in COLUMNS[table] if column not in ("digest", "attempts"))
+    for table in ("cases", "renders", "looks", "verdicts")
+}
+"""Tables whose rows carry a digest, and the columns it covers. How often work was tried is none of its content; images
+have a digest of their file, and components are named by theirs."""
+
+_FAILURE_FIELDS = ("error", "role", "message", "entity", "expected", "seen")
 
 # Escaped to ASCII: text read off a picture may hold lone surrogates, which SQLite does not take.
 _ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
@@ -27,68 +64,194 @@ def storable(text: str) -> str:
 
 
 @functools.cache
-def put_statement(table: str, key: str, n_values: int) -> str:
-    """The statement that stores a row and counts how often it was tried."""
-    marks = ",".join("?" * n_values)
-    attempts = f"COALESCE((SELECT attempts FROM {table} WHERE {key} = ?1), 0) + 1"
-    return f"INSERT OR REPLACE INTO {table} VALUES ({marks},{attempts})"
+def select(table: str, where: str = "") -> str:
+    """The statement that reads whole rows of a table."""
+    return f"SELECT {', '.join(COLUMNS[table])} FROM {table} {where}"
 
 
-def image_from_row(row: Row) -> StoredImage:
-    """An image from its row."""
-    image_id, width, height, digest, n_bytes = row
-    return StoredImage(
-        image_id=str(image_id),
-        width=cast(int, width),
-        height=cast(int, height),
-        digest=str(digest),
-        n_bytes=cast(int, n_bytes),
+@functools.cache
+def insert(table: str, columns: tuple[str, ...], conflict: str = "REPLACE") -> str:
+    """The statement that stores a row of these columns; a table that counts attempts counts one more."""
+    values = [f":{column}" for column in columns]
+    if "attempts" in COLUMNS[table]:
+        (key,) = KEYS[table]
+        columns = (*columns, "attempts")
+        values.append(f"COALESCE((SELECT attempts FROM {table} WHERE {key} = :{key}), 0) + 1")
+    return f"INSERT OR {conflict} INTO {table} ({', '.join(columns)}) VALUES ({', '.join(values)})"
+
+
+def digest_of_row(table: str, row: Mapping[str, Value]) -> str:
+    """What a row's digest must be; what is not filled is left out, since a later schema may add columns."""
+    filled = [f"{column}:{value}" for column in DIGESTED[table] if (value := row.get(column)) is not None]
+    return hashlib.blake2b("\0".join(filled).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _digested(table: str, row: Row) -> Row:
+    row["digest"] = digest_of_row(table, row)
+    return row
+
+
+def component_to_row(component: StoredComponent) -> Row:
+    """A component as its row."""
+    return {
+        "component_id": component.component_id,
+        "role": component.role,
+        "label": component.label,
+        "is_formula_seen": int(component.is_formula_seen),
+        "identity": to_text(component.identity),
+    }
+
+
+def component_from_row(row: sqlite3.Row) -> StoredComponent:
+    """A component from its row."""
+    return StoredComponent(
+        component_id=row["component_id"],
+        role=row["role"],
+        label=row["label"],
+        is_formula_seen=bool(row["is_formula_seen"]),
+        identity=json.loads(row["identity"]),
     )
 
 
-def render_from_row(row: Row) -> StoredRender:
+def case_to_row(ordinal: int, case: Case) -> Row:
+    """A case as its row."""
+    return _digested("cases", {"ordinal": ordinal, "case_id": case.case_id, "record": to_text(case_to_json(case))})
+
+
+def case_from_row(row: sqlite3.Row) -> Case:
+    """A case from its row."""
+    return case_from_json(json.loads(row["record"]))
+
+
+def image_to_row(image: StoredImage) -> Row:
+    """An image as its row."""
+    return {
+        "image_id": image.image_id,
+        "width": image.width,
+        "height": image.height,
+        "digest": image.digest,
+        "n_bytes": image.n_bytes,
+    }
+
+
+def image_from_row(row: sqlite3.Row) -> StoredImage:
+    """An image from its row."""
+    return StoredImage(
+        image_id=row["image_id"],
+        width=row["width"],
+        height=row["height"],
+        digest=row["digest"],
+        n_bytes=row["n_bytes"],
+    )
+
+
+def render_to_row(render: StoredRender) -> Row:
+    """A render as its row."""
+    return _digested(
+        "renders",
+        {
+            "render_key": render.key(),
+            "component_id": render.component_id,
+            "text": render.text,
+            "formula": render.formula,
+            "seed": render.seed,
+            "repeat": render.repeat,
+            "status": str(render.status),
+            "image_id": render.image_id,
+            "provenance": to_text(render.provenance),
+            "error": storable(render.error),
+        },
+    )
+
+
+def render_from_row(row: sqlite3.Row) -> StoredRender:
     """A render from its row."""
     return StoredRender(
-        component_id=cast(str, row[1]),
-        text=cast(str, row[2]),
-        formula=cast("str | None", row[3]),
-        seed=cast(int, row[4]),
-        repeat=cast(int, row[5]),
-        status=Status(cast(str, row[6])),
-        image_id=cast("str | None", row[7]),
-        provenance=json.loads(cast(str, row[8])),
-        error=cast(str, row[9]),
+        component_id=row["component_id"],
+        text=row["text"],
+        formula=row["formula"],
+        seed=row["seed"],
+        repeat=row["repeat"],
+        status=Status(row["status"]),
+        image_id=row["image_id"],
+        provenance=json.loads(row["provenance"]),
+        error=row["error"],
     )
 
 
-def look_from_row(row: Row, label: str) -> StoredLook:
+def look_to_row(look: StoredLook) -> Row:
+    """A look as its row."""
+    return _digested(
+        "looks",
+        {
+            "look_key": look.key(),
+            "component_id": look.component_id,
+            "image_id": look.image_id,
+            "query": to_text(query_to_json(look.query)),
+            "given": to_text(look.given),
+            "status": str(look.status),
+            "observation": None if look.observation is None else to_text(observation_to_json(look.observation)),
+            "error": storable(look.error),
+        },
+    )
+
+
+def look_from_row(row: sqlite3.Row, label: str) -> StoredLook:
     """A look from its row."""
     return StoredLook(
-        component_id=cast(str, row[1]),
-        image_id=cast(str, row[2]),
-        query=query_from_json(json.loads(cast(str, row[3]))),
-        given=json.loads(cast(str, row[4])),
-        status=Status(cast(str, row[5])),
-        observation=None if row[6] is None else observation_from_json(json.loads(cast(str, row[6]))),
-        error=cast(str, row[7]),
+        component_id=row["component_id"],
+        image_id=row["image_id"],
+        query=query_from_json(json.loads(row["query"])),
+        given=json.loads(row["given"]),
+        status=Status(row["status"]),
+        observation=None if row["observation"] is None else observation_from_json(json.loads(row["observation"])),
+        error=row["error"],
         label=label,
     )
 
 
-def verdict_from_row(row: Row) -> Verdict:
+def verdict_to_row(verdict: Verdict) -> Row:
+    """A verdict as its row."""
+    return _digested(
+        "verdicts",
+        {
+            "case_id": verdict.case_id,
+            "repeat": verdict.repeat,
+            "arm": verdict.arm,
+            "model": verdict.model,
+            "relation": verdict.relation,
+            "observers": _observers_to_text(verdict.observers),
+            "outcome": str(verdict.outcome),
+            "errors": to_text(verdict.errors),
+            "failures": to_text([[getattr(failure, name) for name in _FAILURE_FIELDS] for failure in verdict.failures]),
+            "scores": to_text(dict(verdict.scores)),
+            "images": to_text(dict(verdict.images)),
+            "reason": storable(verdict.reason),
+        },
+    )
+
+
+@functools.cache
+def _observers_to_text(observers: Observers) -> str:
+    # Not escaped, so that rows stand in the order of the names.
+    return storable(json.dumps(observers, ensure_ascii=False, separators=(",", ":")))
+
+
+def verdict_from_row(row: sqlite3.Row) -> Verdict:
     """A verdict from its row."""
-    fields = ("error", "role", "message", "entity", "expected", "seen")
     return Verdict(
-        case_id=cast(str, row[0]),
-        repeat=cast(int, row[1]),
-        arm=cast(str, row[2]),
-        model=cast(str, row[3]),
-        relation=cast(str, row[4]),
-        observers=cast(str, row[5]),
-        outcome=Outcome(cast(str, row[6])),
-        errors=tuple(json.loads(cast(str, row[7]))),
-        failures=tuple(Failure(**dict(zip(fields, f, strict=True))) for f in json.loads(cast(str, row[8]))),
-        scores=json.loads(cast(str, row[9])),
-        images=json.loads(cast(str, row[10])),
-        reason=cast(str, row[11]),
+        case_id=row["case_id"],
+        repeat=row["repeat"],
+        arm=row["arm"],
+        model=row["model"],
+        relation=row["relation"],
+        observers=tuple(json.loads(row["observers"])),
+        outcome=Outcome(row["outcome"]),
+        errors=tuple(json.loads(row["errors"])),
+        failures=tuple(
+            Failure(**dict(zip(_FAILURE_FIELDS, values, strict=True))) for values in json.loads(row["failures"])
+        ),
+        scores=json.loads(row["scores"]),
+        images=json.loads(row["images"]),
+        reason=row["reason"],
     )

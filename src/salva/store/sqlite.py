@@ -9,25 +9,36 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from salva.core.case import Case, case_to_json
+from salva.core.case import Case
 from salva.core.fingerprint import Json
-from salva.core.observation import observation_to_json
 from salva.core.verdict import Verdict
 from salva.errors import PluginError, StoreError, UsageError
 from salva.store.blobs import store_error
-from salva.store.connection import check_columns, checked_version, connect_for_reading, connect_for_writing
+from salva.store.connection import (
+    check_columns,
+    checked_version,
+    connect_for_reading,
+    connect_for_writing,
+    migrated_copy,
+)
 from salva.store.lock import RunLock
 from salva.store.migrations import MIGRATIONS
 from salva.store.reading import DATABASE, RunReader, guarded
-from salva.store.records import StoredComponent, StoredImage, StoredLook, StoredRender, query_to_json
+from salva.store.records import Status, StoredComponent, StoredImage, StoredLook, StoredRender
 from salva.store.rows import (
     Row,
-    put_statement,
-    storable,
+    case_to_row,
+    component_to_row,
+    image_to_row,
+    insert,
+    look_to_row,
+    render_to_row,
     to_text,
+    verdict_to_row,
 )
 
 GROUP_ROWS = 32
@@ -44,12 +55,22 @@ def open_run(directory: Path, mode: Literal["read", "write"] = "read") -> RunSto
     connection = connect_for_reading(path)
     try:
         if checked_version(connection, path) < len(MIGRATIONS):
-            _open_for_writing(directory).close()
+            connection = _brought_up_to_date(directory, connection)
         check_columns(connection, path)
     except StoreError:
         connection.close()
         raise
     return RunStore(directory, connection, None)
+
+
+def _brought_up_to_date(directory: Path, connection: sqlite3.Connection) -> sqlite3.Connection:
+    """An old store at the newest schema: where it stands, or as a copy where it cannot be written."""
+    try:
+        _open_for_writing(directory).close()
+    except StoreError:
+        return migrated_copy(connection, directory / DATABASE)
+    connection.close()
+    return connect_for_reading(directory / DATABASE)
 
 
 def _open_for_writing(directory: Path) -> RunStore:
@@ -86,64 +107,50 @@ class RunStore(RunReader):
     def put_component(self, component: StoredComponent) -> None:
         """Remember a component by its id."""
         self._labels = {}
-        values = (component.component_id, component.role, component.label, int(component.is_formula_seen))
-        self._write("INSERT OR IGNORE INTO components VALUES (?,?,?,?,?)", (*values, to_text(component.identity)))
+        self._put("components", component_to_row(component), "IGNORE")
 
     def put_case(self, ordinal: int, case: Case) -> None:
         """Store a case at its place in the suite's order."""
-        values = (ordinal, case.case_id, to_text(case_to_json(case)))
-        if self._write("INSERT OR IGNORE INTO cases VALUES (?,?,?)", values) == 0:
+        if self._put("cases", case_to_row(ordinal, case), "IGNORE") == 0:
             raise PluginError(f"the suite {case.suite!r} gives two cases the id {case.case_id!r}; ids must differ")
 
     def clear_cases(self) -> None:
         """Forget every case."""
-        self._write("DELETE FROM cases", ())
+        self._write("DELETE FROM cases", {})
 
     def put_image(self, image: StoredImage) -> None:
         """Store an image's row; its file must be on disk already."""
-        values = (image.image_id, image.width, image.height, image.digest, image.n_bytes)
-        self._write("INSERT OR REPLACE INTO images VALUES (?,?,?,?,?)", values)
+        self._put("images", image_to_row(image))
 
     def put_render(self, render: StoredRender) -> None:
         """Store what became of a render."""
-        inputs = (render.component_id, render.text, render.formula, render.seed, render.repeat)
-        outputs = (str(render.status), render.image_id, to_text(render.provenance), storable(render.error))
-        self._write(put_statement("renders", "render_key", 10), (render.key(), *inputs, *outputs))
+        self._put("renders", render_to_row(render))
 
     def put_look(self, look: StoredLook) -> None:
         """Store what became of a look."""
-        seen = None if look.observation is None else to_text(observation_to_json(look.observation))
-        inputs = (look.component_id, look.image_id, to_text(query_to_json(look.query)), to_text(look.given))
-        values = (look.key(), *inputs, str(look.status), seen, storable(look.error))
-        self._write(put_statement("looks", "look_key", 8), values)
+        self._put("looks", look_to_row(look))
 
     def put_verdict(self, verdict: Verdict) -> None:
         """Store a verdict, in place of an earlier one about the same."""
-        failures = [[f.error, f.role, f.message, f.entity, f.expected, f.seen] for f in verdict.failures]
-        subject = (verdict.case_id, verdict.repeat, verdict.arm, verdict.model, verdict.relation, verdict.observers)
-        conclusion = (str(verdict.outcome), to_text(verdict.errors), to_text(failures), to_text(dict(verdict.scores)))
-        values = (*subject, *conclusion, to_text(dict(verdict.images)), storable(verdict.reason))
-        self._write("INSERT OR REPLACE INTO verdicts VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", values)
+        self._put("verdicts", verdict_to_row(verdict))
 
     def drop_verdicts(self, relation: str) -> None:
         """Forget every verdict of a relation."""
-        self._write("DELETE FROM verdicts WHERE relation = ?", (relation,))
+        self._write("DELETE FROM verdicts WHERE relation = :relation", {"relation": relation})
 
     def set_meta(self, key: str, value: Json) -> None:
         """Keep a note of the run."""
-        self._write("INSERT OR REPLACE INTO meta VALUES (?,?)", (key, to_text(value)))
+        self._put("meta", {"key": key, "value": to_text(value)})
 
     def drop_meta(self, key: str) -> None:
         """Forget a note of the run."""
-        self._write("DELETE FROM meta WHERE key = ?", (key,))
+        self._write("DELETE FROM meta WHERE key = :key", {"key": key})
 
     def forget_image(self, image_id: str, reason: str) -> None:
         """Drop an image whose file is no good; its renders count as failed and are tried again."""
-        self._write(
-            "UPDATE renders SET status = 'failed', image_id = NULL, error = ? WHERE image_id = ?",
-            (storable(reason), image_id),
-        )
-        self._write("DELETE FROM images WHERE image_id = ?", (image_id,))
+        for render in self.renders_of(image_id):
+            self.put_render(replace(render, status=Status.FAILED, image_id=None, error=reason))
+        self._write("DELETE FROM images WHERE image_id = :image_id", {"image_id": image_id})
 
     def tick(self) -> None:
         """Commit the open group if it has waited long enough."""
@@ -169,6 +176,9 @@ class RunStore(RunReader):
             self._connection.close()
             if self._lock is not None:
                 self._lock.release()
+
+    def _put(self, table: str, row: Row, conflict: str = "REPLACE") -> int:
+        return self._write(insert(table, tuple(row), conflict), row)
 
     @guarded
     def _write(self, statement: str, values: Row) -> int:

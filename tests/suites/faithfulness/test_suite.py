@@ -22,6 +22,10 @@ def cases(size: str = "quick", **options: object) -> list[Case]:
     return list(Faithfulness(FaithfulnessOptions(**options)).cases(size))  # type: ignore[arg-type]  # keywords of options
 
 
+def sentences(case: Case) -> list[str]:
+    return [finding.sentence for finding in case.findings]
+
+
 def test_there_are_five_laws_by_four_dimensions() -> None:
     assert {(one.law, one.dimension) for one in TEMPLATES} == {(law, dim) for law in LAWS for dim in DIMENSIONS}
     assert len(TEMPLATES) == 20
@@ -45,7 +49,7 @@ def test_every_generated_pair_is_equivalent_by_the_logic_core(options: dict[str,
 def test_only_open_laws_leave_several_pictures_right() -> None:
     indeterminate = {case.labels["law"] for case in cases("quick") if not case.determinate}
     assert indeterminate == {"distributive", "de-morgan"}
-    assert all("not determinate" in case.findings[0] for case in cases("quick") if not case.determinate)
+    assert all("not determinate" in case.findings[0].sentence for case in cases("quick") if not case.determinate)
 
 
 def test_contrasts_are_not_equivalent_and_must_differ() -> None:
@@ -75,7 +79,7 @@ def test_surfaces_are_in_the_words_and_in_no_formula() -> None:
     for case in cases("quick", surfaces=("wooden table",)):
         assert all("a wooden table" in prompt.text for prompt in case.prompts)
         assert all("table" not in (prompt.formula or "") for prompt in case.prompts)
-        assert "the surface is in both prompts and in no formula" in case.findings
+        assert "the surface is in both prompts and in no formula" in sentences(case)
 
 
 def test_sizes_are_said_and_meant() -> None:
@@ -127,9 +131,9 @@ def test_pairs_come_from_a_file_with_what_the_logic_core_finds(tmp_path: Path) -
     assert first.equivalent is True
     assert second.equivalent is False
     assert second.relation == "must-differ"
-    assert any("not equivalent: a red cat fits only prompt a" in finding for finding in second.findings)
+    assert any("not equivalent: a red cat fits only prompt a" in sentence for sentence in sentences(second))
     assert third.equivalent is None
-    assert any("no formula found for either prompt" in finding for finding in third.findings)
+    assert any("no formula found for either prompt" in sentence for sentence in sentences(third))
     assert third.labels["logical_law"] == "Symmetric Law"
     assert [case.case_id for case in cases("contrast", path=path)] == [second.case_id]
 
@@ -169,7 +173,7 @@ def test_columns_that_are_missing_extra_or_twice_are_named(tmp_path: Path) -> No
     with pytest.raises(UsageError, match="'prompt_B' twice"):
         cases("full", path=_file(tmp_path, "p1,1,C,C,a cat,a cat,x", header=f"{HEADER},prompt_B"))
     (case,) = cases("full", path=_file(tmp_path, "p1,1,C,C,a cat,a cat,x", header=f"{HEADER},mood"))
-    assert "the file has columns that are not used: mood" in case.findings
+    assert "the file has columns that are not used: mood" in sentences(case)
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", HEADER.encode()])

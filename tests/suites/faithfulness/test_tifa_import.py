@@ -152,7 +152,7 @@ def test_a_question_without_an_answer_leaves_the_pair_out_of_every_mean_and_says
     assert "faith_B" not in pair.scores
     assert "line 8: no answer to this question" in str(read_in.problems[0])
     case = next(case for case in read_in.cases if case.case_id == pair.case_id)
-    assert "a question has no answer" in case.findings
+    assert "a question has no answer" in [finding.sentence for finding in case.findings]
 
 
 def test_a_side_without_answers_is_named(tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_answers_without_prompts_make_cases_without_prompts(tmp_path: Path) -> N
     answers = _write(tmp_path, "answers.csv", ANSWERS, *GOOD)
     read_in = read([answers])
     assert [case.category for case in read_in.cases] == ["commutative-conjunctive", "complement-conjunctive"]
-    assert "the files have no prompts for this pair" in read_in.cases[0].findings
+    assert "the files have no prompts for this pair" in [finding.sentence for finding in read_in.cases[0].findings]
     assert read_in.models == ("answers",)
 
 

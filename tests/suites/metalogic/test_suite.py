@@ -170,29 +170,44 @@ def test_mirrored_pairs_share_a_cluster() -> None:
 
 def test_complement_has_a_second_reading_without_brackets() -> None:
     plain = by_id("quick", "metalogic-complement-and-cat-dog")
-    assert any("!(!cat & dog)" in finding and "not equivalent" in finding for finding in plain.findings)
+    (reading,) = plain.findings
+    assert (reading.kind, reading.subject) == ("second-reading", ("cat", "dog"))
+    assert "!(!cat & dog)" in reading.sentence
+    assert "not equivalent" in reading.sentence
     bracketed = by_id("quick", "metalogic-complement-and-cat-dog", brackets="true")
     assert bracketed.findings == ()
     contradictory = by_id("quick", "metalogic-complement-or-cat-dog")
-    assert any("no picture can satisfy" in finding for finding in contradictory.findings)
+    assert any("no picture can satisfy" in finding.sentence for finding in contradictory.findings)
 
 
 def test_de_morgan_comes_down_to_an_or() -> None:
     x = by_id("paper", "metalogic-de-morgan-x-dog-cow")
-    assert x.findings == (
+    assert [(finding.kind, finding.sentence) for finding in x.findings] == [
+        ("several-worlds", "not determinate: 5 worlds, so two right pictures may differ"),
+        ("reduces", "both prompts come down to dog@right | cow@left"),
+    ]
+    assert [finding.shared for finding in x.findings] == [
         "not determinate: 5 worlds, so two right pictures may differ",
-        "both prompts come down to dog@right | cow@left",
-    )
+        "both prompts come down to e1@right | e2@left",
+    ]
+    assert x.findings[1].subject == ("dog", "cow")
+
+
+def test_a_finding_about_other_things_has_the_same_general_sentence() -> None:
+    for size, n_shared in (("full", 18), ("beyond", 4)):
+        shared = {finding.shared for case in cases(size) for finding in case.findings}
+        assert len(shared) == n_shared
+        assert not any(thing in sentence for sentence in shared for thing in ("cat", "apple", "an e1", "an e2"))
 
 
 def test_table_5_as_printed_is_refuted_from_two_on() -> None:
     for case in cases("full"):
         if case.labels["law"] != "numbering":
             continue
-        refuted = [finding for finding in case.findings if "Table 5 as printed" in finding]
+        refuted = [finding for finding in case.findings if "Table 5 as printed" in finding.sentence]
         assert bool(refuted) == (case.labels["count"] != "1")
     two = by_id("quick", "metalogic-numbering-cat-2-dog")
-    assert "(cat & 2 dog against 2 cat & dog) is not an equivalence" in two.findings[0]
+    assert "(cat & 2 dog against 2 cat & dog) is not an equivalence" in two.findings[0].sentence
     assert are_equivalent(parse("cat & dog"), parse("cat & dog"))
     assert not are_equivalent(parse("cat & 2 dog"), parse("2 cat & dog"))
 

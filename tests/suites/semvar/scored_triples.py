@@ -12,6 +12,7 @@ from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
 from salva.core.verdict import Failure, Outcome, Verdict
+from salva.suites.semvar.rows import finding
 from salva.suites.semvar.tables import SemVarTables
 
 CATEGORIES = ("color", "color,size", "size", "action", "action,color", "unlabelled")
@@ -31,7 +32,7 @@ def case(i: int) -> Case:
         relation="semantic-effect",
         labels={"category": category, "aspect": aspects, "id": str(i)},
         cluster=f"template {i % 7}",
-        findings=("T_pv equals T_pi: so nothing is decided",) if i == 3 else (),
+        findings=(finding("equal-texts", "so nothing is decided", "T_pv", "T_pi"),) if i == 3 else (),
     )
 
 
@@ -50,7 +51,7 @@ def verdict(i: int, repeat: int = 0, judge: str = "judge", **more: float) -> Ver
         arm="pair",
         model="painter",
         relation="semantic-effect",
-        observers=judge,
+        observers=tuple(judge.split("+")),
         outcome=Outcome.HOLDS if holds else Outcome.VIOLATED,
         errors=() if holds else ("reversed-role",),
         failures=() if holds else (failure,),

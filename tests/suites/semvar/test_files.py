@@ -9,10 +9,14 @@ import pytest
 
 from salva.errors import UsageError
 from salva.suites.semvar.files import read_rows
-from salva.suites.semvar.rows import Row
+from salva.suites.semvar.rows import Row, title_of
 
 CHASE = ("0_61_326", "The cat chases the mouse.", "The mouse chases the cat.", "The mouse is chased by the cat.")
 RING = ("184_38_23", "A ring on the finger.", "A finger on the ring.", "On the finger is a ring.")
+
+
+def sentences(row: Row) -> list[str]:
+    return [finding.sentence for finding in row.findings]
 
 
 def write(path: Path, *lines: tuple[str, ...] | str) -> Path:
@@ -63,7 +67,7 @@ def test_what_reviewers_said_and_the_template_are_kept(tmp_path: Path) -> None:
     two = {"id": "2", "T_a": "d", "T_pv": "e", "T_pi": "f", "review": "valid", "template": "swap-nouns"}
     open_one, valid = read(write(tmp_path / "mine.jsonl", json.dumps(one), json.dumps(two)))
     assert open_one.labels == {"review": "unreviewed"}
-    assert open_one.findings == ("unreviewed: reviewers have not agreed that it is valid",)
+    assert sentences(open_one) == ["unreviewed: reviewers have not agreed that it is valid"]
     assert valid.findings == ()
     assert open_one.cluster == valid.cluster == "template swap-nouns"
 
@@ -144,19 +148,19 @@ def test_nothing_to_read_is_refused_with_what_to_do(tmp_path: Path) -> None:
 
 def test_a_triple_listed_twice_counts_once_and_says_where(tmp_path: Path) -> None:
     (row,) = read(write(tmp_path / "mine.tsv", CHASE, CHASE))
-    assert row.findings == ("listed 2 times, counted once: mine.tsv line 1; mine.tsv line 2",)
+    assert sentences(row) == ["listed 2 times, counted once: mine.tsv line 1; mine.tsv line 2"]
 
 
 def test_the_same_sentences_under_another_id_are_found_whatever_their_full_stops(tmp_path: Path) -> None:
     again = ("9", CHASE[1].upper().rstrip("."), *CHASE[2:])
     first, second = read(write(tmp_path / "mine.tsv", CHASE, again))
-    assert first.findings == ("the same three sentences under another id: 9 (mine.tsv line 2)",)
-    assert second.findings == ("the same three sentences under another id: 0_61_326 (mine.tsv line 1)",)
+    assert sentences(first) == ["the same three sentences under another id: 9 (mine.tsv line 2)"]
+    assert sentences(second) == ["the same three sentences under another id: 0_61_326 (mine.tsv line 1)"]
 
 
 def test_an_id_that_names_two_triples_is_found(tmp_path: Path) -> None:
     first, second = read(write(tmp_path / "mine.tsv", CHASE, (CHASE[0], *RING[1:])))
-    assert first.findings == ("its id 0_61_326 also names other sentences: mine.tsv line 2",)
+    assert sentences(first) == ["its id 0_61_326 also names other sentences: mine.tsv line 2"]
     assert len(second.findings) == 1
 
 
@@ -171,16 +175,16 @@ def test_an_id_that_names_two_triples_is_found(tmp_path: Path) -> None:
 )
 def test_sentences_that_cannot_be_what_they_claim(tmp_path: Path, texts: tuple[str, str, str], kind: str) -> None:
     (row,) = read(write(tmp_path / "mine.tsv", ("1", *texts)))
-    assert [finding.partition(":")[0] for finding in row.findings] == [kind]
+    assert [title_of(finding) for finding in row.findings] == [kind]
 
 
 def test_splits_that_share_triples_or_sentences_are_found(tmp_path: Path) -> None:
     write(tmp_path / "testset/test_data.txt", CHASE, RING)
     # 78 is the same swap the other way round.
     write(tmp_path / "trainset/train_data.txt", ("77", *CHASE[1:]), ("78", RING[2], RING[1], "another"))
-    rows = {(row.split, row.row_id): row.findings for row in read(tmp_path)}
-    assert rows["test", "0_61_326"] == ("the same three sentences in the split train: 77",)
-    assert rows["train", "77"] == ("the same three sentences in the split test: 0_61_326",)
+    rows = {(row.split, row.row_id): sentences(row) for row in read(tmp_path)}
+    assert rows["test", "0_61_326"] == ["the same three sentences in the split train: 77"]
+    assert rows["train", "77"] == ["the same three sentences in the split test: 0_61_326"]
     (found,) = rows["test", "184_38_23"]
     assert found == f"its T_a is also in the split train: 78 ({Path('trainset/train_data.txt')} line 2)"
 
@@ -200,8 +204,8 @@ def test_category_files_that_disagree_with_the_main_file_say_so(tmp_path: Path) 
     chase, ring = read(tmp_path)
     assert chase.texts == CHASE[1:]
     assert chase.categories == ("action",)
-    assert chase.findings[0].startswith("worded differently in a category file")
-    assert ring.findings[0].startswith("only in a category file")
+    assert chase.findings[0].sentence.startswith("worded differently in a category file")
+    assert ring.findings[0].sentence.startswith("only in a category file")
 
 
 def test_the_published_test_set(foreign_data: Path) -> None:
@@ -211,7 +215,7 @@ def test_the_published_test_set(foreign_data: Path) -> None:
     assert len({category for row in rows for category in row.categories}) == 20
     assert {row.split for row in rows} == {"test"}
     flagged = {row.row_id: row.findings for row in rows if row.findings}
-    assert {name: [one.partition(":")[0] for one in found] for name, found in flagged.items()} == {
+    assert {name: [title_of(finding) for finding in found] for name, found in flagged.items()} == {
         "328_155_142": ["T_pv equals T_pi"],
         "126_v2_185_547": ["T_pi equals T_a"],  # but for a comma
     }

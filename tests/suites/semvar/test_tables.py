@@ -155,7 +155,7 @@ def test_with_several_judges_the_figures_at_the_top_are_by_the_one_of_the_rate()
 def test_models_stand_side_by_side_in_the_shape_of_the_published_tables() -> None:
     models = {name: [verdict(i, judge=judge) for i in range(60) for judge in "pq"] for name in ("one", "two")}
     models = {name: [replace(one, model=name) for one in given] for name, given in models.items()}
-    models["two"] = [one for one in models["two"] if one.observers == "p"]
+    models["two"] = [one for one in models["two"] if one.observers == ("p",)]
     summary = summarise(CASES, [one for given in models.values() for one in given])
     table_2, table_9_10 = summary.joined_tables()
     assert table_2.name == "models and judges (as Table 2)"
@@ -170,7 +170,7 @@ def test_models_stand_side_by_side_in_the_shape_of_the_published_tables() -> Non
     assert table_9_10.columns == (*columns, "all attribute-value", "avg by sample", "avg by category")
     assert [row[:2] for row in table_9_10.rows] == [("one", "p"), ("one", "q"), ("two", "p")]
     row = dict(zip(table_9_10.columns, table_9_10.rows[1], strict=True))
-    kappas = {one.case_id: one.scores["kappa"] for one in models["one"] if one.observers == "q"}
+    kappas = {one.case_id: one.scores["kappa"] for one in models["one"] if one.observers == ("q",)}
     by_category = defaultdict(list)
     for i, kappa in enumerate(kappas.values()):
         for name in CATEGORIES[i % len(CATEGORIES)].split(","):

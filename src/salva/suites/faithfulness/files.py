@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from salva.core.case import Finding
 from salva.errors import UsageError
 from salva.suites.faithfulness.reading import read_prompts
 from salva.suites.faithfulness.templates import DIMENSION_NAMES, LAW_NAMES
@@ -31,7 +32,7 @@ class Row:
     dimension: str
     texts: tuple[str, str]
     formulas: tuple[str | None, str | None]
-    findings: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
     names: Mapping[str, str] = field(default_factory=dict)
     """logical_law and semantic_dimension as the file spells them, where that is not how salva would."""
 
@@ -101,9 +102,11 @@ def _row(record: Mapping[str, str], slug: str, extra: tuple[str, ...]) -> Row:
     readings = read_prompts(*texts)
     findings = []
     if readings.surface and any(readings.formulas):
-        findings.append("what both prompts stand on is taken for a backdrop and is in no formula")
+        sentence = "what both prompts stand on is taken for a backdrop and is in no formula"
+        findings.append(Finding(kind="surface-left-out", sentence=sentence, subject=(readings.surface,)))
     if extra:
-        findings.append(f"the file has columns that are not used: {', '.join(extra)}")
+        sentence = f"the file has columns that are not used: {', '.join(extra)}"
+        findings.append(Finding(kind="unused-columns", sentence=sentence, subject=extra))
     law, dimension = _slug(record["logical_law"]), _slug(record["semantic_dimension"])
     law = {"demorgan": "de-morgan", "de-morgans": "de-morgan"}.get(law, law)
     names = {}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
-from salva.core.case import Case, Prompt
+from salva.core.case import SEVERAL_WORLDS, Case, Finding, Prompt
 from salva.core.options import option
 from salva.errors import UsageError, unknown_name
 from salva.logic.equivalence import is_determinate, witness
@@ -203,7 +203,8 @@ def _orders(dimension: str, nouns: Sequence[str], things: Sequence[str], is_colo
 def _case_of_pair(template: Template, number: int, i: int, filled: _Filled) -> Case:
     findings = _findings(*filled.formulas)
     if filled.surface:
-        findings = (*findings, "the surface is in both prompts and in no formula")
+        sentence = "the surface is in both prompts and in no formula"
+        findings = (*findings, Finding(kind="surface-left-out", sentence=sentence, subject=(filled.surface,)))
     labels = {"law": template.law, "dimension": template.dimension, "category_id": str(number)}
     if template.contrast_of:
         labels["contrast_of"] = template.contrast_of
@@ -235,7 +236,8 @@ def _case_of_row(row: Row) -> Case:
         findings += _findings(a, b)
     if unread:
         prompts = "either prompt" if len(unread) == 2 else f"prompt {unread[0]}"
-        findings.append(f"no formula found for {prompts}: nothing is known about equivalence")
+        sentence = f"no formula found for {prompts}: nothing is known about equivalence"
+        findings.append(Finding(kind="no-formula", sentence=sentence, subject=tuple(unread)))
     return Case(
         case_id=f"faithfulness-{row.slug}",
         suite="faithfulness",
@@ -279,22 +281,23 @@ def _facts(a: str, b: str) -> _Facts:
 
 
 @lru_cache(maxsize=4096)
-def _findings(a: str, b: str) -> tuple[str, ...]:
+def _findings(a: str, b: str) -> tuple[Finding, ...]:
     """The facts in sentences."""
     f, g = parse(a), parse(b)
     facts = _facts(a, b)
-    sentences = []
-    found = witness(f, g)
-    if found is not None:
-        which = "a" if found.holds_for == 1 else "b"
-        shown = found.world.describe(()) if found.world.things else "an empty picture"
-        sentences.append(f"not equivalent: {shown} fits only prompt {which}")
+    said = []
+    counterexample = witness(f, g)
+    if counterexample is not None:
+        which = "a" if counterexample.holds_for == 1 else "b"
+        shown = counterexample.world.describe(()) if counterexample.world.things else "an empty picture"
+        said.append(("not-equivalent", f"not equivalent: {shown} fits only prompt {which}"))
         if excludes(f, g):
-            sentences.append("the prompts exclude each other: no picture is right for both")
+            said.append(("exclusive", "the prompts exclude each other: no picture is right for both"))
         else:
-            sentences.append("some pictures are right for both prompts, so the same picture twice need not be wrong")
+            sentence = "some pictures are right for both prompts, so the same picture twice need not be wrong"
+            said.append(("overlapping", sentence))
     if not facts.determinate:
         n_a, n_b = facts.n_worlds
         worlds = str(n_a) if n_a == n_b else f"{n_a} of prompt a, {n_b} of prompt b"
-        sentences.append(f"not determinate (worlds: {worlds}), so two right pictures may differ")
-    return tuple(sentences)
+        said.append((SEVERAL_WORLDS, f"not determinate (worlds: {worlds}), so two right pictures may differ"))
+    return tuple(Finding(kind=kind, sentence=sentence, subject=("a", "b")) for kind, sentence in said)

@@ -14,6 +14,7 @@ from salva.core.judged import Judged, Judgements
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, KeyFigure, Table
+from salva.core.verdict import observers_text
 from salva.judging.headline import main_observers, of_main_observers
 from salva.judging.tally import RATE_COLUMNS, cluster_of, tally_by
 from salva.stats.bootstrap import bootstrap_mean
@@ -78,7 +79,7 @@ class FaithfulnessTables:
 def _clip_note(judgements: Judgements) -> str:
     """By whom the CLIP scores are, on which scale and by which rule the relations made them."""
     observers = main_observers(judgements.pairs)
-    seen_by = observers.get(SAME_SIMILARITY) or observers.get(SAME_ANSWERS) or "an unnamed embedder"
+    seen_by = observers.get(SAME_SIMILARITY) or observers.get(SAME_ANSWERS) or ("an unnamed embedder",)
     given = judgements.options_of(SAME_ANSWERS)
     chosen = str(given.get("clip_scale", "percent"))
     scale = {
@@ -88,7 +89,7 @@ def _clip_note(judgements: Judgements) -> str:
     }.get(chosen, chosen)
     is_scaled = given.get("clip_stability", "scaled") == "scaled"
     rule = "1 - difference / scale" if is_scaled else "1 - difference, as printed"
-    return f"CLIP scores by {seen_by}: {scale}; stability is {rule}."
+    return f"CLIP scores by {observers_text(seen_by)}: {scale}; stability is {rule}."
 
 
 def category_table(pairs: Sequence[Judged]) -> Table | None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from salva.core.asked import AskedComponent
-from salva.core.case import Case, Prompt
+from salva.core.case import Case, Finding, Prompt
 from salva.core.exchange import Flaw, ImportSettings, ReadIn
 from salva.core.fingerprint import Json
 from salva.core.options import option
@@ -40,6 +40,12 @@ _KNOWN = frozenset(
 _MODEL = re.compile(r"(?:vqa_raw_results|vqa_results|clip_results)_(.+)")
 _TRUTH = {"1": True, "1.0": True, "true": True, "yes": True, "0": False, "0.0": False, "false": False, "no": False}
 _ROUNDING = 5e-7
+_FINDINGS = {
+    "incomplete-answers": "a row of answers is incomplete",
+    "unanswered": "a question has no answer",
+    "unexpected-answer": "an answer is outside the choices",
+    "contradictory-row": "is_correct and the answer contradict each other",
+}
 _RANGES = {"percent": 100.0, "cosine": 1.0, "clipscore": 2.5}
 
 
@@ -70,7 +76,7 @@ class _Work:
 
     problems: list[Flaw] = field(default_factory=list)
     notes: dict[str, list[str]] = field(default_factory=dict)
-    """Pair id to findings of its case."""
+    """Pair id to the kinds of findings of its case."""
     labels: dict[str, dict[str, str]] = field(default_factory=dict)
     """Pair id to what answer and CLIP files say about its category."""
 
@@ -209,9 +215,7 @@ def _answers(sheet: _Sheet, work: _Work) -> dict[str, dict[str, list[AnswerRow]]
         pair_id, side, question = row["pair_id"].strip(), row["image_variant"].strip().upper(), row["question"].strip()
         missing = [name for name in ANSWERS if not row[name].strip()]
         if missing:
-            work.name(
-                sheet, line, f"no {', '.join(missing)}; the row is not used", pair_id, "a row of answers is incomplete"
-            )
+            work.name(sheet, line, f"no {', '.join(missing)}; the row is not used", pair_id, "incomplete-answers")
             continue
         if side not in ("A", "B"):
             work.name(
@@ -241,18 +245,16 @@ def _answer(sheet: _Sheet, line: int, row: Mapping[str, str], work: _Work) -> An
     if written and is_right is None:
         work.name(sheet, line, f"is_correct is {row['is_correct']!r}, not 1 or 0", pair_id)
     if given and not answer:
-        work.name(
-            sheet, line, "no answer to this question; the pair cannot be decided", pair_id, "a question has no answer"
-        )
+        work.name(sheet, line, "no answer to this question; the pair cannot be decided", pair_id, "unanswered")
         return AnswerRow(question=row["question"].strip(), expected=expected, answer="", is_right=None)
     if answer and expected in ("yes", "no") and answer not in ("yes", "no"):
         what = f"the answer {answer!r} is neither yes nor no; it counts as {'right' if is_right else 'wrong'}"
-        work.name(sheet, line, what, pair_id, "an answer is outside the choices")
+        work.name(sheet, line, what, pair_id, "unexpected-answer")
     if answer and is_right is not None and is_right != (answer == expected):
         what = (
             f"is_correct is {written}, but the answer is {answer!r} where {expected!r} is expected; is_correct counts"
         )
-        work.name(sheet, line, what, pair_id, "is_correct and the answer contradict each other")
+        work.name(sheet, line, what, pair_id, "contradictory-row")
     if is_right is None and given:
         is_right = answer == expected
     return AnswerRow(question=row["question"].strip(), expected=expected, answer=answer, is_right=is_right)
@@ -322,7 +324,7 @@ def _case_without_prompts(pair_id: str, labels: Mapping[str, str]) -> Case:
             "pair_id": pair_id,
         },
         cluster=pair_id,
-        findings=("the files have no prompts for this pair",),
+        findings=(Finding(kind="no-text", sentence="the files have no prompts for this pair", subject=("a", "b")),),
     )
 
 
@@ -332,7 +334,7 @@ def _plain(name: str) -> str:
 
 
 def _kept(
-    case: Case, pair_id: str, said: Mapping[str, Mapping[str, Mapping[str, list[AnswerRow]]]], notes: Sequence[str]
+    case: Case, pair_id: str, said: Mapping[str, Mapping[str, Mapping[str, list[AnswerRow]]]], kinds: Sequence[str]
 ) -> Case:
     """The case with every answer beside it, as the files had them."""
     answers: dict[str, Json] = {
@@ -343,4 +345,5 @@ def _kept(
         for model, rows in said.items()
     }
     extra = {**case.extra, "answers": answers} if answers else case.extra
-    return replace(case, extra=extra, findings=(*case.findings, *notes))
+    findings = (Finding(kind=kind, sentence=_FINDINGS[kind], subject=(pair_id,)) for kind in kinds)
+    return replace(case, extra=extra, findings=(*case.findings, *findings))

@@ -15,7 +15,7 @@ from salva.logic.notation import parse
 from salva.logic.questions import excludes
 from salva.stats.pair_scores import clip_divisor, mean, pair_scores
 
-_OBSERVERS = "imported"
+_OBSERVERS = ("imported",)
 MEANS = {
     "mean_faith_A": "faith_A",
     "mean_faith_B": "faith_B",

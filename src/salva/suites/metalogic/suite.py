@@ -7,13 +7,14 @@ can be read in two ways. Knows nothing of models, pictures or detectors.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice, permutations
 from typing import ClassVar
 
-from salva.core.case import Case, Prompt
+from salva.core.case import SEVERAL_WORLDS, Case, Finding, Prompt
 from salva.core.options import option
 from salva.errors import UsageError, unknown_name
 from salva.logic.equivalence import are_equivalent, is_contradictory, is_determinate, witness
@@ -24,6 +25,8 @@ from salva.logic.worlds import World, count_worlds
 from salva.suites.metalogic.templates import BEYOND, LOGIC, Template, numbering
 
 _STAND_INS = ("first", "second", "third")
+_NUMBERED = ("e1", "e2", "e3")
+_ARTICLE = re.compile(r"\ban (?=e\d)")
 _MAX_COUNT = 20
 _N_NUMBERED = 4
 
@@ -183,18 +186,37 @@ def decide(template: Template) -> Facts:
     )
 
 
-def _findings(template: Template, facts: Facts, entities: tuple[str, ...], brackets: bool) -> tuple[str, ...]:
-    """The facts in sentences, with the names of this case."""
+def _findings(template: Template, facts: Facts, entities: tuple[str, ...], brackets: bool) -> tuple[Finding, ...]:
+    """The facts with the names of this case, and as they hold for any names."""
+    said = _sentences(template, facts, entities, brackets)
+    return tuple(
+        Finding(kind=kind, sentence=sentence, subject=entities, general=general if general != sentence else "")
+        for (kind, sentence), general in zip(said, _general_sentences(template, brackets), strict=True)
+    )
+
+
+@lru_cache(maxsize=256)
+def _general_sentences(template: Template, brackets: bool) -> tuple[str, ...]:
+    said = _sentences(template, decide(template), _NUMBERED, brackets)
+    return tuple(_ARTICLE.sub("", sentence) for _, sentence in said)
+
+
+def _sentences(
+    template: Template, facts: Facts, entities: tuple[str, ...], brackets: bool
+) -> Iterator[tuple[str, str]]:
+    """The kind of every finding, and its sentence."""
     names = _formula_fields(entities)
-    sentences = []
     if not facts.equivalent and facts.witness:
-        sentences.append(f"not equivalent: {_describe(facts.witness, entities)} fits one prompt and not the other")
+        yield (
+            "not-equivalent",
+            f"not equivalent: {_describe(facts.witness, entities)} fits one prompt and not the other",
+        )
     if not facts.determinate:
         n_a, n_b = facts.n_worlds
         worlds = f"{n_a} worlds" if n_a == n_b else f"{n_a} worlds of prompt a, {n_b} of prompt b"
-        sentences.append(f"not determinate: {worlds}, so two right pictures may differ")
+        yield SEVERAL_WORLDS, f"not determinate: {worlds}, so two right pictures may differ"
     if facts.reduces:
-        sentences.append(f"both prompts come down to {template.reduces_to.format_map(names)}")
+        yield "reduces", f"both prompts come down to {template.reduces_to.format_map(names)}"
     if not brackets and facts.other_reading:
         reading = template.other_reading.format_map(names)
         why = (
@@ -202,14 +224,14 @@ def _findings(template: Template, facts: Facts, entities: tuple[str, ...], brack
             if facts.other_reading_is_contradictory
             else f"which is not equivalent: {_describe(facts.other_reading, entities)} tells them apart"
         )
-        sentences.append(f"without brackets prompt b can also be read as {reading}, {why}")
+        yield "second-reading", f"without brackets prompt b can also be read as {reading}, {why}"
     if facts.as_printed and template.as_printed:
         first, second = (formula.format_map(names) for formula in template.as_printed)
-        sentences.append(
+        yield (
+            "no-equivalence-as-printed",
             f"Table 5 as printed ({first} against {second}) is not an equivalence: "
-            f"{_describe(facts.as_printed, entities)} fits only one of them; this pair keeps the numbers in place"
+            f"{_describe(facts.as_printed, entities)} fits only one of them; this pair keeps the numbers in place",
         )
-    return tuple(sentences)
 
 
 def _describe(world: World, entities: tuple[str, ...]) -> str:

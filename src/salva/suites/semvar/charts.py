@@ -13,6 +13,7 @@ from salva.core.chart import Chart, ChartKind
 from salva.core.judged import Judged
 from salva.core.scoring import pair_name
 from salva.core.table import Cell, Table
+from salva.core.verdict import observers_text
 from salva.stats.means import mean, share_above
 
 _MARKS = (0.0, 0.5)
@@ -22,7 +23,7 @@ _HEAT_ENDS = (-0.2, 1.0)
 
 def charts_of(judged: Sequence[Judged], by_judge: Mapping[str, Sequence[Judged]]) -> tuple[Chart, ...]:
     """The charts of one model's verdicts; of several judges the one with most verdicts is drawn."""
-    note = "" if len(by_judge) == 1 else f"Judged by {judge_name(judged[0].verdict.observers, by_judge)}."
+    note = "" if len(by_judge) == 1 else f"Judged by {judge_name(judged, by_judge)}."
     charts = [_heat_map(judged, note), _boxes(judged, note), _boxes(judged, note, is_over_models=True)]
     charts += [_scatter(judged, note), _shares(judged, note)]
     if all("text_distance_pv" in one.verdict.scores for one in judged):
@@ -30,10 +31,11 @@ def charts_of(judged: Sequence[Judged], by_judge: Mapping[str, Sequence[Judged]]
     return tuple(charts)
 
 
-def judge_name(observers: str, by_judge: Mapping[str, object]) -> str:
+def judge_name(judged: Sequence[Judged], by_judge: Mapping[str, Sequence[Judged]]) -> str:
     """The judge among the observers, who stands last; all of them where that would not tell two apart."""
-    name = observers.rpartition("+")[2]
-    return name if [other.rpartition("+")[2] for other in by_judge].count(name) < 2 else observers
+    observers = judged[0].verdict.observers
+    namesakes = [others for others in by_judge.values() if others[0].verdict.observers[-1:] == observers[-1:]]
+    return observers_text(observers[-1:] if len(namesakes) < 2 else observers)
 
 
 def _kappa_ends(judged: Sequence[Judged]) -> tuple[float, float]:

@@ -13,10 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from salva.core.case import Finding
 from salva.errors import FormulaError, UsageError
 from salva.logic.notation import parse
 from salva.suites.semvar.effect import category_name
-from salva.suites.semvar.rows import ROLES, Row, bare_sentence
+from salva.suites.semvar.rows import ROLES, Row, bare_sentence, finding
 
 _SUFFIXES = (".txt", ".tsv", ".jsonl")
 _NO_DATA = ("readme", "license", "licence", "notice")
@@ -164,7 +165,8 @@ def _row(fields: Mapping[str, object], source: _Source, where: str) -> Row:
     names = [source.category, *(category_name(name) for name in categories)]
     a, pv, pi = (text(f"t_{role}") for role in ROLES)
     review, template = fields.get("review"), fields.get("template")
-    is_open = isinstance(review, str) and review not in ("", "valid")
+    review = review if isinstance(review, str) else ""
+    unreviewed = finding("unreviewed", "reviewers have not agreed that it is valid", review)
     return Row(
         row_id=text("id"),
         texts=(a, pv, pi),
@@ -172,9 +174,9 @@ def _row(fields: Mapping[str, object], source: _Source, where: str) -> Row:
         categories=tuple(dict.fromkeys(filter(None, names))),
         split=source.split,
         where=where,
-        labels={"review": review} if isinstance(review, str) and review else {},
+        labels={"review": review} if review else {},
         cluster=f"template {template}" if isinstance(template, str) and template else "",
-        findings=(f"{review}: reviewers have not agreed that it is valid",) if is_open else (),
+        findings=() if review in ("", "valid") else (unreviewed,),
     )
 
 
@@ -203,11 +205,12 @@ def _merged(listed: Iterable[tuple[_Source, Row]]) -> list[Row]:
         same_id = by_id.setdefault((row.split, row.row_id), [])
         if key not in rows and source.category and same_id:
             key = (row.split, row.row_id, same_id[0].texts)
-            note = f"worded differently in a category file: {row.where}; the wording of {same_id[0].where} is used"
-            rows[key] = replace(rows[key], findings=(*rows[key].findings, note))
+            used = f"{row.where}; the wording of {same_id[0].where} is used"
+            reworded = finding("other-wording", used)
+            rows[key] = replace(rows[key], findings=(*rows[key].findings, reworded))
         elif key not in rows:
             if source.category and source.split in has_main:
-                row = replace(row, findings=(f"only in a category file: {row.where}",))
+                row = replace(row, findings=(finding("category-file-only", row.where),))
             rows[key] = row
             same_id.append(row)
         merged = tuple(dict.fromkeys((*rows[key].categories, *row.categories)))
@@ -216,8 +219,8 @@ def _merged(listed: Iterable[tuple[_Source, Row]]) -> list[Row]:
             lines.setdefault(key, []).append(row.where)
     for key, where in lines.items():
         if len(where) > 1:
-            note = f"listed {len(where)} times, counted once: {'; '.join(where)}"
-            rows[key] = replace(rows[key], findings=(*rows[key].findings, note))
+            repeated = finding("listed-again", "; ".join(where), str(len(where)))
+            rows[key] = replace(rows[key], findings=(*rows[key].findings, repeated))
     return list(rows.values())
 
 
@@ -231,40 +234,46 @@ def _with_findings(rows: Sequence[Row]) -> tuple[Row, ...]:
         for sentence in set(map(bare_sentence, row.texts)):
             by_sentence.setdefault(sentence, []).append(row)
         by_id.setdefault((row.split, row.row_id), []).append(row)
-    found = []
+    examined = []
     for row in rows:
-        notes = [*row.findings, *_of_itself(row)]
+        findings = [*row.findings, *_of_itself(row)]
         same = by_texts[tuple(map(bare_sentence, row.texts))]
-        notes += _beside(row, same, "the same three sentences")
-        notes += [
-            f"its {name} is also in the split {other.split}: {other.row_id} ({other.where})"
+        findings += _beside(row, same)
+        findings += [
+            finding("text-in-other-split", _place(other), name, other.split)
             for name, text in zip(("T_a", "T_pv", "T_pi"), row.texts, strict=True)
             for other in by_sentence[bare_sentence(text)]
             if other.split != row.split and other not in same
         ][:1]
         namesakes = [other for other in by_id[row.split, row.row_id] if other is not row]
-        notes += [f"its id {row.row_id} also names other sentences: {namesakes[0].where}"] if namesakes else []
-        found.append(replace(row, findings=tuple(notes)) if notes else row)
-    return tuple(found)
+        if namesakes:
+            findings.append(finding("ambiguous-id", namesakes[0].where, row.row_id))
+        examined.append(replace(row, findings=tuple(findings)) if findings else row)
+    return tuple(examined)
 
 
-def _of_itself(row: Row) -> list[str]:
-    a, pv, pi = map(bare_sentence, row.texts)
-    notes = []
-    if pv == pi:
-        notes.append("T_pv equals T_pi: one sentence cannot both change and keep the meaning, so nothing is decided")
-    if pv == a:
-        notes.append("T_pv equals T_a: the meaning does not change")
-    if pi == a:
-        notes.append("T_pi equals T_a: nothing is said anew")
-    return notes
+def _of_itself(row: Row) -> Iterator[Finding]:
+    texts = dict(zip(("T_a", "T_pv", "T_pi"), map(bare_sentence, row.texts), strict=True))
+    for first, second, so in (
+        ("T_pv", "T_pi", "one sentence cannot both change and keep the meaning, so nothing is decided"),
+        ("T_pv", "T_a", "the meaning does not change"),
+        ("T_pi", "T_a", "nothing is said anew"),
+    ):
+        if texts[first] == texts[second]:
+            yield finding("equal-texts", so, first, second)
 
 
-def _beside(row: Row, same: Sequence[Row], what: str) -> list[str]:
+def _beside(row: Row, same: Sequence[Row]) -> Iterator[Finding]:
     within = [other for other in same if other is not row and other.split == row.split]
     across = [other for other in same if other.split != row.split]
-    notes = [f"{what} under another id: {within[0].row_id} ({within[0].where})"] if within else []
-    return notes + ([f"{what} in the split {across[0].split}: {across[0].row_id}"] if across else [])
+    if within:
+        yield finding("same-texts", _place(within[0]))
+    if across:
+        yield finding("same-texts-in-other-split", across[0].row_id, across[0].split)
+
+
+def _place(row: Row) -> str:
+    return f"{row.row_id} ({row.where})"
 
 
 def _short(line: str) -> str:

@@ -6,6 +6,21 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from salva.core.case import Finding
+
+TITLES = {
+    "unreviewed": "{0}",
+    "other-wording": "worded differently in a category file",
+    "category-file-only": "only in a category file",
+    "listed-again": "listed {0} times, counted once",
+    "equal-texts": "{0} equals {1}",
+    "same-texts": "the same three sentences under another id",
+    "same-texts-in-other-split": "the same three sentences in the split {0}",
+    "text-in-other-split": "its {0} is also in the split {1}",
+    "ambiguous-id": "its id {0} also names other sentences",
+}
+"""What can be wrong with a triple, by kind, with the places of what it is about."""
+
 ROLES = ("a", "pv", "pi")
 """The anchor, its permutation of another meaning, its permutation of the same meaning."""
 
@@ -25,9 +40,19 @@ class Row:
     """File and line, for people; `embedded` for what comes with salva."""
     labels: Mapping[str, str] = field(default_factory=dict)
     cluster: str = ""
-    findings: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
 
 def bare_sentence(text: str) -> str:
     """A sentence without what does not count when two are compared: case, spacing, punctuation."""
     return " ".join(re.findall(r"\w+(?:['’-]\w+)*", text.lower()))
+
+
+def finding(kind: str, detail: str, *subject: str) -> Finding:
+    """A finding about a triple: its title, and where or why."""
+    return Finding(kind=kind, sentence=f"{TITLES[kind].format(*subject)}: {detail}", subject=subject)
+
+
+def title_of(finding: Finding) -> str:
+    """What a table counts a finding under."""
+    return TITLES[finding.kind].format(*finding.subject) if finding.kind in TITLES else finding.shared

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from salva.core.case import Case, Prompt
+from salva.core.case import Case, Finding, Prompt
 from salva.core.scoring import Pair, TrainingFilter
 from salva.suites.semvar.effect import PAIRS, UNLABELLED, aspect_of, category_name, effect
 from salva.suites.semvar.rows import ROLES
@@ -28,7 +28,8 @@ class TripleScoring:
     def rated_case(self, case_id: str, key: str, texts: Mapping[str, str], category: str) -> Case:
         """A triple as the suite would make it."""
         categories = tuple(dict.fromkeys(map(category_name, category.split(",")))) if category else (UNLABELLED,)
-        missing = [f"T_{role}" for role in ROLES if role not in texts]
+        missing = tuple(f"T_{role}" for role in ROLES if role not in texts)
+        sentence = f"the files have no text of {', '.join(missing)}"
         return Case(
             case_id=case_id,
             suite=self.suite,
@@ -41,7 +42,7 @@ class TripleScoring:
                 "split": "own",
                 "id": key,
             },
-            findings=(f"the files have no text of {', '.join(missing)}",) if missing else (),
+            findings=(Finding(kind="no-text", sentence=sentence, subject=missing),) if missing else (),
         )
 
     def passes(self, scores: Mapping[Pair, float], wanted: TrainingFilter) -> bool:

@@ -17,7 +17,7 @@ from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.scoring import pair_name
 from salva.core.table import Cell, KeyFigure, Table
-from salva.core.verdict import Outcome
+from salva.core.verdict import Outcome, observers_text
 from salva.judging.headline import main_observers
 from salva.judging.tally import cluster_of
 from salva.stats.bootstrap import bootstrap_macro, cautious_macro
@@ -77,7 +77,7 @@ class SemVarTables:
         )
         # The judge that the violation rate follows, so that all figures at the top are by one judge.
         leading = main_observers(judgements.pairs)[RELATION]
-        main = by_judge.get(leading) or max(by_judge.values(), key=len)
+        main = by_judge.get(observers_text(leading)) or max(by_judge.values(), key=len)
         return Measured(
             tables=tuple(table for table in tables if table is not None),
             numbers=_numbers(main),
@@ -97,7 +97,7 @@ def scored(judgements: Judgements) -> dict[str, list[Judged]]:
     for one in judgements.pairs:
         is_decided = one.verdict.outcome in (Outcome.HOLDS, Outcome.VIOLATED)
         if one.verdict.relation == RELATION and is_decided and "kappa" in one.verdict.scores:
-            by_judge.setdefault(one.verdict.observers, []).append(one)
+            by_judge.setdefault(observers_text(one.verdict.observers), []).append(one)
     return by_judge
 
 
@@ -144,8 +144,8 @@ def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
 def _models_and_judges(by_judge: Mapping[str, Sequence[Judged]]) -> Table:
     """Table 2: a model a row, the four figures under every judge; once over samples, once over categories."""
     columns, by_sample, by_category = ["model", "mean"], list[Cell](), list[Cell]()
-    for observers, judged in by_judge.items():
-        columns += [f"{name} ({judge_name(observers, by_judge)})" for name in FIGURES]
+    for judged in by_judge.values():
+        columns += [f"{name} ({judge_name(judged, by_judge)})" for name in FIGURES]
         by_sample += _means(judged)
         by_category += [_by_categories(judged, name) for name in FIGURES]
     model = _model(by_judge)
@@ -166,12 +166,12 @@ def _categories_of_models(cases: Sequence[Case], by_judge: Mapping[str, Sequence
     categories = [*(name for name in published if name in found), *sorted(found - set(published))]
     aspects = [name for name in ASPECTS if name in {a for case in cases for a in labels_of(case, "aspect")}]
     rows: list[tuple[Cell, ...]] = []
-    for observers, judged in by_judge.items():
+    for judged in by_judge.values():
         by_category, by_aspect = grouped(judged, "category"), grouped(judged, "aspect")
         groups = [by_category.get(name) for name in categories] + [by_aspect.get(name) for name in aspects]
         means = (mean(values_of(group, "kappa")) if group else None for group in groups)
         averages = mean(values_of(judged, "kappa")), _by_categories(judged, "kappa")
-        rows.append((_model(by_judge), judge_name(observers, by_judge), *means, *averages))
+        rows.append((_model(by_judge), judge_name(judged, by_judge), *means, *averages))
     return Table(
         name="kappa by category and model (as Tables 9 and 10)",
         columns=(
@@ -370,7 +370,7 @@ def _key_figures(judged: Sequence[Judged], by_judge: Mapping[str, Sequence[Judge
         "gamma_w": ("Gamma with a change of meaning", "1 is right"),
         "gamma_wo": ("Gamma without a change of meaning", "0 is right"),
     }
-    by = f" by {judge_name(judged[0].verdict.observers, by_judge)}" if len(by_judge) > 1 else ""
+    by = f" by {judge_name(judged, by_judge)}" if len(by_judge) > 1 else ""
     figures = []
     for name, (title, words) in titles.items():
         low, high = _ends(interval_by_sample(judged, name))

@@ -17,6 +17,7 @@ from salva.core.scoring import pair_name
 from salva.core.table import Cell, Table
 from salva.stats.agreement import pearson
 from salva.stats.means import mean
+from salva.suites.semvar.rows import title_of
 
 _TOKENS = ("tokens_a", "tokens_pv", "tokens_pi")
 
@@ -58,16 +59,16 @@ def findings_table(cases: Sequence[Case]) -> Table | None:
     counts: Counter[str] = Counter()
     examples: dict[str, Case] = {}
     for case in cases:
-        for kind in dict.fromkeys(finding.partition(":")[0] for finding in case.findings):
-            counts[kind] += 1
-            examples.setdefault(kind, case)
+        for title in dict.fromkeys(map(title_of, case.findings)):
+            counts[title] += 1
+            examples.setdefault(title, case)
     if not counts:
         return None
     return Table(
         name="triples that need a look",
         columns=("finding", "cases", "for example"),
         rows=tuple(
-            (kind, n, examples[kind].labels.get("id", examples[kind].case_id)) for kind, n in counts.most_common()
+            (title, n, examples[title].labels.get("id", examples[title].case_id)) for title, n in counts.most_common()
         ),
         note="Found in the files, before anything was painted; the findings of each case say where.",
     )
