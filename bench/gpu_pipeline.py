@@ -38,6 +38,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from gpu_architectures import save_florence2, save_stable_diffusion
 from gpu_scripts import FULL, N_TOKENS, PROMPT, TINY, LookScript, PaintScript, Scale, noise_image
 
+from salva.core.about import Habits
 from salva.core.case import Prompt
 from salva.core.image import Picture
 from salva.core.observation import Detections, Observation
@@ -145,13 +146,10 @@ class Ready:
     """A component that is loaded and compiled already: what is measured is the run, not the start."""
 
     version: ClassVar[str] = "1"
-    sees_formula: ClassVar[bool] = False
-    needs: ClassVar[tuple[str, ...]] = ()
-    takes_labels: ClassVar[bool] = False
     made: ClassVar[Any]
 
     def __init__(self, _: NoOptions) -> None:
-        self.batch_size, self.depth = self.made.batch_size, self.made.depth
+        self.habits = self.made.habits
 
     def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
         outcomes: Sequence[Rendered | SalvaError] = self.made.render(requests)
@@ -165,8 +163,7 @@ class Ready:
 class Album:
     """A generator that costs next to nothing: pictures painted beforehand, each made unique by its seed."""
 
-    batch_size: ClassVar[int] = 64
-    depth: ClassVar[int] = 2
+    habits: ClassVar[Habits] = Habits(batch_size=64, depth=2)
 
     def __init__(self, side: int) -> None:
         self._side = side
@@ -184,8 +181,7 @@ class Album:
 class Blind:
     """A detector that costs nothing and sees nothing."""
 
-    batch_size: ClassVar[int] = 16
-    depth: ClassVar[int] = 1
+    habits: ClassVar[Habits] = Habits(batch_size=16, depth=1)
 
     def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation]:
         return [Detections() for _ in requests]

@@ -23,6 +23,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+from salva.core.about import About
 from salva.core.case import Case
 from salva.core.observation import Answer, Detections, Observation
 from salva.core.protocols import LookRequest
@@ -70,8 +71,7 @@ class ErringDetector(PocketDetector):
     """The embedded detector with some boxes missing, always the same ones."""
 
     version: ClassVar[str] = f"{PocketDetector.version}-{ERROR_RATE}"
-    role: ClassVar[str] = "detector"
-    name: ClassVar[str] = "erring"
+    about: ClassVar[About] = replace(PocketDetector.about, role="detector", name="erring")
 
     def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
         """What the embedded detector sees, less one thing in twenty."""
@@ -88,8 +88,7 @@ class ErringJudge(SceneJudge):
     """The embedded judge with some answers exchanged for wrong ones, always the same ones."""
 
     version: ClassVar[str] = f"{SceneJudge.version}-{ERROR_RATE}"
-    role: ClassVar[str] = "judge"
-    name: ClassVar[str] = "erring"
+    about: ClassVar[About] = replace(SceneJudge.about, role="judge", name="erring")
 
     def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
         """The embedded judge's answers, one in twenty of them wrong."""

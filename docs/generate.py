@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 
 from salva.cli.main import COMMANDS, salva
+from salva.core.about import about_of, options_of
 from salva.registry import BUILT_IN, ROLES, load
 
 DOCS = Path(__file__).parent
@@ -67,16 +68,16 @@ def components_page() -> str:
             component = load(role, name)
             summary = (component.__doc__ or "").strip().partition("\n")[0]
             lines += [f"### {name}", "", summary, ""]
-            lines += _options_table(role, getattr(component, "Options", None))
-            errors = getattr(component, "errors", {})
+            lines += _options_table(role, options_of(component))
+            errors = about_of(component).errors
             if errors:
                 lines += ["| error type | meaning |", "|---|---|"]
                 lines += [f"| `{error}` | {meaning} |" for error, meaning in errors.items()] + [""]
     return "\n".join(lines)
 
 
-def _options_table(role: str, options: type | None) -> list[str]:
-    if options is None or not dataclasses.fields(options):
+def _options_table(role: str, options: type) -> list[str]:
+    if not dataclasses.fields(options):
         return []
     lines = ["| option | default | what it does | part of the key |", "|---|---|---|---|"]
     for field in dataclasses.fields(options):

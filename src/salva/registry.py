@@ -15,10 +15,11 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
+from salva.core.about import about_of, options_of, weights_of
 from salva.core.asked import Asked
 from salva.core.fingerprint import Json
 from salva.core.judged import Rate
-from salva.core.options import NoOptions, default_options, parse_options, target_field
+from salva.core.options import default_options, parse_options, target_field
 from salva.core.scoring import PairScoring
 from salva.core.spec import Binding, ComponentSpec
 from salva.errors import PluginError, SalvaError, UsageError, unknown_name
@@ -103,7 +104,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     "executor": {"local": "salva.engine.executors.local:LocalExecutor"},
 }
 
-_STAND_INS = {"reader": ("judge", "salva.perception.readers.judge_reader", "reader_of")}
+_STAND_INS = {"reader": ("judge", "salva.perception.readers.judge_reader", "JudgeAsReader")}
 """A role that components of another can play, and what makes them fit: any judge can be asked to read."""
 _CALLED = {"importer": "import format", "exporter": "export format"}
 """Roles that a user knows by another name."""
@@ -161,6 +162,7 @@ def load(role: str, name: str) -> type[Any]:
         raise PluginError(f"the {role} {name!r}{owner} ({entry.source}) cannot be loaded: {error}") from error
     if not hasattr(component, "version"):
         raise PluginError(f"the {role} {name!r} ({entry.source}) has no `version`; every component needs one")
+    about_of(component)  # a record that cannot be read is said now, and not in the middle of a run
     if entry.role != role:
         _, maker_module, maker = _STAND_INS[role]
         component = getattr(importlib.import_module(maker_module), maker)(component)
@@ -170,21 +172,19 @@ def load(role: str, name: str) -> type[Any]:
 def rates_of(relations: Iterable[str]) -> dict[str, Rate | None]:
     """What the violations of each relation are a rate of; one that is not installed is left out."""
     installed = {entry.name for entry in entries("relation")}
-    return {
-        name: getattr(load("relation", name), "rate", None) for name in dict.fromkeys(relations) if name in installed
-    }
+    return {name: about_of(load("relation", name)).rate for name in dict.fromkeys(relations) if name in installed}
 
 
 def pair_scorings() -> dict[str, PairScoring]:
     """Relations that score pictures against texts, with what they say about such scores."""
-    relations = {entry.name: load("relation", entry.name) for entry in entries("relation")}
-    return {name: relation.scoring for name, relation in relations.items() if hasattr(relation, "scoring")}
+    scorings = {entry.name: about_of(load("relation", entry.name)).scoring for entry in entries("relation")}
+    return {name: scoring for name, scoring in scorings.items() if scoring is not None}
 
 
 def bind(spec: ComponentSpec) -> Binding:
     """Find a component and parse its options; weights are pinned but not loaded."""
     component = load(spec.role, spec.name)
-    options_class = getattr(component, "Options", NoOptions)
+    options_class = options_of(component)
     given = dict(spec.options)
     target = target_field(options_class)
     if spec.target:
@@ -204,8 +204,7 @@ def rebind(binding: Binding, changes: Mapping[str, str]) -> Binding:
 
 
 def _pinned(binding: Binding) -> Binding:
-    pin = getattr(binding.component, "weights", None)
-    return replace(binding, weights=pin(binding.options) if pin else "")
+    return replace(binding, weights=weights_of(binding.component, binding.options))
 
 
 def defaults(role: str, label: str) -> dict[str, Json]:
@@ -213,7 +212,7 @@ def defaults(role: str, label: str) -> dict[str, Json]:
     if role not in BUILT_IN:
         return {}
     try:
-        return default_options(getattr(load(role, label.partition("/")[0]), "Options", NoOptions), label)
+        return default_options(options_of(load(role, label.partition("/")[0])), label)
     except SalvaError:
         # What a run was asked can be told without the plugins that made it.
         return {}
@@ -254,8 +253,8 @@ def add_loose_plugin(source: str) -> Entry:
     component = getattr(sys.modules[module_name], class_name, None)
     if component is None:
         raise UsageError(f"--plugin {source}: {path.name} has no class {class_name!r}")
-    role = getattr(component, "role", None) or _role_of(component, source)
-    name = getattr(component, "name", None) or _kebab(class_name)
+    about = about_of(component)
+    role, name = about.role or _role_of(component, source), about.name or _kebab(class_name)
     _loose.setdefault(role, {})[name] = f"{module_name}:{class_name}"
     return Entry(role=role, name=name, source=source, distribution="")
 
@@ -272,7 +271,7 @@ def _role_of(component: type[Any], source: str) -> str:
     for method, role in by_method.items():
         if hasattr(component, method):
             return role
-    raise PluginError(f"--plugin {source}: say which role it plays with a class attribute, e.g. role = 'detector'")
+    raise PluginError(f"--plugin {source}: say which role it plays, as in about = About(role='detector')")
 
 
 def _kebab(class_name: str) -> str:

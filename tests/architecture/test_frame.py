@@ -14,6 +14,7 @@ import pytest
 
 import salva
 from salva import errors, registry
+from salva.core.about import about_of, options_of
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "salva"
@@ -113,10 +114,9 @@ def test_every_error_type_and_option_has_a_docs_entry() -> None:
     missing = []
     for role, name in _components():
         component = registry.load(role, name)
-        missing += [error for error in getattr(component, "errors", {}) if f"`{error}`" not in reference]
-        options = getattr(component, "Options", None)
-        if options is not None:
-            missing += [f"{role}.{f}" for f in options.__dataclass_fields__ if f"`{role}.{f}`" not in reference]
+        missing += [error for error in about_of(component).errors if f"`{error}`" not in reference]
+        options = options_of(component)
+        missing += [f"{role}.{f}" for f in options.__dataclass_fields__ if f"`{role}.{f}`" not in reference]
     assert missing == []
 
 

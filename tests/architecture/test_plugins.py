@@ -31,7 +31,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _salva(site: Path | None, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, **variables}
     if site is not None:
-        environment["PYTHONPATH"] = str(site)
+        environment["PYTHONPATH"] = os.pathsep.join((str(site), str(Path(registry.__file__).parents[1])))
     return subprocess.run(
         [sys.executable, "-c", "from salva.cli.main import main; main()", *arguments],
         capture_output=True,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from salva.core.image import Picture
 from salva.core.observation import Answer
 from salva.core.protocols import LookRequest, Query
 from salva.core.spec import ComponentSpec
+from salva.engine.budget import Limits, check_prices
 from salva.errors import BackendError, BusyError, PluginError, RefusedError, SalvaError, UnusableError, UsageError
 from salva.registry import bind
 from salva.testing.conformance import check_perceiver
@@ -315,8 +315,11 @@ def test_a_password_in_an_address_is_refused(name: str) -> None:
 def test_a_price_is_known_when_both_halves_are() -> None:
     def has_price(**options: str) -> bool:
         binding = bind(ComponentSpec(role="judge", name="openai", target="x", options=options))
-        told: Callable[[object], bool] = binding.component.has_price
-        return told(binding.options)
+        try:
+            check_prices([binding], Limits(max_cost_usd=1.0))
+        except UsageError:
+            return False
+        return True
 
     assert has_price(usd_per_million_input="1", usd_per_million_output="2")
     assert not has_price(usd_per_million_input="1")

@@ -341,7 +341,7 @@ def test_two_devices_paint_at_the_same_time(sd: Path, monkeypatch: pytest.Monkey
 
     _patched(monkeypatch, before)
     generator = _generator(sd)
-    assert generator.depth == 2
+    assert generator.habits.depth == 2
     with ThreadPoolExecutor(2) as pool:
         painted = list(pool.map(generator.render, [[_request(1)], [_request(2)]]))
     assert all(isinstance(outcome, Rendered) for outcomes in painted for outcome in outcomes), painted

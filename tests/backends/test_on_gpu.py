@@ -86,7 +86,7 @@ def _size(generator: DiffusersPipeline) -> int:
 def test_batches_grow_and_pictures_stay(family: str, tmp_path: Path) -> None:
     folder = FAMILIES[family](tmp_path / family)
     growing = _generator(folder, dtype="float32")
-    assert growing.depth == 2
+    assert growing.habits.depth == 2
     before = _size(growing)
     grown = _paint(growing, range(4 + 8 + 16 + 32 + 64))
     assert _size(growing) > before
@@ -94,7 +94,7 @@ def test_batches_grow_and_pictures_stay(family: str, tmp_path: Path) -> None:
     assert np.abs(grown[::9] - alone).max() <= 2, "no more than rounding"
     on_cpu = _paint(_generator(folder, dtype="float32", device="cpu"), range(0, 124, 33))
     assert np.abs(grown[::33] - on_cpu).max() <= 3, "the same noise on every device"
-    assert _generator(folder, dtype="float32").batch_size == growing.batch_size
+    assert _generator(folder, dtype="float32").habits == growing.habits
     assert _size(_generator(folder, dtype="float32")) == _size(growing), "remembered"
 
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from salva.core.about import options_of
 from salva.core.case import Case, Prompt
 from salva.core.image import ImageRef, Picture
 from salva.core.observation import Detection, Detections, Observation, Reading
-from salva.core.options import NoOptions, target_field
+from salva.core.options import target_field
 from salva.core.protocols import Conclusion, LookRequest, Query, Rendered, RenderRequest, Sight
 from salva.core.spec import Binding, ComponentSpec
 from salva.core.verdict import Outcome
@@ -37,7 +38,7 @@ CASE = Case(
 
 def named(role: str) -> list[Binding]:
     """The components that need nothing after a slash; those that do are checked where their files and servers are."""
-    plain = [name for name in BUILT_IN[role] if target_field(getattr(load(role, name), "Options", NoOptions)) is None]
+    plain = [name for name in BUILT_IN[role] if target_field(options_of(load(role, name))) is None]
     return [bind(ComponentSpec(role=role, name=name)) for name in plain]
 
 
@@ -82,7 +83,7 @@ def test_perceivers(role: str) -> None:
     query = Query(role="judge", kind="score", text="a cat", formulas=("cat",)) if role == "judge" else None
     seen = Detections(boxes=(Detection(label="cat", score=0.9, box=BOX),))
     for binding in named(role):
-        given = dict.fromkeys(binding.component.needs, seen)
+        given = dict.fromkeys(binding.about.needs, seen)
         check_perceiver(binding, [real_picture(seed) for seed in (1, 2, 3)], query=query, given=given)
 
 

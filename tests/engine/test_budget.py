@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from salva.core.about import About
 from salva.core.observation import Answer, Observation
 from salva.core.options import option
 from salva.core.protocols import LookRequest, Rendered
@@ -33,9 +34,7 @@ class Priced:
         drifts_after: int = option(1_000_000, "How many answers one snapshot gives.", keyed=False)
 
     version: ClassVar[str] = "1"
-    needs: ClassVar[tuple[str, ...]] = ()
-    takes_labels: ClassVar[bool] = False
-    is_remote: ClassVar[bool] = True
+    about: ClassVar[About] = About(is_remote=True)
 
     def __init__(self, options: Options) -> None:
         self.options = options

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, TypeVar
 
 import pytest
 
+from salva.core.about import About
 from salva.core.case import Case, Prompt
 from salva.core.observation import Detections
 from salva.core.protocols import Look, Query, Rendered, Sight
@@ -207,12 +208,12 @@ def test_a_row_of_5000_looks_that_wait_for_one_another_fails_in_one_step(tmp_pat
             label=f"detector {i}",
             component_id=f"{i:064x}",
             binding=spec.detector,
-            needs=(f"detector {i - 1}",) if i else (),
+            about=About(needs=(f"detector {i - 1}",) if i else ()),
             identity={},
         )
         for i in range(5000)
     }
-    part = RelationPart(label="last", relation=LastOfMany(LastOfMany.Options()), identity={})
+    part = RelationPart(label="last", relation=LastOfMany(LastOfMany.Options()), about=LastOfMany.about, identity={})
     looks = (Look(role="a", query=Query(role="detector 4999")),)
     applied = AppliedRelation(part=part, perceivers=row, observers=("row",), first_looks=looks)
     case = Case(case_id="one", suite="fake", category="all", prompts=(Prompt(role="a", text="cat"),), relation="last")

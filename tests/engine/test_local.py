@@ -6,10 +6,12 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import CancelledError
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import pytest
 
+from salva.core.about import About, Habits
 from salva.core.case import Prompt
 from salva.core.options import NoOptions
 from salva.core.protocols import Rendered, RenderRequest
@@ -26,11 +28,10 @@ class Meeting:
     """A generator whose calls wait for one another: they return only when depth of them are under way."""
 
     version: ClassVar[str] = "1"
-    sees_formula: ClassVar[bool] = False
-    depth: ClassVar[int] = 3
+    habits: ClassVar[Habits] = Habits(depth=3)
 
     def __init__(self, options: NoOptions) -> None:
-        self._barrier = threading.Barrier(self.depth, timeout=10)
+        self._barrier = threading.Barrier(3, timeout=10)
 
     def render(self, requests: Sequence[RenderRequest]) -> list[Rendered]:
         self._barrier.wait()
@@ -76,8 +77,11 @@ class Tidy(FakeGenerator):
 class Endpoint(FakeGenerator):
     """A generator that waits for an endpoint."""
 
-    is_remote: ClassVar[bool] = True
-    max_at_once: ClassVar[int] = 12
+    about: ClassVar[About] = About(is_remote=True)
+
+    def __init__(self, options: FakeGenerator.Options) -> None:
+        super().__init__(options)
+        self.habits = replace(self.habits, max_at_once=12)
 
 
 def test_components_are_closed_with_the_lane_and_cannot_spoil_it() -> None:

@@ -44,8 +44,6 @@ class KnowingDetector:
     """Detector: reports what was painted."""
 
     version: ClassVar[str] = "1"
-    needs: ClassVar[tuple[str, ...]] = ()
-    takes_labels: ClassVar[bool] = False
 
     def __init__(self, options: NoOptions) -> None:
         self.options = options

@@ -111,13 +111,12 @@ def test_an_exported_run_has_the_published_layout_and_imports_to_the_same_means(
 
 EMBEDDER = """
 from typing import ClassVar
+from salva.core.about import About
 from salva.core.observation import Vector
 
 class Tiny:
-    role: ClassVar[str] = "embedder"
+    about: ClassVar[About] = About(role="embedder")
     version: ClassVar[str] = "1"
-    needs: ClassVar[tuple[str, ...]] = ()
-    takes_labels: ClassVar[bool] = False
 
     def __init__(self, options):
         pass

@@ -12,6 +12,7 @@ from typing import ClassVar
 import pytest
 
 import salva
+from salva.core.about import Habits
 from salva.core.observation import Answer, Observation, Vector
 from salva.core.options import NoOptions, option
 from salva.core.protocols import LookRequest
@@ -41,9 +42,7 @@ class KnowingJudge:
         hears_no_order: bool = option(False, "Whether all three sentences of a triple are one to it.")
 
     version: ClassVar[str] = "1"
-    needs: ClassVar[tuple[str, ...]] = ()
-    takes_labels: ClassVar[bool] = False
-    batch_size: ClassVar[int] = 64
+    habits: ClassVar[Habits] = Habits(batch_size=64)
 
     def __init__(self, options: Options) -> None:
         self._options = options
@@ -73,8 +72,6 @@ class LetterEmbedder:
     """Turns a text into how often each letter is in it; a picture, into nothing much."""
 
     version: ClassVar[str] = "1"
-    needs: ClassVar[tuple[str, ...]] = ()
-    takes_labels: ClassVar[bool] = False
 
     def __init__(self, options: NoOptions) -> None:
         self._options = options

@@ -66,8 +66,8 @@ def test_errors_are_each_named_once_most_specific_first() -> None:
 
 def test_every_error_a_relation_can_name_is_ranked() -> None:
     for relation in (SameScene, Truth):
-        ranked = errors_of(Failure(error=error, role="", message="") for error in relation.errors)
-        assert set(ranked) == set(relation.errors)
+        ranked = errors_of(Failure(error=error, role="", message="") for error in relation.about.errors)
+        assert set(ranked) == set(relation.about.errors)
 
 
 def test_axes_come_from_places_and_relations() -> None:
@@ -86,7 +86,7 @@ def test_the_registry_binds_both_and_they_survive_pickle(name: str) -> None:
     shared = {"place": "thirds", "reading": "at-least", "merge_iou": "0.5", "min_text_score": "0.9"}
     bound = bind(ComponentSpec(role="relation", name=name, options=shared))
     relation = pickle.loads(pickle.dumps(bound)).build()
-    assert relation.needs == ("detector",)
+    assert relation.about.needs == ("detector",)
     keyed = keyed_options(bound.options)
     assert {name: keyed[name] for name in shared} == {
         "place": "thirds",

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from salva.core.about import About
 from salva.core.case import Case, Prompt
 from salva.core.options import NoOptions
 from salva.core.protocols import Query, RenderRequest
@@ -107,7 +108,7 @@ def test_a_render_key_changes_with_everything_that_can_change_the_picture_and_no
     assert Actor.of(bound("model", FakeGenerator, batch=7)).render_key(request()) == key, "batch size is not keyed"
 
     class Reader(FakeGenerator):
-        sees_formula = False
+        about = About(sees_formula=False)
 
     blind = Actor.of(bound("model", Reader))
     assert blind.render_key(request()) == blind.render_key(request(formula="dog"))
@@ -115,7 +116,7 @@ def test_a_render_key_changes_with_everything_that_can_change_the_picture_and_no
 
 def test_a_look_key_leaves_out_labels_nobody_sees() -> None:
     class Grounded(FakeDetector):
-        takes_labels = True
+        about = About(takes_labels=True)
 
     query, other = Query(role="detector", labels=("cat",)), Query(role="detector", labels=("dog",))
     for component, is_same in ((FakeDetector, True), (Grounded, False)):

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from salva.core.options import NoOptions
+from salva.core.about import options_of
 from salva.errors import PluginError, UsageError
 from salva.registry import entries, load
 
@@ -64,7 +64,7 @@ def given_options(role: str, form: str, flags: Mapping[str, Any]) -> dict[str, s
 def _formats_by_option(role: str) -> dict[str, list[str]]:
     by_option: dict[str, list[str]] = {}
     for form, component in _loaded(role).items():
-        for field in dataclasses.fields(getattr(component, "Options", NoOptions)):
+        for field in dataclasses.fields(options_of(component)):
             by_option.setdefault(field.name, []).append(form)
     return by_option
 

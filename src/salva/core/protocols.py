@@ -5,12 +5,10 @@ that takes an instance of it. Weights load on construction, work happens on call
 batch and give one outcome per element, in order: an exception is returned as a value, so that
 one bad element never costs its neighbours. Bump `version` when the same input gives other output.
 
-A generator or perceiver may also say how it likes to be called: `batch_size` (elements a call, 1),
-`depth` (calls at once, as many as there are cores) and `timeout_s` (when to give a call up, never).
-One that waits for an endpoint says `is_remote = True`: it gets one element a call, as many calls at once
-as the endpoint turns out to take, up to `max_at_once` (128), and names its costs in provenance["cost_usd"],
-or in usage["cost_usd"] of an Answer or a Reading. One that holds connections or a process has `close()`,
-called when the run ends.
+A component may say more of itself in a record `about` and, once built, how it likes to be called in a record
+`habits` (core/about.py). One at an endpoint names its costs in provenance["cost_usd"], or in usage["cost_usd"] of an
+Answer or a Reading. One whose weights can change has a class method `weights(options)` that pins them. One that holds
+connections or a process has `close()`, called when the run ends.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ from salva.core.fingerprint import Json
 from salva.core.image import ImageRef, Picture
 from salva.core.judged import Judgements
 from salva.core.observation import Observation
-from salva.core.scoring import Pair, PairScoring
+from salva.core.scoring import Pair
 from salva.core.source import RunSource
 from salva.core.spec import Binding
 from salva.core.table import KeyFigure, Table
@@ -86,7 +84,7 @@ class LookRequest:
     picture: Picture
     query: Query
     given: Mapping[str, Observation] = field(default_factory=dict)
-    """What the roles in the perceiver's `needs` saw in the same image."""
+    """What the roles in the perceiver's `about.needs` saw in the same image."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,8 +121,6 @@ class Suite(Protocol):
     version: ClassVar[str]
     sizes: ClassVar[tuple[str, ...]]
     """Named sizes, smallest first; a number samples the largest, balanced over categories."""
-    # A suite that cannot be judged by a detector alone also says `defaults`: role to the component that plays it
-    # unless the user names another, such as {"judge": "scene"}.
 
     def cases(self, size: str) -> Iterator[Case]:
         """The cases of a named size, in a stable order."""
@@ -134,8 +130,6 @@ class Generator(Protocol):
     """Prompts to pictures."""
 
     version: ClassVar[str]
-    sees_formula: ClassVar[bool]
-    """Whether the formula, and not only the text, decides what is painted."""
 
     def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
         """One picture or error per request."""
@@ -145,11 +139,6 @@ class Perceiver(Protocol):
     """Pictures to observations: a detector, a reader, an embedder or a judge."""
 
     version: ClassVar[str]
-    needs: ClassVar[tuple[str, ...]]
-    """Roles whose observations of the same image it must be given first."""
-    takes_labels: ClassVar[bool]
-    """Whether Query.labels can change what it sees."""
-    # Judges that reason from scenes also say `sees_formula = True`: Query.formulas can change what they answer.
 
     def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
         """One observation or error per request."""
@@ -159,13 +148,6 @@ class Relation(Protocol):
     """Observations of a case's images to a conclusion; pure."""
 
     version: ClassVar[str]
-    needs: ClassVar[tuple[str, ...]]
-    """Roles that must be bound for it to be judged at all."""
-    errors: ClassVar[Mapping[str, str]]
-    """Error types it can report, each with one sentence."""
-    has_control: ClassVar[bool]
-    """Whether any two images can be put in its two places, so that seed noise can be measured."""
-    # A relation whose violations are a rate that reports know also says `rate`, a Rate; readers know it by that.
 
     def applies(self, case: Case) -> bool:
         """Whether this case is one for this relation."""
@@ -178,9 +160,7 @@ class Relation(Protocol):
 
 
 class ScoringRelation(Relation, Protocol):
-    """A relation over scores of pictures against texts, which can conclude from anybody's."""
-
-    scoring: ClassVar[PairScoring]
+    """A relation over scores of pictures against texts, which can conclude from anybody's; it says about.scoring."""
 
     def conclude(
         self, case: Case, given: Mapping[Pair, tuple[float, float] | str], sights: Mapping[str, Sight]

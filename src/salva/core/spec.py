@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from salva.core.about import About, about_of
 from salva.core.asked import Asked, AskedComponent, Choice
 from salva.core.fingerprint import Json, fingerprint
 from salva.core.options import default_options, keyed_options
@@ -35,11 +36,17 @@ class Binding:
 
     role: str
     label: str
-    component: type[Any]
+    component: Any
+    """A class, or what is called as one and says the same of itself."""
     options: Any
     """An instance of the component's Options class."""
     weights: str = ""
     """Pins whatever was trained or downloaded; empty for components that are code alone."""
+
+    @property
+    def about(self) -> About:
+        """What the component says of itself."""
+        return about_of(self.component)
 
     def build(self) -> Any:
         """The working component; this is where weights load."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from salva.core.about import About
 from salva.core.case import Case
 from salva.core.fingerprint import Json, derive_seed, fingerprint
 from salva.core.protocols import Query, RenderRequest
@@ -25,9 +26,8 @@ class Actor:
     component_id: str
     binding: Binding | None
     """None for a generator whose pictures are only looked up."""
-    sees_formula: bool = False
-    needs: tuple[str, ...] = ()
-    takes_labels: bool = False
+    about: About
+    """What it says of itself; of a generator that is only looked up, no more than whether it saw formulas."""
     identity: Mapping[str, Json]
 
     @classmethod
@@ -39,9 +39,7 @@ class Actor:
             label=label or binding.label,
             component_id=fingerprint([binding.role, identity]),
             binding=binding,
-            sees_formula=bool(getattr(binding.component, "sees_formula", False)),
-            needs=tuple(getattr(binding.component, "needs", ())),
-            takes_labels=bool(getattr(binding.component, "takes_labels", False)),
+            about=binding.about,
             identity=identity,
         )
 
@@ -53,7 +51,7 @@ class Actor:
             label=component.label,
             component_id=component.component_id,
             binding=None,
-            sees_formula=component.is_formula_seen,
+            about=About(sees_formula=component.is_formula_seen),
             identity=component.identity,
         )
 
@@ -63,20 +61,20 @@ class Actor:
             component_id=self.component_id,
             role=self.role,
             label=self.label,
-            is_formula_seen=self.sees_formula,
+            is_formula_seen=self.about.sees_formula,
             identity=self.identity,
         )
 
     def render_key(self, request: RenderRequest) -> str:
         """The key of a picture it paints."""
-        formula = request.prompt.formula if self.sees_formula else None
+        formula = request.prompt.formula if self.about.sees_formula else None
         return render_key(self.component_id, request.prompt.text, formula, request.seed, request.repeat)
 
     def keyed_query(self, query: Query) -> Query:
         """A query without what this perceiver never sees."""
-        if query.labels and not self.takes_labels:
+        if query.labels and not self.about.takes_labels:
             query = replace(query, labels=())
-        if query.formulas and not self.sees_formula:
+        if query.formulas and not self.about.sees_formula:
             query = replace(query, formulas=())
         return query
 

@@ -44,16 +44,9 @@ def check_prices(bindings: Iterable[Binding], limits: Limits) -> None:
 
 
 def _is_priced(binding: Binding) -> bool:
-    """Whether a component's work is free, or says what it costs.
-
-    A component at an endpoint has an option `price_usd`, or a static `has_price(options)` where it is told otherwise.
-    """
-    if not getattr(binding.component, "is_remote", False):
-        return True
-    has_price = getattr(binding.component, "has_price", None)
-    if has_price is not None:
-        return bool(has_price(binding.options))
-    return getattr(binding.options, "price_usd", None) is not None
+    """Whether a component's work is free, or its options say what it costs."""
+    about = binding.about
+    return not about.is_remote or all(getattr(binding.options, name, None) is not None for name in about.priced_by)
 
 
 class Budget:
@@ -117,7 +110,7 @@ class Budget:
         return self._under_way.get(actor.component_id, (actor, 0))[1]
 
     def _costs(self, actor: Actor) -> bool:
-        return bool(actor.binding and getattr(actor.binding.component, "is_remote", False))
+        return actor.about.is_remote
 
     def _price(self, actor: Actor) -> float:
         """What a piece of work has cost so far, on average; before the first, what its options say."""

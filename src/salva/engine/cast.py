@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from salva.core.about import About
 from salva.core.blame import blaming
 from salva.core.case import Case
 from salva.core.fingerprint import Json
@@ -35,6 +36,7 @@ class RelationPart:
 
     label: str
     relation: Relation
+    about: About
     identity: Mapping[str, Json]
 
 
@@ -88,7 +90,7 @@ class Cast:
         judges = [Actor.of(binding, label(binding)) for binding in spec.judges]
         perceivers: list[Perceivers] = [{**singles, "judge": judge} for judge in judges] or [singles]
         relations = tuple(
-            RelationPart(label=label(b), relation=cast(Relation, build(b)), identity=b.identity())
+            RelationPart(label=label(b), relation=cast(Relation, build(b)), about=b.about, identity=b.identity())
             for b in spec.relations
         )
         actors = tuple(models) or tuple(Actor.of(binding) for binding in spec.models)
@@ -125,10 +127,10 @@ class Cast:
             return
         blank = {prompt.role: Sight(image=_NO_IMAGE) for prompt in case.prompts}
         for perceivers in self.perceivers:
-            if any(role not in perceivers for role in part.relation.needs):
+            if any(role not in perceivers for role in part.about.needs):
                 continue
             looks = tuple(part.relation.looks(case, perceivers.keys(), blank))
-            roles = {*part.relation.needs, *(look.query.role for look in looks)}
+            roles = {*part.about.needs, *(look.query.role for look in looks)}
             for role in roles - perceivers.keys():
                 raise PluginError(f"the relation {part.label!r} asks a {role}, but this run has none")
             asked = {needed for role in roles for needed in with_needs(role, perceivers)}
@@ -144,7 +146,7 @@ def with_needs(role: str, perceivers: Perceivers) -> list[str]:
     path = [role]
     while path:
         asked, actor = path[-1], perceivers[path[-1]]
-        need = next((need for need in actor.needs if need not in ordered), None)
+        need = next((need for need in actor.about.needs if need not in ordered), None)
         if need is None:
             ordered[path.pop()] = None
         elif need in path:

@@ -34,13 +34,13 @@ class Looks:
 
     def find(self, perceivers: Perceivers, image_id: str, query: Query) -> LookJob:
         """The job of a look, with all that must be looked at before it."""
-        if not perceivers[query.role].needs:
+        if not perceivers[query.role].about.needs:
             return self._job(perceivers[query.role], image_id, query, {})
         jobs: dict[str, LookJob] = {}
         for role in with_needs(query.role, perceivers):
             actor = perceivers[role]
             asked = query if role == query.role else Query(role=role, labels=query.labels)
-            jobs[role] = self._job(actor, image_id, asked, {need: jobs[need] for need in actor.needs})
+            jobs[role] = self._job(actor, image_id, asked, {need: jobs[need] for need in actor.about.needs})
         return jobs[query.role]
 
     def _job(self, actor: Actor, image_id: str, query: Query, given: Mapping[str, LookJob]) -> LookJob:

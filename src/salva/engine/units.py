@@ -65,7 +65,7 @@ class RenderJob:
         return StoredRender(
             component_id=self.actor.component_id,
             text=self.request.prompt.text,
-            formula=self.request.prompt.formula if self.actor.sees_formula else None,
+            formula=self.request.prompt.formula if self.actor.about.sees_formula else None,
             seed=self.request.seed,
             repeat=self.request.repeat,
             status=status,

@@ -114,7 +114,10 @@ def _relation(name: str) -> Binding:
 
 def _scored_verdicts(kept: KeptRatings) -> Iterator[Verdict]:
     """One verdict a case, model, repeat and rater or judge who rated any of its pairs, by the relation's own rule."""
-    relation: ScoringRelation = _relation(kept.placed.relation).build()
+    bound = _relation(kept.placed.relation)
+    relation: ScoringRelation = bound.build()
+    assert bound.about.scoring is not None, "rated pairs are placed by a relation that scores them"
+    pairs = bound.about.scoring.pairs
     ratings, placed = kept.ratings, kept.placed
     units: dict[Place, dict[Pair, int]] = {}
     unit_of: dict[int, Place] = {}
@@ -128,7 +131,7 @@ def _scored_verdicts(kept: KeptRatings) -> Iterator[Verdict]:
             things = units[unit]
             scores = {
                 pair: _halves(ratings, who, things[pair]) if pair in things else f"{who} was not asked"
-                for pair in relation.scoring.pairs
+                for pair in pairs
             }
             conclusion = relation.conclude(placed.cases[unit.case_id], scores, {})
             yield _verdict(unit, placed.relation, kept.observers[who], conclusion)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from salva.core.about import About, Habits
 from salva.core.fingerprint import Json
 from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
@@ -48,12 +49,11 @@ class A1111:
             check_url("host", self.host, f"set {KEY_VARIABLE}=user:password in the environment instead")
 
     version: ClassVar[str] = "1"
-    sees_formula: ClassVar[bool] = False
-    is_remote: ClassVar[bool] = True
+    about: ClassVar[About] = About(is_remote=True, seeds_hold=True)
 
     def __init__(self, options: Options) -> None:
         self.options = options
-        self.max_at_once, self.timeout_s = options.max_at_once, options.timeout_s
+        self.habits = Habits(max_at_once=options.max_at_once, timeout_s=options.timeout_s)
         self._name = f"a1111/{options.checkpoint}"
         user, colon, password = os.environ.get(KEY_VARIABLE, "").partition(":")
         # The executor gives a call up at timeout_s; the client's own limit only ends the thread it leaves behind.

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from salva.core.about import About, Habits
 from salva.core.fingerprint import Json
 from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
@@ -48,12 +49,11 @@ class ComfyUi:
             check_url("host", self.host, "give the address alone")
 
     version: ClassVar[str] = "1"
-    sees_formula: ClassVar[bool] = False
-    is_remote: ClassVar[bool] = True
+    about: ClassVar[About] = About(is_remote=True)
 
     def __init__(self, options: Options) -> None:
         self.options = options
-        self.max_at_once, self.timeout_s = options.max_at_once, options.timeout_s
+        self.habits = Habits(max_at_once=options.max_at_once, timeout_s=options.timeout_s)
         self._name = f"comfyui/{options.workflow}"
         self._form = make_form(read_workflow(Path(options.workflow)), self._name)
         self._endpoint = Endpoint(self._name, options.host, min(60.0, options.timeout_s))

@@ -22,6 +22,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import IO, Any, ClassVar
 
+from salva.core.about import Habits
 from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
 from salva.errors import BackendError, RefusedError, SalvaError, UnusableError, UsageError
@@ -45,12 +46,10 @@ class CommandLine:
         timeout_s: float = option(600.0, "When to give up waiting for the next picture.", keyed=False)
 
     version: ClassVar[str] = "1"
-    sees_formula: ClassVar[bool] = False
-    depth: ClassVar[int] = 1
 
     def __init__(self, options: Options) -> None:
         self.options = options
-        self.batch_size = options.batch
+        self.habits = Habits(batch_size=options.batch, depth=1)
         try:
             self._command = shlex.split(options.program)
         except ValueError as error:

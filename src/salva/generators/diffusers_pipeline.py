@@ -14,6 +14,7 @@ from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from salva.core.about import About, Habits
 from salva.core.fingerprint import Json
 from salva.core.image import Picture
 from salva.core.options import option
@@ -102,7 +103,7 @@ class DiffusersPipeline:
     """A checkpoint at work, one copy of it on every device."""
 
     version: ClassVar[str] = "1"
-    sees_formula: ClassVar[bool] = False
+    about: ClassVar[About] = About(seeds_hold=True)
     Options: ClassVar[type[DiffusersOptions]] = DiffusersOptions
 
     def __init__(self, options: DiffusersOptions) -> None:
@@ -115,9 +116,9 @@ class DiffusersPipeline:
             raise UsageError(f"{name}: offload is {options.offload!r}, which needs a GPU; there is {devices[0]}")
         self._easels = [Easel(options, folder, device) for device in devices]
         self._choosing = threading.Lock()
-        self.batch_size = self._easels[0].limit
         # Two calls a GPU: while one waits for its pixels the other has the GPU.
-        self.depth = sum(2 if device.startswith("cuda") else 1 for device in devices)
+        depth = sum(2 if device.startswith("cuda") else 1 for device in devices)
+        self.habits = Habits(batch_size=self._easels[0].limit, depth=depth)
 
     @classmethod
     def weights(cls, options: DiffusersOptions) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
+from salva.core.about import Habits
 from salva.core.fingerprint import fingerprint
 from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
@@ -38,8 +39,7 @@ class FolderImages:
         missing: str = option("", f"Where to list what is missing; empty for {MISSING} in the folder.", keyed=False)
 
     version: ClassVar[str] = "1"
-    sees_formula: ClassVar[bool] = False
-    batch_size: ClassVar[int] = 4
+    habits: ClassVar[Habits] = Habits(batch_size=4)
 
     def __init__(self, options: Options) -> None:
         self.options = options

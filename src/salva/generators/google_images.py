@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from salva.core.about import About, Habits
 from salva.core.fingerprint import Json
 from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
@@ -55,12 +56,11 @@ class GoogleImages:
             check_url("base_url", self.base_url, f"set {google_client.BASE_URL_VARIABLE} in the environment instead")
 
     version: ClassVar[str] = "1"
-    sees_formula: ClassVar[bool] = False
-    is_remote: ClassVar[bool] = True
+    about: ClassVar[About] = About(is_remote=True, seeds_hold=False)
 
     def __init__(self, options: Options) -> None:
         self.options = options
-        self.max_at_once, self.timeout_s = options.max_at_once, options.timeout_s
+        self.habits = Habits(max_at_once=options.max_at_once, timeout_s=options.timeout_s)
         self._name = f"google/{options.model}"
         # The executor gives a call up at timeout_s; the client's own limit only ends the thread it leaves behind.
         self._client = google_client.connect(self._name, options.base_url, options.timeout_s + 5)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from salva.core.about import About, Habits
 from salva.core.fingerprint import Json
 from salva.core.image import Picture
 from salva.core.options import option
@@ -54,12 +55,11 @@ class OpenAiImages:
             check_url("base_url", self.base_url, f"set {openai_client.BASE_URL_VARIABLE} in the environment instead")
 
     version: ClassVar[str] = "1"
-    sees_formula: ClassVar[bool] = False
-    is_remote: ClassVar[bool] = True
+    about: ClassVar[About] = About(is_remote=True, seeds_hold=False)
 
     def __init__(self, options: Options) -> None:
         self.options = options
-        self.max_at_once, self.timeout_s = options.max_at_once, options.timeout_s
+        self.habits = Habits(max_at_once=options.max_at_once, timeout_s=options.timeout_s)
         self._name = f"openai/{options.model}"
         # The executor gives a call up at timeout_s; the client's own limit only ends the thread it leaves behind.
         self._client = openai_client.connect(self._name, options.base_url, options.timeout_s + 5)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from salva.assets.files import asset_digest, asset_path, read_asset
+from salva.core.about import About, Habits
 from salva.core.fingerprint import Json
 from salva.core.image import Picture
 from salva.core.options import option
@@ -69,8 +70,7 @@ class Pocket:
     """A small text-to-image model of our own, with honest failures."""
 
     version: ClassVar[str] = "1"
-    sees_formula: ClassVar[bool] = False
-    batch_size: ClassVar[int] = 8
+    about: ClassVar[About] = About(seeds_hold=True)
     Options: ClassVar[type[PocketOptions]] = PocketOptions
 
     def __init__(self, options: PocketOptions) -> None:
@@ -85,7 +85,7 @@ class Pocket:
         self._batch, self._side = int(card["batch"]), int(card["side"])
         self._times = _times(card["times"], options.steps)
         self._ignores_unknown = options.unknown == "ignore"
-        self.depth = options.threads or min(_MOST_THREADS, _n_cores())
+        self.habits = Habits(batch_size=8, depth=options.threads or min(_MOST_THREADS, _n_cores()))
 
     @classmethod
     def weights(cls, options: PocketOptions) -> str:

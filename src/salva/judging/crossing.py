@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from salva.core.about import about_of
 from salva.core.protocols import Conclusion, Sight
 from salva.core.verdict import Outcome
 from salva.judging.waves import Concluded, Missing, Waves, concluded
@@ -24,7 +25,7 @@ grows with repeats and not with their square, and every repeat still meets as ma
 
 def can_cross(waves: Waves) -> bool:
     """Whether any two images can be put in a relation's two places."""
-    return waves.relation.has_control and len(waves.case.prompts) == 2
+    return about_of(type(waves.relation)).has_control and len(waves.case.prompts) == 2
 
 
 def crossed(repeats: Sequence[Waves], i: int) -> Concluded:

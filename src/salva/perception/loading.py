@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from salva.core.about import Habits
 from salva.core.options import option
 from salva.errors import MissingExtraError, SalvaError, UsageError
 from salva.hardware.batching import BatchSizer
@@ -179,15 +180,14 @@ class Batches:
         self._is_gpu = loaded.device != "cpu"
         # Batches make a processor no faster, and alone a picture cannot depend on its neighbours.
         default = limit if self._is_gpu else 1
-        self.batch_size = options.batch_size or default
-        self.depth = 2 if self._is_gpu else 1
+        self.habits = Habits(batch_size=options.batch_size or default, depth=2 if self._is_gpu else 1)
         self.on_device = threading.Lock()
         # Every size is compiled anew, which takes longer than many a run: then there are two, few and full.
         self._shapes = (_FEW,) if is_compiled else tuple(1 << i for i in range(16))
         self._sizer = BatchSizer(
             f"{name} {Path(options.model).name} {detail} {loaded.dtype}{' compiled' if is_compiled else ''}",
-            start=self.batch_size if options.batch_size or is_compiled else min(_FEW, default),
-            limit=self.batch_size,
+            start=self.habits.batch_size if options.batch_size or is_compiled else min(_FEW, default),
+            limit=self.habits.batch_size,
             device=loaded.device,
             name=f"{name} with {options.model!r}",
             advice="use a smaller model or device=cpu",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import ClassVar
 
+from salva.core.about import About
 from salva.core.case import Case
 from salva.core.protocols import Conclusion, Look, Sight
 from salva.core.verdict import Failure, Outcome
@@ -23,12 +24,13 @@ class MustDiffer:
     """Relation: the pictures of a contrast get different answers."""
 
     version: ClassVar[str] = "1"
-    needs: ClassVar[tuple[str, ...]] = ("judge",)
-    has_control: ClassVar[bool] = False
-    errors: ClassVar[Mapping[str, str]] = {
-        NO_DIFFERENCE: "Both pictures get the same answers although no picture is right for both prompts.",
-        WRONG_ANSWER: "Named beside a violation: a picture gets another answer than its prompt calls for.",
-    }
+    about: ClassVar[About] = About(
+        needs=("judge",),
+        errors={
+            NO_DIFFERENCE: "Both pictures get the same answers although no picture is right for both prompts.",
+            WRONG_ANSWER: "Named beside a violation: a picture gets another answer than its prompt calls for.",
+        },
+    )
     Options = AnswerOptions
 
     def __init__(self, options: AnswerOptions) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from salva.core.about import About
 from salva.core.case import Case
 from salva.core.options import option
 from salva.core.protocols import Conclusion, Look, Sight
@@ -52,19 +53,21 @@ class SameAnswers:
     """Relation: both pictures get the same answers, as far as the prompts settle them."""
 
     version: ClassVar[str] = "1"
-    needs: ClassVar[tuple[str, ...]] = ("judge",)
-    has_control: ClassVar[bool] = True
-    errors: ClassVar[Mapping[str, str]] = {
-        "presence-differs": "A thing was found in one picture and not in the other.",
-        "count-differs": "Another number of something was counted in the two pictures.",
-        "colour-differs": "Something has the asked colour in one picture and not in the other.",
-        "place-differs": "Something is at the asked place in one picture and not in the other.",
-        "size-differs": "Things compare in size as asked in one picture and not in the other.",
-        "relation-differs": "Things stand as asked in one picture and not in the other.",
-        FORMULA_DIFFERS: "By the answers one picture is right for its prompt and the other is not.",
-        ANSWER_DIFFERS: "A question of a file is answered differently for the two pictures.",
-        WRONG_ANSWER: "Named beside a violation: a picture gets another answer than its prompt calls for.",
-    }
+    about: ClassVar[About] = About(
+        needs=("judge",),
+        has_control=True,
+        errors={
+            "presence-differs": "A thing was found in one picture and not in the other.",
+            "count-differs": "Another number of something was counted in the two pictures.",
+            "colour-differs": "Something has the asked colour in one picture and not in the other.",
+            "place-differs": "Something is at the asked place in one picture and not in the other.",
+            "size-differs": "Things compare in size as asked in one picture and not in the other.",
+            "relation-differs": "Things stand as asked in one picture and not in the other.",
+            FORMULA_DIFFERS: "By the answers one picture is right for its prompt and the other is not.",
+            ANSWER_DIFFERS: "A question of a file is answered differently for the two pictures.",
+            WRONG_ANSWER: "Named beside a violation: a picture gets another answer than its prompt calls for.",
+        },
+    )
     Options = SameAnswersOptions
 
     def __init__(self, options: SameAnswersOptions) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from salva.core.about import About
 from salva.core.case import Case
 from salva.core.judged import Rate
 from salva.core.options import option
@@ -61,16 +62,18 @@ class SameScene:
     """Relation: both images show the same things, in the same numbers and order, and neither or both show text."""
 
     version: ClassVar[str] = "1"
-    needs: ClassVar[tuple[str, ...]] = ("detector",)
-    has_control: ClassVar[bool] = True
-    rate: ClassVar[Rate] = Rate.INCONSISTENT
-    errors: ClassVar[Mapping[str, str]] = {
-        X_MISPOSITION: "The things stand in different orders from left to right.",
-        Y_MISPOSITION: "The things stand in different orders from top to bottom.",
-        ENTITY_DUPLICATION: "One image has more of something than the other and than its prompt asks for.",
-        ENTITY_OMISSION: "One image has less of something than the other.",
-        OPTICAL_CHARACTER: "One image alone shows text that its prompt does not ask for.",
-    }
+    about: ClassVar[About] = About(
+        needs=("detector",),
+        has_control=True,
+        rate=Rate.INCONSISTENT,
+        errors={
+            X_MISPOSITION: "The things stand in different orders from left to right.",
+            Y_MISPOSITION: "The things stand in different orders from top to bottom.",
+            ENTITY_DUPLICATION: "One image has more of something than the other and than its prompt asks for.",
+            ENTITY_OMISSION: "One image has less of something than the other.",
+            OPTICAL_CHARACTER: "One image alone shows text that its prompt does not ask for.",
+        },
+    )
     Options = SameSceneOptions
 
     def __init__(self, options: SameSceneOptions) -> None:

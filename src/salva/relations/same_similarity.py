@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from salva.core.about import About
 from salva.core.case import Case
 from salva.core.options import option
 from salva.core.protocols import Conclusion, Look, Sight
@@ -44,11 +45,11 @@ class SameSimilarity:
     """Relation: both pictures fit their prompts equally well."""
 
     version: ClassVar[str] = "1"
-    needs: ClassVar[tuple[str, ...]] = ("embedder",)
-    has_control: ClassVar[bool] = True
-    errors: ClassVar[Mapping[str, str]] = {
-        SIMILARITY_DIFFERS: "One picture fits its prompt much better than the other fits its own."
-    }
+    about: ClassVar[About] = About(
+        needs=("embedder",),
+        has_control=True,
+        errors={SIMILARITY_DIFFERS: "One picture fits its prompt much better than the other fits its own."},
+    )
     Options = SameSimilarityOptions
 
     def __init__(self, options: SameSimilarityOptions) -> None:

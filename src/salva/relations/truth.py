@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import ClassVar
 
+from salva.core.about import About
 from salva.core.case import Case
 from salva.core.judged import Rate
 from salva.core.protocols import Conclusion, Look, Sight
@@ -43,18 +44,20 @@ class Truth:
     """Relation: every image is one of its prompt's worlds and shows no text it was not asked for."""
 
     version: ClassVar[str] = "1"
-    needs: ClassVar[tuple[str, ...]] = ("detector",)
-    has_control: ClassVar[bool] = False
-    rate: ClassVar[Rate] = Rate.WRONG
-    errors: ClassVar[Mapping[str, str]] = {
-        X_MISPOSITION: "Something stands at the wrong place from left to right.",
-        Y_MISPOSITION: "Something stands at the wrong place from top to bottom.",
-        WRONG_RELATION: "Two things are not next to or on each other, or not larger or smaller, as the prompt says.",
-        WRONG_COLOUR: "Something has another colour than the prompt says.",
-        ENTITY_DUPLICATION: "There is more of something than the prompt asks for.",
-        ENTITY_OMISSION: "There is less of something than the prompt asks for.",
-        OPTICAL_CHARACTER: "The image shows text that the prompt does not ask for.",
-    }
+    about: ClassVar[About] = About(
+        needs=("detector",),
+        rate=Rate.WRONG,
+        errors={
+            X_MISPOSITION: "Something stands at the wrong place from left to right.",
+            Y_MISPOSITION: "Something stands at the wrong place from top to bottom.",
+            WRONG_RELATION: "Two things are not next to or on each other, "
+            "or not larger or smaller, as the prompt says.",
+            WRONG_COLOUR: "Something has another colour than the prompt says.",
+            ENTITY_DUPLICATION: "There is more of something than the prompt asks for.",
+            ENTITY_OMISSION: "There is less of something than the prompt asks for.",
+            OPTICAL_CHARACTER: "The image shows text that the prompt does not ask for.",
+        },
+    )
     Options = SceneOptions
 
     def __init__(self, options: SceneOptions) -> None:

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from salva import registry
+from salva.core.about import options_of
 from salva.core.asked import NOTHING, Asked
 from salva.core.case import Case
 from salva.core.chart import Chart
 from salva.core.fingerprint import Json
 from salva.core.judged import JudgedBy, Judgements
-from salva.core.options import NoOptions
 from salva.core.protocols import Metric
 from salva.core.source import RunRecords
 from salva.core.table import Cell, KeyFigure, Table
@@ -266,7 +266,7 @@ def _metrics(suite: str) -> Iterator[Metric]:
     fitting = {name: metric for name, metric in classes.items() if not metric.suites or suite in metric.suites}
     # The rates first, then what the suite is known by, then what every suite may have.
     for _, metric in sorted(fitting.items(), key=lambda named: (named[0] != _RATES, not named[1].suites)):
-        yield metric(getattr(metric, "Options", NoOptions)())
+        yield metric(options_of(metric)())
 
 
 def _relations(asked: Asked, verdicts: Sequence[Verdict]) -> dict[str, JudgedBy]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 
+from salva.core.about import about_of, options_of
 from salva.core.asked import Asked
-from salva.core.options import NoOptions, as_typed
+from salva.core.options import as_typed
 from salva.core.spec import Binding, ComponentSpec, RunSpec
 from salva.errors import UsageError, unknown_name
 from salva.registry import BUILT_IN, bind, defaults, entries, load
@@ -68,7 +69,7 @@ def make_spec(ask: Ask, made: Asked | None = None) -> RunSpec:
         raise UsageError(f"--repeats is {ask.repeats}; it must be 1 or more")
     suite = bind(component_spec("suite", ask.suite, {**kept.get(("suite", ask.suite), {}), **by_role["suite"]}))
     _check_size(suite, ask.size)
-    chosen = {**DEFAULTS, **getattr(suite.component, "defaults", {})}
+    chosen = {**DEFAULTS, **suite.about.defaults}
 
     def some(role: str, texts: tuple[str, ...]) -> tuple[Binding, ...]:
         named = tuple(text for text in texts or (chosen[role],) if text != NOBODY)
@@ -118,7 +119,7 @@ def bind_each(
 
 def option_names(role: str, name: str) -> set[str]:
     """The options a component knows."""
-    return {field.name for field in dataclasses.fields(getattr(load(role, name), "Options", NoOptions))}
+    return {field.name for field in dataclasses.fields(options_of(load(role, name)))}
 
 
 def _own(role: str, text: str, options: Mapping[str, str], known: set[str], kept: Kept) -> dict[str, str]:
@@ -150,7 +151,7 @@ def bind_relations(
     bindings = []
     for name, relation in classes.items():
         known[name] = option_names("relation", name)
-        missing = [role for role in relation.needs if role not in bound_roles]
+        missing = [role for role in about_of(relation).needs if role not in bound_roles]
         if missing and name == headline:
             raise UsageError(f"the relation {name!r} needs a {missing[0]}; name one with --{missing[0]}")
         if not missing:

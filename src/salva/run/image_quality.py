@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from salva.core.about import habits_of
 from salva.core.image import Picture
 from salva.core.observation import Vector
 from salva.core.protocols import LookRequest, Query
@@ -146,7 +147,7 @@ def _folder(folder: Path, at_least: int = 2) -> Iterator[Picture]:
 
 
 def _embed(component: Any, pictures: Iterable[Picture]) -> Iterator[Vector]:
-    size = max(1, int(getattr(component, "batch_size", 1)))
+    size = max(1, habits_of(component).batch_size)
     rest = iter(pictures)
     while part := list(islice(rest, size)):
         for seen in component.look([LookRequest(picture=picture, query=_QUERY) for picture in part]):

@@ -15,6 +15,7 @@ import pickle
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from salva.core.about import options_of
 from salva.core.case import Case, case_from_json, case_to_json
 from salva.core.image import Picture
 from salva.core.observation import (
@@ -26,7 +27,6 @@ from salva.core.observation import (
     observation_from_json,
     observation_to_json,
 )
-from salva.core.options import NoOptions
 from salva.core.protocols import (
     Conclusion,
     Generator,
@@ -56,7 +56,7 @@ def check_binding(binding: Binding) -> None:
     component = binding.component
     assert isinstance(component.version, str), f"{binding.label}: version is {component.version!r}; it must be a string"
     assert component.version, f"{binding.label}: version is empty"
-    options_class = getattr(component, "Options", NoOptions)
+    options_class = options_of(component)
     assert dataclasses.is_dataclass(options_class), f"{binding.label}: Options is no dataclass"
     params = options_class.__dataclass_params__  # type: ignore[attr-defined]  # not in the stubs
     assert params.frozen, f"{binding.label}: Options must be frozen, since they are part of a key"
@@ -87,7 +87,6 @@ def check_generator(binding: Binding, requests: Sequence[RenderRequest]) -> None
     """One outcome each, the same for the same request, whatever stands beside it in a batch."""
     check_binding(binding)
     generator: Generator = binding.build()
-    assert isinstance(generator.sees_formula, bool), f"{binding.label}: sees_formula must be True or False"
     assert list(generator.render([])) == [], f"{binding.label}: no requests must give no outcomes"
     together = _outcomes(binding, generator.render(list(requests)), len(requests))
     for request, outcome in zip(requests, together, strict=True):
@@ -125,8 +124,7 @@ def check_perceiver(
     """One observation each of the role's kind, boxes inside the picture, the same alone and in a batch."""
     check_binding(binding)
     perceiver: Perceiver = binding.build()
-    assert isinstance(perceiver.takes_labels, bool), f"{binding.label}: takes_labels must be True or False"
-    missing = [role for role in perceiver.needs if role not in (given or {})]
+    missing = [role for role in binding.about.needs if role not in (given or {})]
     assert not missing, f"{binding.label} needs {missing[0]!r}; pass what it saw as given"
     assert list(perceiver.look([])) == [], f"{binding.label}: no requests must give no outcomes"
     asked = query or Query(role=binding.role)
@@ -145,9 +143,8 @@ def check_relation(binding: Binding, cases: Sequence[Case], sights: Mapping[str,
     """Asks only for what it may, concludes with known outcomes and its own error types, the same each time."""
     check_binding(binding)
     relation: Relation = binding.build()
-    assert isinstance(relation.has_control, bool), f"{binding.label}: has_control must be True or False"
-    assert all(relation.errors.values()), f"{binding.label}: every error type needs a sentence"
-    roles = {query.role for sight in sights.values() for query in sight.seen} | set(relation.needs)
+    assert all(binding.about.errors.values()), f"{binding.label}: every error type needs a sentence"
+    roles = {query.role for sight in sights.values() for query in sight.seen} | set(binding.about.needs)
     for case in cases:
         if not relation.applies(case):
             continue
@@ -160,15 +157,15 @@ def check_relation(binding: Binding, cases: Sequence[Case], sights: Mapping[str,
         if all(query in sight.seen for sight in sights.values() for query in seen):
             concluded = relation.judge(case, sights)
             assert concluded == relation.judge(case, sights), f"{binding.label}: judges otherwise the second time"
-            _check_conclusion(binding, relation, concluded)
+            _check_conclusion(binding, concluded)
 
 
-def _check_conclusion(binding: Binding, relation: Relation, concluded: Conclusion) -> None:
+def _check_conclusion(binding: Binding, concluded: Conclusion) -> None:
     is_violated = concluded.outcome is Outcome.VIOLATED
     assert concluded.outcome is not Outcome.FAILED, f"{binding.label}: FAILED is the run's to say; raise instead"
     assert bool(concluded.errors) == is_violated, f"{binding.label}: {concluded.outcome} with errors {concluded.errors}"
-    unknown = [error for error in concluded.errors if error not in relation.errors]
-    assert not unknown, f"{binding.label}: error type {unknown[0]!r} is not in its `errors`"
+    unknown = [error for error in concluded.errors if error not in binding.about.errors]
+    assert not unknown, f"{binding.label}: error type {unknown[0]!r} is not in its about.errors"
     is_told = concluded.outcome in (Outcome.HOLDS, Outcome.VIOLATED) or concluded.reason
     assert is_told, f"{binding.label}: {concluded.outcome} without a reason"
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, cast
 
+from salva.core.about import About, Habits
 from salva.core.case import Case, Prompt
 from salva.core.fingerprint import fingerprint
 from salva.core.image import Picture
@@ -112,13 +113,11 @@ class FakeGenerator:
         timeout: float = option(0.0, "Time limit of a call in seconds; 0 for none.", keyed=False)
 
     version: ClassVar[str] = "1"
-    sees_formula: ClassVar[bool] = True
+    about: ClassVar[About] = About(sees_formula=True, seeds_hold=True)
 
     def __init__(self, options: Options) -> None:
         self.options = options
-        self.batch_size = options.batch
-        self.depth = 2
-        self.timeout_s = options.timeout or None
+        self.habits = Habits(batch_size=options.batch, depth=2, timeout_s=options.timeout or None)
         self._stumbled: set[str] = set()
         CALLS.add("generator built")
         if options.mischief == "unusable":
@@ -173,12 +172,10 @@ class FakeDetector:
         is_unusable: bool = option(False, "Whether it cannot be built.", keyed=False)
 
     version: ClassVar[str] = "1"
-    needs: ClassVar[tuple[str, ...]] = ()
-    takes_labels: ClassVar[bool] = False
 
     def __init__(self, options: Options) -> None:
         self.options = options
-        self.batch_size = options.batch
+        self.habits = Habits(batch_size=options.batch)
         CALLS.add("detector built")
         if options.is_unusable:
             raise UnusableError("no such detector 'fake'; check its name")
@@ -204,8 +201,6 @@ class FakeReader:
     """Reads the note in the pixels when it begins with an exclamation mark."""
 
     version: ClassVar[str] = "1"
-    needs: ClassVar[tuple[str, ...]] = ()
-    takes_labels: ClassVar[bool] = False
 
     def __init__(self, options: NoOptions) -> None:
         self.options = options
@@ -230,8 +225,7 @@ class FakeJudge:
         bias: int = option(0, "Added to the count.")
 
     version: ClassVar[str] = "1"
-    needs: ClassVar[tuple[str, ...]] = ("detector",)
-    takes_labels: ClassVar[bool] = False
+    about: ClassVar[About] = About(needs=("detector",))
 
     def __init__(self, options: Options) -> None:
         self.options = options
@@ -259,9 +253,9 @@ class FakeSame:
         is_strict: bool = option(False, "Whether the order counts.")
 
     version: ClassVar[str] = "1"
-    needs: ClassVar[tuple[str, ...]] = ("detector",)
-    errors: ClassVar[Mapping[str, str]] = {ENTITY_OMISSION: "A thing of the prompt is missing."}
-    has_control: ClassVar[bool] = True
+    about: ClassVar[About] = About(
+        needs=("detector",), errors={ENTITY_OMISSION: "A thing of the prompt is missing."}, has_control=True
+    )
 
     def __init__(self, options: Options) -> None:
         self.options = options
@@ -293,9 +287,7 @@ class FakeAnswers:
     """Relation: a judge gives both images the same answers; asks a second question after the first."""
 
     version: ClassVar[str] = "1"
-    needs: ClassVar[tuple[str, ...]] = ("judge",)
-    errors: ClassVar[Mapping[str, str]] = {"other-answer": "The judge answered differently."}
-    has_control: ClassVar[bool] = False
+    about: ClassVar[About] = About(needs=("judge",), errors={"other-answer": "The judge answered differently."})
 
     def __init__(self, options: NoOptions) -> None:
         self.options = options

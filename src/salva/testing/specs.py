@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from salva.core.options import NoOptions
+from salva.core.about import options_of, weights_of
 from salva.core.spec import Binding, RunSpec
 from salva.testing.fakes import FakeDetector, FakeGenerator, FakeSame, FakeSuite
 
 
 def bound(role: str, component: type[Any], label: str = "", **options: object) -> Binding:
     """A component bound as the registry would bind it, its options given as values."""
-    options_class = getattr(component, "Options", NoOptions)
-    pin = getattr(component, "weights", None)
-    made = options_class(**options)
+    made = options_of(component)(**options)
     return Binding(
         role=role,
         label=label or component.__name__.lower(),
         component=component,
         options=made,
-        weights=pin(made) if pin else "",
+        weights=weights_of(component, made),
     )
 
 

@@ -12,13 +12,14 @@ from typing import Any, ClassVar
 
 import pytest
 
+from salva.core.about import About, Habits
 from salva.core.image import Picture
 from salva.core.observation import Answer, Reading, observation_from_json, observation_to_json
 from salva.core.options import option
 from salva.core.protocols import LookRequest, Query
 from salva.core.spec import Binding, ComponentSpec
 from salva.errors import BackendError, RefusedError, SalvaError, UsageError
-from salva.perception.readers.judge_reader import IS_ANY, WHAT, reader_of
+from salva.perception.readers.judge_reader import IS_ANY, WHAT, JudgeAsReader, JudgeReader
 from salva.registry import bind, entries, load
 from salva.testing.conformance import check_perceiver
 
@@ -34,12 +35,10 @@ class Clerk:
         patience: float = option(30.0, "How long it may take.", keyed=False)
 
     version: ClassVar[str] = "7"
-    needs: ClassVar[tuple[str, ...]] = ()
-    takes_labels: ClassVar[bool] = False
-    is_remote: ClassVar[bool] = True
+    about: ClassVar[About] = About(is_remote=True)
 
     def __init__(self, options: Options) -> None:
-        self.timeout_s = options.patience
+        self.habits = Habits(timeout_s=options.patience)
         self.asked: list[Query] = []
 
     def look(self, requests: Sequence[LookRequest]) -> Sequence[Answer | SalvaError]:
@@ -60,7 +59,7 @@ class Clerk:
 
 
 def reader() -> Any:
-    return reader_of(Clerk)(Clerk.Options())
+    return JudgeAsReader(Clerk)(Clerk.Options())
 
 
 def looks(*pictures: Picture) -> list[LookRequest]:
@@ -68,19 +67,20 @@ def looks(*pictures: Picture) -> list[LookRequest]:
 
 
 def test_what_a_judge_says_is_written_is_what_is_read() -> None:
-    one = reader()
-    blank, sign, poster = one.look(looks(BLANK, SIGN, POSTER))
+    clerk = Clerk(Clerk.Options())
+    asking: Any = JudgeReader(clerk)
+    blank, sign, poster = asking.look(looks(BLANK, SIGN, POSTER))
     assert blank == Reading(reply="[[no]]", usage={"n_calls": 1.0, "cost_usd": 0.5}, snapshot="clerk-1")
     assert [span.text for span in sign.spans] == ["STOP"]
     assert [span.text for span in poster.spans] == ["grand “hotel", "1922"]
     assert {(span.score, span.box) for span in poster.spans} == {(1.0, (0.0, 0.0, 1.0, 1.0))}
-    assert one.asked == [IS_ANY, IS_ANY, IS_ANY, WHAT, WHAT], "pictures without text are asked about once"
+    assert clerk.asked == [IS_ANY, IS_ANY, IS_ANY, WHAT, WHAT], "pictures without text are asked about once"
 
 
 def test_both_questions_are_paid_for() -> None:
     (sign,) = reader().look(looks(SIGN))
     assert sign.usage == {"cost_usd": 0.75}, "calls are known of one answer only"
-    assert reader().timeout_s == 60.0
+    assert reader().habits.timeout_s == 60.0
 
 
 def test_one_refusal_or_unreadable_reply_costs_its_own_picture_only() -> None:
@@ -113,9 +113,9 @@ def test_a_reading_comes_back_from_the_store_as_it_was() -> None:
 
 
 def test_it_keeps_the_promises_of_the_seam_and_another_judge_version_is_another_reader() -> None:
-    binding = Binding(role="reader", label="clerk", component=reader_of(Clerk), options=Clerk.Options())
+    binding = Binding(role="reader", label="clerk", component=JudgeAsReader(Clerk), options=Clerk.Options())
     check_perceiver(binding, [BLANK, SIGN, POSTER])
-    assert reader_of(Clerk) is reader_of(Clerk)
+    assert JudgeAsReader(Clerk) == JudgeAsReader(Clerk)
     assert binding.identity()["version"] == "7, reads 1"
 
 
@@ -124,7 +124,7 @@ def test_every_judge_that_looks_at_pictures_can_be_named_as_a_reader() -> None:
         entry.name for entry in entries("reader")
     }
     bound = bind(ComponentSpec(role="reader", name="openai", target="gpt", options={"usd_per_million_input": "1"}))
-    assert bound.component.is_remote
+    assert bound.about.is_remote
     assert bound.options.model == "gpt"
     with pytest.raises(UsageError, match=r"sees no pixels, so it cannot read; use --reader rapidocr"):
         load("reader", "scene")
@@ -133,8 +133,8 @@ def test_every_judge_that_looks_at_pictures_can_be_named_as_a_reader() -> None:
 def test_they_are_listed_and_so_is_a_judge_of_ones_own(tmp_path: Path) -> None:
     plugin = tmp_path / "clerk.py"
     plugin.write_text(
-        'class Clerk:\n    """Judge: knows."""\n    role = "judge"\n    version = "1"\n'
-        "    needs = ()\n    takes_labels = False\n"
+        "from salva.core.about import About\n\n\n"
+        'class Clerk:\n    """Judge: knows."""\n    about = About(role="judge")\n    version = "1"\n'
     )
     shown = subprocess.run(
         [

@@ -58,7 +58,7 @@ def test_formulas_go_with_the_texts_and_boxes_are_asked_for_them() -> None:
 
 
 def test_it_needs_a_judge_and_three_roles() -> None:
-    assert SemanticEffect.needs == ("judge",)
+    assert SemanticEffect.about.needs == ("judge",)
     assert relation().applies(triple())
     pair = replace(triple(), prompts=triple().prompts[:2])
     assert not relation().applies(pair)
@@ -89,7 +89,7 @@ def test_scores_and_outcome_follow_from_the_halves(halves: dict[tuple[str, str],
     in_points -= abs(points["a", "pi"] - points["a", "a"]) + abs(points["pi", "pi"] - points["pi", "a"])
     assert (found.outcome is Outcome.HOLDS) == (in_points > 50)
     assert bool(found.errors) == (found.outcome is Outcome.VIOLATED)
-    assert set(found.errors) == {failure.error for failure in found.failures} <= SemanticEffect.errors.keys()
+    assert set(found.errors) == {failure.error for failure in found.failures} <= SemanticEffect.about.errors.keys()
 
 
 def test_kappa_must_be_above_the_threshold() -> None:

@@ -6,11 +6,12 @@ looked at, or where it goes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import ClassVar
+from typing import Any, ClassVar, cast
 
+from salva.core.about import close, habits_of
 from salva.core.options import NoOptions
 from salva.core.protocols import LookRequest, RenderRequest
 from salva.core.spec import Binding
@@ -21,32 +22,30 @@ from salva.hardware.cores import n_cores
 
 
 class LocalLane:
-    """A component at work in threads.
+    """A component at work in threads, called as its habits say; most are one-threaded, and get a thread a core.
 
-    The component may say how it likes to be called: `batch_size` (1), `depth` (how many calls at
-    once; as many as there are cores, since most components are one-threaded) and `timeout_s` (none).
-    One that says `is_remote` waits for an endpoint and not for a core: how many calls it has under
-    way is found by a limiter, up to its `max_at_once`, and `depth` follows.
+    One that waits for an endpoint waits for no core: how many calls it has under way is found by a limiter, up to
+    its `max_at_once`, and `depth` follows.
     """
 
     def __init__(self, binding: Binding) -> None:
-        component = build(binding)
-        is_remote = bool(getattr(component, "is_remote", False))
-        self.batch_size = 1 if is_remote else max(1, int(getattr(component, "batch_size", 1)))
+        self._component = cast(Any, build(binding))
+        habits = habits_of(self._component)
+        self.batch_size = 1 if binding.about.is_remote else max(1, habits.batch_size)
         self._limiter: Limiter | None = None
-        self._close: Callable[[], None] = getattr(component, "close", _nothing)
-        if is_remote:
-            most = max(1, int(getattr(component, "max_at_once", 0) or MOST_AT_ONCE))
+        if binding.about.is_remote:
+            most = max(1, habits.max_at_once or MOST_AT_ONCE)
             # Calls that wait for a place or rest before they try again keep a thread each.
             self._workers = Workers(3 * most)
             self._limiter = Limiter(most, self._workers.stopping)
             self.depth = self._limiter.depth
         else:
-            self.depth = max(1, int(getattr(component, "depth", 0) or max(2, n_cores())))
+            self.depth = max(1, habits.depth or max(2, n_cores()))
             self._workers = Workers(self.depth)
-        call: Callable[[Requests], object] = getattr(component, "render" if binding.role == "model" else "look")
-        timeout_s: float | None = getattr(component, "timeout_s", None)
-        self._guard = Guard(binding, call, timeout_s=timeout_s, stopping=self._workers.stopping, limiter=self._limiter)
+        call = self._component.render if binding.role == "model" else self._component.look
+        self._guard = Guard(
+            binding, call, timeout_s=habits.timeout_s, stopping=self._workers.stopping, limiter=self._limiter
+        )
 
     def submit(self, requests: Sequence[RenderRequest] | Sequence[LookRequest]) -> Future[Sequence[object]]:
         """Start a batch."""
@@ -57,7 +56,7 @@ class LocalLane:
         self._workers.close()
         # The run is over and stored; a component that cannot tidy up must not change how it ended.
         with suppress(Exception):
-            self._close()
+            close(self._component)
 
     def _work(self, requests: Requests) -> Sequence[object]:
         try:
@@ -65,10 +64,6 @@ class LocalLane:
         finally:
             if self._limiter is not None:
                 self.depth = self._limiter.depth
-
-
-def _nothing() -> None:
-    """For components that hold nothing."""
 
 
 class LocalExecutor:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from salva.assets.files import folder_digest
+from salva.core.about import About, Habits
 from salva.core.image import Picture
 from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
@@ -47,8 +48,8 @@ class Painter:
     """Paints what a formula says, from sprites; flawless unless faults are planted."""
 
     version: ClassVar[str] = "1"
-    sees_formula: ClassVar[bool] = True
-    batch_size: ClassVar[int] = 8
+    about: ClassVar[About] = About(sees_formula=True, seeds_hold=True)
+    habits: ClassVar[Habits] = Habits(batch_size=8)
     Options = PainterOptions
 
     def __init__(self, options: PainterOptions) -> None:

@@ -6,7 +6,7 @@ part of the key under which a look is stored.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -59,6 +59,10 @@ class BoxRules:
     def __init__(self, options: BoxOptions) -> None:
         self._options = options
         self._names = Names(options.names, options.names_file)
+
+    def names_of(self, labels: Iterable[str]) -> tuple[str, ...]:
+        """The everyday names of a detector's own labels, each once."""
+        return tuple(dict.fromkeys(self._names.name(label) for label in labels))
 
     def detections(
         self, corners: ArrayLike, scores: ArrayLike, labels: Sequence[str], *, are_names: bool = False

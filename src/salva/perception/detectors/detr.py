@@ -7,9 +7,10 @@ A fixed vocabulary, mostly the 80 names of COCO: what it was not trained on it c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from salva.core.about import About, Naming
 from salva.core.observation import Detections
 from salva.core.options import option
 from salva.core.protocols import LookRequest
@@ -37,8 +38,9 @@ class Detr:
     """Detector: all that a detection transformer with a fixed vocabulary sees."""
 
     version: ClassVar[str] = "1"
-    needs: ClassVar[tuple[str, ...]] = ()
-    takes_labels: ClassVar[bool] = False
+    about: ClassVar[About] = About(
+        names=Naming.LOADED, made_for="What its checkpoint was trained on; mostly photographs of everyday scenes."
+    )
     Options: ClassVar[type[DetrOptions]] = DetrOptions
 
     def __init__(self, options: DetrOptions) -> None:
@@ -60,7 +62,7 @@ class Detr:
         self._pixels = settings_of(loaded.processor, NAME)
         self._rules = BoxRules(options)
         self._batches = Batches(NAME, options, loaded, limit=LIMIT)
-        self.batch_size, self.depth = self._batches.batch_size, self._batches.depth
+        self.habits = replace(self._batches.habits, names=self._rules.names_of(self._labels.values()))
 
     @classmethod
     def weights(cls, options: DetrOptions) -> str:

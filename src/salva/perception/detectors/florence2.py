@@ -8,9 +8,10 @@ base model and not its fine-tuned sibling, as in the MetaLogic paper.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from salva.core.about import About, Naming
 from salva.core.observation import Detections
 from salva.core.options import option
 from salva.core.protocols import LookRequest
@@ -63,8 +64,7 @@ class Florence2:
     """Detector: all that Florence-2 sees, in its own words."""
 
     version: ClassVar[str] = "1"
-    needs: ClassVar[tuple[str, ...]] = ()
-    takes_labels: ClassVar[bool] = False
+    about: ClassVar[About] = About(names=Naming.OWN, made_for="Photographs and drawings of all kinds, from the web.")
     task: ClassVar[str] = DETECT
     name: ClassVar[str] = "florence2"
     Options: ClassVar[type[Florence2Options]] = Florence2Options
@@ -94,7 +94,7 @@ class Florence2:
             detail=f"{self.task} beams {options.beams}",
             is_compiled=options.compile,
         )
-        self.batch_size, self.depth = self._batches.batch_size, self._batches.depth
+        self.habits = self._batches.habits
         if options.compile:
             # The eye alone: it is most of the work at 768 pixels, while the words change shape with every step.
             self._model.model.vision_tower.compile(dynamic=False)
@@ -184,7 +184,7 @@ class Florence2:
 class Florence2Grounding(Florence2):
     """Detector: finds what the case mentions, with Florence-2's phrase grounding."""
 
-    takes_labels: ClassVar[bool] = True
+    about: ClassVar[About] = replace(Florence2.about, takes_labels=True, names=Naming.ASKED)
     task: ClassVar[str] = GROUND
     name: ClassVar[str] = "florence2-grounding"
 

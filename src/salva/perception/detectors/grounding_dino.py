@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from salva.core.about import About, Naming
 from salva.core.observation import Detections
 from salva.core.options import option
 from salva.core.protocols import LookRequest
@@ -47,8 +48,9 @@ class GroundingDino:
     """Detector: finds what the case mentions."""
 
     version: ClassVar[str] = "1"
-    needs: ClassVar[tuple[str, ...]] = ()
-    takes_labels: ClassVar[bool] = True
+    about: ClassVar[About] = About(
+        takes_labels=True, names=Naming.ASKED, made_for="Photographs of all kinds, from the web."
+    )
     Options: ClassVar[type[GroundingDinoOptions]] = GroundingDinoOptions
 
     def __init__(self, options: GroundingDinoOptions) -> None:
@@ -65,7 +67,7 @@ class GroundingDino:
         self._pixels = settings_of(loaded.processor.image_processor, NAME)
         self._rules = BoxRules(options)
         self._batches = Batches(NAME, options, loaded, limit=LIMIT)
-        self.batch_size, self.depth = self._batches.batch_size, self._batches.depth
+        self.habits = self._batches.habits
 
     @classmethod
     def weights(cls, options: GroundingDinoOptions) -> str:

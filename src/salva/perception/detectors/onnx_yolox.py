@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from salva.core.about import About, Habits, Naming
 from salva.core.image import Picture
 from salva.core.observation import Detections
 from salva.core.options import option
@@ -72,9 +73,9 @@ class OnnxYolox:
     """Detector: a YOLOX-style ONNX file."""
 
     version: ClassVar[str] = "1"
-    needs: ClassVar[tuple[str, ...]] = ()
-    takes_labels: ClassVar[bool] = False
-    batch_size: ClassVar[int] = 4
+    about: ClassVar[About] = About(
+        names=Naming.LOADED, made_for="What its file was trained on; mostly photographs of everyday scenes."
+    )
     Options: ClassVar[type[OnnxOptions]] = OnnxOptions
 
     def __init__(self, options: OnnxOptions) -> None:
@@ -99,6 +100,7 @@ class OnnxYolox:
             )
         self._labels = _labels(session, options, n_columns - 5)
         self._rules = BoxRules(options)
+        self.habits = Habits(batch_size=4, names=self._rules.names_of(self._labels))
 
     @classmethod
     def weights(cls, options: OnnxOptions) -> str:

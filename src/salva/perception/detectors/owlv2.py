@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
+from salva.core.about import About, Naming
 from salva.core.observation import Detections
 from salva.core.options import option
 from salva.core.protocols import LookRequest
@@ -49,8 +50,9 @@ class Owlv2:
     """Detector: finds what the case mentions."""
 
     version: ClassVar[str] = "1"
-    needs: ClassVar[tuple[str, ...]] = ()
-    takes_labels: ClassVar[bool] = True
+    about: ClassVar[About] = About(
+        takes_labels=True, names=Naming.ASKED, made_for="Photographs of all kinds, from the web."
+    )
     Options: ClassVar[type[Owlv2Options]] = Owlv2Options
 
     def __init__(self, options: Owlv2Options) -> None:
@@ -67,7 +69,7 @@ class Owlv2:
         self._pixels = replace(settings_of(loaded.processor.image_processor, NAME), is_squared=True)
         self._rules = BoxRules(options)
         self._batches = Batches(NAME, options, loaded, limit=LIMIT)
-        self.batch_size, self.depth = self._batches.batch_size, self._batches.depth
+        self.habits = self._batches.habits
 
     @classmethod
     def weights(cls, options: Owlv2Options) -> str:

@@ -11,10 +11,10 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, ClassVar
 
 from salva.assets.files import asset_digest, read_asset
+from salva.core.about import About, Habits
 from salva.core.image import Picture
 from salva.core.observation import Detection, Detections, Observation
 from salva.core.options import option
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
 WEIGHTS = "pocket/detector.onnx"
 CARD = "pocket/detector.json"
+LABELS: tuple[str, ...] = tuple(json.loads(read_asset(CARD))["labels"])
+"""Everything it can see."""
 SIDE = 256
-STRIDE = 4
 UNIT = 8.0
 """The network gives the logarithm of a box's sides in units of this many cells."""
 PAD = 128
@@ -55,9 +56,10 @@ class PocketDetector:
     """The embedded detector."""
 
     version: ClassVar[str] = "1"
-    needs: ClassVar[tuple[str, ...]] = ()
-    takes_labels: ClassVar[bool] = False
-    batch_size: ClassVar[int] = 8
+    about: ClassVar[About] = About(
+        names=LABELS, made_for="Pictures by the painter and by pocket, made of one set of sprites; no photographs."
+    )
+    habits: ClassVar[Habits] = Habits(batch_size=8)
     Options: ClassVar[type[DetectorOptions]] = DetectorOptions
 
     def __init__(self, options: DetectorOptions) -> None:
@@ -67,13 +69,12 @@ class PocketDetector:
         settings.intra_op_num_threads = options.threads
         settings.inter_op_num_threads = 1
         self._session = onnxruntime.InferenceSession(read_asset(WEIGHTS), settings, providers=["CPUExecutionProvider"])
-        self._labels = self.labels()
         self._threshold = options.threshold
 
     @classmethod
     def labels(cls) -> tuple[str, ...]:
         """Everything it can see."""
-        return _labels()
+        return LABELS
 
     @classmethod
     def weights(cls, options: DetectorOptions) -> str:  # noqa: ARG003  # no option chooses other weights
@@ -90,7 +91,7 @@ class PocketDetector:
             heat, box = self._session.run(None, {"picture": pixels})
         except Exception as error:  # onnxruntime's own exceptions share no base class
             return BackendError(f"the pocket detector failed on a {picture.width} x {picture.height} picture: {error}")
-        return Detections(boxes=find_boxes(heat[0], box[0], self._labels, self._threshold, frame))
+        return Detections(boxes=find_boxes(heat[0], box[0], LABELS, self._threshold, frame))
 
 
 Frame = tuple[float, float, float, float]
@@ -169,8 +170,3 @@ def _overlap(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
     shared = width * height
     areas = (one[2] - one[0]) * (one[3] - one[1]) + (other[2] - other[0]) * (other[3] - other[1])
     return float(shared / (areas - shared))
-
-
-@cache
-def _labels() -> tuple[str, ...]:
-    return tuple(json.loads(read_asset(CARD))["labels"])

@@ -52,8 +52,6 @@ class Clip:
     """Embedder: a CLIP model."""
 
     version: ClassVar[str] = "1"
-    needs: ClassVar[tuple[str, ...]] = ()
-    takes_labels: ClassVar[bool] = False
     Options: ClassVar[type[ClipOptions]] = ClipOptions
     name: ClassVar[str] = "clip"
     model_types: ClassVar[tuple[str, ...]] = ("clip",)
@@ -73,7 +71,7 @@ class Clip:
         self._n_tokens = int(self._loaded.model.config.text_config.max_position_embeddings)
         self._pixels = settings_of(self._loaded.processor.image_processor, self.name)
         self._batches = Batches(self.name, options, self._loaded, limit=LIMIT)
-        self.batch_size, self.depth = self._batches.batch_size, self._batches.depth
+        self.habits = self._batches.habits
 
     @classmethod
     def weights(cls, options: ClipOptions) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from salva.core.about import Habits
 from salva.core.image import Picture
 from salva.core.observation import Vector
 from salva.core.options import option
@@ -53,9 +54,7 @@ class Inception:
     """Embedder: the features of a picture."""
 
     version: ClassVar[str] = "1"
-    needs: ClassVar[tuple[str, ...]] = ()
-    takes_labels: ClassVar[bool] = False
-    batch_size: ClassVar[int] = 8
+    habits: ClassVar[Habits] = Habits(batch_size=8)
     Options: ClassVar[type[InceptionOptions]] = InceptionOptions
 
     def __init__(self, options: InceptionOptions) -> None:

@@ -15,6 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from salva.assets.files import asset_digest, read_asset
+from salva.core.about import Habits
 from salva.core.image import Picture
 from salva.core.observation import Observation, Vector
 from salva.core.options import NoOptions
@@ -37,9 +38,7 @@ class PocketEmbedder:
     """Pictures and sentences of the embedded models' world, side by side."""
 
     version: ClassVar[str] = "1"
-    needs: ClassVar[tuple[str, ...]] = ()
-    takes_labels: ClassVar[bool] = False
-    batch_size: ClassVar[int] = 8
+    habits: ClassVar[Habits] = Habits(batch_size=8)
     Options: ClassVar[type[NoOptions]] = NoOptions
 
     def __init__(self, options: NoOptions) -> None:  # noqa: ARG002  # there are none

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from salva.core.about import Habits
 from salva.core.observation import Vector
 from salva.core.options import option
 from salva.core.protocols import LookRequest
@@ -45,10 +46,7 @@ class PublishedInception:
     """Embedder: the features of a picture by the network of published scores."""
 
     version: ClassVar[str] = "1"
-    needs: ClassVar[tuple[str, ...]] = ()
-    takes_labels: ClassVar[bool] = False
-    batch_size: ClassVar[int] = 8
-    depth: ClassVar[int] = 1
+    habits: ClassVar[Habits] = Habits(batch_size=8, depth=1)
     Options: ClassVar[type[PublishedInceptionOptions]] = PublishedInceptionOptions
 
     def __init__(self, options: PublishedInceptionOptions) -> None:

@@ -10,13 +10,21 @@ import base64
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from salva.core.about import About
 from salva.core.fingerprint import Json
 from salva.core.image import Picture
 from salva.core.observation import Observation
 from salva.core.protocols import LookRequest
 from salva.errors import RefusedError, SalvaError, UnusableError
 from salva.imaging.files import encode_picture
-from salva.perception.judges.interview import ChatOptions, Reply, SchemaRefusedError, interview_each, readable
+from salva.perception.judges.interview import (
+    AT_AN_ENDPOINT,
+    ChatOptions,
+    Reply,
+    SchemaRefusedError,
+    interview_each,
+    readable,
+)
 from salva.perception.judges.judge_prompts import Ask
 from salva.remote import anthropic_client
 
@@ -31,22 +39,15 @@ class AnthropicJudge:
 
     Options: ClassVar[type[ChatOptions]] = ChatOptions
     version: ClassVar[str] = "2"
-    needs: ClassVar[tuple[str, ...]] = ()
-    takes_labels: ClassVar[bool] = False
-    is_remote: ClassVar[bool] = True
+    about: ClassVar[About] = AT_AN_ENDPOINT
 
     def __init__(self, options: ChatOptions) -> None:
         self.options = options
-        self.max_at_once, self.timeout_s = options.max_at_once, options.timeout_s * options.attempts + 5
+        self.habits = options.habits()
         self._name = f"anthropic/{options.model}"
         self._client = anthropic_client.connect(self._name, options.base_url, options.timeout_s)
         self.is_structured = options.structured != "off"
         self._has_temperature = options.temperature is not None
-
-    @staticmethod
-    def has_price(options: ChatOptions) -> bool:
-        """Whether what it costs can be told."""
-        return options.price() is not None
 
     def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
         """One answer or error per request."""

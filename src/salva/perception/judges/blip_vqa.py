@@ -38,8 +38,6 @@ class BlipVqa:
     """Answers questions about a picture in a word or two."""
 
     version: ClassVar[str] = "1"
-    needs: ClassVar[tuple[str, ...]] = ()
-    takes_labels: ClassVar[bool] = False
     Options: ClassVar[type[BlipOptions]] = BlipOptions
 
     def __init__(self, options: BlipOptions) -> None:
@@ -53,7 +51,7 @@ class BlipVqa:
         )
         self._options = options
         self._batches = Batches(NAME, options, self._loaded, limit=LIMIT)
-        self.batch_size, self.depth = self._batches.batch_size, self._batches.depth
+        self.habits = self._batches.habits
 
     @classmethod
     def weights(cls, options: BlipOptions) -> str:

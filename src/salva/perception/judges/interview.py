@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from salva.core.about import About, Habits
 from salva.core.image import Picture
 from salva.core.observation import Answer, Observation
 from salva.core.options import option
@@ -23,6 +24,8 @@ _Answer = TypeVar("_Answer")
 
 Price = tuple[float, float]
 """US dollars for a million tokens read, and for a million written."""
+AT_AN_ENDPOINT = About(is_remote=True, priced_by=("usd_per_million_input", "usd_per_million_output"))
+"""What every judge at an endpoint says of itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +75,10 @@ class ChatOptions(InterviewOptions):
         if self.usd_per_million_input is None or self.usd_per_million_output is None:
             return None
         return self.usd_per_million_input, self.usd_per_million_output
+
+    def habits(self) -> Habits:
+        """How the executor is to call: its limit must leave time for all attempts."""
+        return Habits(max_at_once=self.max_at_once, timeout_s=self.timeout_s * self.attempts + 5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,8 +47,6 @@ class LocalVlmJudge:
     """A vision-language model that is asked in words."""
 
     version: ClassVar[str] = "2"
-    needs: ClassVar[tuple[str, ...]] = ()
-    takes_labels: ClassVar[bool] = False
     Options: ClassVar[type[LocalVlmOptions]] = LocalVlmOptions
 
     def __init__(self, options: LocalVlmOptions) -> None:
@@ -77,7 +75,7 @@ class LocalVlmJudge:
             processor.tokenizer.pad_token = processor.tokenizer.eos_token
         self._options = options
         self._batches = Batches(NAME, options, self._loaded, limit=LIMIT, detail=f"{options.side}px")
-        self.batch_size, self.depth = self._batches.batch_size, self._batches.depth
+        self.habits = self._batches.habits
 
     @classmethod
     def weights(cls, options: LocalVlmOptions) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from salva.core.about import About, Habits
 from salva.core.image import Picture
 from salva.core.observation import Answer, Detections, Observation
 from salva.core.options import option
@@ -50,10 +51,8 @@ class SceneJudge:
     """Derives its answers from detections and formulas."""
 
     version: ClassVar[str] = "1"
-    needs: ClassVar[tuple[str, ...]] = ("detector",)
-    takes_labels: ClassVar[bool] = False
-    sees_formula: ClassVar[bool] = True
-    batch_size: ClassVar[int] = 8
+    about: ClassVar[About] = About(needs=("detector",), sees_formula=True)
+    habits: ClassVar[Habits] = Habits(batch_size=8)
     Options = SceneJudgeOptions
 
     def __init__(self, options: SceneJudgeOptions) -> None:

@@ -1,6 +1,6 @@
 """Reader: any judge, asked what is written in a picture.
 
-The class of a judge comes in, the class of a reader goes out, with the same options. It asks two questions, whether
+A judge's class comes in, and what makes a reader goes out, with the same options. It asks two questions, whether
 anything is written and then what: a painted "nothing" is a text, and no text is not a word that a judge must find for
 it. A judge says neither where a text stands nor how sure it is: a text has the whole picture for a box, and score 1.
 """
@@ -8,9 +8,10 @@ it. A judge says neither where a text stands nor how sure it is: a text has the 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any
 
+from salva.core.about import About, about_of, close, habits_of, options_of, weights_of
 from salva.core.observation import Answer, Reading, TextSpan
 from salva.core.protocols import LookRequest, Query
 from salva.errors import BackendError, SalvaError, UsageError
@@ -32,36 +33,68 @@ _NOTHING = ("none", "nothing", "no", "no text", "no words", "n/a", "unknown", "i
 _EVERYWHERE = (0.0, 0.0, 1.0, 1.0)
 
 
-@cache
-def reader_of(judge: type[Any]) -> type[Any]:
-    """A reader that asks this judge; once made, the same class again."""
-    if getattr(judge, "sees_formula", False):
-        raise UsageError(
-            f"the judge {judge.__name__} reasons from boxes and formulas and sees no pixels, so it cannot read; "
-            "use --reader rapidocr, a judge that looks at pictures, or none"
-        )
+@dataclass(frozen=True)
+class JudgeAsReader:
+    """A judge's class in a reader's place: called with the judge's options, it makes the reader."""
 
-    class JudgeReader(judge):  # type: ignore[misc]  # whichever class it is given
-        version: ClassVar[str] = f"{judge.version}, reads 1"
+    judge: Any
 
-        def __init__(self, options: Any) -> None:
-            super().__init__(options)
-            timeout_s: float | None = getattr(self, "timeout_s", None)
-            if timeout_s is not None:
-                self.timeout_s = 2 * timeout_s  # the judge's is for one question
+    def __post_init__(self) -> None:
+        if self.about.sees_formula:
+            raise UsageError(
+                f"the judge {self.judge.__name__} reasons from boxes and formulas and sees no pixels, so it cannot "
+                "read; use --reader rapidocr, a judge that looks at pictures, or none"
+            )
+        described = (self.judge.__doc__ or self.judge.__name__).strip()
+        # Said as a class says it, for lists and messages.
+        object.__setattr__(self, "__doc__", f"Reads by asking: {described}")
+        object.__setattr__(self, "__name__", f"{self.judge.__name__}AsReader")
 
-        def look(self, requests: Sequence[LookRequest]) -> Sequence[Reading | SalvaError]:
-            """One reading or error per request."""
-            pictures = range(len(requests))
-            is_any = dict(zip(pictures, super().look(_asking(IS_ANY, requests)), strict=True))
-            with_text = [i for i in pictures if _said(is_any[i]) == "yes"]
-            asked = _asking(WHAT, [requests[i] for i in with_text])
-            what = dict(zip(with_text, super().look(asked), strict=True))
-            return [reading_of(is_any[i], what.get(i)) for i in pictures]
+    @property
+    def version(self) -> str:
+        """Another version of the judge is another reader."""
+        return f"{self.judge.version}, reads 1"
 
-    JudgeReader.__doc__ = f"Reads by asking: {(judge.__doc__ or judge.__name__).strip()}"
-    JudgeReader.__name__ = JudgeReader.__qualname__ = f"{judge.__name__}AsReader"
-    return JudgeReader
+    @property
+    def about(self) -> About:
+        """What the judge says of itself."""
+        return about_of(self.judge)
+
+    @property
+    def Options(self) -> type[Any]:  # noqa: N802  # as a component's class has it
+        """The judge's own."""
+        return options_of(self.judge)
+
+    def weights(self, options: object) -> str:
+        """The judge's own."""
+        return weights_of(self.judge, options)
+
+    def __call__(self, options: object) -> JudgeReader:
+        """The reader at work."""
+        return JudgeReader(self.judge(options))
+
+
+class JudgeReader:
+    """Reads by asking a judge."""
+
+    def __init__(self, judge: Any) -> None:
+        self._judge = judge
+        habits = habits_of(judge)
+        # The judge's time is for one question.
+        self.habits = replace(habits, timeout_s=None if habits.timeout_s is None else 2 * habits.timeout_s)
+
+    def look(self, requests: Sequence[LookRequest]) -> Sequence[Reading | SalvaError]:
+        """One reading or error per request."""
+        pictures = range(len(requests))
+        is_any = dict(zip(pictures, self._judge.look(_asking(IS_ANY, requests)), strict=True))
+        with_text = [i for i in pictures if _said(is_any[i]) == "yes"]
+        asked = _asking(WHAT, [requests[i] for i in with_text])
+        what = dict(zip(with_text, self._judge.look(asked), strict=True))
+        return [reading_of(is_any[i], what.get(i)) for i in pictures]
+
+    def close(self) -> None:
+        """Let the judge put away what it holds."""
+        close(self._judge)
 
 
 def reading_of(is_any: object, what: object = None) -> Reading | SalvaError:

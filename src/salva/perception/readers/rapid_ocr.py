@@ -60,8 +60,6 @@ class RapidOcr:
     """Reader: finds lines of text and reads them."""
 
     version: ClassVar[str] = "1"
-    needs: ClassVar[tuple[str, ...]] = ()
-    takes_labels: ClassVar[bool] = False
     Options = RapidOcrOptions
 
     def __init__(self, options: RapidOcrOptions) -> None:

@@ -7,11 +7,12 @@ formulas of both prompts and what the logic core found in them. Knows nothing of
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
+from salva.core.about import About
 from salva.core.case import SEVERAL_WORLDS, Case, Finding, Prompt
 from salva.core.options import option
 from salva.errors import UsageError, unknown_name
@@ -76,7 +77,7 @@ class Faithfulness:
 
     version: ClassVar[str] = "1"
     sizes: ClassVar[tuple[str, ...]] = ("quick", "paper", "full", "contrast")
-    defaults: ClassVar[Mapping[str, str]] = {"embedder": "pocket", "judge": "scene"}
+    about: ClassVar[About] = About(defaults={"embedder": "pocket", "judge": "scene"})
     Options = FaithfulnessOptions
 
     def __init__(self, options: FaithfulnessOptions) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from salva.core.about import About
 from salva.core.case import Case, Prompt
 from salva.core.observation import Answer, Detections, Vector
 from salva.core.options import option
@@ -36,7 +37,7 @@ from salva.suites.semvar.relation_errors import (
     failure_from_scores,
 )
 from salva.suites.semvar.rows import ROLES, bare_sentence
-from salva.suites.semvar.scoring import SCORING, TripleScoring
+from salva.suites.semvar.scoring import SCORING
 from salva.suites.semvar.token_words import token_query
 
 INSENSITIVE = "insensitive"
@@ -66,14 +67,15 @@ class SemanticEffect:
     """Relation: meaning, and nothing else, changes the picture."""
 
     version: ClassVar[str] = "1"
-    needs: ClassVar[tuple[str, ...]] = ("judge",)
-    has_control: ClassVar[bool] = False
-    errors: ClassVar[Mapping[str, str]] = {
-        **RELATION_ERRORS,
-        INSENSITIVE: "The meaning changes and the picture hardly does.",
-        OVERSENSITIVE: "The meaning stays and the picture changes.",
-    }
-    scoring: ClassVar[TripleScoring] = SCORING
+    about: ClassVar[About] = About(
+        needs=("judge",),
+        errors={
+            **RELATION_ERRORS,
+            INSENSITIVE: "The meaning changes and the picture hardly does.",
+            OVERSENSITIVE: "The meaning stays and the picture changes.",
+        },
+        scoring=SCORING,
+    )
     Options = SemanticEffectOptions
 
     def __init__(self, options: SemanticEffectOptions) -> None:

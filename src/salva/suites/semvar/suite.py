@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from salva.core.about import About
 from salva.core.case import Case, Prompt
 from salva.core.fingerprint import Json, fingerprint
 from salva.core.options import option
@@ -48,7 +49,7 @@ class SemVar:
 
     version: ClassVar[str] = "1"
     sizes: ClassVar[tuple[str, ...]] = ("quick", "paper", "full", "test", "train", "embedded")
-    defaults: ClassVar[Mapping[str, str]] = {"judge": "scene", "reader": "none"}
+    about: ClassVar[About] = About(defaults={"judge": "scene", "reader": "none"})
     Options = SemVarOptions
 
     def __init__(self, options: SemVarOptions) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from salva.core.about import About
 from salva.core.observation import Detection, Detections
 from salva.core.options import option
 from salva.core.protocols import LookRequest
@@ -26,8 +27,7 @@ class Blobs:
     """Detector: a box around whatever is not background."""
 
     version: ClassVar[str] = "1"
-    needs: ClassVar[tuple[str, ...]] = ()
-    takes_labels: ClassVar[bool] = False
+    about: ClassVar[About] = About(role="detector", names=("thing",), made_for="Anything on a ground of one colour.")
     Options = BlobsOptions
 
     def __init__(self, options: BlobsOptions) -> None:

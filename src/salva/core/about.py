@@ -1,0 +1,138 @@
+"""What a component says about itself: About before it is built, Habits once it is; and the one place that reads them.
+
+    class Blobs:
+        about = About(role="detector", takes_labels=True)
+
+A component that says nothing gets the defaults. What an author got wrong is a PluginError.
+Nobody else asks a component for what it may or may not have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from salva.core.judged import Rate
+from salva.core.options import NoOptions
+from salva.core.scoring import PairScoring
+from salva.errors import PluginError
+
+_Record = TypeVar("_Record", "About", "Habits")
+
+
+class Naming(StrEnum):
+    """How a detector comes by its names, where they cannot be listed before it is built."""
+
+    UNKNOWN = "unknown"
+    ASKED = "what it is asked for"
+    OWN = "its own words"
+    """Any word it likes, asked or not."""
+    LOADED = "in its weights"
+    """A fixed list, in Habits.names once it is built."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class About:
+    """What is known of a component before anything is built: a class attribute `about`."""
+
+    role: str = ""
+    """For a loose file whose methods do not tell its role: detector, reader, embedder or judge."""
+    name: str = ""
+    """For a loose file; empty for the class's own, in kebab-case."""
+
+    needs: tuple[str, ...] = ()
+    """Perceivers: roles whose observations of the same image they are given first. Relations: roles that must be
+    bound for them to be judged at all."""
+    sees_formula: bool = False
+    """Whether the formula, and not only the text, can change what is painted or answered."""
+    takes_labels: bool = False
+    """Whether Query.labels can change what a perceiver sees."""
+
+    is_remote: bool = False
+    """Whether it waits for an endpoint: it gets one element a call, and as many calls at once as the endpoint takes."""
+    priced_by: tuple[str, ...] = ("price_usd",)
+    """The options that must be set for the price of its work at an endpoint to be known."""
+
+    seeds_hold: bool | None = None
+    """Whether a generator paints the same picture from the same prompt and seed; None where nobody can say."""
+    names: tuple[str, ...] | Naming = Naming.UNKNOWN
+    """What a detector can name."""
+    made_for: str = ""
+    """What pictures a detector was made for, in one sentence."""
+
+    defaults: Mapping[str, str] = field(default_factory=dict)
+    """Suites: role to the component that plays it unless the user names another, such as {"judge": "scene"}."""
+
+    errors: Mapping[str, str] = field(default_factory=dict)
+    """Relations: the error types they can report, each with one sentence."""
+    has_control: bool = False
+    """Relations: whether any two images can be put in their two places, so that seed noise can be measured."""
+    rate: Rate | None = None
+    """Relations: what their violations are a rate of that reports know; None for a figure of their own."""
+    scoring: PairScoring | None = None
+    """Relations that score pictures against texts: what they say about such scores."""
+
+    def __post_init__(self) -> None:
+        for name, value in (("needs", self.needs), ("priced_by", self.priced_by), ("names", self.names)):
+            if not isinstance(value, tuple | Naming):
+                raise ValueError(f"about.{name} is {value!r}; it must be a tuple of names, as in ('detector',)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Habits:
+    """How a generator or perceiver likes to be called: an attribute `habits`, of the class or set on construction."""
+
+    batch_size: int = 1
+    """Elements a call."""
+    depth: int | None = None
+    """Calls at once; None for as many as there are cores."""
+    timeout_s: float | None = None
+    """When to give a call up; None for never."""
+    max_at_once: int | None = None
+    """Calls at once, at most, where it waits for an endpoint; None for the run's own limit."""
+    names: tuple[str, ...] = ()
+    """What a detector can name, where that is found in its weights."""
+
+
+def about_of(component: Any) -> About:
+    """What a component says of itself before it is built."""
+    return _said(component, "about", About, component.__name__)
+
+
+def habits_of(built: object) -> Habits:
+    """How a component that was built likes to be called."""
+    return _said(built, "habits", Habits, type(built).__name__)
+
+
+def options_of(component: Any) -> type[Any]:
+    """The class of its options."""
+    options: type[Any] = getattr(component, "Options", NoOptions)
+    return options
+
+
+def weights_of(component: Any, options: object) -> str:
+    """The pin of whatever was trained or downloaded; empty for components that are code alone."""
+    pin = getattr(component, "weights", None)
+    return str(pin(options)) if pin else ""
+
+
+def close(built: object) -> None:
+    """Let a component put away what it holds: connections, a process, files."""
+    put_away = getattr(built, "close", None)
+    if put_away is not None:
+        put_away()
+
+
+def _said(component: object, attribute: str, record: type[_Record], owner: str) -> _Record:
+    """The record a component carries under a name; the defaults where it carries none."""
+    # Before these records the facts stood loose on the class; passed over, they would change a run in silence.
+    loose = [fact.name for fact in fields(record) if fact.name != "name" and hasattr(component, fact.name)]
+    if loose:
+        told = f"{attribute} = {record.__name__}({', '.join(f'{name}=...' for name in loose)})"
+        raise PluginError(f"{owner} says {', '.join(loose)} outside its record; write {told} in their place")
+    said = getattr(component, attribute, record())
+    if not isinstance(said, record):
+        raise PluginError(f"{owner}.{attribute} is {said!r}; it must be a record, as in {record.__name__}()")
+    return said

@@ -1,0 +1,91 @@
+"""What a component says of itself is read in one place, and an author is told what is wrong."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import salva
+from salva.core.about import About, Habits, Naming, about_of, close, habits_of, options_of, weights_of
+from salva.core.options import NoOptions
+from salva.errors import PluginError
+
+
+class Silent:
+    """Says nothing."""
+
+
+class Talkative:
+    """Says all there is."""
+
+    @dataclass(frozen=True)
+    class Options:
+        size: str = "small"
+
+    about = About(needs=("detector",), names=("cat", "dog"))
+
+    def __init__(self) -> None:
+        self.habits = Habits(batch_size=4, timeout_s=2.5)
+        self.is_closed = False
+
+    @staticmethod
+    def weights(options: Any) -> str:
+        return f"{options.size} 1"
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+def test_a_component_that_says_nothing_has_the_defaults() -> None:
+    assert about_of(Silent) == About()
+    assert about_of(Silent).names is Naming.UNKNOWN
+    assert habits_of(Silent()) == Habits()
+    assert options_of(Silent) is NoOptions
+    assert weights_of(Silent, NoOptions()) == ""
+    close(Silent())
+
+
+def test_what_a_component_says_is_what_is_read() -> None:
+    built = Talkative()
+    assert about_of(Talkative).needs == ("detector",)
+    assert habits_of(built) == Habits(batch_size=4, timeout_s=2.5)
+    assert weights_of(Talkative, options_of(Talkative)()) == "small 1"
+    close(built)
+    assert built.is_closed
+
+
+@pytest.mark.parametrize(
+    ("facts", "told"),
+    [
+        ({"is_remote": True, "needs": ()}, r"Loose says needs, is_remote .* about = About\(needs=\.\.\., is_remote="),
+        ({"about": {"needs": ()}}, r"Loose\.about is \{'needs': \(\)\}; it must be a record, as in About\(\)"),
+    ],
+)
+def test_an_author_is_told_what_is_wrong(facts: dict[str, Any], told: str) -> None:
+    with pytest.raises(PluginError, match=told):
+        about_of(type("Loose", (), facts))
+
+
+def test_facts_that_stand_loose_are_not_passed_over() -> None:
+    with pytest.raises(PluginError, match=r"says batch_size, depth outside .* habits = Habits\(batch_size="):
+        habits_of(type("Loose", (), {"batch_size": 8, "depth": 1})())
+    with pytest.raises(PluginError, match="Heir says takes_labels outside its record"):
+        about_of(type("Heir", (Talkative,), {"takes_labels": True}))
+    assert about_of(type("Named", (), {"name": "cats"})) == About(), "a name is no fact about a component"
+
+
+@pytest.mark.parametrize("fact", ["needs", "priced_by", "names"])
+def test_a_forgotten_comma_is_noticed(fact: str) -> None:
+    facts: dict[str, Any] = {fact: "detector"}
+    with pytest.raises(ValueError, match=rf"about\.{fact} is 'detector'; it must be a tuple"):
+        About(**facts)
+
+
+def test_nobody_else_asks_a_component_for_what_it_may_have() -> None:
+    asking = re.compile(r"getattr\((self\._?)?(component|perceiver|generator|judge|relation|suite\w*|metric_class)\b")
+    sources = Path(salva.__file__).parent.rglob("*.py")
+    assert [path.name for path in sources if asking.search(path.read_text(encoding="utf-8"))] == ["about.py"]
