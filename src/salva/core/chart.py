@@ -5,7 +5,8 @@ Says nothing of pixels or colours; the report draws it for the page and for file
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from salva.core.table import Table
@@ -43,6 +44,8 @@ class Chart:
     """The column that tells groups of rows apart by colour; empty for one group."""
     low: str = ""
     high: str = ""
+    n: str = ""
+    """The column that says over how many a value is; in small print. A text there is printed as it is."""
     x_label: str = ""
     y_label: str = ""
     is_share: bool = False
@@ -53,6 +56,14 @@ class Chart:
     """Values worth a line across the chart, such as 0 or a threshold."""
     is_high_good: bool = False
     """Whether high values are what one hopes for; colours follow."""
+    edge: str = ""
+    """The x, y or series of rows that sum up all others; drawn apart."""
+    words: Mapping[str, str] = field(default_factory=dict)
+    """How a value of x, y or series is written, where it is not written as it is."""
+    filters: Mapping[str, str] = field(default_factory=dict)
+    """Column to what its values choose among counterexamples: `category`, `error`, `model`, or `label:` and a label."""
+    replaces: str = ""
+    """The name of a general chart that says nothing beside this one, and gives it its place."""
     is_joined: bool = False
     """With several models: their rows are put together and drawn once. The table then has a column `model`."""
     is_for_several: bool = False
@@ -61,7 +72,7 @@ class Chart:
     """One sentence on how to read it."""
 
     def __post_init__(self) -> None:
-        named = (self.x, self.y, self.value, self.series, self.low, self.high)
+        named = (self.x, self.y, self.value, self.series, self.low, self.high, self.n, *self.filters)
         missing = [column for column in named if column and column not in self.table.columns]
         if self.is_joined and "model" not in self.table.columns:
             missing.append("model")

@@ -20,6 +20,8 @@ class KeyFigure:
     """Whether it is a share between 0 and 1, shown as percent."""
     note: str = ""
     """Over how many, and what it means: one short sentence."""
+    is_aside: bool = False
+    """Whether it stands in the small print beside a violation rate, and not before it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +33,8 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
     """One sentence on how to read it."""
+    title: str = ""
+    """What stands over it among the figures of a page; without one it is found among all tables only."""
     is_joined: bool = False
     """With several models: their rows are also shown together, one below the other. It then has a column `model`."""
 

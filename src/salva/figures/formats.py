@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from salva.core.table import Cell, KeyFigure, Table
+from salva.core.table import Cell, KeyFigure
 
 NOTHING = "–"
 _SHARES = ("rate", "low", "high", "excess", "ours")
@@ -47,20 +47,3 @@ def cell_text(column: str, value: Cell) -> str:
 def heading(column: str) -> str:
     """A column's name as a heading."""
     return column.replace("_", " ")
-
-
-def lookup(table: Table | None, **wanted: str) -> dict[str, Cell] | None:
-    """The first row whose columns have these values, by column name."""
-    for row in table.rows if table else ():
-        named = dict(zip(table.columns, row, strict=True)) if table else {}
-        if all(named.get(column) == value for column, value in wanted.items()):
-            return named
-    return None
-
-
-def column_values(table: Table | None, column: str) -> tuple[str, ...]:
-    """The different texts in a column, in order of first appearance."""
-    if table is None or column not in table.columns:
-        return ()
-    index = table.columns.index(column)
-    return tuple(dict.fromkeys(str(row[index]) for row in table.rows))

@@ -67,6 +67,7 @@ class RatingTables:
         has_parts = any(name in one.verdict.scores for one in rated for name in _PARTS)
         table = Table(
             name="mean ratings",
+            title="What people and judges gave",
             columns=("model", "rater", "kind", "n", "mean", "from", "to", "spread", *(_PARTS if has_parts else ())),
             rows=tuple(row if has_parts else row[: -len(_PARTS)] for row in rows),
             note="n is how many things were rated; of all people together, each thing has the mean of those who rated "

@@ -21,6 +21,7 @@ from salva.judging.control import excess_of
 from salva.judging.headline import is_open, main_observers, of_main_observers
 from salva.judging.pair_kinds import PairKind, pair_kind
 from salva.judging.tally import RATE_COLUMNS, Tally, macro_rate, tally, tally_by
+from salva.metrics.rate_charts import rate_charts
 from salva.stats.intervals import Interval
 
 MAX_ROWS = 40
@@ -58,7 +59,8 @@ class ViolationRates:
             _reasons(leading),
             _by_observers(pairs),
         )
-        return Measured(tables=tuple(table for table in tables if table is not None), numbers=numbers)
+        made = tuple(table for table in tables if table is not None)
+        return Measured(tables=made, numbers=numbers, charts=tuple(rate_charts(made)))
 
 
 def control_table(controls: Sequence[Judged], pairs: Sequence[Judged]) -> Table | None:
@@ -158,6 +160,7 @@ def _relations_compared(judgements: Judgements) -> Table | None:
     kinds = [kind for kind in PairKind if any(counts[kind, column] for column in columns)]
     return Table(
         name=f"{inconsistent} against {wrong}",
+        title="Two ways to judge one pair",
         columns=(wrong, *(f"{inconsistent} {column}" for column in columns), "n"),
         rows=tuple(
             (str(kind), *(counts[kind, column] for column in columns), sum(counts[kind, column] for column in columns))
@@ -206,6 +209,7 @@ def _findings(cases: Iterable[Case]) -> Table | None:
         rows.append((f"({len(counts) - MAX_ROWS} more findings)", rest, ""))
     return Table(
         name="findings",
+        title="What logic says about the prompts",
         columns=("finding", "cases", "for example"),
         rows=tuple(rows),
         note="What the logic core has to say about the prompts, before any picture was painted; "
@@ -221,7 +225,8 @@ def _reasons(leading: Sequence[Judged]) -> Table | None:
     if len(counts) > MAX_ROWS:
         rest = sum(counts.values()) - sum(n for _, n in counts.most_common(MAX_ROWS))
         rows.append(("", f"({len(counts) - MAX_ROWS} more reasons)", rest))
-    return Table(name="undecided", columns=("outcome", "reason", "n"), rows=tuple(rows))
+    title = "What could not be decided"
+    return Table(name="undecided", title=title, columns=("outcome", "reason", "n"), rows=tuple(rows))
 
 
 def _by_observers(pairs: Sequence[Judged]) -> Table | None:

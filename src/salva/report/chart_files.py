@@ -7,9 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from salva.core.chart import Chart
-from salva.figures.drawing import render_chart
+from salva.figures.drawing import draw_chart
+from salva.figures.png import png_file
+from salva.figures.svg import svg_file
 from salva.files.outfiles import write_bytes
 from salva.report.summary import Summary
+
+FILE_WIDTH = 760
 
 
 def all_charts(summary: Summary) -> Iterator[tuple[str, Chart]]:
@@ -35,8 +39,9 @@ def write_figures(summary: Summary, folder: Path) -> list[Path]:
     for model, chart in all_charts(summary):
         owner = "".join(c if c.isalnum() or c in "+.-" else "-" for c in model)[:60]
         stem = f"{owner}-{chart.name}" if owner and len(summary.by_model) > 1 else chart.name
-        for form in ("svg", "png"):
+        scene = draw_chart(chart, FILE_WIDTH, has_title=True)
+        for form, data in (("svg", svg_file(scene)), ("png", png_file(scene))):
             path = folder / f"{stem}.{form}"
-            write_bytes(path, render_chart(chart, form))
+            write_bytes(path, data)
             written.append(path)
     return written

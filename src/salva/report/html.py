@@ -10,8 +10,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 
@@ -19,27 +19,29 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from salva.assets.files import read_asset
-from salva.core.chart import Chart
+from salva.core.chart import Chart, ChartKind
 from salva.core.source import ImageSource, RunRecords
 from salva.core.table import Cell, Table
 from salva.core.verdict import observers_text
-from salva.figures.drawing import render_chart
-from salva.figures.formats import cell_text, figure_text, heading, interval_text, is_share, lookup, percent
+from salva.figures.drawing import draw_chart
+from salva.figures.formats import cell_text, figure_text, heading, interval_text, percent
+from salva.figures.svg import svg_markup
 from salva.files.outfiles import write_text
-from salva.report import charts
 from salva.report.chart_files import all_charts, write_figures
 from salva.report.gallery import MAX_EXHIBITS, Exhibit, Gallery, make_gallery
-from salva.report.summary import ModelSummary, Summary, summarise_records
+from salva.report.summary import Summary, summarise_records
 from salva.store.queries import open_source
 
 _TEMPLATES = files("salva.report") / "templates"
 _MAX_CHOICES = 24
 """A label with more values than this is searched for, not chosen from a list."""
 _PAGE_SIZE = 10
+_MAX_CHIP = 40
+_LABEL = "label:"
 _MAX_NAMES = 6
 """Of more raters than this the rest are counted."""
-_DRAWN_BY_THE_PAGE = ("law-by-modifier", "by-law", "by-count")
-"""The page draws these itself, with cells that can be chosen; as pictures they are for files."""
+_WIDE, _HALF, _NARROW = 880, 520, 340
+"""Charts are drawn for a whole row of the page or for half of one, and once more for a telephone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,40 +54,33 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DrawnChart:
-    """A chart and its picture."""
+class Figure:
+    """A chart drawn for every width of the page."""
 
     chart: Chart
-    uri: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelView:
-    """One model's figures as the page shows them."""
-
-    summary: ModelSummary
-    heat: charts.HeatMap | None
-    curve: charts.Curve | None
-    laws: tuple[charts.Bar, ...]
-    categories: tuple[charts.Bar, ...]
-    and_or: tuple[charts.Bar, ...]
-    errors: tuple[charts.Bar, ...]
-    control: Mapping[str, Cell] | None
-    n_by_truth: int
-    """Cases whose headline is truth because several worlds fit."""
+    model: str
+    """Whose it is; empty for one of several models together."""
+    drawings: Markup
+    is_wide: bool
+    tags: str
+    """What all its marks choose by: the model, where there are several."""
 
 
 def write_html(directory: Path, out: Path, limit: int = MAX_EXHIBITS) -> None:
     """Write the report of a run."""
     with open_source(directory) as (records, images):
-        page = render_html(records, images, limit)
-        write_figures(summarise_records(records), out.parent / "figures")
+        summary = summarise_records(records)
+        page = _page(summary, records, images, limit)
+        write_figures(summary, out.parent / "figures")
     write_text(out, page)
 
 
 def render_html(records: RunRecords, images: ImageSource, limit: int = MAX_EXHIBITS) -> str:
     """The report as text; `limit` caps the counterexamples that are embedded."""
-    summary = summarise_records(records)
+    return _page(summarise_records(records), records, images, limit)
+
+
+def _page(summary: Summary, records: RunRecords, images: ImageSource, limit: int) -> str:
     gallery = make_gallery(records, images, limit)
     style, script = _asset("report.css"), _asset("report.js")
     environment = Environment(
@@ -95,18 +90,15 @@ def render_html(records: RunRecords, images: ImageSource, limit: int = MAX_EXHIB
     environment.globals |= {
         "cell_text": cell_text,
         "is_number": _is_number,
-        "is_share": is_share,
         "interval_text": interval_text,
         "observers_text": observers_text,
         "figure_text": figure_text,
         "is_imported": bool(summary.asked.imported),
-        "plot": {"width": charts.PLOT_WIDTH, "height": charts.PLOT_HEIGHT},
     }
     return environment.from_string(_asset("report.html.j2")).render(
         summary=summary,
         facts=_facts(records),
-        views=[_view(one) for one in summary.by_model],
-        charts=_charts(summary),
+        figures=_figures(summary, can_choose=bool(gallery.exhibits)),
         models_table=summary.models_table() if len(summary.by_model) > 1 else None,
         joined_tables=summary.joined_tables(),
         gallery=gallery,
@@ -118,34 +110,24 @@ def render_html(records: RunRecords, images: ImageSource, limit: int = MAX_EXHIB
         script=Markup(script),
         policy=_policy(style, script),
         audit=_audit(summary),
-        exhibit_labels=_exhibit_labels,
+        exhibit_tags=_exhibit_tags,
+        chips=_chips,
     )
 
 
-def _charts(summary: Summary) -> dict[str, list[DrawnChart]]:
-    """The charts of each model, and under the empty name those of all models together."""
-    drawn: dict[str, list[DrawnChart]] = {"": []}
+def _figures(summary: Summary, *, can_choose: bool) -> list[Figure]:
+    """Every chart in both drawings; the style shows the one that fits."""
+    figures = []
     for model, chart in all_charts(summary):
-        if chart.name in _DRAWN_BY_THE_PAGE:
-            continue
-        uri = "data:image/svg+xml;base64," + base64.b64encode(render_chart(chart, has_title=False)).decode("ascii")
-        drawn.setdefault(model, []).append(DrawnChart(chart=chart, uri=uri))
-    return drawn
-
-
-def _view(model: ModelSummary) -> ModelView:
-    control = model.table("control")
-    return ModelView(
-        summary=model,
-        heat=charts.heat_map(model),
-        curve=charts.number_curve(model),
-        laws=charts.rate_bars(model.table("by law"), "law"),
-        categories=charts.rate_bars(model.table("by category"), "category"),
-        and_or=charts.rate_bars(model.table("and against or"), "modifier"),
-        errors=charts.error_bars(model),
-        control=lookup(control) if control else None,
-        n_by_truth=sum(model.open_cases.values()),
-    )
+        shown = chart if can_choose else replace(chart, filters={})
+        is_wide = chart.kind in (ChartKind.HEAT_MAP, ChartKind.BOXES)
+        roomy = svg_markup(draw_chart(shown, _WIDE if is_wide else _HALF), "roomy")
+        narrow = svg_markup(draw_chart(shown, _NARROW), "narrow")
+        # The writer of SVG escapes every word; its elements and attributes are its own.
+        drawings = Markup(roomy + narrow)
+        tags = f"model\t{_one_line(model)}" if model and len(summary.by_model) > 1 else ""
+        figures.append(Figure(chart=shown, model=model, drawings=drawings, is_wide=is_wide, tags=tags))
+    return figures
 
 
 def _featured(gallery: Gallery) -> Exhibit | None:
@@ -191,37 +173,48 @@ def _audit(summary: Summary) -> str:
 
 def _filters(gallery: Gallery) -> list[Filter]:
     """The labels worth choosing by, then what every exhibit has."""
-    labels: dict[str, dict[str, None]] = {}
+    values: dict[str, dict[str, None]] = {}
     for exhibit in gallery.exhibits:
-        for name, value in exhibit.case.labels.items():
-            labels.setdefault(name, {})[value] = None
-    chosen = [
-        Filter(name=f"label:{name}", title=name, values=tuple(sorted(values, key=_natural)))
-        for name, values in labels.items()
-        if 1 < len(values) <= _MAX_CHOICES and name != "entities"
-    ]
-    errors = sorted({error for exhibit in gallery.exhibits for error in exhibit.verdict.errors})
-    always = (
-        ("error", "error type", errors),
-        ("kind", "kind", sorted({exhibit.kind for exhibit in gallery.exhibits})),
-        ("relation", "decided by", sorted({exhibit.verdict.relation for exhibit in gallery.exhibits})),
-        ("model", "model", sorted({exhibit.verdict.model for exhibit in gallery.exhibits})),
-    )
-    return chosen + [
-        Filter(name=name, title=title, values=tuple(values)) for name, title, values in always if len(values) > 1
+        for name, value in _tags(exhibit):
+            values.setdefault(name, {})[value] = None
+    always = {"error": "error type", "kind": "kind", "relation": "decided by", "model": "model"}
+    chosen = [name for name in values if name.startswith(_LABEL) and len(values[name]) <= _MAX_CHOICES]
+    return [
+        Filter(
+            name=name,
+            title=always.get(name, name.removeprefix(_LABEL)),
+            values=tuple(sorted(values[name], key=_natural)),
+        )
+        for name in (*chosen, *always)
+        if len(values.get(name, ())) > 1
     ]
 
 
-def _exhibit_labels(exhibit: Exhibit) -> str:
-    """Every (filter, value) an exhibit answers to, one a line: names first, then a tab, then the value."""
-    pairs = [(f"label:{name}", value) for name, value in exhibit.case.labels.items()]
+def _tags(exhibit: Exhibit) -> list[tuple[str, str]]:
+    """Every filter and value an exhibit answers to; a label that lists several things answers to each of them."""
+    pairs = [
+        (f"{_LABEL}{name}", part) for name, value in exhibit.case.labels.items() for part in value.split(",") if part
+    ]
     pairs += [("error", error) for error in exhibit.verdict.errors]
     pairs += [
+        ("category", exhibit.case.category),
         ("kind", exhibit.kind),
         ("relation", exhibit.verdict.relation),
         ("model", exhibit.verdict.model),
     ]
-    return "\n".join(f"{_one_line(name)}\t{_one_line(value)}" for name, value in pairs)
+    return [(_one_line(name), _one_line(value)) for name, value in pairs]
+
+
+def _exhibit_tags(exhibit: Exhibit) -> str:
+    """The tags, one a line: the name first, then a tab, then the value."""
+    return "\n".join(f"{name}\t{value}" for name, value in _tags(exhibit))
+
+
+def _chips(exhibit: Exhibit) -> list[tuple[str, str]]:
+    """Labels as short words, each with its name; a bare number says what it counts."""
+    labels = exhibit.case.labels.items()
+    short = [(name, value) for name, value in labels if "," not in value and len(value) <= _MAX_CHIP]
+    return [(name, f"{name} {value}" if value.isdecimal() else value) for name, value in short]
 
 
 def _one_line(text: str) -> str:

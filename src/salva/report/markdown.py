@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 
-from salva.core.table import Table
+from salva.core.chart import Chart, ChartKind
+from salva.core.table import KeyFigure, Table
 from salva.figures.formats import cell_text, figure_text, heading, interval_text, percent
-from salva.report.charts import HeatCell, heat_map
+from salva.figures.reading import cells_of, n_text, names_of, number, value_text, word
 from salva.report.summary import ModelSummary, Summary
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]#|~])")
@@ -40,18 +41,15 @@ def escape(text: str) -> str:
 def _model(model: ModelSummary, unit: str) -> list[str]:
     numbers = model.numbers
     decided = model.outcomes["HOLDS"] + model.outcomes["VIOLATED"]
-    lines = []
-    for figure in model.key_figures:
-        value, note = figure_text(figure)
-        lines.append(f"- **{escape(figure.title)}: {value}**" + (f" ({escape(note)})" if note else ""))
+    lines: list[str] = []
+    lines += [_figure(figure, "**") for figure in model.key_figures]
     rates = [
         f"- **Violation rate: {percent(model.violation_rate)}** of {decided} decided {unit} "
         f"(95 %: {interval_text(*model.interval)})",
         f"- Macro average over {numbers.get('n_categories') or 0:g} categories: {percent(numbers.get('macro_rate'))} "
         f"({interval_text(numbers.get('macro_low'), numbers.get('macro_high'))})",
     ]
-    if numbers.get("numbering_macro_rate") is not None:
-        rates.append(f"- Numbering, macro average: {percent(numbers['numbering_macro_rate'])}")
+    rates += [_figure(figure) for figure in model.asides]
     if numbers.get("excess") is not None:
         ends = interval_text(numbers.get("excess_low"), numbers.get("excess_high"))
         rates.append(f"- Excess over seed noise: {percent(numbers['excess'])} ({ends})")
@@ -64,21 +62,29 @@ def _model(model: ModelSummary, unit: str) -> list[str]:
     if model.n_unjudged:
         lines.append(f"- Not judged yet: {model.n_unjudged}; these figures are over part of the run")
     blocks = ["\n".join(lines)]
-    heat = heat_map(model)
-    if heat is not None:
-        rows = [("law", *heat.columns)]
-        rows += [
-            (name, *(f"{cell.text} {f'({cell.note})' if cell.note else ''}".strip() for cell in cells))
-            for name, cells in heat.rows
-        ]
-        blocks += ["### Violation rate, law by modifier", _grid([[escape(text) for text in row] for row in rows])]
+    if model.charts and model.charts[0].kind is ChartKind.HEAT_MAP:
+        blocks += [f"### {escape(model.charts[0].title)}", _heat_map(model.charts[0])]
     for table in model.tables:
         blocks += [f"### {escape(table.name)}", _table(table)]
     return blocks
 
 
-def _heat_text(cell: HeatCell) -> str:
-    return f"{cell.text} ({cell.note})" if cell.note else cell.text
+def _figure(figure: KeyFigure, strong: str = "") -> str:
+    value, note = figure_text(figure)
+    return f"- {strong}{escape(figure.title)}: {value}{strong}" + (f" ({escape(note)})" if note else "")
+
+
+def _heat_map(chart: Chart) -> str:
+    columns, cells = names_of(chart, chart.x), cells_of(chart)
+    rows = [[chart.y, *(word(chart, column) for column in columns)]]
+    for line in names_of(chart, chart.y):
+        texts = []
+        for column in columns:
+            row = cells.get((line, column), {})
+            value, n = value_text(chart, number(row.get(chart.value)), 0), n_text(chart, row)
+            texts.append(f"{value} ({n})" if n else value)
+        rows.append([word(chart, line), *texts])
+    return _grid([[escape(text) for text in row] for row in rows])
 
 
 def _table(table: Table) -> str:

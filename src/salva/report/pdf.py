@@ -14,12 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
+from salva.assets.files import read_asset
+from salva.core.chart import Chart, ChartKind
 from salva.core.source import ImageSource, RunRecords
-from salva.core.table import Table
+from salva.core.table import KeyFigure, Table
 from salva.core.verdict import observers_text
 from salva.errors import MissingExtraError
-from salva.figures.drawing import render_chart
+from salva.figures.drawing import draw_chart
 from salva.figures.formats import cell_text, figure_text, heading, interval_text, percent
+from salva.figures.png import png_file
 from salva.files.outfiles import write_bytes
 from salva.report.chart_files import all_charts
 from salva.report.gallery import Exhibit, Shot, make_gallery
@@ -32,6 +35,9 @@ if TYPE_CHECKING:
 MAX_EXHIBITS = 24
 _MAX_ROWS, _MAX_COLUMNS, _MAX_CELL = 30, 9, 60
 _FONT, _BOLD = "DejaVuSans", "DejaVuSans-Bold"
+_POINTS = 0.75
+"""Of a chart's pixel."""
+_MAX_HEIGHT = 620
 
 
 def write_pdf(directory: Path, out: Path, limit: int = MAX_EXHIBITS) -> None:
@@ -65,23 +71,25 @@ class _Writer:
     """Makes the parts of the page; knows fonts and widths."""
 
     def __init__(self, width: float) -> None:
-        import matplotlib
         from reportlab.lib.styles import ParagraphStyle
         from reportlab.pdfbase import pdfmetrics
         from reportlab.pdfbase.ttfonts import TTFont
 
         # The charts' own font: it knows far more letters than a PDF's built-in ones.
-        folder = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
         for name in (_FONT, _BOLD):
-            pdfmetrics.registerFont(TTFont(name, folder / f"{name}.ttf"))
+            pdfmetrics.registerFont(TTFont(name, BytesIO(read_asset(f"fonts/{name}.ttf"))))
         self.width = width
         body = ParagraphStyle("body", fontName=_FONT, fontSize=8.5, leading=12)
         self._styles = {
             "body": body,
             "small": ParagraphStyle("small", body, fontSize=7, leading=9, textColor="#6d655d"),
             "h1": ParagraphStyle("h1", body, fontName=_BOLD, fontSize=17, leading=22, spaceAfter=6),
-            "h2": ParagraphStyle("h2", body, fontName=_BOLD, fontSize=12, leading=16, spaceBefore=14, spaceAfter=4),
-            "h3": ParagraphStyle("h3", body, fontName=_BOLD, fontSize=9, leading=12, spaceBefore=8, spaceAfter=3),
+            "h2": ParagraphStyle(
+                "h2", body, fontName=_BOLD, fontSize=12, leading=16, spaceBefore=14, spaceAfter=4, keepWithNext=1
+            ),
+            "h3": ParagraphStyle(
+                "h3", body, fontName=_BOLD, fontSize=9, leading=12, spaceBefore=8, spaceAfter=3, keepWithNext=1
+            ),
         }
 
     def number_page(self, canvas, document) -> None:  # type: ignore[no-untyped-def]  # reportlab's own, untyped
@@ -114,10 +122,16 @@ class _Writer:
             yield self.text("Charts", "h2")
         for model_name, chart in charts:
             owner = f" – {model_name}" if model_name and len(summary.by_model) > 1 else ""
-            yield self.text(chart.title + owner, "h3")
-            yield self.picture(render_chart(chart, "png", has_title=False), self.width, 420)
-            if chart.note:
-                yield self.text(chart.note, "small")
+            yield self.chart(chart, chart.title + owner)
+
+    def chart(self, chart: Chart, title: str) -> Flowable:
+        """A chart under its title, with its note, all on one page."""
+        from reportlab.platypus import KeepTogether
+
+        width = self.width if chart.kind in (ChartKind.HEAT_MAP, ChartKind.BOXES) else self.width * 0.75
+        drawn = png_file(draw_chart(chart, width / _POINTS))
+        parts = [self.text(title, "h3"), self.picture(drawn, width, _MAX_HEIGHT)]
+        return KeepTogether(parts + ([self.text(chart.note, "small")] if chart.note else []))
 
     def exhibits(self, records: RunRecords, images: ImageSource, limit: int) -> Iterator[Flowable]:
         """The counterexamples, each kept on one page."""
@@ -215,16 +229,20 @@ _RULES = [
 ]
 
 
+def _figure(figure: KeyFigure) -> str:
+    value, note = figure_text(figure)
+    return f"{figure.title}: {value}" + (f" ({note})" if note else "")
+
+
 def _figures(model: ModelSummary) -> Iterator[str]:
-    for figure in model.key_figures:
-        value, note = figure_text(figure)
-        yield f"{figure.title}: {value}" + (f" ({note})" if note else "")
+    yield from map(_figure, model.key_figures)
     if model.has_rate:
         n_decided = model.outcomes["HOLDS"] + model.outcomes["VIOLATED"]
         yield (
             f"Violation rate: {percent(model.violation_rate)} of {n_decided} decided "
             f"(95 %: {interval_text(*model.interval)}); macro average {percent(model.numbers.get('macro_rate'))}"
         )
+        yield from map(_figure, model.asides)
         yield f"Inconclusive: {model.outcomes['INCONCLUSIVE']}, failed: {model.outcomes['FAILED']}"
     if model.n_unjudged:
         yield f"Not judged yet: {model.n_unjudged}; these figures are over part of the run"

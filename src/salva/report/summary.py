@@ -47,6 +47,8 @@ class ModelSummary:
     """What the suite is known by, where that is more than a violation rate."""
     open_cases: Mapping[str, int] = field(default_factory=dict)
     """Relation to how many cases it leads because several worlds fit them: two right pictures may differ."""
+    asides: tuple[KeyFigure, ...] = ()
+    """Figures for the small print beside the violation rate."""
 
     @property
     def violation_rate(self) -> float | None:
@@ -230,6 +232,7 @@ def _summarise_model(
     tables: list[Table] = []
     charts: list[Chart] = []
     key_figures: list[KeyFigure] = []
+    asides: list[KeyFigure] = []
     rates: tuple[Table, ...] = ()
     for metric in _metrics(suite):
         measured = metric.measure(judged)
@@ -238,8 +241,10 @@ def _summarise_model(
         # A suite's own metric comes after the general ones and may define a number more narrowly.
         numbers |= measured.numbers
         tables += measured.tables
-        charts += measured.charts
-        key_figures += measured.key_figures
+        for chart in measured.charts:
+            _place_chart(charts, chart)
+        key_figures += [figure for figure in measured.key_figures if not figure.is_aside]
+        asides += [figure for figure in measured.key_figures if figure.is_aside]
     if key_figures and not outcomes[Outcome.HOLDS] + outcomes[Outcome.VIOLATED]:
         # Ratings decide no relation; tables of rates would be dashes, and the bounds of no rate.
         tables = [table for table in tables if table not in rates]
@@ -252,12 +257,22 @@ def _summarise_model(
         charts=tuple(charts),
         key_figures=tuple(key_figures),
         open_cases=_open_cases(judged),
+        asides=tuple(asides),
     )
 
 
 def _open_cases(judged: Judgements) -> dict[str, int]:
     pairs = [one for one in judged.headline if is_open(one, judged.rate_of(one.verdict.relation))]
     return dict(Counter(relation for relation, _ in {(one.verdict.relation, one.case.case_id) for one in pairs}))
+
+
+def _place_chart(charts: list[Chart], chart: Chart) -> None:
+    """Put a chart last, or in the place of the one it replaces."""
+    names = [other.name for other in charts]
+    if chart.replaces in names:
+        charts[names.index(chart.replaces)] = chart
+    else:
+        charts.append(chart)
 
 
 def _metrics(suite: str) -> Iterator[Metric]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from salva.core.chart import Chart, ChartKind
 from salva.core.table import Cell, Table
 from salva.figures.formats import cell_text, figure_text, heading, interval_text, is_share, percent
-from salva.report.charts import HEAT_STEPS, HeatCell, HeatMap, heat_map
+from salva.figures.reading import cells_of, names_of, number, rows_of, value_text, word
 from salva.report.summary import ModelSummary, Summary
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _COOL, _HOT = (250, 244, 232), (200, 57, 31)
-_MAX_CATEGORIES = 20
+_MAX_LINES = 20
 _MAX_REASONS = 3
 _REASON_WIDTH = 200
 
@@ -45,11 +46,7 @@ def _model(summary: Summary, model: ModelSummary) -> list[Text | RichTable]:
     from rich.text import Text
 
     parts: list[Text | RichTable] = [Text(f"\n{summary.suite} on {model.model}", style="bold")]
-    heat = heat_map(model)
-    if heat is not None:
-        parts.append(_heat_table(heat))
-    else:
-        parts += _category_table(model)
+    parts += [table for chart in model.charts[:1] for table in _leading(chart)]
     for figure in model.key_figures:
         value, note = figure_text(figure)
         parts.append(Text.assemble((f"{figure.title} ", ""), (value, "bold"), (f"  {note}" if note else "", "dim")))
@@ -73,8 +70,9 @@ def _small_print(model: ModelSummary, unit: str) -> list[str]:
     lines = [
         f"macro average  {percent(numbers.get('macro_rate'))} over {numbers.get('n_categories') or 0:g} categories"
     ]
-    if numbers.get("numbering_macro_rate") is not None:
-        lines[0] += f"; numbering {percent(numbers['numbering_macro_rate'])}"
+    for figure in model.asides:
+        value, note = figure_text(figure)
+        lines.append(f"{figure.title}  {value}" + (f" ({note})" if note else ""))
     if numbers.get("excess") is not None:
         ends = interval_text(numbers.get("excess_low"), numbers.get("excess_high"))
         lines.append(f"excess         {percent(numbers['excess'])} over seed noise (95 %: {ends})")
@@ -100,35 +98,43 @@ def _reasons(model: ModelSummary) -> list[str]:
     return shown + ([f"{len(rows) - _MAX_REASONS} more reasons are in the report"] if len(rows) > _MAX_REASONS else [])
 
 
-def _heat_table(heat: HeatMap) -> RichTable:
+def _leading(chart: Chart) -> list[RichTable]:
+    """The chart that comes first, as text; not where a page would show it better."""
+    if chart.kind is ChartKind.HEAT_MAP and len(names_of(chart, chart.y)) <= _MAX_LINES:
+        return [_heat_table(chart)]
+    if chart.kind is ChartKind.BARS and len(names_of(chart, chart.x)) <= _MAX_LINES:
+        return [_value_table(chart)]
+    return []
+
+
+def _heat_table(chart: Chart) -> RichTable:
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, padding=(0, 0), pad_edge=False)
     table.add_column("")
-    for column in heat.columns:
-        table.add_column(Text(column if column == "all" else column.upper()), justify="center", min_width=8)
-    for name, cells in heat.rows:
-        table.add_row(Text(f"{name}  "), *(Text(f"{cell.text:^8}", style=_shade(cell)) for cell in cells))
+    columns, cells = names_of(chart, chart.x), cells_of(chart)
+    for column in columns:
+        table.add_column(Text(word(chart, column)), justify="center", min_width=8)
+    for line in names_of(chart, chart.y):
+        values = [number(cells.get((line, column), {}).get(chart.value)) for column in columns]
+        texts = (Text(f"{value_text(chart, value, 0):^8}", style=_shade(chart, value)) for value in values)
+        table.add_row(Text(f"{word(chart, line)}  "), *texts)
     return table
 
 
-def _category_table(model: ModelSummary) -> list[RichTable]:
+def _value_table(chart: Chart) -> RichTable:
     from rich.table import Table
     from rich.text import Text
 
-    source = model.table("by category")
-    if source is None or not source.rows or len(source.rows) > _MAX_CATEGORIES:
-        return []
     table = Table(box=None)
-    table.add_column("category")
-    table.add_column("rate", justify="right")
-    table.add_column("n", justify="right")
-    for row in source.rows:
-        named = dict(zip(source.columns, row, strict=True))
-        rate = named["rate"]
-        table.add_row(Text(str(named["category"])), percent(rate if isinstance(rate, float) else None), str(named["n"]))
-    return [table]
+    columns = [column for column in (chart.x, chart.series, chart.y, chart.n) if column]
+    for column in columns:
+        table.add_column(heading(column), justify="right" if column in (chart.y, chart.n) else "left")
+    for row in rows_of(chart):
+        cells = [cell_text(column, row[column]) for column in columns]
+        table.add_row(*map(Text, cells))
+    return table
 
 
 def print_table(table: Table, console: Console | None = None) -> None:
@@ -154,10 +160,11 @@ def _cell(column: str, value: Cell) -> str:
     return f"{value:.3f}" if isinstance(value, float) and not is_share(column) else cell_text(column, value)
 
 
-def _shade(cell: HeatCell) -> str:
-    if cell.step is None:
+def _shade(chart: Chart, value: float | None) -> str:
+    low, high = chart.ends or (0.0, 1.0)
+    if value is None:
         return "dim"
-    share = cell.step / HEAT_STEPS
+    share = min(max((value - low) / (high - low), 0.0), 1.0)
     red, green, blue = (round(cool + (hot - cool) * share) for cool, hot in zip(_COOL, _HOT, strict=True))
     ink = "white" if share > 0.6 else "black"
     return f"{ink} on rgb({red},{green},{blue})"

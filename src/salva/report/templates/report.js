@@ -14,19 +14,21 @@
   const pager = document.getElementById("pager");
   const place = document.getElementById("place");
   let page = 0;
+  let pinned = [];
 
   const matches = (entry, wanted, words) =>
     wanted.every((tag) => entry.tags.has(tag)) && words.every((word) => entry.words.includes(word));
 
   const show = () => {
-    const wanted = selects.filter((select) => select.value !== "").map((select) => `${select.dataset.filter}\t${select.value}`);
+    const wanted = selects.filter((select) => select.value !== "").map((select) => `${select.dataset.filter}\t${select.value}`).concat(pinned);
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const found = cards.filter((entry) => matches(entry, wanted, words));
-    const last = Math.max(0, Math.ceil(found.length / size) - 1);
+    const matching = cards.filter((entry) => matches(entry, wanted, words));
+    const last = Math.max(0, Math.ceil(matching.length / size) - 1);
     page = Math.min(page, last);
-    const shown = new Set(found.slice(page * size, (page + 1) * size));
+    const shown = new Set(matching.slice(page * size, (page + 1) * size));
     for (const entry of cards) entry.card.hidden = !shown.has(entry);
-    counter.textContent = found.length === cards.length ? `${cards.length} shown here` : `${found.length} of ${cards.length} match`;
+    const beside = pinned.map((tag) => `, ${tag.replace(/^label:/, "").replace("\t", " ")}`).join("");
+    counter.textContent = matching.length === cards.length ? `${cards.length} shown here` : `${matching.length} of ${cards.length} match${beside}`;
     place.textContent = `page ${page + 1} of ${last + 1}`;
     pager.hidden = last === 0;
     pager.querySelector("[data-step='-1']").disabled = page === 0;
@@ -37,11 +39,24 @@
     page = 0;
     show();
   };
-  selects.forEach((select) => select.addEventListener("change", again));
-  search.addEventListener("input", again);
-  document.getElementById("reset").addEventListener("click", () => {
+  const unpin = () => {
+    pinned = [];
+    document.querySelector(".mark.chosen")?.classList.remove("chosen");
+  };
+  const clear = () => {
+    unpin();
     selects.forEach((select) => (select.value = ""));
     search.value = "";
+  };
+  selects.forEach((select) =>
+    select.addEventListener("change", () => {
+      unpin();
+      again();
+    }),
+  );
+  search.addEventListener("input", again);
+  document.getElementById("reset").addEventListener("click", () => {
+    clear();
     again();
   });
   pager.addEventListener("click", (event) => {
@@ -55,19 +70,28 @@
   const boxes = document.getElementById("boxes");
   boxes.addEventListener("change", () => document.body.classList.toggle("no-boxes", !boxes.checked));
 
-  // Clicking a cell of the heat map chooses its law and modifier.
-  const choose = (name, value) => {
-    const select = selects.find((one) => one.dataset.filter === `label:${name}`);
-    if (select) select.value = [...select.options].some((one) => one.value === value) ? value : "";
+  // A mark of a chart chooses what it stands for; a value that no list offers is kept beside the lists.
+  const choose = (mark) => {
+    clear();
+    const chart = mark.closest(".chart");
+    for (const tag of `${mark.dataset.tags}\n${chart.dataset.tags}`.split("\n").filter(Boolean)) {
+      const [name, value] = tag.split("\t");
+      const select = selects.find((list) => list.dataset.filter === name);
+      if (select && [...select.options].some((option) => option.value === value)) select.value = value;
+      else pinned.push(tag);
+    }
+    mark.classList.add("chosen");
+    again();
+    document.getElementById("counterexamples").scrollIntoView();
   };
-  document.querySelectorAll("button[data-law]").forEach((button) =>
-    button.addEventListener("click", () => {
-      choose("law", button.dataset.law);
-      choose("modifier", button.dataset.modifier);
-      again();
-      document.getElementById("counterexamples").scrollIntoView();
-    }),
-  );
+  for (const mark of document.querySelectorAll(".mark")) {
+    mark.addEventListener("click", () => choose(mark));
+    mark.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      choose(mark);
+    });
+  }
 
   document.addEventListener("click", async (event) => {
     const button = event.target.closest("button[data-copy]");

@@ -305,11 +305,13 @@ def _charts(
                     y=column,
                     low=low,
                     high=high,
+                    n="n_pairs",
                     y_label=f"mean {measure}",
                     is_share=True,
                     is_high_good=True,
                     ends=(0.0, 1.0),
-                    note="1 is perfect; the number of pairs is in the table of the same name.",
+                    filters={label: f"label:{label}" for label in ("law", "dimension") if label in table.columns},
+                    note="100 % is perfect; n is the number of pairs.",
                 )
         if by_both is not None:
             yield Chart(
@@ -320,14 +322,16 @@ def _charts(
                 x="dimension",
                 y="law",
                 value=column,
+                n="n_pairs",
                 is_share=True,
                 is_high_good=True,
                 ends=(0.0, 1.0),
+                filters={"dimension": "label:dimension", "law": "label:law"},
                 note="One cell a category of pairs.",
             )
 
 
 def _named(table: Table) -> Table:
     """The table with law and dimension as one name, for an axis."""
-    rows = tuple((f"{row[1]} {row[2]}".strip() or str(row[0]), *row[3:]) for row in table.rows)
-    return Table(name=table.name, columns=("category", *table.columns[3:]), rows=rows, note=table.note)
+    rows = tuple((f"{row[1]} {row[2]}".strip() or str(row[0]), *row[1:]) for row in table.rows)
+    return Table(name=table.name, columns=("category", *table.columns[1:]), rows=rows, note=table.note)

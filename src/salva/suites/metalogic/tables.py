@@ -8,20 +8,19 @@ in a column beside ours only under the rule they were measured by.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
-from salva.core.chart import Chart, ChartKind
 from salva.core.judged import Judged, Judgements
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
-from salva.core.table import Cell, Table
+from salva.core.table import Cell, KeyFigure, Table
 from salva.core.verdict import OPTICAL_CHARACTER, Outcome
 from salva.judging.control import excess_of
 from salva.judging.headline import of_main_observers
 from salva.judging.tally import RATE_COLUMNS, category_mean, macro_rate, tally, tally_by
+from salva.suites.metalogic.charts import charts_of
 
 LAWS = ("commutative", "associative", "distributive", "complement", "de-morgan")
 MODIFIERS = ("and", "or", "x", "y")
@@ -99,7 +98,8 @@ class MetaLogicTables:
             _published(logic, numbering, looked_at_all),
         )
         made = tuple(table for table in tables if table is not None)
-        return Measured(tables=made, numbers=numbers, charts=tuple(_charts(made)))
+        figures = _numbering_figure(numbers)
+        return Measured(tables=made, numbers=numbers, charts=tuple(charts_of(made, numbers)), key_figures=figures)
 
 
 def _published(logic: Sequence[Judged], numbering: Sequence[Judged], looked_at_all: bool) -> Table | None:
@@ -113,6 +113,7 @@ def _published(logic: Sequence[Judged], numbering: Sequence[Judged], looked_at_a
     if by_papers_rule and category_mean(of_the_paper).n_categories == N_LOGIC_CATEGORIES:
         return Table(
             name="reference",
+            title="Beside the published figures",
             columns=("figure", "published", "where", "ours"),
             rows=tuple((p.figure, p.value, p.where, _ours(p.ours, of_the_paper, numbering)) for p in PUBLISHED),
             note="Published figures of the MetaLogic paper, measured by the rule of this run; averages are over "
@@ -120,6 +121,7 @@ def _published(logic: Sequence[Judged], numbering: Sequence[Judged], looked_at_a
         )
     return Table(
         name="reference, other rule",
+        title="Published figures, by another rule",
         columns=("figure", "published", "where"),
         rows=tuple((p.figure, p.value, p.where) for p in PUBLISHED),
         note="Not comparable with this run: the paper compares every label two pictures show, also where several "
@@ -128,29 +130,13 @@ def _published(logic: Sequence[Judged], numbering: Sequence[Judged], looked_at_a
     )
 
 
-def _charts(tables: Sequence[Table]) -> Iterator[Chart]:
-    """The pictures of the paper: law by modifier, each law, the curve over numbers."""
-    for table in tables:
-        chart = partial(Chart, table=table, is_share=True, ends=(0.0, 1.0), y_label="violation rate")
-        match table.name:
-            case "law by modifier":
-                kind, title = ChartKind.HEAT_MAP, "Violation rate, law by modifier"
-                yield chart(name="law-by-modifier", title=title, kind=kind, x="modifier", y="law", value="rate")
-            case "by law":
-                kind, title = ChartKind.BARS, "Violation rate by law"
-                yield chart(name="by-law", title=title, kind=kind, x="law", y="rate", low="low", high="high")
-            case "numbering by count and entity":
-                counted = replace(table, rows=tuple((row[0], int(str(row[1])), *row[2:]) for row in table.rows))
-                yield chart(
-                    name="by-count",
-                    title="Violation rate over the number of things",
-                    kind=ChartKind.LINES,
-                    table=counted,
-                    x="count",
-                    y="rate",
-                    series="entity",
-                    x_label="things",
-                )
+def _numbering_figure(numbers: Mapping[str, float | None]) -> tuple[KeyFigure, ...]:
+    rate = numbers.get("numbering_macro_rate")
+    if rate is None:
+        return ()
+    title = f"numbering, macro average over {numbers['numbering_n_categories']:g} categories"
+    low, high = numbers["numbering_macro_low"], numbers["numbering_macro_high"]
+    return (KeyFigure(title=title, value=rate, low=low, high=high, is_share=True, is_aside=True),)
 
 
 def _ours(which: str, logic: Sequence[Judged], numbering: Sequence[Judged]) -> float | None:

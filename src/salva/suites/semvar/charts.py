@@ -62,6 +62,7 @@ def _boxes(judged: Sequence[Judged], note: str, *, is_over_models: bool = False)
         x="category",
         y="kappa",
         series="model" if is_over_models else "",
+        filters={"model": "model", "category": "label:category"},
         is_joined=is_over_models,
         is_for_several=is_over_models,
         y_label="kappa",
@@ -76,15 +77,17 @@ def _heat_map(judged: Sequence[Judged], note: str) -> Chart:
     for category, one in _rows_by(judged, "category"):
         groups.setdefault(category, []).append(one.verdict.scores["kappa"])
     model = judged[0].verdict.model
-    rows: list[tuple[Cell, ...]] = [(model, category, mean(kappas)) for category, kappas in groups.items()]
+    rows: list[tuple[Cell, ...]] = [(model, category, mean(kappas), len(kappas)) for category, kappas in groups.items()]
     return Chart(
         name="semvar-kappa-heat-map",
         title="Mean kappa by category and model (as Figure 7)",
         kind=ChartKind.HEAT_MAP,
-        table=Table(name="mean kappa by category", columns=("model", "category", "kappa"), rows=tuple(rows)),
+        table=Table(name="mean kappa by category", columns=("model", "category", "kappa", "n"), rows=tuple(rows)),
         x="model",
         y="category",
         value="kappa",
+        n="n",
+        filters={"model": "model", "category": "label:category"},
         is_high_good=True,
         is_joined=True,
         ends=_HEAT_ENDS,
@@ -129,6 +132,7 @@ def _shares(judged: Sequence[Judged], note: str) -> Chart:
         table=Table(name="shares of kappa by aspect", columns=("aspect", "kappa", "share"), rows=tuple(rows)),
         x="aspect",
         y="share",
+        filters={"aspect": "label:aspect"},
         series="kappa",
         y_label="share of the triples",
         is_share=True,

@@ -1,0 +1,97 @@
+"""The pictures of the MetaLogic paper as charts: law by modifier, each law, AND against OR, the curve over numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+
+from salva.core.chart import Chart, ChartKind
+from salva.core.table import Cell, Table
+
+_ALL = "all"
+
+
+def charts_of(tables: Sequence[Table], numbers: Mapping[str, float | None]) -> Iterator[Chart]:
+    """The charts of one model's tables; the macro average stands in the corner of the heat map."""
+    by_name = {table.name: table for table in tables}
+    chart = partial(Chart, is_share=True, ends=(0.0, 1.0), y_label="violation rate", n="n")
+    bars = partial(chart, kind=ChartKind.BARS, y="rate", low="low", high="high")
+    if "law by modifier" in by_name:
+        yield chart(
+            name="law-by-modifier",
+            title="Where it breaks: violation rate, law by modifier",
+            kind=ChartKind.HEAT_MAP,
+            table=_with_edges(by_name, numbers.get("macro_rate")),
+            x="modifier",
+            y="law",
+            value="rate",
+            edge=_ALL,
+            words={modifier: modifier.upper() for modifier in ("and", "or", "x", "y")},
+            filters={"law": "label:law", "modifier": "label:modifier"},
+            replaces="by-category",
+            note="Share of pairs that broke. What stands under all is pooled over its row or column; the corner is the "
+            "macro average.",
+        )
+    if "by law" in by_name:
+        yield bars(
+            name="by-law",
+            title="Violation rate by law",
+            table=by_name["by law"],
+            x="law",
+            filters={"law": "label:law"},
+        )
+    if "numbering by count and entity" in by_name:
+        yield chart(
+            name="by-count",
+            title="How many: violation rate over the number of things",
+            kind=ChartKind.LINES,
+            table=_with_all_things(by_name),
+            x="count",
+            y="rate",
+            series="entity",
+            edge=_ALL,
+            low="low",
+            high="high",
+            x_label="things, the larger number named in the prompt",
+            note="The band is the 95 % interval over all things together.",
+        )
+    if "and against or" in by_name:
+        yield bars(
+            name="and-against-or",
+            title="AND against OR",
+            table=by_name["and against or"],
+            x="modifier",
+            words={"and": "AND", "or": "OR"},
+            filters={"modifier": "label:modifier"},
+            note=by_name["and against or"].note,
+        )
+
+
+def _with_edges(by_name: Mapping[str, Table], macro: float | None) -> Table:
+    """Law by modifier, with each law's and each modifier's own rate, and the macro average in the corner."""
+    table, laws, modifiers = (by_name[name] for name in ("law by modifier", "by law", "by modifier"))
+    names = dict.fromkeys(str(row[0]) for row in table.rows)
+    rows: list[tuple[Cell, ...]] = []
+    for law in names:
+        rows += [row for row in table.rows if row[0] == law]
+        rows += [(law, _ALL, *row[1:]) for row in laws.rows if row[0] == law]
+    rows += [(_ALL, *row) for row in modifiers.rows]
+    corner = {"law": _ALL, "modifier": _ALL, "rate": macro, "n": "macro"}
+    rows.append(tuple(corner.get(column) for column in table.columns))
+    # Columns stand in the order of first appearance, and a law may lack a modifier.
+    order = [str(row[0]) for row in modifiers.rows] + [_ALL]
+    lines = [*names, _ALL]
+    rows.sort(key=lambda row: (lines.index(str(row[0])), order.index(str(row[1]))))
+    return Table(name=table.name, columns=table.columns, rows=tuple(rows))
+
+
+def _with_all_things(by_name: Mapping[str, Table]) -> Table:
+    """A line for each thing, and one with its interval for all of them together."""
+    table, pooled = by_name["numbering by count and entity"], by_name["numbering by count"]
+    ends = [table.columns.index(name) for name in ("low", "high")]
+    rows: list[tuple[Cell, ...]] = [
+        (row[0], int(str(row[1])), *(None if index in ends else row[index] for index in range(2, len(row))))
+        for row in table.rows
+    ]
+    rows += [(_ALL, int(str(row[0])), *row[1:]) for row in pooled.rows]
+    return Table(name=table.name, columns=table.columns, rows=tuple(rows))
