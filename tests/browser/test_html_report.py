@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from report.fake_runs import FakeImages, make_verdict, random_run
+from report.fake_runs import FakeImages, make_case, make_verdict, random_run
 from report.hostile import EVERYTHING, hostile_run
 from selenium import webdriver
 from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select
 
 from salva.core.case import Case, Prompt
@@ -87,12 +91,114 @@ def test_filters_pages_boxes_and_search(browser: webdriver.Chrome, tmp_path: Pat
     assert not overlay.is_displayed()
 
 
+def _mark(browser: webdriver.Chrome, *tags: str) -> WebElement:
+    """The first mark of a chart, as shown at this width, that chooses by these tags."""
+    marks = browser.find_elements(By.CSS_SELECTOR, ".chart .mark")
+    mark = next(
+        mark for mark in marks if mark.get_dom_attribute("data-tags") == "\n".join(tags) and mark.is_displayed()
+    )
+    # Not under the bar that stays at the top of the page.
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", mark)
+    return mark
+
+
+def _chosen(browser: webdriver.Chrome, name: str) -> str:
+    return str(browser.find_element(By.CSS_SELECTOR, f"select[data-filter='{name}']").get_property("value"))
+
+
 def test_a_heat_cell_chooses_its_counterexamples(browser: webdriver.Chrome, tmp_path: Path) -> None:
     records, images = random_run()
     _open(browser, tmp_path / "report.html", render_html(records, images, limit=80))
-    browser.execute_script("document.querySelector(\"button[data-law='complement'][data-modifier='y']\").click()")
+    _mark(browser, "label:law\tcomplement", "label:modifier\ty").click()
     assert _shown(browser)
     assert all("complement-y" in name for name in _shown(browser))
+    assert (_chosen(browser, "label:law"), _chosen(browser, "label:modifier")) == ("complement", "y")
+    _mark(browser, "label:modifier\tor").click()
+    assert (_chosen(browser, "label:law"), _chosen(browser, "label:modifier")) == ("", "or"), "a sum chooses less"
+    assert all("-or-" in name for name in _shown(browser))
+    assert len(browser.find_elements(By.CSS_SELECTOR, ".mark.chosen")) == 1
+
+
+def test_a_bar_is_reached_and_chosen_by_keyboard(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    records, images = random_run()
+    _open(browser, tmp_path / "report.html", render_html(records, images, limit=80))
+    for key in (Keys.ENTER, Keys.SPACE):
+        browser.find_element(By.ID, "reset").click()
+        error = _mark(browser, "error\toptical-character")
+        browser.execute_script("arguments[0].focus()", error)
+        assert browser.switch_to.active_element == error
+        outline = "return getComputedStyle(arguments[0].querySelector('rect')).stroke"
+        ActionChains(browser).send_keys(Keys.TAB).perform()
+        assert browser.switch_to.active_element != error
+        assert browser.execute_script(outline, browser.switch_to.active_element) != "none", "the focus can be seen"
+        ActionChains(browser).key_down(Keys.SHIFT).send_keys(Keys.TAB).key_up(Keys.SHIFT).send_keys(key).perform()
+        assert _chosen(browser, "error") == "optical-character"
+    chips = browser.find_elements(By.CSS_SELECTOR, "article.exhibit:not([hidden]) .chips")
+    assert chips
+    assert all("optical-character" in chip.text for chip in chips)
+
+
+def test_what_no_list_offers_is_chosen_all_the_same_and_can_be_undone(
+    browser: webdriver.Chrome, tmp_path: Path
+) -> None:
+    """A suite of one's own: categories have no list, and a category may have no counterexample in the file."""
+    cases = tuple(make_case(f"case-{n}", suite="mine", category=("plain", "fancy", "fine")[n % 3]) for n in range(9))
+    verdicts = tuple(
+        make_verdict(case.case_id, Outcome.HOLDS if case.category == "fine" else Outcome.VIOLATED) for case in cases
+    )
+    _open(browser, tmp_path / "report.html", render_html(RunRecords(cases=cases, verdicts=verdicts), FakeImages()))
+    counter = browser.find_element(By.ID, "counter")
+    _mark(browser, "category\tfancy").click()
+    assert _shown(browser) == ["case-1", "case-4", "case-7"]
+    assert counter.text == "3 of 6 match, category fancy"
+    _mark(browser, "category\tfine").click()
+    assert _shown(browser) == []
+    browser.find_element(By.ID, "reset").click()
+    assert len(_shown(browser)) == 6
+
+
+def test_with_several_models_a_mark_chooses_its_model_too(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    records, images = random_run(n_entities=3, models=("painter", "other"))
+    _open(browser, tmp_path / "report.html", render_html(records, images, limit=200))
+    second = browser.find_elements(By.CSS_SELECTOR, "section.model")[1]
+    tags = "label:law\tde-morgan\nlabel:modifier\tand"
+    marks = second.find_elements(By.CSS_SELECTOR, ".roomy .mark")
+    next(mark for mark in marks if mark.get_dom_attribute("data-tags") == tags).click()
+    assert (_chosen(browser, "model"), _chosen(browser, "label:law")) == ("other", "de-morgan")
+    cards = browser.find_elements(By.CSS_SELECTOR, "article.exhibit:not([hidden]) footer")
+    assert cards
+    assert all("model other" in card.text for card in cards)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_charts_take_the_colours_of_the_theme(browser: webdriver.Chrome, tmp_path: Path, theme: str) -> None:
+    records, images = random_run(n_entities=2)
+    features = [{"name": "prefers-color-scheme", "value": theme}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    _open(browser, tmp_path / "report.html", render_html(records, images, limit=2))
+    computed = "return getComputedStyle(document.querySelector('.chart .roomy text')).fill"
+    red, green, blue = map(int, re.findall(r"\d+", browser.execute_script(computed))[:3])
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    assert (red + green + blue > 3 * 128) is (theme == "dark")
+
+
+@pytest.mark.parametrize(("width", "kind"), [(390, "narrow"), (700, "roomy"), (1280, "roomy")])
+def test_each_width_has_its_drawing_with_words_one_can_read(
+    browser: webdriver.Chrome, tmp_path: Path, width: int, kind: str
+) -> None:
+    records, images = random_run(n_entities=2)
+    size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    _open(browser, tmp_path / "report.html", render_html(records, images, limit=2))
+    shown = [svg for svg in browser.find_elements(By.CSS_SELECTOR, ".chart svg") if svg.is_displayed()]
+    kinds = {str(svg.get_dom_attribute("class")) for svg in shown}
+    heights = browser.execute_script(
+        "return [...document.querySelectorAll('.chart text')].map(text => text.getBoundingClientRect().height)"
+    )
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert kind in kinds
+    assert len(shown) == len(browser.find_elements(By.CSS_SELECTOR, ".chart"))
+    assert min(height for height in heights if height) >= 10, "letters of about 9 pixels at least"
 
 
 @pytest.mark.parametrize("width", [360, 390, 1280])

@@ -149,7 +149,7 @@ def test_a_box_has_its_quarters_and_names_what_lies_beyond() -> None:
     values = (0.0, 1.0, 2.0, 3.0, 4.0, 40.0)
     table = Table(name="spread", columns=("category", "kappa"), rows=tuple(("a", value) for value in values))
     (mark,) = marks_of(draw_chart(make_chart(ChartKind.BOXES, table, ends=(0.0, 40.0)), 520))
-    assert mark.title == "a: median 2.5 (n 6)"
+    assert mark.title == "a: median 2.50 (n 6)"
     box = next(part for part in mark.parts if isinstance(part, Rect) and part.fill)
     (dots,) = [part for part in mark.parts if isinstance(part, Dots)]
     pixel = (dots.points[0][0] - box.x) / (40 - 1.25)
@@ -169,7 +169,7 @@ def test_lines_carry_names_that_do_not_overlap_and_a_band_only_where_there_is_an
     assert len(heights) == 4
     assert all(upper - lower >= 14.9 for lower, upper in pairwise(heights))
     assert len([part for part in flat(scene.parts) if isinstance(part, Area)]) == 1
-    assert [mark.title for mark in marks_of(scene)][-1] == "all, 1: 0.5, 2: 0.5, 3: 0.5"
+    assert [mark.title for mark in marks_of(scene)][-1] == "all, 1: 0.50, 2: 0.50, 3: 0.50"
     assert {"1", "2", "3"} <= set(words_of(scene)), "every whole number has its tick"
 
 

@@ -80,9 +80,28 @@ def test_the_page_shows_figures_and_says_what_was_left_out(page: str) -> None:
     assert f"{left_out} were left out" in page
     assert page.count('<article class="exhibit"') == 60 + page.count('<p class="kind">agree, both wrong</p>')
     assert "macro average over 20 categories" in page
-    assert page.count('<polyline points="') == 4
+    assert page.count('stroke-width="2.2"') == 2 * 5, "lines of four things and of all, drawn for both widths"
     assert "48 of 280 cases were decided by" in page
     assert "Published figures, by another rule" in page
+
+
+def test_every_chart_is_in_the_page_once_for_each_width(page: str) -> None:
+    records, _ = random_run()
+    charts = summarise(records.cases, records.verdicts, asked=records.asked).by_model[0].charts
+    drawn = [attributes for tag, attributes in Page(page).tags if tag == "svg" and attributes.get("class") != "boxes"]
+    for name in ("roomy", "narrow"):
+        titles = [attributes["aria-label"] for attributes in drawn if attributes["class"] == name]
+        assert titles == [chart.title for chart in charts]
+    assert "Where it breaks: law by modifier" in titles
+    assert "Where it breaks: by category" not in titles, "law by modifier says it better"
+
+
+def test_what_cannot_be_chosen_is_no_button() -> None:
+    records, images = random_run(n_entities=2)
+    fine = tuple(replace(verdict, outcome=Outcome.HOLDS, errors=(), failures=()) for verdict in records.verdicts)
+    tags = Page(render_html(replace(records, verdicts=fine), images)).tags
+    assert not [tag for tag, attributes in tags if attributes.get("role") == "button"]
+    assert [tag for tag, attributes in tags if attributes.get("aria-label") == "Where it breaks: law by modifier"]
 
 
 def test_counterexamples_are_spread_over_categories() -> None:

@@ -9,6 +9,7 @@ from salva.core.chart import Chart
 from salva.figures.layout import (
     BOLD,
     NARROW,
+    SMALL,
     Scale,
     colour_of,
     ends_of,
@@ -36,6 +37,8 @@ from salva.figures.scene import INK, SOFT, TRACK, Colour, Dots, Line, Mark, Part
 _SIZE = 12.5
 _THICK = 13.0
 _GAP = 9.0
+_NOTE = 10.5
+_ROOMY = 640.0
 
 
 def draw_bars(chart: Chart, width: float, top: float) -> tuple[list[Part], float]:
@@ -46,7 +49,9 @@ def draw_bars(chart: Chart, width: float, top: float) -> tuple[list[Part], float
     low, high = ends_of(chart, [value for value in reach if value is not None], has_zero=True)
     labels = _label_width(chart, names, width)
     values = max(text_width(value_text(chart, number(row[chart.y])), _SIZE * BOLD) for row in rows.values()) + 8
-    scale = Scale(low, high, labels, width - values)
+    # With room enough the small print stands behind the value, and not on a line of its own.
+    notes = max(text_width(small_print(chart, row), _NOTE) for row in rows.values()) + 12 if width >= _ROOMY else 0.0
+    scale = Scale(low, high, labels, width - notes - values)
     parts, y = legend(chart, width, top)
     begin = y
     bars: list[Part] = []
@@ -56,7 +61,7 @@ def draw_bars(chart: Chart, width: float, top: float) -> tuple[list[Part], float
             row = rows.get((name, group))
             if row is None:
                 continue
-            shapes, end = _bar(chart, row, colour_of(chart, index), scale, width, y)
+            shapes, end = _bar(chart, row, colour_of(chart, index), scale, (width, notes), y)
             if not index:
                 shapes = (*head, *shapes)
             floor = y - (18 if labels == 0 and not index else 0)
@@ -72,7 +77,7 @@ def draw_bars(chart: Chart, width: float, top: float) -> tuple[list[Part], float
 
 
 def _bar(
-    chart: Chart, row: Row, colour: Colour, scale: Scale, width: float, y: float
+    chart: Chart, row: Row, colour: Colour, scale: Scale, right: tuple[float, float], y: float
 ) -> tuple[tuple[Rect | Line | Dots | Text, ...], float]:
     value = number(row[chart.y])
     low, high = (number(row[column]) if column else None for column in (chart.low, chart.high))
@@ -85,20 +90,22 @@ def _bar(
     if low is not None and high is not None:
         middle = y + _THICK / 2
         shapes.append(Line(points=((scale(low), middle), (scale(high), middle)), stroke=INK, width=2))
-    text = value_text(chart, value)
-    shapes.append(Text(x=width, y=y + 11, text=text, size=_SIZE, anchor="end", is_bold=True))
-    note = small_print(chart, row)
-    if note:
-        shapes.append(Text(x=scale.start, y=y + _THICK + 12, text=note, size=10.5, fill=SOFT))
-    return tuple(shapes), y + _THICK + (16 if note else 4)
+    width, notes = right
+    text, note = value_text(chart, value), small_print(chart, row)
+    shapes.append(Text(x=width - notes, y=y + 11, text=text, size=_SIZE, anchor="end", is_bold=True))
+    if note and notes:
+        shapes.append(Text(x=width, y=y + 11, text=note, size=_NOTE, fill=SOFT, anchor="end"))
+    elif note:
+        shapes.append(Text(x=scale.start, y=y + _THICK + 12, text=note, size=_NOTE, fill=SOFT))
+    return tuple(shapes), y + _THICK + (16 if note and not notes else 4)
 
 
 def draw_boxes(chart: Chart, width: float, top: float) -> tuple[list[Part], float]:
     """Boxes from the first to the third quarter with the median, whiskers to 1.5 times that, dots beyond."""
     names, groups = names_of(chart, chart.x), groups_of(chart)
     everything = [value for (value,) in numbers_of(chart, "", chart.y)]
-    labels = _label_width(chart, names, width)
-    scale = Scale(*ends_of(chart, everything), labels + 4, width - 16)
+    labels, counts = _label_width(chart, names, width), text_width(f"n {len(everything)}", SMALL) + 8
+    scale = Scale(*ends_of(chart, everything), labels + 4, width - counts)
     parts, y = legend(chart, width, top)
     begin = y
     boxes: list[Part] = []
@@ -107,13 +114,14 @@ def draw_boxes(chart: Chart, width: float, top: float) -> tuple[list[Part], floa
         for index, group in enumerate(groups):
             rows = [row for row in rows_of(chart, group) if str(row[chart.x]) == name]
             values = sorted(value for row in rows if (value := number(row[chart.y])) is not None)
-            shapes = _box(values, colour_of(chart, index), scale, y) if values else ()
+            shapes = [*(() if index else head), *(_box(values, colour_of(chart, index), scale, y) if values else ())]
+            shapes.append(Text(x=width, y=y + 11, text=f"n {len(values)}", size=SMALL, fill=SOFT, anchor="end"))
             said = ", ".join(word(chart, part) for part in (name, group) if part)
             median = value_text(chart, _quarters(values)[1]) if values else "no value"
             title = f"{said}: median {median} (n {len(values)})"
             chosen = choices(chart, rows[0]) if rows else ()
             place = Rect(x=0, y=y - 2, width=width, height=_THICK + 6)
-            boxes.append(Mark(parts=(place, *(() if index else head), *shapes), title=title, chooses=chosen))
+            boxes.append(Mark(parts=(place, *shapes), title=title, chooses=chosen))
             y += _THICK + 5
         y += _GAP
     return parts + value_axis(chart, scale, begin - 4, y, width) + boxes, y + 36

@@ -9,7 +9,7 @@ from __future__ import annotations
 from salva.core.chart import Chart, ChartKind
 from salva.figures.bars import draw_bars, draw_boxes
 from salva.figures.heat_map import draw_heat_map
-from salva.figures.layout import BOLD, SMALL, wrapped
+from salva.figures.layout import BOLD, SMALL, fitted, wrapped
 from salva.figures.plane import draw_lines, draw_scatter
 from salva.figures.reading import n_left_out
 from salva.figures.scene import SOFT, Part, Scene, Text
@@ -31,6 +31,10 @@ def draw_chart(chart: Chart, width: float, *, has_title: bool = False) -> Scene:
     for line in wrapped(chart.title, width, _TITLE * BOLD) if has_title else ():
         parts.append(Text(x=0, y=top + _TITLE, text=line, size=_TITLE, is_bold=True))
         top += 24
+    if has_title and chart.y_label and chart.kind in (ChartKind.BARS, ChartKind.HEAT_MAP):
+        # The other kinds say it beside their axes.
+        parts.append(Text(x=0, y=top + 10, text=fitted(chart.y_label, width, SMALL), size=SMALL, fill=SOFT))
+        top += 20
     if chart.table.rows:
         body, height = _DRAW[chart.kind](chart, width, top + 6 * has_title)
         parts += body

@@ -18,18 +18,17 @@ if TYPE_CHECKING:
 
 _SCALE = 4
 _SHRINK = 2
-_MARGIN = 12
 _ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
 
 
-def png_file(scene: Scene) -> bytes:
+def png_file(scene: Scene, margin: int = 12) -> bytes:
     """The bytes of a PNG file, two pixels for one of the page."""
     from PIL import Image, ImageDraw
 
-    size = (round(scene.width + 2 * _MARGIN) * _SCALE, round(scene.height + 2 * _MARGIN) * _SCALE)
+    size = (round(scene.width + 2 * margin) * _SCALE, round(scene.height + 2 * margin) * _SCALE)
     image = Image.new("RGB", size, "white")
     # In this mode faint colours let through what is below them.
-    pen = _Pen(ImageDraw.Draw(image, "RGBA"))
+    pen = _Pen(ImageDraw.Draw(image, "RGBA"), margin)
     for part in scene.parts:
         pen.draw(part)
     buffer = BytesIO()
@@ -40,8 +39,9 @@ def png_file(scene: Scene) -> bytes:
 class _Pen:
     """Draws parts; knows the scale and the margin."""
 
-    def __init__(self, draw: ImageDraw) -> None:
+    def __init__(self, draw: ImageDraw, margin: int) -> None:
         self._draw = draw
+        self._margin = margin
 
     def draw(self, part: Part) -> None:
         match part:
@@ -52,33 +52,32 @@ class _Pen:
                 self._rect(part)
             case Line():
                 for piece in _dashed(part.points, part.dashes):
-                    places = [_place(point) for point in piece]
+                    places = [self._place(point) for point in piece]
                     self._draw.line(places, _fill(part.stroke), round(part.width * _SCALE), joint="curve")
             case Area():
-                self._draw.polygon([_place(point) for point in part.points], _fill(part.fill, part.opacity))
+                self._draw.polygon([self._place(point) for point in part.points], _fill(part.fill, part.opacity))
             case Dots():
                 for point in part.points:
-                    self._draw.circle(_place(point), part.radius * _SCALE, _fill(part.fill, part.opacity))
+                    self._draw.circle(self._place(point), part.radius * _SCALE, _fill(part.fill, part.opacity))
             case Text():
                 font = _font("DejaVuSans-Bold" if part.is_bold else "DejaVuSans", round(part.size * _SCALE))
-                place = _place((part.x, part.y))
+                place = self._place((part.x, part.y))
                 self._draw.text(place, part.text, _fill(part.fill), font, anchor=_ANCHORS[part.anchor])
 
     def _rect(self, part: Rect) -> None:
         if part.width <= 0 or not (part.fill or part.edge):
             return
-        corners = [_place((part.x, part.y)), _place((part.x + part.width, part.y + part.height))]
+        corners = [self._place((part.x, part.y)), self._place((part.x + part.width, part.y + part.height))]
         fill, edge = (_fill(colour) if colour else None for colour in (part.fill, part.edge))
         radius = min(part.radius, part.width / 2) * _SCALE
         self._draw.rounded_rectangle(corners, radius, fill, edge, _SCALE if edge else 0)
 
+    def _place(self, point: Point) -> Point:
+        return (point[0] + self._margin) * _SCALE, (point[1] + self._margin) * _SCALE
+
 
 def _fill(colour: Colour, opacity: float = 1.0) -> tuple[int, int, int, int]:
     return *rgb(colour), round(255 * opacity)
-
-
-def _place(point: Point) -> Point:
-    return (point[0] + _MARGIN) * _SCALE, (point[1] + _MARGIN) * _SCALE
 
 
 def _dashed(points: tuple[Point, ...], dashes: tuple[float, ...]) -> list[list[Point]]:

@@ -14,6 +14,8 @@ from salva.figures.formats import NOTHING, interval_text, percent
 Row = Mapping[str, Cell]
 MAX_MARKS = 60
 """More bars, boxes or cells than this on one side are unreadable; the rest stays in the table."""
+_MANY = 1000
+"""From here on decimals say nothing."""
 
 
 def names_of(chart: Chart, column: str) -> Sequence[str]:
@@ -70,7 +72,9 @@ def value_text(chart: Chart, value: float | None, digits: int = 1) -> str:
     """A value as it stands on the chart."""
     if value is None:
         return NOTHING
-    return percent(value, digits) if chart.is_share else f"{value:.3g}"
+    if chart.is_share:
+        return percent(value, digits)
+    return f"{value:.2f}" if abs(value) < _MANY else f"{value:,.0f}"
 
 
 def n_text(chart: Chart, row: Row) -> str:

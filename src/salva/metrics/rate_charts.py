@@ -17,7 +17,7 @@ def rate_charts(tables: Sequence[Table]) -> Iterator[Chart]:
     if any(row[categories.columns.index("rate")] is not None for row in categories.rows):
         yield Chart(
             name=BY_CATEGORY,
-            title="Violation rate by category",
+            title="Where it breaks: by category",
             kind=ChartKind.BARS,
             table=categories,
             x="category",

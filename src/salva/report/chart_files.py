@@ -6,14 +6,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from salva.core.chart import Chart
+from salva.core.chart import Chart, ChartKind
 from salva.figures.drawing import draw_chart
 from salva.figures.png import png_file
 from salva.figures.svg import svg_file
 from salva.files.outfiles import write_bytes
 from salva.report.summary import Summary
 
-FILE_WIDTH = 760
+_FILE_WIDTH = 760
+_MANY = 12
 
 
 def all_charts(summary: Summary) -> Iterator[tuple[str, Chart]]:
@@ -33,13 +34,19 @@ def all_charts(summary: Summary) -> Iterator[tuple[str, Chart]]:
                 yield model.model, chart
 
 
+def is_wide(chart: Chart) -> bool:
+    """Whether a chart wants the whole width of a page; the others do with half of one."""
+    kind = chart.kind
+    return kind in (ChartKind.HEAT_MAP, ChartKind.BOXES) or (kind is ChartKind.BARS and len(chart.table.rows) > _MANY)
+
+
 def write_figures(summary: Summary, folder: Path) -> list[Path]:
     """Every chart as an SVG and a PNG file; returns what was written."""
     written = []
     for model, chart in all_charts(summary):
         owner = "".join(c if c.isalnum() or c in "+.-" else "-" for c in model)[:60]
         stem = f"{owner}-{chart.name}" if owner and len(summary.by_model) > 1 else chart.name
-        scene = draw_chart(chart, FILE_WIDTH, has_title=True)
+        scene = draw_chart(chart, _FILE_WIDTH, has_title=True)
         for form, data in (("svg", svg_file(scene)), ("png", png_file(scene))):
             path = folder / f"{stem}.{form}"
             write_bytes(path, data)

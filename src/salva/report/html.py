@@ -19,7 +19,7 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from salva.assets.files import read_asset
-from salva.core.chart import Chart, ChartKind
+from salva.core.chart import Chart
 from salva.core.source import ImageSource, RunRecords
 from salva.core.table import Cell, Table
 from salva.core.verdict import observers_text
@@ -27,7 +27,7 @@ from salva.figures.drawing import draw_chart
 from salva.figures.formats import cell_text, figure_text, heading, interval_text, percent
 from salva.figures.svg import svg_markup
 from salva.files.outfiles import write_text
-from salva.report.chart_files import all_charts, write_figures
+from salva.report.chart_files import all_charts, is_wide, write_figures
 from salva.report.gallery import MAX_EXHIBITS, Exhibit, Gallery, make_gallery
 from salva.report.summary import Summary, summarise_records
 from salva.store.queries import open_source
@@ -120,13 +120,12 @@ def _figures(summary: Summary, *, can_choose: bool) -> list[Figure]:
     figures = []
     for model, chart in all_charts(summary):
         shown = chart if can_choose else replace(chart, filters={})
-        is_wide = chart.kind in (ChartKind.HEAT_MAP, ChartKind.BOXES)
-        roomy = svg_markup(draw_chart(shown, _WIDE if is_wide else _HALF), "roomy")
+        roomy = svg_markup(draw_chart(shown, _WIDE if is_wide(chart) else _HALF), "roomy")
         narrow = svg_markup(draw_chart(shown, _NARROW), "narrow")
         # The writer of SVG escapes every word; its elements and attributes are its own.
         drawings = Markup(roomy + narrow)
         tags = f"model\t{_one_line(model)}" if model and len(summary.by_model) > 1 else ""
-        figures.append(Figure(chart=shown, model=model, drawings=drawings, is_wide=is_wide, tags=tags))
+        figures.append(Figure(chart=shown, model=model, drawings=drawings, is_wide=is_wide(chart), tags=tags))
     return figures
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 from salva.assets.files import read_asset
-from salva.core.chart import Chart, ChartKind
+from salva.core.chart import Chart
 from salva.core.source import ImageSource, RunRecords
 from salva.core.table import KeyFigure, Table
 from salva.core.verdict import observers_text
@@ -24,7 +24,7 @@ from salva.figures.drawing import draw_chart
 from salva.figures.formats import cell_text, figure_text, heading, interval_text, percent
 from salva.figures.png import png_file
 from salva.files.outfiles import write_bytes
-from salva.report.chart_files import all_charts
+from salva.report.chart_files import all_charts, is_wide
 from salva.report.gallery import Exhibit, Shot, make_gallery
 from salva.report.summary import ModelSummary, Summary, summarise_records
 from salva.store.queries import open_source
@@ -105,6 +105,8 @@ class _Writer:
 
     def summary(self, summary: Summary, title: str, name: str) -> Iterator[Flowable]:
         """Title, figures and charts."""
+        from reportlab.platypus import KeepTogether
+
         yield self.text(title, "h1")
         asked = summary.asked
         facts = [f"{summary.cases} cases"]
@@ -117,37 +119,35 @@ class _Writer:
         for model in summary.by_model:
             yield self.text(model.model, "h2")
             yield from (self.text(line) for line in _figures(model))
-        charts = list(all_charts(summary))
-        if charts:
-            yield self.text("Charts", "h2")
-        for model_name, chart in charts:
+        head = [self.text("Charts", "h2")]
+        for model_name, chart in all_charts(summary):
             owner = f" – {model_name}" if model_name and len(summary.by_model) > 1 else ""
-            yield self.chart(chart, chart.title + owner)
+            yield KeepTogether([*head, *self.chart(chart, chart.title + owner)])
+            head = []
 
-    def chart(self, chart: Chart, title: str) -> Flowable:
-        """A chart under its title, with its note, all on one page."""
-        from reportlab.platypus import KeepTogether
-
-        width = self.width if chart.kind in (ChartKind.HEAT_MAP, ChartKind.BOXES) else self.width * 0.75
-        drawn = png_file(draw_chart(chart, width / _POINTS))
-        parts = [self.text(title, "h3"), self.picture(drawn, width, _MAX_HEIGHT)]
-        return KeepTogether(parts + ([self.text(chart.note, "small")] if chart.note else []))
+    def chart(self, chart: Chart, title: str) -> Iterator[Flowable]:
+        """A chart under its title, with its note."""
+        width = self.width if is_wide(chart) else self.width * 0.75
+        yield self.text(title, "h3")
+        yield self.picture(png_file(draw_chart(chart, width / _POINTS), margin=2), width, _MAX_HEIGHT)
+        if chart.note:
+            yield self.text(chart.note, "small")
 
     def exhibits(self, records: RunRecords, images: ImageSource, limit: int) -> Iterator[Flowable]:
         """The counterexamples, each kept on one page."""
         from reportlab.platypus import KeepTogether
 
         gallery = make_gallery(records, images, limit)
-        yield self.text("Counterexamples", "h2")
+        head = [self.text("Counterexamples", "h2")]
         if not gallery.exhibits:
-            yield self.text("None: every decided case kept its relation.")
+            head.append(self.text("None: every decided case kept its relation."))
+            yield KeepTogether(head)
             return
-        yield self.text(
-            f"{gallery.n_violated} broke their relation; {gallery.n_shown} are shown, spread over the categories.",
-            "small",
-        )
+        told = f"{gallery.n_violated} broke their relation; {gallery.n_shown} are shown, spread over the categories."
+        head.append(self.text(told, "small"))
         for exhibit in gallery.exhibits[: gallery.n_shown]:
-            yield KeepTogether(list(self._exhibit(exhibit)))
+            yield KeepTogether([*head, *self._exhibit(exhibit)])
+            head = []
 
     def _exhibit(self, exhibit: Exhibit) -> Iterator[Flowable]:
         from reportlab.platypus import Table as Grid
@@ -254,7 +254,9 @@ def _widths(table: Table, total: float) -> list[float]:
     wanted = []
     for index, column in enumerate(columns):
         cells: Sequence[str] = [cell_text(column, row[index]) for row in table.rows[:_MAX_ROWS]]
-        longest = max([len(heading(column)) * 0.7, *(len(_cut(cell)) for cell in cells)])
+        # A heading may break between its words, and capitals are wide.
+        word = max((len(part) * (1.2 if part.isupper() else 1.0) for part in heading(column).split()), default=0.0)
+        longest = max([word, *(len(_cut(cell)) for cell in cells)])
         wanted.append(10 + 4.2 * longest)
     scale = min(1.0, total / sum(wanted))
     return [width * scale for width in wanted]

@@ -19,7 +19,7 @@ def charts_of(tables: Sequence[Table], numbers: Mapping[str, float | None]) -> I
     if "law by modifier" in by_name:
         yield chart(
             name="law-by-modifier",
-            title="Where it breaks: violation rate, law by modifier",
+            title="Where it breaks: law by modifier",
             kind=ChartKind.HEAT_MAP,
             table=_with_edges(by_name, numbers.get("macro_rate")),
             x="modifier",
