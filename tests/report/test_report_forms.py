@@ -174,6 +174,29 @@ def test_every_form_is_made_of_any_run(keep: str) -> None:
     print_summary(summary, Console(file=StringIO()))
 
 
+def test_a_heat_map_with_holes_is_shown_in_every_form() -> None:
+    records, images = random_run(n_entities=2)
+    kept = tuple(case for case in records.cases if case.category not in ("commutative-x", "de-morgan-and"))
+    names = {case.case_id for case in kept}
+    verdicts = tuple(verdict for verdict in records.verdicts if verdict.case_id in names)
+    undecided = tuple(
+        replace(verdict, outcome=Outcome.FAILED, errors=(), failures=())
+        if "-associative-y-" in verdict.case_id
+        else verdict
+        for verdict in verdicts
+    )
+    holed = replace(records, cases=kept, verdicts=undecided)
+    summary = summarise(holed.cases, holed.verdicts, asked=holed.asked)
+    lines = to_markdown(summary).partition("### Where it breaks")[2].partition("###")[0].splitlines()
+    cells = {line.split(" | ")[0]: line.split(" | ")[1:] for line in lines if line.startswith("| ")}
+    assert [cell for cell in cells["| associative"] if "–" in cell] == ["–"], "undecided: no rate, and no number"
+    assert cells["| de-morgan"][0] == "–"
+    shown = StringIO()
+    print_summary(summary, Console(file=shown, width=100))
+    assert shown.getvalue().count("–") >= 3
+    assert render_html(holed, images, limit=1).count("<title>nothing decided</title>") == 2 * 3
+
+
 def test_a_suite_without_laws_gets_its_categories() -> None:
     cases = (make_case("one", suite="mine", category="plain"), make_case("two", suite="mine", category="fancy"))
     verdicts = (make_verdict("one"), make_verdict("two", Outcome.VIOLATED))

@@ -81,8 +81,9 @@ def _heat_map(chart: Chart) -> str:
         texts = []
         for column in columns:
             row = cells.get((line, column), {})
-            value, n = value_text(chart, number(row.get(chart.value)), 0), n_text(chart, row)
-            texts.append(f"{value} ({n})" if n else value)
+            value = number(row.get(chart.value))
+            n = "" if value is None else n_text(chart, row)
+            texts.append(value_text(chart, value, 0) + (f" ({n})" if n else ""))
         rows.append([word(chart, line), *texts])
     return _grid([[escape(text) for text in row] for row in rows])
 
