@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from store.old_store import write_old_store
 
 from salva.engine.progress import SilentProgress
 from salva.errors import StoreError
@@ -58,6 +59,15 @@ def test_a_disk_that_turns_read_only_is_said_and_can_still_be_read(small_disk: P
         judge_again(small_disk / "run", fake_spec(5), SilentProgress())
     with pytest.raises(StoreError, match="read-only"):
         execute(fake_spec(5), small_disk / "other", SilentProgress())
+
+
+def test_a_run_of_an_older_salva_can_be_read_from_a_read_only_disk(small_disk: Path) -> None:
+    write_old_store(small_disk / "run", labels=(("detector", "pocket"), ("judge", "scene")))
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    with open_run(small_disk / "run") as store:
+        assert [verdict.observers for verdict in store.verdicts()] == [("pocket", "scene")]
+    with pytest.raises(StoreError, match="read-only"):
+        open_run(small_disk / "run", "write")
 
 
 def test_a_place_where_no_directory_can_be_made_is_named(tmp_path: Path) -> None:
@@ -138,12 +148,22 @@ def edit(directory: Path, statement: str) -> None:
         ("DELETE FROM cases WHERE ordinal = 4", "4 cases are stored where 5 were planned"),
         ('UPDATE verdicts SET images = \'{"a":"00"}\'', "no row for its image 00"),
         ("DELETE FROM images", "no row for its image"),
+        ("UPDATE looks SET observation = replace(observation, 'cat', 'yak')", "table looks, row"),
+        ("UPDATE verdicts SET outcome = 'VIOLATED' WHERE repeat = 0", "its content is not what was written"),
+        ("UPDATE cases SET record = replace(record, 'cat', 'yak')", "its content is not what was written"),
     ],
 )
 def test_verify_names_a_row_that_was_edited(finished: Path, statement: str, told: str) -> None:
     edit(finished, statement)
     problems = verify(finished, SilentProgress()).problems
     assert any(told in problem for problem in problems), problems
+
+
+def test_rows_without_a_digest_are_counted_and_no_fault(finished: Path) -> None:
+    assert verify(finished, SilentProgress()).n_without_digest == 0
+    edit(finished, "UPDATE verdicts SET digest = NULL")
+    report = verify(finished, SilentProgress())
+    assert (report.problems, report.n_without_digest) == ((), 5)
 
 
 def test_a_file_without_a_row_is_listed_and_no_fault(finished: Path) -> None:

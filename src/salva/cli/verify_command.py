@@ -1,4 +1,4 @@
-"""`salva verify`: every stored image against its digest, every row against its key."""
+"""`salva verify`: every stored image against its digest, every row against its key and its digest."""
 
 from __future__ import annotations
 
@@ -21,6 +21,10 @@ def command(run: Path, no_progress: bool) -> None:
 
     report = verify(run, make_progress(quiet=no_progress))
     click.echo(f"{report.n_images} images, {report.n_rows} rows checked")
+    if report.n_without_digest:
+        click.echo(
+            f"{report.n_without_digest} rows are of an older salva and have no digest: their content is not checked"
+        )
     for problem in report.problems:
         click.echo(f"  {problem}")
     if report.problems:

@@ -1,4 +1,4 @@
-"""`salva verify`: every stored image against its digest and its id, every row against its key.
+"""`salva verify`: every stored image against its digest and its id, every row against its key and its digest.
 
 Reads only. A file without a row is no fault: a run that was killed between the two leaves one.
 """
@@ -35,6 +35,8 @@ class VerifyReport:
     """One sentence each; empty when everything matches."""
     orphans: tuple[str, ...] = ()
     """Image files no row knows; harmless, and used again when the run goes on."""
+    n_without_digest: int = 0
+    """Rows that an older salva stored: nobody can tell whether their content was changed."""
 
     @property
     def is_sound(self) -> bool:
@@ -57,8 +59,19 @@ def verify(directory: Path, progress: Progress) -> VerifyReport:
             except StoreError as error:
                 # A row that cannot be read ends its table; the other tables are still worth checking.
                 problems.append(str(error))
+        n_without_digest = 0
+        for table, key, is_right in store.digests():
+            n_without_digest += is_right is None
+            if is_right is False:
+                problems.append(f"table {table}, row {key}: its content is not what was written (its digest differs)")
         orphans = tuple(i for i in store.blobs.stored_ids() if store.find_image(i) is None)
-    return VerifyReport(n_images=n_images, n_rows=n_rows, problems=tuple(problems), orphans=orphans)
+    return VerifyReport(
+        n_images=n_images,
+        n_rows=n_rows,
+        problems=tuple(problems),
+        orphans=orphans,
+        n_without_digest=n_without_digest,
+    )
 
 
 def _verify_images(store: RunStore, problems: list[str], progress: Progress) -> int:
