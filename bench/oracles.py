@@ -38,6 +38,7 @@ from salva.perception.judges.scene_judge import SceneJudge
 from salva.registry import add_loose_plugin, entries, load
 from salva.run.ask import Ask, make_spec
 from salva.run.pipeline import execute
+from salva.store.queries import VerdictFilter, find_verdicts
 from salva.store.sqlite import RunStore, open_run
 
 FAULTS = "entity-omission:0.12,entity-duplication:0.08,x-misposition:0.12,y-misposition:0.12"
@@ -218,7 +219,8 @@ def _watched(role: str, look: Callable[..., Any]) -> Callable[..., Any]:
 def report(store: RunStore, oracles: Iterable[Oracle]) -> None:
     """Print one row an oracle."""
     cases = {case.case_id: case for case in store.cases()}
-    verdicts = [verdict for verdict in store.verdicts(arm="pair") if cases[verdict.case_id].equivalent is not False]
+    pairs = find_verdicts(store, VerdictFilter(arm="pair"))
+    verdicts = [verdict for verdict in pairs if cases[verdict.case_id].equivalent is not False]
     bad = {verdict.case_id: is_bad(store, cases[verdict.case_id], verdict) for verdict in verdicts}
     n_images = store.n_images()
     for oracle in oracles:

@@ -14,6 +14,7 @@ from salva.errors import UsageError
 from salva.run.judge_again import judge_again
 from salva.run.pipeline import execute
 from salva.run.verify import verify
+from salva.store.queries import VerdictFilter, find_verdicts
 from salva.store.runfile import read_run_file
 from salva.store.sqlite import open_run
 from salva.testing.fakes import CALLS, FakeAnswers, FakeDetector, FakeJudge, FakeSame
@@ -31,7 +32,7 @@ def finished(tmp_path: Path) -> Path:
 
 def counts(directory: Path, arm: str = "pair") -> Counter[tuple[str, str]]:
     with open_run(directory) as store:
-        return Counter((v.relation, observers_text(v.observers)) for v in store.verdicts(arm=arm))
+        return Counter((v.relation, observers_text(v.observers)) for v in find_verdicts(store, VerdictFilter(arm=arm)))
 
 
 def test_judging_again_without_changes_looks_at_nothing_and_changes_nothing(finished: Path) -> None:
@@ -77,7 +78,7 @@ def test_a_relation_with_other_options_judges_everything_anew_until_the_run_is_r
     judge_again(finished, dataclasses.replace(SPEC, relations=(strict,), headline="fake-same"), SilentProgress())
     assert counts(finished) == {("fake-same", "fake-detector"): 20}
     with open_run(finished) as store:
-        outcomes = {verdict.outcome for verdict in store.verdicts(arm="pair")}
+        outcomes = {verdict.outcome for verdict in find_verdicts(store, VerdictFilter(arm="pair"))}
     assert outcomes == {Outcome.VIOLATED}, "cat, dog is never dog, cat"
     content = read_run_file(finished)
     assert content is not None

@@ -15,6 +15,7 @@ from salva.core.protocols import Query
 from salva.core.verdict import Failure, Outcome, Verdict
 from salva.errors import LockedError, PluginError, StoreError, UsageError
 from salva.store import sqlite
+from salva.store.queries import VerdictFilter, count_verdicts
 from salva.store.records import Status, StoredComponent, StoredImage, StoredLook, StoredRender
 from salva.store.sqlite import RunStore, open_run
 
@@ -68,8 +69,6 @@ def test_cases_verdicts_and_images_come_back_as_they_were(tmp_path: Path) -> Non
         assert list(store.cases()) == [CASE]
         assert store.case("fake-1") == CASE
         assert list(store.verdicts()) == [VERDICT]
-        assert list(store.verdicts(relation="same", model="m/x", arm="pair")) == [VERDICT]
-        assert list(store.verdicts(arm="control")) == []
         assert store.find_image("1" * 40) == image
         assert (store.image("1" * 40).width, store.image("1" * 40).height) == (3, 2)
         with pytest.raises(StoreError, match="no image"):
@@ -287,6 +286,12 @@ def test_a_newer_store_names_the_version_that_wrote_it(tmp_path: Path) -> None:
 def test_an_edited_row_is_named(tmp_path: Path, statement: str, row: str) -> None:
     with open_run(broken_by(tmp_path, statement)) as store, pytest.raises(StoreError, match=row):
         list(store.cases()), list(store.verdicts()), list(store.looks())
+
+
+def test_an_outcome_that_nobody_knows_is_named_when_verdicts_are_counted(tmp_path: Path) -> None:
+    edited = broken_by(tmp_path, "UPDATE verdicts SET outcome = 'MAYBE'")
+    with open_run(edited) as store, pytest.raises(StoreError, match=r"table verdicts, row 'm/x/same'.*'MAYBE'"):
+        count_verdicts(store, VerdictFilter())
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,105 @@
-"""Where a report gets its records and pictures: the run directory, read only."""
+"""A run directory, read only: all of it for a report, and pages and counts by filter for whoever shows a part.
+
+Filters and pages become SQL, so that a part costs as much as it holds and not as much as the run. Every order is
+stable: the pages of a filter, put together, are what it finds.
+"""
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from salva.core.asked import NOTHING, RunFile
+from salva.core.case import Case
 from salva.core.observation import Answer, Detection, Detections, Reading, TextSpan
 from salva.core.protocols import Query
 from salva.core.source import QuestionAnswer, RunRecords, RunSource, Seen
-from salva.core.verdict import Observers, Verdict, observers_text
-from salva.store.records import WHOLE
+from salva.core.verdict import Observers, Outcome, Verdict, observers_text
+from salva.store.reading import VERDICT_ORDER, RunReader
+from salva.store.records import WHOLE, StoredImage
+from salva.store.rows import Value, case_from_row, image_from_row, observers_to_text, select, to_text, verdict_from_row
 from salva.store.runfile import read_run_file
 from salva.store.sqlite import RunStore, open_run
+
+_LISTED = "(SELECT value FROM json_each(?))"
+"""Ids as one JSON list, however many they are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerdictFilter:
+    """Which verdicts are wanted; what is not said does not matter."""
+
+    model: str | None = None
+    relation: str | None = None
+    arm: str | None = None
+    outcome: Outcome | None = None
+    observers: Observers | None = None
+    error: str | None = None
+    """An error type among those of the verdict."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """Labels of its case, all of them."""
+
+
+class VerdictGroup(NamedTuple):
+    """Verdicts that are counted together."""
+
+    model: str
+    relation: str
+    outcome: Outcome
+
+
+def find_verdicts(
+    store: RunReader, wanted: VerdictFilter, offset: int = 0, limit: int | None = None
+) -> Iterator[Verdict]:
+    """A page of the verdicts that are wanted, by case and repeat; all of them without a limit."""
+    where, values = _where(wanted)
+    page = (*values, -1 if limit is None else limit, offset)
+    for row in store.rows(select("verdicts", f"{where} {VERDICT_ORDER} LIMIT ? OFFSET ?"), page):
+        yield store.parsed("verdicts", row, verdict_from_row)
+
+
+def count_verdicts(store: RunReader, wanted: VerdictFilter) -> dict[VerdictGroup, int]:
+    """How many verdicts are wanted, by model, relation and outcome."""
+    where, values = _where(wanted)
+    columns = ", ".join(VerdictGroup._fields)
+    counted = f"SELECT {columns}, count(*) AS n FROM verdicts {where} GROUP BY {columns} ORDER BY {columns}"
+    return {store.parsed("verdicts", row, _group): row["n"] for row in store.rows(counted, values)}
+
+
+def _group(row: sqlite3.Row) -> VerdictGroup:
+    return VerdictGroup(row["model"], row["relation"], Outcome(row["outcome"]))
+
+
+def cases_by_id(store: RunReader, case_ids: Iterable[str]) -> dict[str, Case]:
+    """These cases, as far as they are stored, in the suite's order."""
+    rows = store.rows(select("cases", f"WHERE case_id IN {_LISTED} ORDER BY ordinal"), (to_text([*case_ids]),))
+    return {row["case_id"]: store.parsed("cases", row, case_from_row) for row in rows}
+
+
+def images_by_id(store: RunReader, image_ids: Iterable[str]) -> dict[str, StoredImage]:
+    """The rows of these images, as far as they are stored."""
+    rows = store.rows(select("images", f"WHERE image_id IN {_LISTED}"), (to_text([*image_ids]),))
+    return {row["image_id"]: image_from_row(row) for row in rows}
+
+
+def _where(wanted: VerdictFilter) -> tuple[str, tuple[Value, ...]]:
+    columns = ("model", "relation", "arm", "outcome")
+    terms: list[tuple[str, tuple[Value, ...]]] = [
+        (f"{column} = ?", (value,)) for column in columns if (value := getattr(wanted, column)) is not None
+    ]
+    if wanted.observers is not None:
+        terms.append(("observers = ?", (observers_to_text(wanted.observers),)))
+    if wanted.error is not None:
+        terms.append(("EXISTS (SELECT 1 FROM json_each(errors) WHERE value = ?)", (wanted.error,)))
+    for label in wanted.labels.items():
+        has_label = "SELECT case_id FROM cases, json_each(record, '$.labels') WHERE key = ? AND value = ?"
+        terms.append((f"case_id IN ({has_label})", label))
+    where = f"WHERE {' AND '.join(term for term, _ in terms)}" if terms else ""
+    return where, tuple(value for _, values in terms for value in values)
 
 
 class StoredImages:
@@ -31,9 +117,7 @@ class StoredImages:
         boxes: tuple[Detection, ...] = ()
         texts: tuple[TextSpan, ...] = ()
         answers: list[QuestionAnswer] = []
-        for look in self._store.observations_of(image_id):
-            if look.label not in observers:
-                continue
+        for look in self._store.observations_of(image_id, observers):
             if isinstance(look.observation, Detections):
                 boxes = look.observation.boxes
             elif isinstance(look.observation, Reading):
@@ -46,11 +130,8 @@ class StoredImages:
         """Question to answer, as the judge among these observers gave it the first time it was asked."""
         return {
             look.query.text: look.observation
-            for look in self._store.observations_of(image_id)
-            if look.label in observers
-            and look.query.kind == "answer"
-            and not look.query.repeat
-            and isinstance(look.observation, Answer)
+            for look in self._store.observations_of(image_id, observers)
+            if look.query.kind == "answer" and not look.query.repeat and isinstance(look.observation, Answer)
         }
 
 

@@ -17,7 +17,7 @@ from salva.core.case import Case
 from salva.core.fingerprint import Json
 from salva.core.image import ImageRef
 from salva.core.observation import Observation, observation_from_json
-from salva.core.verdict import Verdict
+from salva.core.verdict import Observers, Verdict
 from salva.errors import StoreError, UsageError
 from salva.store.blobs import Blobs
 from salva.store.connection import translated
@@ -33,6 +33,7 @@ from salva.store.rows import (
     look_from_row,
     render_from_row,
     select,
+    to_text,
     verdict_from_row,
 )
 
@@ -108,14 +109,9 @@ class RunReader:
             raise UsageError(f"no case {case_id!r} in {str(self.directory)!r}")
         return self.parsed("cases", row, case_from_row)
 
-    def verdicts(
-        self, relation: str | None = None, model: str | None = None, arm: str | None = None
-    ) -> Iterator[Verdict]:
-        """The verdicts, by case and repeat; arguments that are given select."""
-        wanted = {"relation": relation, "model": model, "arm": arm}
-        given = {name: value for name, value in wanted.items() if value is not None}
-        where = f"WHERE {' AND '.join(f'{name} = ?' for name in given)} " if given else ""
-        for row in self.rows(select("verdicts", where + VERDICT_ORDER), tuple(given.values())):
+    def verdicts(self) -> Iterator[Verdict]:
+        """The verdicts, by case and repeat; queries.find_verdicts gives some of them."""
+        for row in self.rows(select("verdicts", VERDICT_ORDER)):
             yield self.parsed("verdicts", row, verdict_from_row)
 
     def image(self, image_id: str) -> ImageRef:
@@ -175,9 +171,11 @@ class RunReader:
         for row in self.rows(select("looks")):
             yield row["look_key"], self._look(row)
 
-    def observations_of(self, image_id: str) -> list[StoredLook]:
-        """All that was seen of an image: looks that were answered, by component label."""
-        rows = self.rows(select("looks", "WHERE image_id = ? AND status = 'done'"), (image_id,))
+    def observations_of(self, image_id: str, observers: Observers | None = None) -> list[StoredLook]:
+        """What these observers saw of an image, or all of them: looks that were answered, by component label."""
+        labels = "SELECT component_id FROM components WHERE label IN (SELECT value FROM json_each(?2))"
+        where = f"WHERE image_id = ?1 AND status = 'done' AND (?2 IS NULL OR component_id IN ({labels}))"
+        rows = self.rows(select("looks", where), (image_id, None if observers is None else to_text(observers)))
         return sorted(map(self._look, rows), key=lambda look: (look.query.role, look.label, look.key()))
 
     def look_outcome(self, key: str) -> tuple[Status, Observation | None, str] | None:
@@ -233,4 +231,5 @@ def _look_outcome(row: sqlite3.Row) -> tuple[Status, Observation | None, str]:
 
 
 def _key_of(table: str, row: sqlite3.Row) -> str:
-    return "/".join(str(row[column]) for column in KEYS[table])
+    read = row.keys()
+    return "/".join(str(row[column]) for column in KEYS[table] if column in read)

@@ -220,7 +220,7 @@ def verdict_to_row(verdict: Verdict) -> Row:
             "arm": verdict.arm,
             "model": verdict.model,
             "relation": verdict.relation,
-            "observers": _observers_to_text(verdict.observers),
+            "observers": observers_to_text(verdict.observers),
             "outcome": str(verdict.outcome),
             "errors": to_text(verdict.errors),
             "failures": to_text([[getattr(failure, name) for name in _FAILURE_FIELDS] for failure in verdict.failures]),
@@ -232,7 +232,8 @@ def verdict_to_row(verdict: Verdict) -> Row:
 
 
 @functools.cache
-def _observers_to_text(observers: Observers) -> str:
+def observers_to_text(observers: Observers) -> str:
+    """Observers as their column holds them."""
     # Not escaped, so that rows stand in the order of the names.
     return storable(json.dumps(observers, ensure_ascii=False, separators=(",", ":")))
 

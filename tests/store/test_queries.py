@@ -1,0 +1,134 @@
+"""Parts of a run, found without reading the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from salva.core.case import Case, Prompt
+from salva.core.observation import Detection, Detections, Vector
+from salva.core.protocols import Query
+from salva.core.verdict import Outcome, Verdict
+from salva.store.queries import (
+    StoredImages,
+    VerdictFilter,
+    VerdictGroup,
+    cases_by_id,
+    count_verdicts,
+    find_verdicts,
+    images_by_id,
+)
+from salva.store.records import Status, StoredComponent, StoredImage, StoredLook
+from salva.store.sqlite import RunStore, open_run
+
+LAWS = ("commutative", 'it\'s "quoted"')
+CASES = tuple(
+    Case(
+        case_id=f"c-{number}",
+        suite="s",
+        category="c",
+        prompts=(Prompt(role="a", text="a cat"),),
+        relation="truth",
+        labels={"law": LAWS[number % 2], "number": str(number)},
+    )
+    for number in range(6)
+)
+VERDICTS = tuple(
+    Verdict(
+        case_id=case.case_id,
+        repeat=0,
+        arm=arm,
+        model=model,
+        relation="truth",
+        observers=observers,
+        outcome=Outcome.VIOLATED if case.case_id == "c-3" else Outcome.HOLDS,
+        errors=("entity-omission", "x-misposition") if case.case_id == "c-3" else (),
+    )
+    for case, arm, model, observers in product(CASES, ("control", "pair"), ("m", "n"), (("p",), ("p", "r")))
+)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[RunStore]:
+    with open_run(tmp_path, "write") as writer:
+        for ordinal, case in enumerate(reversed(CASES)):
+            writer.put_case(ordinal, case)
+        for verdict in reversed(VERDICTS):
+            writer.put_verdict(verdict)
+        for number in range(3):
+            writer.put_image(StoredImage(image_id=str(number), width=3, height=2, digest="d", n_bytes=9))
+    with open_run(tmp_path) as reader:
+        yield reader
+
+
+@pytest.mark.parametrize(
+    ("wanted", "n"),
+    [
+        (VerdictFilter(), 48),
+        (VerdictFilter(model="m"), 24),
+        (VerdictFilter(relation="truth", arm="pair"), 24),
+        (VerdictFilter(relation="same-scene"), 0),
+        (VerdictFilter(outcome=Outcome.VIOLATED), 8),
+        (VerdictFilter(observers=("p", "r")), 24),
+        (VerdictFilter(error="x-misposition", model="n", arm="pair"), 2),
+        (VerdictFilter(error="misposition"), 0),
+        (VerdictFilter(labels={"law": LAWS[1]}), 24),
+        (VerdictFilter(labels={"law": LAWS[1], "number": "3"}, arm="pair"), 4),
+        (VerdictFilter(labels={"law": LAWS[0], "number": "3"}), 0),
+        (VerdictFilter(model="m' OR 1=1 --"), 0),
+    ],
+)
+def test_pages_of_a_filter_are_what_it_finds_and_counts(store: RunStore, wanted: VerdictFilter, n: int) -> None:
+    everything = list(find_verdicts(store, wanted))
+    assert len(everything) == n == sum(count_verdicts(store, wanted).values())
+    everyone = set(map(repr, VERDICTS))
+    assert all(repr(verdict) in everyone for verdict in everything)
+    pages = [list(find_verdicts(store, wanted, offset, 5)) for offset in range(0, n + 5, 5)]
+    assert [verdict for page in pages for verdict in page] == everything
+    assert all(len(page) == 5 for page in pages[: n // 5])
+
+
+def test_verdicts_come_in_the_order_of_a_whole_run(store: RunStore) -> None:
+    assert list(find_verdicts(store, VerdictFilter())) == list(store.verdicts()) == list(VERDICTS)
+
+
+def test_verdicts_are_counted_by_model_relation_and_outcome(store: RunStore) -> None:
+    assert count_verdicts(store, VerdictFilter(arm="pair", observers=("p",))) == {
+        VerdictGroup("m", "truth", Outcome.HOLDS): 5,
+        VerdictGroup("m", "truth", Outcome.VIOLATED): 1,
+        VerdictGroup("n", "truth", Outcome.HOLDS): 5,
+        VerdictGroup("n", "truth", Outcome.VIOLATED): 1,
+    }
+
+
+def test_cases_and_images_of_a_page(store: RunStore) -> None:
+    assert list(cases_by_id(store, ("c-1", "c-4", "gone")).values()) == [CASES[4], CASES[1]]
+    assert set(images_by_id(store, ("0", "2", "gone"))) == {"0", "2"}
+    assert cases_by_id(store, map(str, range(100_000))) == {}, "more than SQLite takes as values of their own"
+
+
+def test_only_what_the_observers_of_a_verdict_saw_is_read(tmp_path: Path) -> None:
+    detections = Detections(boxes=(Detection(label="cat", score=0.5, box=(0.0, 0.0, 1.0, 1.0)),))
+    with open_run(tmp_path, "write") as store:
+        for label, observation in (("a+b", detections), ("a", Detections()), ("clip", Vector(values=(1.0,)))):
+            role = "embedder" if label == "clip" else "detector"
+            store.put_component(
+                StoredComponent(component_id=label, role=role, label=label, is_formula_seen=False, identity={})
+            )
+            store.put_look(
+                StoredLook(
+                    component_id=label,
+                    image_id="1",
+                    query=Query(role=role),
+                    given={},
+                    status=Status.DONE,
+                    observation=observation,
+                )
+            )
+        assert [look.label for look in store.observations_of("1")] == ["a", "a+b", "clip"]
+        assert [look.label for look in store.observations_of("1", ("a+b", "other"))] == ["a+b"]
+        assert StoredImages(store).seen("1", ("a+b",)).boxes == detections.boxes
+        assert StoredImages(store).seen("1", ("a", "b")).boxes == ()
