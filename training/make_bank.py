@@ -17,7 +17,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from salva.generators.painter.drawing import _BODY, PALETTE, recolour
+from salva.generators.painter.drawing import _BODY, recolour
+from salva.imaging.palette import PALETTE
 
 HERE = Path(__file__).resolve().parent
 SPRITES = HERE.parent / "src" / "salva" / "assets" / "sprites"

@@ -14,8 +14,8 @@ from salva.core.observation import Answer
 from salva.core.protocols import LookRequest, Query
 from salva.core.spec import ComponentSpec
 from salva.errors import PluginError, UsageError
-from salva.perception.judges.judge_prompts import put
 from salva.perception.judges.local_vlm_judge import LocalVlmJudge
+from salva.perception.judges.prompts import put
 from salva.registry import bind
 from salva.testing.conformance import check_perceiver
 

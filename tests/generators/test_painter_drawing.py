@@ -9,7 +9,8 @@ from PIL import Image
 from salva.assets.files import asset_path
 from salva.generators.painter.background import paint_background
 from salva.generators.painter.component import BACKGROUNDS
-from salva.generators.painter.drawing import PALETTE, _sprite, recolour, sprite_index
+from salva.generators.painter.drawing import _sprite, recolour, sprite_index
+from salva.imaging.palette import PALETTE
 from salva.logic.words import COLOURS
 
 ENTITIES = sprite_index()["entities"]

@@ -8,15 +8,16 @@ import pytest
 
 from salva.core.image import Picture
 from salva.generators.painter.component import random_scene
-from salva.generators.painter.drawing import PALETTE, sprite_index
+from salva.generators.painter.drawing import sprite_index
+from salva.imaging.palette import PALETTE
 from salva.logic.words import COLOURS
-from salva.perception.colours import TYPICAL, colour_of
+from salva.perception.colours import colour_of
 
 THINGS = sorted(name for name, facts in sprite_index()["entities"].items() if facts["colourable"])
 
 
 def test_every_colour_a_formula_can_name_can_be_seen() -> None:
-    assert tuple(TYPICAL) == COLOURS
+    assert tuple(PALETTE) == COLOURS
 
 
 @pytest.mark.parametrize("colour", COLOURS)

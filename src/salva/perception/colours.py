@@ -11,25 +11,11 @@ from typing import TYPE_CHECKING
 
 from salva.core.image import Picture
 from salva.core.scene import Box
+from salva.imaging.palette import PALETTE
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-TYPICAL = {
-    "red": (219, 40, 40),
-    "orange": (245, 140, 25),
-    "yellow": (250, 215, 40),
-    "green": (60, 165, 65),
-    "blue": (45, 105, 225),
-    "purple": (130, 60, 180),
-    "pink": (250, 140, 190),
-    "brown": (125, 78, 45),
-    "black": (38, 38, 42),
-    "white": (244, 244, 244),
-    "gray": (140, 143, 148),
-}
-"""What each colour word looks like in flat light."""
 
 # Outlines are black, highlights white and shadows gray whatever the thing's colour is, so their pixels say less.
 _VOTE = {"black": 0.5, "white": 0.7, "gray": 0.7}
@@ -71,8 +57,8 @@ def colour_of(picture: Picture, box: Box) -> str | None:
     shades, whose = _prototypes()
     scale = np.array([_LIGHTNESS, 1.0, 1.0])
     nearest = whose[_squared_distances(inside * scale, shades * scale).argmin(1)]
-    votes = np.bincount(nearest, minlength=len(TYPICAL)) * np.array([_VOTE.get(name, 1.0) for name in TYPICAL])
-    return tuple(TYPICAL)[int(votes.argmax())]
+    votes = np.bincount(nearest, minlength=len(PALETTE)) * np.array([_VOTE.get(name, 1.0) for name in PALETTE])
+    return tuple(PALETTE)[int(votes.argmax())]
 
 
 def _squared_distances(ones: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -92,7 +78,7 @@ def _prototypes() -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     import numpy as np
 
     found, whose = [], []
-    for i, rgb in enumerate(TYPICAL.values()):
+    for i, rgb in enumerate(PALETTE.values()):
         base = np.array(rgb, np.float64)
         for shade in _SHADES:
             lit = base * (0.25 + 0.75 * shade) if shade <= 1 else base + (255 - base) * 0.8 * (shade - 1)

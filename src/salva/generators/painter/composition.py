@@ -19,7 +19,6 @@ from salva.core.protocols import Rendered
 from salva.core.scene import Scene, Thing
 from salva.errors import FormulaError, UsageError
 from salva.generators.painter.drawing import (
-    PALETTE,
     PaintedText,
     Placed,
     paint,
@@ -29,6 +28,7 @@ from salva.generators.painter.drawing import (
 )
 from salva.generators.painter.faults import apply_fault, draw_faults, is_same_world, words_to_paint
 from salva.generators.painter.layout import MOST_THINGS, Wish, arrange
+from salva.imaging.palette import PALETTE
 from salva.logic.english import from_english
 from salva.logic.formula import And, Atom, Formula, Not, atoms, axis_of, entities
 from salva.logic.notation import parse, to_notation

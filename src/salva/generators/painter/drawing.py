@@ -22,23 +22,9 @@ from salva.assets.files import read_asset
 from salva.core.image import Picture
 from salva.core.scene import Box
 from salva.generators.painter.background import paint_background
+from salva.imaging.palette import PALETTE
 
 Floats = npt.NDArray[np.float32]
-
-PALETTE = {
-    "red": (219, 40, 40),
-    "orange": (245, 140, 25),
-    "yellow": (250, 215, 40),
-    "green": (60, 165, 65),
-    "blue": (45, 105, 225),
-    "purple": (130, 60, 180),
-    "pink": (250, 140, 190),
-    "brown": (125, 78, 45),
-    "black": (38, 38, 42),
-    "white": (244, 244, 244),
-    "gray": (140, 143, 148),
-}
-"""The colours things can be painted in."""
 
 # What takes the colour where the commonest hue does not: porcelain, plaster or felt.
 _BODY = {

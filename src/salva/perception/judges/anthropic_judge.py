@@ -15,17 +15,10 @@ from salva.core.fingerprint import Json
 from salva.core.image import Picture
 from salva.core.observation import Observation
 from salva.core.protocols import LookRequest
-from salva.errors import RefusedError, SalvaError, UnusableError
+from salva.errors import RefusedError, SalvaError
 from salva.imaging.files import encode_picture
-from salva.perception.judges.interview import (
-    AT_AN_ENDPOINT,
-    ChatOptions,
-    Reply,
-    SchemaRefusedError,
-    interview_each,
-    readable,
-)
-from salva.perception.judges.judge_prompts import Ask
+from salva.perception.judges.interview import AT_AN_ENDPOINT, ChatOptions, Line, Reply, interview_each
+from salva.perception.judges.prompts import Ask
 from salva.remote import anthropic_client
 
 if TYPE_CHECKING:
@@ -47,7 +40,7 @@ class AnthropicJudge:
         self._name = f"anthropic/{options.model}"
         self._client = anthropic_client.connect(self._name, options.base_url, options.timeout_s)
         self.is_structured = options.structured != "off"
-        self._has_temperature = options.temperature is not None
+        self._line = Line(self._name, options, anthropic_client, read=self._read, is_bad=_is_bad)
 
     def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
         """One answer or error per request."""
@@ -59,27 +52,10 @@ class AnthropicJudge:
 
     def say(self, ask: Ask, picture: Picture, said: Sequence[tuple[str, str]]) -> Reply:
         """One call, without what the endpoint has refused before; raises SalvaError."""
-        import anthropic
-
         asked = self._message(ask, picture, said)
-        while True:
-            wishes = self._wishes(ask)
-            try:
-                answer: Message = self._client.messages.create(**asked, extra_body=wishes)
-                return readable(self._name, answer, self._read)
-            except SalvaError:
-                raise
-            except Exception as error:  # a web page in place of JSON leaves the kit as its parser's own exception
-                told = anthropic_client.translate(self._name, error)
-                is_bad = isinstance(error, anthropic.BadRequestError)
-                if not is_bad or isinstance(told, RefusedError | UnusableError):
-                    raise told from error
-                if "temperature" in wishes and "temperature" in str(error).lower():
-                    self._has_temperature = False
-                elif ask.schema is not None and self.options.structured == "auto":
-                    raise SchemaRefusedError from error
-                else:
-                    raise told from error
+        return self._line.send(
+            ask, lambda wishes: self._client.messages.create(**asked, extra_body=wishes), wishes=self._wishes
+        )
 
     def _message(self, ask: Ask, picture: Picture, said: Sequence[tuple[str, str]]) -> dict[str, Any]:
         file = base64.b64encode(encode_picture(picture, "PNG")).decode()
@@ -96,9 +72,7 @@ class AnthropicJudge:
         }
 
     def _wishes(self, ask: Ask) -> dict[str, Json]:
-        wishes: dict[str, Json] = {}
-        if self._has_temperature:
-            wishes["temperature"] = self.options.temperature
+        wishes = dict(self._line.temperature)
         if ask.schema is not None:
             wishes["output_config"] = {"format": {"type": "json_schema", "schema": ask.schema}}
         return wishes
@@ -120,3 +94,9 @@ class AnthropicJudge:
             n_output=usage.output_tokens if usage is not None else None,
             is_cut_off=answer.stop_reason in _CUT_OFF,
         )
+
+
+def _is_bad(error: Exception) -> bool:
+    import anthropic
+
+    return isinstance(error, anthropic.BadRequestError)

@@ -15,7 +15,7 @@ from salva.core.options import option
 from salva.core.protocols import LookRequest
 from salva.errors import SalvaError
 from salva.imaging.files import as_image
-from salva.perception.judges.judge_replies import read_reply
+from salva.perception.judges.replies import read_reply
 from salva.perception.loading import Batches, CheckpointOptions, load, pin
 
 NAME = "blip-vqa"

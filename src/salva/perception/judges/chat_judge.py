@@ -18,17 +18,10 @@ from salva.core.image import Picture
 from salva.core.observation import Observation
 from salva.core.options import option
 from salva.core.protocols import LookRequest
-from salva.errors import BackendError, RefusedError, SalvaError, UnusableError
+from salva.errors import BackendError, RefusedError, SalvaError
 from salva.imaging.files import encode_picture
-from salva.perception.judges.interview import (
-    AT_AN_ENDPOINT,
-    ChatOptions,
-    Reply,
-    SchemaRefusedError,
-    interview_each,
-    readable,
-)
-from salva.perception.judges.judge_prompts import Ask
+from salva.perception.judges.interview import AT_AN_ENDPOINT, ChatOptions, Line, Reply, interview_each
+from salva.perception.judges.prompts import Ask
 from salva.remote import openai_client
 
 if TYPE_CHECKING:
@@ -59,7 +52,7 @@ class ChatJudge:
         self._name = f"openai/{options.model}"
         self._client = openai_client.connect(self._name, options.base_url, options.timeout_s)
         self.is_structured = options.structured != "off"
-        self._has_temperature = options.temperature is not None
+        self._line = Line(self._name, options, openai_client, read=self._read, is_bad=_is_bad)
         self._limit = "max_tokens"
 
     def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
@@ -72,25 +65,13 @@ class ChatJudge:
 
     def say(self, ask: Ask, picture: Picture, said: Sequence[tuple[str, str]]) -> Reply:
         """One call, without what the endpoint has refused before; raises SalvaError."""
-        import openai
-
         asked = self._messages(ask, picture, said)
-        while True:
-            wishes = self._wishes(ask)
-            try:
-                answer: ChatCompletion = self._client.chat.completions.create(**asked, extra_body=wishes)
-                return readable(self._name, answer, self._read)
-            except SalvaError:
-                raise
-            except Exception as error:  # a web page in place of JSON leaves the kit as its parser's own exception
-                told = openai_client.translate(self._name, error)
-                is_bad = isinstance(error, openai.APIStatusError) and error.status_code in _BAD_REQUEST
-                if not is_bad or isinstance(told, RefusedError | UnusableError):
-                    raise told from error
-                if not self._concede(str(error).lower(), wishes):
-                    if ask.schema is not None and self.options.structured == "auto":
-                        raise SchemaRefusedError from error
-                    raise told from error
+        return self._line.send(
+            ask,
+            lambda wishes: self._client.chat.completions.create(**asked, extra_body=wishes),
+            wishes=self._wishes,
+            concede=self._concede,
+        )
 
     def _messages(self, ask: Ask, picture: Picture, said: Sequence[tuple[str, str]]) -> dict[str, Any]:
         file = base64.b64encode(encode_picture(picture, "PNG")).decode()
@@ -107,23 +88,18 @@ class ChatJudge:
         return {"model": self.options.model, "messages": messages}
 
     def _wishes(self, ask: Ask) -> dict[str, Json]:
-        wishes: dict[str, Json] = {self._limit: self.options.max_tokens}
-        if self._has_temperature:
-            wishes["temperature"] = self.options.temperature
+        wishes: dict[str, Json] = {self._limit: self.options.max_tokens, **self._line.temperature}
         if ask.schema is not None:
             schema: Json = {"name": "reply", "strict": True, "schema": ask.schema}
             wishes["response_format"] = {"type": "json_schema", "json_schema": schema}
         return wishes
 
     def _concede(self, words: str, wishes: dict[str, Json]) -> bool:
-        """Give up one wish for good, if the endpoint's words name one of those that were made."""
-        if "max_tokens" in wishes and "max_completion_tokens" in words:
+        """Newer models call the limit by another name, and say so."""
+        is_renamed = "max_tokens" in wishes and "max_completion_tokens" in words
+        if is_renamed:
             self._limit = "max_completion_tokens"
-        elif "temperature" in wishes and "temperature" in words:
-            self._has_temperature = False
-        else:
-            return False
-        return True
+        return is_renamed
 
     def _read(self, answer: ChatCompletion) -> Reply:
         choices = getattr(answer, "choices", None)
@@ -140,3 +116,9 @@ class ChatJudge:
             n_output=usage.completion_tokens if usage else None,
             is_cut_off=choice.finish_reason == "length",
         )
+
+
+def _is_bad(error: Exception) -> bool:
+    import openai
+
+    return isinstance(error, openai.APIStatusError) and error.status_code in _BAD_REQUEST

@@ -13,17 +13,10 @@ from salva.core.about import About
 from salva.core.image import Picture
 from salva.core.observation import Observation
 from salva.core.protocols import LookRequest
-from salva.errors import BackendError, RefusedError, SalvaError, UnusableError
+from salva.errors import BackendError, RefusedError, SalvaError
 from salva.imaging.files import encode_picture
-from salva.perception.judges.interview import (
-    AT_AN_ENDPOINT,
-    ChatOptions,
-    Reply,
-    SchemaRefusedError,
-    interview_each,
-    readable,
-)
-from salva.perception.judges.judge_prompts import Ask
+from salva.perception.judges.interview import AT_AN_ENDPOINT, ChatOptions, Line, Reply, interview_each
+from salva.perception.judges.prompts import Ask
 from salva.remote import google_client
 
 if TYPE_CHECKING:
@@ -45,7 +38,7 @@ class GoogleJudge:
         self._name = f"google/{options.model}"
         self._client = google_client.connect(self._name, options.base_url, options.timeout_s)
         self.is_structured = options.structured != "off"
-        self._has_temperature = options.temperature is not None
+        self._line = Line(self._name, options, google_client, read=self._read, is_bad=_is_bad)
 
     def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
         """One answer or error per request."""
@@ -57,39 +50,21 @@ class GoogleJudge:
 
     def say(self, ask: Ask, picture: Picture, said: Sequence[tuple[str, str]]) -> Reply:
         """One call, without what the endpoint has refused before; raises SalvaError."""
-        from google.genai.errors import APIError
-
         contents = _contents(ask, picture, said)
-        while True:
-            wishes = self._wishes(ask)
-            try:
-                answer = self._client.models.generate_content(
-                    model=self.options.model, contents=contents, config=wishes
-                )
-                return readable(self._name, answer, self._read)
-            except SalvaError:
-                raise
-            except Exception as error:  # the kit lets the exceptions of its HTTP library through
-                told = google_client.translate(self._name, error)
-                is_bad = isinstance(error, APIError) and error.code == 400
-                if not is_bad or isinstance(told, RefusedError | UnusableError):
-                    raise told from error
-                if "temperature" in wishes and "temperature" in str(error).lower():
-                    self._has_temperature = False
-                elif ask.schema is not None and self.options.structured == "auto":
-                    raise SchemaRefusedError from error
-                else:
-                    raise told from error
 
-    def _wishes(self, ask: Ask) -> Any:
+        def call(wishes: Any) -> GenerateContentResponse:
+            return self._client.models.generate_content(model=self.options.model, contents=contents, config=wishes)
+
+        return self._line.send(ask, call, wishes=self._wishes)
+
+    def _wishes(self, ask: Ask) -> dict[str, Any]:
         """The settings of a call, which the kit takes as a mapping."""
-        wishes: dict[str, object] = {
+        wishes: dict[str, Any] = {
             "system_instruction": ask.system,
             "max_output_tokens": self.options.max_tokens,
             "automatic_function_calling": {"disable": True},
+            **self._line.temperature,
         }
-        if self._has_temperature:
-            wishes["temperature"] = self.options.temperature
         if ask.schema is not None:
             wishes |= {"response_mime_type": "application/json", "response_json_schema": ask.schema}
         return wishes
@@ -129,3 +104,9 @@ def _contents(ask: Ask, picture: Picture, said: Sequence[tuple[str, str]]) -> An
         contents.append(Content(role="model", parts=[Part.from_text(text=reply or "(nothing)")]))
         contents.append(Content(role="user", parts=[Part.from_text(text=answer)]))
     return contents
+
+
+def _is_bad(error: Exception) -> bool:
+    from google.genai.errors import APIError
+
+    return isinstance(error, APIError) and error.code == 400

@@ -8,19 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Any, Protocol
 
 from salva.core.about import About, Habits
+from salva.core.fingerprint import Json
 from salva.core.image import Picture
 from salva.core.observation import Answer, Observation
 from salva.core.options import option
 from salva.core.protocols import LookRequest, Query
-from salva.errors import BackendError, SalvaError, UsageError
-from salva.perception.judges.judge_prompts import Ask, again, put
-from salva.perception.judges.judge_replies import read_reply
+from salva.errors import BackendError, RefusedError, SalvaError, UnusableError, UsageError
+from salva.perception.judges.prompts import Ask, again, put
+from salva.perception.judges.replies import read_reply
 from salva.remote.urls import check_url
-
-_Answer = TypeVar("_Answer")
 
 Price = tuple[float, float]
 """US dollars for a million tokens read, and for a million written."""
@@ -163,13 +162,75 @@ def interview(partner: Partner, query: Query, picture: Picture, options: ChatOpt
             is_structured = False
 
 
-def readable(name: str, answer: _Answer, read: Callable[[_Answer], Reply]) -> Reply:
-    """The reply in an endpoint's answer; an answer of another shape than the API has is a BackendError."""
-    try:
-        return read(answer)
-    except (AttributeError, TypeError) as error:
-        shown = repr(answer)[:200]
-        raise BackendError(f"{name} answered in a shape its API does not have: {shown}", is_retryable=False) from error
+class Kit(Protocol):
+    """A maker's kit, as salva.remote has it."""
+
+    def translate(self, name: str, error: Exception) -> SalvaError:
+        """An exception of the kit as one of ours."""
+
+
+class Line:
+    """A judge's line to its endpoint: a call is made again without what the endpoint refuses for good.
+
+    read: the reply in an answer. is_bad: whether an exception of the kit says that the request was at fault.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        options: ChatOptions,
+        kit: Kit,
+        *,
+        read: Callable[[Any], Reply],
+        is_bad: Callable[[Exception], bool],
+    ) -> None:
+        self.temperature: dict[str, Json] = {}
+        """What to ask for by that name; empty once it was refused."""
+        if options.temperature is not None:
+            self.temperature = {"temperature": options.temperature}
+        self._name, self._kit, self._read, self._is_bad = name, kit, read, is_bad
+        self._may_drop_schema = options.structured == "auto"
+
+    def send(
+        self,
+        ask: Ask,
+        call: Callable[[dict[str, Any]], object],
+        *,
+        wishes: Callable[[Ask], dict[str, Any]],
+        concede: Callable[[str, dict[str, Any]], bool] = lambda *_: False,
+    ) -> Reply:
+        """The reply to a call; raises SalvaError.
+
+        wishes: what is asked for beside the question. concede: give up one of them for good, if the words of the
+        endpoint name it.
+        """
+        while True:
+            wished = wishes(ask)
+            try:
+                return self._reply(call(wished))
+            except SalvaError:
+                raise
+            except Exception as error:  # kits let the exceptions of parsers and HTTP libraries through
+                problem, words = self._kit.translate(self._name, error), str(error).lower()
+                if not self._is_bad(error) or isinstance(problem, RefusedError | UnusableError):
+                    raise problem from error
+                if concede(words, wished):
+                    continue
+                if "temperature" in wished and "temperature" in words:
+                    self.temperature = {}
+                elif ask.schema is not None and self._may_drop_schema:
+                    raise SchemaRefusedError from error
+                else:
+                    raise problem from error
+
+    def _reply(self, answer: object) -> Reply:
+        """The reply in an answer; one of another shape than the API has is a BackendError."""
+        try:
+            return self._read(answer)
+        except (AttributeError, TypeError) as error:
+            raise BackendError(
+                f"{self._name} answered in a shape its API does not have: {repr(answer)[:200]}", is_retryable=False
+            ) from error
 
 
 def _usage(replies: Sequence[Reply], price: Price | None) -> dict[str, float]:

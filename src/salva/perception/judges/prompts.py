@@ -1,7 +1,7 @@
 """What a judge that reads English is told: its task, what it is asked, and the form of the reply.
 
 A query comes in, the words and (where an endpoint can be bound to one) the JSON schema of the reply go out; reading
-the reply is judge_replies.py's. The content is that of the SemVarBench paper's judge prompt, in our own words: two
+the reply is replies.py's. The content is that of the SemVarBench paper's judge prompt, in our own words: two
 ratings of 0 to 50, an explanation first, and its form of the reply, `Relevance: [[35]]`.
 """
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from salva.core.protocols import Query
 from salva.logic.words import number_of
-from salva.perception.judges.judge_prompts import OBJECTS, RELATIONS
+from salva.perception.judges.prompts import OBJECTS, RELATIONS
 
 _N_SHOWN = 80
 _LONGEST_ANSWER = 200

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from salva.core.protocols import Query
-from salva.perception.judges.judge_prompts import put
-from salva.perception.judges.judge_replies import Read, read_reply
+from salva.perception.judges.prompts import put
+from salva.perception.judges.replies import Read, read_reply
 
 SCORE = Query(role="judge", kind="score", text="a cat on a mat")
 GRADE = Query(role="judge", kind="grade", text="", questions=("is it a cat?", "is it red?"))

@@ -1,0 +1,19 @@
+"""The colour words of formulas as colours: what the painter paints a thing in, and what a picture's pixels are held
+against. One table for both, so that what is painted red is not seen as something else."""
+
+from __future__ import annotations
+
+PALETTE: dict[str, tuple[int, int, int]] = {
+    "red": (219, 40, 40),
+    "orange": (245, 140, 25),
+    "yellow": (250, 215, 40),
+    "green": (60, 165, 65),
+    "blue": (45, 105, 225),
+    "purple": (130, 60, 180),
+    "pink": (250, 140, 190),
+    "brown": (125, 78, 45),
+    "black": (38, 38, 42),
+    "white": (244, 244, 244),
+    "gray": (140, 143, 148),
+}
+"""Each word in flat light, as sRGB."""
