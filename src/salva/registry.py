@@ -231,7 +231,10 @@ def widened(asked: Asked) -> Asked:
 
 
 def add_loose_plugin(source: str) -> Entry:
-    """Register FILE:CLASS for this process; the role is told from the class's methods."""
+    """Register FILE:CLASS for this process; the role is told from the class's methods.
+
+    A binding of it can be sent only to processes that were told the same FILE:CLASS before.
+    """
     path_text, _, class_name = source.rpartition(":")
     path = Path(path_text)
     if not class_name or not path.is_file():

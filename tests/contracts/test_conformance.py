@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import pickle
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,11 +17,12 @@ from salva.core.about import options_of
 from salva.core.case import Case, Prompt
 from salva.core.image import ImageRef, Picture
 from salva.core.observation import Detection, Detections, Observation, Reading
-from salva.core.options import target_field
+from salva.core.options import NoOptions, target_field
 from salva.core.protocols import Conclusion, LookRequest, Query, Rendered, RenderRequest, Sight
 from salva.core.spec import Binding, ComponentSpec
 from salva.core.verdict import Outcome
-from salva.registry import BUILT_IN, bind, load
+from salva.errors import UsageError
+from salva.registry import BUILT_IN, ROLES, add_loose_plugin, bind, entries, load
 from salva.testing.conformance import check_binding, check_generator, check_perceiver, check_relation, check_suite
 from salva.testing.fakes import FakeDetector, FakeGenerator, FakeJudge, FakeReader, FakeSame, FakeSuite, painted
 from salva.testing.specs import bound
@@ -103,6 +110,62 @@ def test_relations(binding: Binding) -> None:
 def test_the_rest_have_versions_and_plain_options(role: str) -> None:
     for binding in named(role):
         check_binding(binding)
+
+
+def every_binding() -> list[Binding]:
+    """Every component there is, unpinned: those that need a file or a checkpoint are not asked for it."""
+    bindings = []
+    for role in ROLES:
+        for entry in entries(role):
+            with suppress(UsageError):  # a judge that sees no pixels cannot read
+                component = load(role, entry.name)
+                options = options_of(component)()
+                bindings.append(Binding(role=role, label=entry.name, component=component, options=options))
+    return bindings
+
+
+ARRIVES = """
+import json, pickle, sys
+for plugin in sys.argv[1:]:
+    from salva.registry import add_loose_plugin
+    add_loose_plugin(plugin)
+print(json.dumps([b.identity() for b in pickle.loads(sys.stdin.buffer.read())]))
+"""
+
+
+def arrived(bindings: Sequence[Binding], *plugins: str) -> subprocess.CompletedProcess[bytes]:
+    """What another process makes of bindings it was sent."""
+    command = [sys.executable, "-c", ARRIVES, *plugins]
+    return subprocess.run(command, input=pickle.dumps(list(bindings)), capture_output=True)
+
+
+def test_every_binding_travels_to_another_process() -> None:
+    bindings = every_binding()
+    assert {binding.role for binding in bindings} == set(ROLES)
+    assert "openai" in {binding.label for binding in bindings if binding.role == "reader"}, "a judge that reads"
+    for binding in bindings:
+        check_binding(binding)
+    there = arrived(bindings)
+    assert there.returncode == 0, there.stderr.decode()
+    assert json.loads(there.stdout) == [binding.identity() for binding in bindings]
+
+
+def test_a_loose_file_travels_to_those_who_were_told_of_it(tmp_path: Path) -> None:
+    file = tmp_path / "stray.py"
+    file.write_text("class Stray:\n    version = '1'\n\n    def render(self, requests):\n        return []\n")
+    name = add_loose_plugin(f"{file}:Stray").name
+    binding = Binding(role="model", label=name, component=load("model", name), options=NoOptions())
+    check_binding(binding)
+    assert b"No module named 'salva_plugin_stray'" in arrived([binding]).stderr
+    assert json.loads(arrived([binding], f"{file}:Stray").stdout) == [binding.identity()]
+
+
+def test_a_class_made_inside_a_function_is_told_why_it_cannot_travel() -> None:
+    class Nested(FakeDetector):
+        pass
+
+    with pytest.raises(AssertionError, match=r"cannot be sent to another process.*top of a module"):
+        check_binding(bound("detector", Nested))
 
 
 class Forgetful(FakeSuite):

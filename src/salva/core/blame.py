@@ -30,6 +30,11 @@ def described(error: BaseException) -> str:
     return redact(text)[:2000]
 
 
+def one_line(error: BaseException, most: int = 300) -> str:
+    """The message of an exception on one line, cut to so many characters."""
+    return " ".join(str(error).split())[:most]
+
+
 def blaming(who: str, what: str) -> translating:
     """Whatever a component raises leaves as a PluginError: who it was, what it did, and its own words."""
     return translating(lambda error: PluginError(f"{who} {what}: {described(error)}"))

@@ -15,6 +15,7 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
 
+from salva.core.blame import one_line
 from salva.errors import MissingExtraError, SalvaError, UsageError
 from salva.generators.diffusers_presets import SAMPLERS
 from salva.hardware.checkpoints import Checkpoint, check_weights, digest_of_files, hub_error, locate, pickle_error
@@ -70,7 +71,7 @@ def fetch(name: str, checkpoint: Checkpoint, variant: str, without: tuple[str, .
         if "necessary `safetensors` weights" in str(error):
             raise pickle_error(name, repo) from error
         if isinstance(error, ValueError):
-            raise UsageError(f"{name}: {_one_line(error)}") from error
+            raise UsageError(f"{name}: {one_line(error, 600)}") from error
         raise hub_error(name, repo, commit, error) from error
     return Path(found)
 
@@ -116,7 +117,7 @@ def load_pipeline(name: str, folder: Path, *, dtype: str, variant: str, without:
             raise UsageError(
                 f"{name}: a {index['_class_name']} makes no pictures from text alone; give a text-to-image checkpoint"
             ) from error
-        raise UsageError(f"{name}: diffusers {diffusers.__version__} cannot load it: {_one_line(error)}") from error
+        raise UsageError(f"{name}: diffusers {diffusers.__version__} cannot load it: {one_line(error, 600)}") from error
     _check_inputs(name, pipeline)
     pipeline.set_progress_bar_config(disable=True)
     for part in pipeline.components.values():
@@ -199,7 +200,7 @@ def apply_lora(name: str, pipeline: Pipeline, lora: str, scale: float) -> None:
             pipeline.fuse_lora(lora_scale=scale)
             pipeline.unload_lora_weights()
     except Exception as error:  # as in load_pipeline
-        raise UsageError(f"{name}: the LoRA {lora!r} cannot be loaded: {_one_line(error)}") from error
+        raise UsageError(f"{name}: the LoRA {lora!r} cannot be loaded: {one_line(error, 600)}") from error
     if not n_adapters:
         raise UsageError(f"{name}: the LoRA {lora!r} holds nothing for a {type(pipeline).__name__}")
 
@@ -292,7 +293,3 @@ def _quiet(diffusers: Any) -> Iterator[None]:
         transformers.utils.logging.set_verbosity(level)
         for switch in switches:
             switch.enable_progress_bar()
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())[:600]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -26,6 +25,8 @@ from salva.core.protocols import Rendered, RenderRequest
 from salva.errors import BackendError, SalvaError, UsageError
 from salva.generators.pocket_words import Vocabulary, read_words
 from salva.hardware.checkpoints import digest_of_files
+from salva.hardware.cores import n_cores
+from salva.hardware.networks import open_network
 
 if TYPE_CHECKING:
     import numpy as np
@@ -85,7 +86,7 @@ class Pocket:
         self._batch, self._side = int(card["batch"]), int(card["side"])
         self._times = _times(card["times"], options.steps)
         self._ignores_unknown = options.unknown == "ignore"
-        self.habits = Habits(batch_size=8, depth=options.threads or min(_MOST_THREADS, _n_cores()))
+        self.habits = Habits(batch_size=8, depth=options.threads or min(_MOST_THREADS, n_cores()))
 
     @classmethod
     def weights(cls, options: PocketOptions) -> str:
@@ -184,17 +185,10 @@ def _foreign_session(path: Path) -> Any:
 
 
 def _session(path: Path) -> Any:
-    import onnxruntime
-
-    settings = onnxruntime.SessionOptions()
     # One core a batch: two cores paint two batches faster than one together, and the sums never depend on the cores.
-    settings.intra_op_num_threads = 1
-    settings.inter_op_num_threads = 1
-    # Planned memory is as fast and takes 90 MB more.
-    settings.enable_mem_pattern = False
-    # The sentence is read once a batch: memory kept ready for it would mostly lie idle.
-    settings.enable_cpu_mem_arena = path.name != _NAMES[0]
-    return onnxruntime.InferenceSession(str(path), settings, providers=["CPUExecutionProvider"])
+    # Planned memory is as fast and takes 90 MB more. The sentence is read once a batch: memory kept ready for it would
+    # mostly lie idle.
+    return open_network(path, threads=1, enable_mem_pattern=False, enable_cpu_mem_arena=path.name != _NAMES[0])
 
 
 def _times(own: Sequence[float], n_steps: int) -> list[float]:
@@ -205,10 +199,6 @@ def _times(own: Sequence[float], n_steps: int) -> list[float]:
         return [float(t) for t in own]
     wanted = np.linspace(0, len(own) - 1, n_steps + 1)
     return [float(t) for t in np.interp(wanted, np.arange(len(own)), own)]
-
-
-def _n_cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _vocabulary(card: dict[str, Any]) -> Vocabulary:

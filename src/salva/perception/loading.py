@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from salva.core.about import Habits
+from salva.core.blame import one_line
 from salva.core.options import option
 from salva.errors import MissingExtraError, SalvaError, UsageError
 from salva.hardware.batching import BatchSizer
@@ -128,7 +129,7 @@ def _translated(name: str, target: str, found: Checkpoint) -> Iterator[None]:
     except SalvaError:
         raise
     except ImportError as error:
-        raise UsageError(f"{name}: {target!r} needs a package that is not installed: {_line(error)}") from error
+        raise UsageError(f"{name}: {target!r} needs a package that is not installed: {one_line(error)}") from error
     except Exception as error:  # transformers raises OSError, ValueError, RuntimeError and others for one cause
         text = str(error)
         if found.folder is None and ("huggingface_hub" in type(error).__module__ or "connect" in text.lower()):
@@ -138,11 +139,7 @@ def _translated(name: str, target: str, found: Checkpoint) -> Iterator[None]:
                 f"{name}: {target!r} has no safetensors weights, and loading a pickle runs whatever code is in it, so "
                 "salva reads nothing else; choose a revision that has them, or write it again with save_pretrained"
             ) from error
-        raise UsageError(f"{name}: {target!r} cannot be loaded: {type(error).__name__}: {_line(error)}") from error
-
-
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split())[:300]
+        raise UsageError(f"{name}: {target!r} cannot be loaded: {type(error).__name__}: {one_line(error)}") from error
 
 
 @contextmanager

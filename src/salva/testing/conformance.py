@@ -63,7 +63,14 @@ def check_binding(binding: Binding) -> None:
     for field in dataclasses.fields(options_class):
         assert field.metadata.get("help"), f"{binding.label}: option {field.name!r} has no help; make it with option()"
     assert json.loads(json.dumps(binding.identity())) == binding.identity(), f"{binding.label}: identity is not JSON"
-    assert pickle.loads(pickle.dumps(binding.options)) == binding.options, f"{binding.label}: options do not pickle"
+    try:
+        travelled = pickle.loads(pickle.dumps(binding))
+    except Exception as error:
+        raise AssertionError(
+            f"{binding.label} cannot be sent to another process: {error}; a component's class and its Options "
+            "must stand at the top of a module, under their own names"
+        ) from error
+    assert travelled == binding, f"{binding.label}: what arrives in another process is {travelled!r}"
 
 
 def check_suite(binding: Binding) -> None:

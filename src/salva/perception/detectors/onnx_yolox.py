@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from salva.core.about import About, Habits, Naming
+from salva.core.blame import one_line
 from salva.core.image import Picture
 from salva.core.observation import Detections
 from salva.core.options import option
 from salva.core.protocols import LookRequest
 from salva.errors import BackendError, SalvaError, UsageError
 from salva.hardware.checkpoints import digest_of_files
+from salva.hardware.networks import open_users_network
 from salva.perception.detectors.boxes import BoxOptions, BoxRules, from_centres
 
 if TYPE_CHECKING:
@@ -79,17 +81,7 @@ class OnnxYolox:
     Options: ClassVar[type[OnnxOptions]] = OnnxOptions
 
     def __init__(self, options: OnnxOptions) -> None:
-        import onnxruntime
-
-        path = _file(options.model, "an ONNX file")
-        settings = onnxruntime.SessionOptions()
-        settings.intra_op_num_threads = options.threads
-        settings.inter_op_num_threads = 1
-        settings.log_severity_level = 4
-        try:
-            session = onnxruntime.InferenceSession(str(path), settings, providers=["CPUExecutionProvider"])
-        except Exception as error:  # onnxruntime's own exceptions share no base class
-            raise UsageError(f"{NAME}: {options.model!r} is no ONNX file that can be loaded: {_line(error)}") from error
+        session = open_users_network(NAME, _file(options.model, "an ONNX file"), options.threads)
         self._session = session
         self._input, self._height, self._width = _input_of(session, options)
         n_columns = self._columns(options)
@@ -118,8 +110,8 @@ class OnnxYolox:
         try:
             pixels, scale = to_input(picture, self._height, self._width)
             rows = self._session.run(None, {self._input: pixels})[0][0]
-        except Exception as error:  # as above
-            return BackendError(f"{NAME} failed on a {picture.width} x {picture.height} picture: {_line(error)}")
+        except Exception as error:  # onnxruntime's own exceptions share no base class
+            return BackendError(f"{NAME} failed on a {picture.width} x {picture.height} picture: {one_line(error)}")
         centres = rows[:, :4].astype("float64")
         if self._grid is not None:
             centres = decode(centres, self._grid)
@@ -141,7 +133,7 @@ class OnnxYolox:
         try:
             given = self._session.run(None, {self._input: field})
         except Exception as error:
-            raise _no_detector(model, f"it fails on a field of grey: {_line(error)}") from error
+            raise _no_detector(model, f"it fails on a field of grey: {one_line(error)}") from error
         shape = np.shape(given[0])
         if len(given) != 1 or len(shape) != 3 or shape[0] != 1 or shape[2] < 6:
             shapes = ", ".join(str(np.shape(one)) for one in given)
@@ -246,7 +238,3 @@ def _file(path: str, kind: str) -> Path:
     if not found.is_file():
         raise UsageError(f"{NAME}: there is no file {path!r}; give {kind}, as in --detector onnx/path/to/file.onnx")
     return found
-
-
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split())[:300]

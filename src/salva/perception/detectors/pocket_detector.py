@@ -20,6 +20,7 @@ from salva.core.observation import Detection, Detections, Observation
 from salva.core.options import option
 from salva.core.protocols import LookRequest
 from salva.errors import BackendError, SalvaError
+from salva.hardware.networks import open_network
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,12 +64,7 @@ class PocketDetector:
     Options: ClassVar[type[DetectorOptions]] = DetectorOptions
 
     def __init__(self, options: DetectorOptions) -> None:
-        import onnxruntime
-
-        settings = onnxruntime.SessionOptions()
-        settings.intra_op_num_threads = options.threads
-        settings.inter_op_num_threads = 1
-        self._session = onnxruntime.InferenceSession(read_asset(WEIGHTS), settings, providers=["CPUExecutionProvider"])
+        self._session = open_network(read_asset(WEIGHTS), threads=options.threads)
         self._threshold = options.threshold
 
     @classmethod

@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from salva.core.about import Habits
+from salva.core.blame import one_line
 from salva.core.image import Picture
 from salva.core.observation import Vector
 from salva.core.options import option
 from salva.core.protocols import LookRequest
 from salva.errors import BackendError, SalvaError, UsageError
 from salva.hardware.checkpoints import digest_of_files
+from salva.hardware.networks import open_users_network
 
 if TYPE_CHECKING:
     import numpy as np
@@ -58,17 +60,7 @@ class Inception:
     Options: ClassVar[type[InceptionOptions]] = InceptionOptions
 
     def __init__(self, options: InceptionOptions) -> None:
-        import onnxruntime
-
-        settings = onnxruntime.SessionOptions()
-        settings.intra_op_num_threads = options.threads
-        settings.inter_op_num_threads = 1
-        settings.log_severity_level = 4
-        path = _file(options.model)
-        try:
-            session = onnxruntime.InferenceSession(str(path), settings, providers=["CPUExecutionProvider"])
-        except Exception as error:  # onnxruntime's own exceptions share no base class
-            raise UsageError(f"{NAME}: {options.model!r} is no ONNX file that can be loaded: {_line(error)}") from error
+        session = open_users_network(NAME, _file(options.model), options.threads)
         inputs, outputs = session.get_inputs(), [one.name for one in session.get_outputs()]
         shape = inputs[0].shape if inputs else []
         if len(inputs) != 1 or len(shape) != 4 or shape[1] != 3 or inputs[0].type != "tensor(float)":
@@ -100,7 +92,7 @@ class Inception:
         try:
             given = self._session.run([self._output], {self._input: self._pixels(picture)})[0]
         except Exception as error:  # as above
-            return BackendError(f"{NAME} failed on a {picture.width} x {picture.height} picture: {_line(error)}")
+            return BackendError(f"{NAME} failed on a {picture.width} x {picture.height} picture: {one_line(error)}")
         # A map of features is averaged over its places, which is what pooling would do.
         features = np.asarray(given, np.float64)[0]
         features = features.mean(tuple(range(1, features.ndim))) if features.ndim > 1 else features
@@ -135,7 +127,3 @@ def _file(path: str) -> Path:
     if not found.is_file():
         raise UsageError(f"{NAME}: there is no file {path!r}; give an ONNX file, as in --embedder inception/fid.onnx")
     return found
-
-
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split())[:300]

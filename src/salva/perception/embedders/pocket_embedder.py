@@ -21,6 +21,7 @@ from salva.core.observation import Observation, Vector
 from salva.core.options import NoOptions
 from salva.core.protocols import LookRequest
 from salva.errors import BackendError, SalvaError
+from salva.hardware.networks import open_network
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,7 +44,7 @@ class PocketEmbedder:
 
     def __init__(self, options: NoOptions) -> None:  # noqa: ARG002  # there are none
         card = _card()
-        self._picture, self._text = _session(PICTURE), _session(TEXT)
+        self._picture, self._text = open_network(read_asset(PICTURE)), open_network(read_asset(TEXT))
         self._side, self._max_tokens = int(card["side"]), int(card["max_tokens"])
         special = {card[name] for name in ("pad", "start", "end", "unknown")}
         self._numbers = {str(word): i for i, word in enumerate(card["words"]) if i not in special}
@@ -123,15 +124,6 @@ def to_input(picture: Picture, side: int) -> NDArray[np.float32]:
 
 def _shortened(text: str) -> str:
     return repr(text) if len(text) <= 60 else f"{text[:60]!r} ..."
-
-
-def _session(name: str) -> Any:
-    import onnxruntime
-
-    settings = onnxruntime.SessionOptions()
-    settings.intra_op_num_threads = 1
-    settings.inter_op_num_threads = 1
-    return onnxruntime.InferenceSession(read_asset(name), settings, providers=["CPUExecutionProvider"])
 
 
 @cache

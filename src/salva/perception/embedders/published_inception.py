@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from salva.core.about import Habits
+from salva.core.blame import one_line
 from salva.core.observation import Vector
 from salva.core.options import option
 from salva.core.protocols import LookRequest
@@ -71,7 +72,7 @@ class PublishedInception:
                 "inception-v3-compat", [options.output], feature_extractor_weights_path=tensors
             )
         except (RuntimeError, AttributeError, TypeError) as error:
-            raise UsageError(f"{NAME}: {str(given)!r} holds no weights of this network: {_line(error)}") from error
+            raise UsageError(f"{NAME}: {str(given)!r} holds no weights of this network: {one_line(error)}") from error
         self._device = choose_device(options.device)
         self._network = network.to(self._device).eval()
 
@@ -115,7 +116,8 @@ def _downloaded() -> Path:
         download_url_to_file(URL, str(path), hash_prefix=path.stem.rpartition("-")[2], progress=False)
     except (urllib.error.URLError, OSError, RuntimeError) as error:  # no network; no disk; another file than it was
         raise UsageError(
-            f"{NAME}: {URL} cannot be had ({_line(error)}); get it yourself and name it, as in --embedder {NAME}/FILE"
+            f"{NAME}: {URL} cannot be had ({one_line(error)}); "
+            f"get it yourself and name it, as in --embedder {NAME}/FILE"
         ) from error
     return path
 
@@ -140,7 +142,3 @@ def _file(path: str) -> Path:
     if not found.is_file():
         raise UsageError(f"{NAME}: there is no file {path!r}; without one the published file is downloaded")
     return found
-
-
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split())[:300]
