@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from salva import registry
+from salva.core.judged import Rate
 from salva.core.spec import ComponentSpec
 from salva.errors import PluginError, UsageError
 
@@ -75,6 +76,12 @@ def test_two_packages_with_one_name_are_named(installed: Path, monkeypatch: pyte
     monkeypatch.setattr(registry, "BUILT_IN", builtin)
     with pytest.raises(PluginError, match="salva and salva-example"):
         registry.entries("suite")
+
+
+def test_relations_say_what_their_violations_mean() -> None:
+    named = ["truth", "same-scene", "semantic-effect", "not-installed"]
+    said = {"truth": Rate.WRONG, "same-scene": Rate.INCONSISTENT, "semantic-effect": None}
+    assert registry.rates_of(named) == said
 
 
 def test_a_component_that_cannot_be_imported_says_which(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,6 +62,21 @@ def test_the_chosen_headline_is_read_from_what_was_asked() -> None:
     assert summarise([make_case()], verdicts).by_model[0].violation_rate == 0.0
 
 
+def test_cases_that_several_worlds_fit_are_counted_once_by_the_relation_that_leads_them() -> None:
+    cases = [make_case("open", relation="truth", determinate=False), make_case("own", relation="truth"), make_case()]
+    verdicts = [
+        make_verdict(case.case_id, repeat=repeat, relation=case.relation) for case in cases for repeat in (0, 1)
+    ]
+    assert summarise(cases, verdicts).by_model[0].open_cases == {"truth": 1}
+    compared = [*verdicts, make_verdict("open")]
+    assert summarise(cases, compared).by_model[0].open_cases == {}, "the pictures were compared all the same"
+
+
+def test_a_run_judged_by_a_relation_that_is_not_installed_still_has_a_report() -> None:
+    verdicts = [make_verdict(relation="gone", outcome=Outcome.VIOLATED)]
+    assert summarise([make_case(relation="gone")], verdicts).by_model[0].violation_rate == 1.0
+
+
 def test_the_scope_of_the_run_decides_about_published_figures() -> None:
     records, _ = random_run()
     closed = [replace(case, relation="same-scene", determinate=True) for case in records.cases]
