@@ -46,25 +46,30 @@ class RatingTables:
 
     def measure(self, judgements: Judgements) -> Measured:
         """A table of means, and the people's mean as the figure to lead with."""
-        rated = [one for one in judgements.pairs if _RATING in one.verdict.scores]
+        rated = [rating for rating in judgements.pairs if _RATING in rating.verdict.scores]
         if not rated:
             return Measured()
         people = _people(judgements)
         # People first, in the order they were named.
         by_rater: dict[str, list[Judged]] = {who: [] for who in people}
-        for one in rated:
-            by_rater.setdefault(observers_text(one.verdict.observers), []).append(one)
+        for rating in rated:
+            by_rater.setdefault(observers_text(rating.verdict.observers), []).append(rating)
         by_rater = {who: group for who, group in by_rater.items() if group}
-        together = _means_of_things([one for who in people for one in by_rater.get(who, ())])
+        together = _means_of_things([rating for who in people for rating in by_rater.get(who, ())])
         model = rated[0].verdict.model
         rows: list[tuple[Cell, ...]] = []
         if together:
             rows.append(_row(model, "all people", "mean of people", together))
         rows += [
-            _row(model, who, "person" if who in people else "judge", [(one.case, one.verdict.scores) for one in g])
-            for who, g in by_rater.items()
+            _row(
+                model,
+                who,
+                "person" if who in people else "judge",
+                [(rating.case, rating.verdict.scores) for rating in group],
+            )
+            for who, group in by_rater.items()
         ]
-        has_parts = any(name in one.verdict.scores for one in rated for name in _PARTS)
+        has_parts = any(name in rating.verdict.scores for rating in rated for name in _PARTS)
         table = Table(
             name="mean ratings",
             title="What people and judges gave",
@@ -74,18 +79,20 @@ class RatingTables:
             "it. From and to are the ends of the 95 % interval of the mean, spread is the standard deviation.",
             is_joined=True,
         )
-        leading = together or [(one.case, one.verdict.scores) for one in rated]
-        found = _mean(leading)
+        leading = together or [(rating.case, rating.verdict.scores) for rating in rated]
+        overall = _mean(leading)
         whose = f"the mean of {len(set(people) & set(by_rater))} people" if together else "all judges together"
         figure = KeyFigure(
             title="Mean rating",
-            value=found.value,
-            low=found.low,
-            high=found.high,
+            value=overall.value,
+            low=overall.low,
+            high=overall.high,
             note=f"{whose}; {len(leading)} things",
         )
         return Measured(
-            tables=(table,), numbers={"mean_rating": found.value, "n_rated": float(len(leading))}, key_figures=(figure,)
+            tables=(table,),
+            numbers={"mean_rating": overall.value, "n_rated": float(len(leading))},
+            key_figures=(figure,),
         )
 
 
@@ -101,24 +108,24 @@ _Thing = tuple[Case, Mapping[str, float]]
 def _means_of_things(judged: Sequence[Judged]) -> list[_Thing]:
     """Every thing once, with the mean of those who rated it."""
     things: dict[tuple[str, int], list[Judged]] = {}
-    for one in judged:
-        things.setdefault((one.case.case_id, one.verdict.repeat), []).append(one)
+    for rating in judged:
+        things.setdefault((rating.case.case_id, rating.verdict.repeat), []).append(rating)
     means: list[_Thing] = []
     for group in things.values():
-        names = [name for name in (_RATING, *_PARTS) if all(name in one.verdict.scores for one in group)]
-        means.append((group[0].case, {name: mean(one.verdict.scores[name] for one in group) for name in names}))
+        names = [name for name in (_RATING, *_PARTS) if all(name in rating.verdict.scores for rating in group)]
+        means.append((group[0].case, {name: mean(rating.verdict.scores[name] for rating in group) for name in names}))
     return means
 
 
 def _row(model: str, rater: str, kind: str, things: Sequence[_Thing]) -> tuple[Cell, ...]:
     values = [scores[_RATING] for _, scores in things]
-    found = _mean(things)
+    overall = _mean(things)
     halves: list[Cell] = []
     for name in _PARTS:
-        known = [scores[name] for _, scores in things if name in scores]
-        halves.append(mean(known) if known else None)
+        given = [scores[name] for _, scores in things if name in scores]
+        halves.append(mean(given) if given else None)
     spread = stdev(values) if len(values) > 1 else None
-    return (model, rater, kind, len(values), found.value, found.low, found.high, spread, *halves)
+    return (model, rater, kind, len(values), overall.value, overall.low, overall.high, spread, *halves)
 
 
 def _mean(things: Sequence[_Thing]) -> _Mean:

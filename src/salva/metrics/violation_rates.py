@@ -67,18 +67,18 @@ def control_table(controls: Sequence[Judged], pairs: Sequence[Judged]) -> Table 
     """Excess by relation, with the disagreement of the two wordings at the same seed beside it."""
     rows: list[tuple[Cell, ...]] = []
     main = main_observers(pairs)
-    for relation in dict.fromkeys(one.verdict.relation for one in controls):
-        group = [one for one in controls if one.verdict.relation == relation]
+    for relation in dict.fromkeys(judged.verdict.relation for judged in controls):
+        group = [judged for judged in controls if judged.verdict.relation == relation]
         excess = excess_of(group)
         if excess is None:
             continue
-        compared = {one.case.case_id for one in group}
+        compared = {judged.case.case_id for judged in group}
         same_seed = tally(
-            one
-            for one in pairs
-            if one.verdict.relation == relation
-            and one.verdict.observers == main[relation]
-            and one.case.case_id in compared
+            judged
+            for judged in pairs
+            if judged.verdict.relation == relation
+            and judged.verdict.observers == main[relation]
+            and judged.case.case_id in compared
         )
         shares = (excess.between, excess.within_a, excess.within_b, excess.excess)
         rows.append(
@@ -113,7 +113,7 @@ def _outcomes(pairs: Sequence[Judged], leading: Sequence[Judged]) -> Table:
         ends = (*_pair(counted.interval()), *_pair(counted.bounds()))
         return (name, *counts, counted.rate, *ends)
 
-    by_relation = tally_by(of_main_observers(pairs), lambda one: one.verdict.relation)
+    by_relation = tally_by(of_main_observers(pairs), lambda judged: judged.verdict.relation)
     rows = [row("headline", tally(leading))] + [row(name, counted) for name, counted in by_relation.items()]
     return Table(
         name="outcomes",
@@ -125,7 +125,7 @@ def _outcomes(pairs: Sequence[Judged], leading: Sequence[Judged]) -> Table:
 
 
 def _by_category(leading: Sequence[Judged]) -> Table:
-    groups = tally_by(leading, lambda one: one.case.category)
+    groups = tally_by(leading, lambda judged: judged.case.category)
     return Table(
         name="by category",
         columns=("category", *RATE_COLUMNS),
@@ -134,7 +134,7 @@ def _by_category(leading: Sequence[Judged]) -> Table:
 
 
 def _errors(leading: Sequence[Judged]) -> Table | None:
-    violated = [one.verdict for one in leading if one.verdict.outcome is Outcome.VIOLATED]
+    violated = [judged.verdict for judged in leading if judged.verdict.outcome is Outcome.VIOLATED]
     counts = Counter(error for verdict in violated for error in dict.fromkeys(verdict.errors))
     if not counts:
         return None
@@ -151,11 +151,11 @@ def _relations_compared(judgements: Judgements) -> Table | None:
     """How right the pictures of a pair are against whether they agree; both are about pairs."""
     wrong, inconsistent = (judgements.of_rate(rate) for rate in (Rate.WRONG, Rate.INCONSISTENT))
     seen = of_main_observers(judgements.pairs)
-    agreed = {_key(one): one.verdict.outcome for one in seen if one.verdict.relation == inconsistent}
-    held = [one for one in seen if one.verdict.relation == wrong and len(one.case.prompts) == 2]
+    agreed = {_key(judged): judged.verdict.outcome for judged in seen if judged.verdict.relation == inconsistent}
+    held = [judged for judged in seen if judged.verdict.relation == wrong and len(judged.case.prompts) == 2]
     if not held or not inconsistent:
         return None
-    counts = Counter((pair_kind(one.verdict), str(agreed.get(_key(one), "none"))) for one in held)
+    counts = Counter((pair_kind(judged.verdict), str(agreed.get(_key(judged), "none"))) for judged in held)
     columns = (*map(str, Outcome), "none")
     kinds = [kind for kind in PairKind if any(counts[kind, column] for column in columns)]
     return Table(
@@ -173,23 +173,23 @@ def _relations_compared(judgements: Judgements) -> Table | None:
 
 def _deciders(judgements: Judgements) -> Table:
     groups: dict[tuple[str, str], list[Judged]] = {}
-    for one in judgements.headline:
-        why = _why(one, judgements.rate_of(one.verdict.relation))
-        groups.setdefault((one.verdict.relation, why), []).append(one)
+    for judged in judgements.headline:
+        why = _why(judged, judgements.rate_of(judged.verdict.relation))
+        groups.setdefault((judged.verdict.relation, why), []).append(judged)
     return Table(
         name="decided by",
         columns=("relation", "why", "cases", *RATE_COLUMNS),
         rows=tuple(
-            (relation, why, len({one.case.case_id for one in group}), *tally(group).cells())
+            (relation, why, len({judged.case.case_id for judged in group}), *tally(group).cells())
             for (relation, why), group in groups.items()
         ),
     )
 
 
-def _why(one: Judged, rate: Rate | None) -> str:
-    if one.verdict.relation != one.case.relation:
+def _why(judged: Judged, rate: Rate | None) -> str:
+    if judged.verdict.relation != judged.case.relation:
         return "the run asked for this relation"
-    if is_open(one, rate):
+    if is_open(judged, rate):
         return "several worlds fit the prompts, so two right pictures may differ"
     return "the case's own relation"
 
@@ -218,7 +218,9 @@ def _findings(cases: Iterable[Case]) -> Table | None:
 
 
 def _reasons(leading: Sequence[Judged]) -> Table | None:
-    counts = Counter((str(one.verdict.outcome), one.verdict.reason) for one in leading if one.verdict.reason)
+    counts = Counter(
+        (str(judged.verdict.outcome), judged.verdict.reason) for judged in leading if judged.verdict.reason
+    )
     if not counts:
         return None
     rows: list[tuple[Cell, ...]] = [(outcome, reason, n) for (outcome, reason), n in counts.most_common(MAX_ROWS)]
@@ -230,7 +232,7 @@ def _reasons(leading: Sequence[Judged]) -> Table | None:
 
 
 def _by_observers(pairs: Sequence[Judged]) -> Table | None:
-    groups = tally_by(pairs, lambda one: (one.verdict.relation, one.verdict.observers))
+    groups = tally_by(pairs, lambda judged: (judged.verdict.relation, judged.verdict.observers))
     if len(groups) == len({relation for relation, _ in groups}):
         return None
     return Table(
@@ -243,8 +245,8 @@ def _by_observers(pairs: Sequence[Judged]) -> Table | None:
     )
 
 
-def _key(one: Judged) -> tuple[str, int]:
-    return one.case.case_id, one.verdict.repeat
+def _key(judged: Judged) -> tuple[str, int]:
+    return judged.case.case_id, judged.verdict.repeat
 
 
 def _pair(interval: Interval | None) -> tuple[float | None, float | None]:

@@ -49,11 +49,11 @@ class FaithfulnessTables:
     def measure(self, judgements: Judgements) -> Measured:
         """Tables, numbers and charts for the report."""
         mine = of_main_observers(judgements.pairs)
-        answered = [one for one in mine if one.verdict.relation == SAME_ANSWERS]
-        contrasts = [one for one in mine if one.verdict.relation == MUST_DIFFER]
+        answered = [pair for pair in mine if pair.verdict.relation == SAME_ANSWERS]
+        contrasts = [pair for pair in mine if pair.verdict.relation == MUST_DIFFER]
         everyone = answered + contrasts
         # A pair that a file calls an equivalence stays under its law here, whatever the logic core found.
-        of_laws = [one for one in everyone if one.case.labels.get("law") != CONTRAST]
+        of_laws = [pair for pair in everyone if pair.case.labels.get("law") != CONTRAST]
         by_category = category_table(judgements.pairs)
         by_law = _table("faithfulness by law", ("law",), _by_label(everyone, "law", _LAWS))
         by_dimension = _table("faithfulness by dimension", ("dimension",), _by_label(of_laws, "dimension", _DIMENSIONS))
@@ -102,18 +102,18 @@ def category_table(pairs: Sequence[Judged]) -> Table | None:
 
 def _scored(pairs: Iterable[Judged], *names: str) -> list[Judged]:
     """Pairs that have these scores; those without (unreadable replies, failures) are left out of means, and counted."""
-    return [one for one in pairs if all(name in one.verdict.scores for name in names)]
+    return [pair for pair in pairs if all(name in pair.verdict.scores for name in names)]
 
 
 def _mean(pairs: Sequence[Judged], name: str) -> float | None:
-    return mean(one.verdict.scores[name] for one in pairs) if pairs else None
+    return mean(pair.verdict.scores[name] for pair in pairs) if pairs else None
 
 
 def _interval(pairs: Sequence[Judged], name: str) -> Interval | None:
     """95 % of a mean of scores, whole clusters drawn anew; None for a single cluster."""
     if not pairs:
         return None
-    return bootstrap_mean([one.verdict.scores[name] for one in pairs], [cluster_of(one.case) for one in pairs])
+    return bootstrap_mean([pair.verdict.scores[name] for pair in pairs], [cluster_of(pair.case) for pair in pairs])
 
 
 def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
@@ -121,21 +121,21 @@ def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
 
 
 def _by_category(pairs: Sequence[Judged]) -> list[Group]:
-    def key(one: Judged) -> tuple[str, ...]:
-        labels = one.case.labels
+    def key(pair: Judged) -> tuple[str, ...]:
+        labels = pair.case.labels
         return labels.get("category_id", ""), labels.get("law", ""), labels.get("dimension", "")
 
     return _grouped(pairs, key, lambda values: (int(values[0]) if values[0].isdecimal() else 10**9, *values))
 
 
 def _by_label(pairs: Sequence[Judged], label: str, order: Sequence[str]) -> list[Group]:
-    return _grouped(pairs, lambda one: (one.case.labels.get(label, ""),), lambda values: _rank(values[0], order))
+    return _grouped(pairs, lambda pair: (pair.case.labels.get(label, ""),), lambda values: _rank(values[0], order))
 
 
 def _by_both(pairs: Sequence[Judged]) -> list[Group]:
     return _grouped(
         pairs,
-        lambda one: (one.case.labels.get("law", ""), one.case.labels.get("dimension", "")),
+        lambda pair: (pair.case.labels.get("law", ""), pair.case.labels.get("dimension", "")),
         lambda values: (_rank(values[0], _LAWS), _rank(values[1], _DIMENSIONS)),
     )
 
@@ -148,8 +148,8 @@ def _grouped(
     pairs: Sequence[Judged], key: Callable[[Judged], tuple[str, ...]], order: Callable[[tuple[str, ...]], object]
 ) -> list[Group]:
     groups: dict[tuple[str, ...], list[Judged]] = {}
-    for one in pairs:
-        groups.setdefault(key(one), []).append(one)
+    for pair in pairs:
+        groups.setdefault(key(pair), []).append(pair)
     return [Group(values, groups[values]) for values in sorted(groups, key=order)]  # type: ignore[arg-type]  # sort keys of one table are alike
 
 
@@ -172,7 +172,7 @@ def _cells(pairs: Sequence[Judged]) -> tuple[Cell, ...]:
     counted = _scored(pairs, *_FAITH)
     faith = _ends(_interval(counted, "faith_mean"))
     stability = _ends(_interval(counted, "faith_stability"))
-    with_dsg = [one for one in counted if "dsg_mean" in one.verdict.scores]
+    with_dsg = [pair for pair in counted if "dsg_mean" in pair.verdict.scores]
     return (
         len(counted),
         len(pairs) - len(counted),
@@ -205,7 +205,7 @@ def _worst(pairs: Sequence[Judged]) -> Table | None:
         counted = _scored(group.pairs, *_FAITH)
         if counted:
             worst = min(
-                counted, key=lambda one: (one.verdict.scores["faith_stability"], one.verdict.scores["faith_mean"])
+                counted, key=lambda pair: (pair.verdict.scores["faith_stability"], pair.verdict.scores["faith_mean"])
             )
             texts = [prompt.text for prompt in worst.case.prompts]
             wrong = "; ".join(failure.message for failure in worst.verdict.failures)
@@ -248,7 +248,7 @@ def _clip_table(groups: Sequence[Group], note: str) -> Table | None:
 
 
 def _contrast_table(pairs: Sequence[Judged]) -> Table | None:
-    groups = tally_by(pairs, lambda one: one.case.category)
+    groups = tally_by(pairs, lambda pair: pair.case.category)
     if not groups:
         return None
     return Table(
@@ -272,7 +272,7 @@ def _totals(
         numbers |= {name: value, f"{name}_low": low, f"{name}_high": high}
         if value is not None:
             figures.append(KeyFigure(title=title, value=value, low=low, high=high, is_share=True, note=note))
-    with_clip = [one for one in answered if "clip_stability" in one.verdict.scores]
+    with_clip = [pair for pair in answered if "clip_stability" in pair.verdict.scores]
     if with_clip:
         numbers |= {"clip_mean": _mean(with_clip, "clip_mean"), "clip_stability": _mean(with_clip, "clip_stability")}
         numbers["n_clip_pairs"] = len(with_clip)

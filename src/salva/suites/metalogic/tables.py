@@ -79,8 +79,8 @@ class MetaLogicTables:
         """Tables and numbers for the report; macro_rate here is over the logic categories alone."""
         leading = judgements.headline
         looked_at_all = judgements.options_of(PAPERS_RELATION).get("scope") == "all"
-        logic = [one for one in leading if one.case.labels.get("law") != NUMBERING]
-        numbering = [one for one in leading if one.case.labels.get("law") == NUMBERING]
+        logic = [pair for pair in leading if pair.case.labels.get("law") != NUMBERING]
+        numbering = [pair for pair in leading if pair.case.labels.get("law") == NUMBERING]
         numbers: dict[str, float | None] = {}
         if logic:
             numbers |= _macro("", logic) | {"logic_rate": tally(logic).rate}
@@ -104,11 +104,11 @@ class MetaLogicTables:
 
 def _published(logic: Sequence[Judged], numbering: Sequence[Judged], looked_at_all: bool) -> Table | None:
     """The paper's figures; ours beside them where the run judged by its rule."""
-    if {one.case.labels.get("law") for one in logic}.isdisjoint(LAWS) and not numbering:
+    if {pair.case.labels.get("law") for pair in logic}.isdisjoint(LAWS) and not numbering:
         return None
-    of_the_paper = [one for one in logic if one.case.labels.get("law") in LAWS]
+    of_the_paper = [pair for pair in logic if pair.case.labels.get("law") in LAWS]
     by_papers_rule = looked_at_all and all(
-        one.verdict.relation == PAPERS_RELATION for one in [*of_the_paper, *numbering]
+        pair.verdict.relation == PAPERS_RELATION for pair in [*of_the_paper, *numbering]
     )
     if by_papers_rule and category_mean(of_the_paper).n_categories == N_LOGIC_CATEGORIES:
         return Table(
@@ -145,19 +145,19 @@ def _ours(which: str, logic: Sequence[Judged], numbering: Sequence[Judged]) -> f
         case "macro":
             return category_mean(logic).rate
         case "law" | "modifier":
-            return category_mean([one for one in logic if one.case.labels.get(kind) == value]).rate
+            return category_mean([pair for pair in logic if pair.case.labels.get(kind) == value]).rate
         case "count":
             wanted = {value} if not value.endswith("+") else {str(n) for n in range(int(value[:-1]), 100)}
-            return category_mean([one for one in numbering if one.case.labels.get("count") in wanted]).rate
+            return category_mean([pair for pair in numbering if pair.case.labels.get("count") in wanted]).rate
         case "text":
-            decided = [one.verdict for one in logic if one.verdict.outcome in (Outcome.HOLDS, Outcome.VIOLATED)]
+            decided = [pair.verdict for pair in logic if pair.verdict.outcome in (Outcome.HOLDS, Outcome.VIOLATED)]
             return sum(OPTICAL_CHARACTER in verdict.errors for verdict in decided) / len(decided) if decided else None
     return None
 
 
 def _rates(name: str, labels: tuple[str, ...], judged: Sequence[Judged]) -> Table | None:
-    def key(one: Judged) -> tuple[str, ...] | None:
-        values = tuple(one.case.labels.get(label, "") for label in labels)
+    def key(pair: Judged) -> tuple[str, ...] | None:
+        values = tuple(pair.case.labels.get(label, "") for label in labels)
         return values if all(values) else None
 
     groups = tally_by(judged, key)
@@ -172,15 +172,15 @@ def _rates(name: str, labels: tuple[str, ...], judged: Sequence[Judged]) -> Tabl
 
 def _order(values: tuple[str, ...]) -> tuple[tuple[int, str], ...]:
     """The paper's order for laws and modifiers, numbers as numbers, the rest by name."""
-    known = (*LAWS, NUMBERING, *MODIFIERS)
-    ranks = [known.index(value) if value in known else int(value) if value.isdecimal() else 99 for value in values]
+    order = (*LAWS, NUMBERING, *MODIFIERS)
+    ranks = [order.index(value) if value in order else int(value) if value.isdecimal() else 99 for value in values]
     return tuple(zip(ranks, values, strict=True))
 
 
 def _and_against_or(logic: Sequence[Judged]) -> Table | None:
     rows: list[tuple[Cell, ...]] = []
     for modifier in ("and", "or"):
-        group = [one for one in logic if one.case.labels.get("modifier") == modifier]
+        group = [pair for pair in logic if pair.case.labels.get("modifier") == modifier]
         if group:
             rows.append((modifier, *tally(group).cells(), category_mean(group).rate))
     if len(rows) < 2:
@@ -196,10 +196,10 @@ def _and_against_or(logic: Sequence[Judged]) -> Table | None:
 def _errors_by_law(leading: Sequence[Judged]) -> Table | None:
     counts: dict[str, Counter[str]] = {}
     totals: Counter[str] = Counter()
-    for one in leading:
-        if one.verdict.outcome is Outcome.VIOLATED:
-            counts.setdefault(one.case.labels.get("law", ""), Counter()).update(dict.fromkeys(one.verdict.errors, 1))
-            totals[one.case.labels.get("law", "")] += 1
+    for pair in leading:
+        if pair.verdict.outcome is Outcome.VIOLATED:
+            counts.setdefault(pair.case.labels.get("law", ""), Counter()).update(dict.fromkeys(pair.verdict.errors, 1))
+            totals[pair.case.labels.get("law", "")] += 1
     errors = sorted({error for counter in counts.values() for error in counter})
     if not errors:
         return None
@@ -216,8 +216,8 @@ def _errors_by_law(leading: Sequence[Judged]) -> Table | None:
 
 def _control_by_law(judgements: Judgements) -> Table | None:
     groups: dict[str, list[Judged]] = {}
-    for one in of_main_observers(judgements.controls):
-        groups.setdefault(one.case.labels.get("law", ""), []).append(one)
+    for pair in of_main_observers(judgements.controls):
+        groups.setdefault(pair.case.labels.get("law", ""), []).append(pair)
     rows: list[tuple[Cell, ...]] = []
     for law in sorted(groups, key=lambda law: _order((law,))):
         excess = excess_of(groups[law])

@@ -125,16 +125,16 @@ class SemanticEffect:
             totals[text, image] = sum(halves) / (2 * _HIGHEST)
             if text == image:
                 own[image] = OwnScore(objects=halves[0], relations=halves[1])
-        found = effect(totals)
-        scores = _scores(found, totals, own)
+        measured = effect(totals)
+        scores = _scores(measured, totals, own)
         scores |= _text_distances(case, sights)
         scores |= _token_accuracy(case, sights) if self._options.tokens else {}
         if _is_one_sentence(case):
             reason = "T_pv and T_pi are the same sentence, which cannot both change and keep the meaning"
             return Conclusion(outcome=Outcome.INCONCLUSIVE, scores=scores, reason=reason)
-        if found.kappa > self._options.kappa_threshold:
+        if measured.kappa > self._options.kappa_threshold:
             return Conclusion(outcome=Outcome.HOLDS, scores=scores)
-        failures = [*self._wrong_pictures(case, sights, own, totals), *self._wrong_changes(found)]
+        failures = [*self._wrong_pictures(case, sights, own, totals), *self._wrong_changes(measured)]
         return Conclusion(
             outcome=Outcome.VIOLATED,
             errors=tuple(dict.fromkeys(sorted((f.error for f in failures), key=_SPECIFIC_FIRST.index))),
@@ -162,20 +162,20 @@ class SemanticEffect:
                 failures.append(failure_from_scores(prompt, own[prompt.role], total, swapped))
         return [failure for failure in failures if failure is not None]
 
-    def _wrong_changes(self, found: Effect) -> list[Failure]:
+    def _wrong_changes(self, measured: Effect) -> list[Failure]:
         """Which of the two steps went wrong; where neither plainly did, the one that is further from right."""
         limit = self._options.changed_at
-        is_insensitive, is_oversensitive = found.gamma_w <= limit, found.gamma_wo > limit
+        is_insensitive, is_oversensitive = measured.gamma_w <= limit, measured.gamma_wo > limit
         if not is_insensitive and not is_oversensitive:
-            is_insensitive = 1 - found.gamma_w >= found.gamma_wo
+            is_insensitive = 1 - measured.gamma_w >= measured.gamma_wo
             is_oversensitive = not is_insensitive
         failures = []
         if is_insensitive:
-            message = f"the meaning changes and gamma_w is {found.gamma_w:.2f}, where 1 is right"
-            failures.append(Failure(error=INSENSITIVE, role="", message=message, seen=f"{found.gamma_w:.2f}"))
+            message = f"the meaning changes and gamma_w is {measured.gamma_w:.2f}, where 1 is right"
+            failures.append(Failure(error=INSENSITIVE, role="", message=message, seen=f"{measured.gamma_w:.2f}"))
         if is_oversensitive:
-            message = f"the meaning stays and gamma_wo is {found.gamma_wo:.2f}, where 0 is right"
-            failures.append(Failure(error=OVERSENSITIVE, role="", message=message, seen=f"{found.gamma_wo:.2f}"))
+            message = f"the meaning stays and gamma_wo is {measured.gamma_wo:.2f}, where 0 is right"
+            failures.append(Failure(error=OVERSENSITIVE, role="", message=message, seen=f"{measured.gamma_wo:.2f}"))
         return failures
 
 
@@ -222,9 +222,9 @@ def _halves(answer: object) -> tuple[float, float] | str:
     return objects, relations
 
 
-def _scores(found: Effect, totals: Mapping[Pair, float], own: Mapping[str, OwnScore]) -> dict[str, float]:
-    scores = {"kappa": found.kappa, "gamma_w": found.gamma_w, "gamma_wo": found.gamma_wo}
-    scores["alignment"] = found.alignment
+def _scores(measured: Effect, totals: Mapping[Pair, float], own: Mapping[str, OwnScore]) -> dict[str, float]:
+    scores = {"kappa": measured.kappa, "gamma_w": measured.gamma_w, "gamma_wo": measured.gamma_wo}
+    scores["alignment"] = measured.alignment
     scores |= {pair_name(text, image): total for (text, image), total in totals.items()}
     for role, halves in own.items():
         scores |= {f"objects_{role}": halves.objects, f"relations_{role}": halves.relations}
@@ -234,17 +234,17 @@ def _scores(found: Effect, totals: Mapping[Pair, float], own: Mapping[str, OwnSc
 def _text_distances(case: Case, sights: Mapping[str, Sight]) -> dict[str, float]:
     """1 - cosine of the anchor with each permutation, where an embedder made vectors of all three."""
     vectors = {role: _seen(sights, "a", text_query(case.prompt(role))) for role in ROLES}
-    known = {role: vector.values for role, vector in vectors.items() if isinstance(vector, Vector)}
-    if len(known) < len(ROLES):
+    values = {role: vector.values for role, vector in vectors.items() if isinstance(vector, Vector)}
+    if len(values) < len(ROLES):
         return {}
-    return {f"text_distance_{role}": 1 - cosine(known["a"], known[role]) for role in ("pv", "pi")}
+    return {f"text_distance_{role}": 1 - cosine(values["a"], values[role]) for role in ("pv", "pi")}
 
 
 def _token_accuracy(case: Case, sights: Mapping[str, Sight]) -> dict[str, float]:
     """The part of the words of meaning that a judge found in each picture; a reply nobody could read gives none."""
-    found: dict[str, float] = {}
+    shares: dict[str, float] = {}
     for prompt in case.prompts:
         answer = _seen(sights, prompt.role, token_query(prompt))
         if isinstance(answer, Answer) and answer.scores and not answer.problem:
-            found[f"tokens_{prompt.role}"] = sum(grade >= 0.5 for grade in answer.scores.values()) / len(answer.scores)
-    return found
+            shares[f"tokens_{prompt.role}"] = sum(grade >= 0.5 for grade in answer.scores.values()) / len(answer.scores)
+    return shares

@@ -94,16 +94,16 @@ def _changed_at(judgements: Judgements) -> float:
 def scored(judgements: Judgements) -> dict[str, list[Judged]]:
     """The decided verdicts with their scores, by who looked, in order of first appearance."""
     by_judge: dict[str, list[Judged]] = {}
-    for one in judgements.pairs:
-        is_decided = one.verdict.outcome in (Outcome.HOLDS, Outcome.VIOLATED)
-        if one.verdict.relation == RELATION and is_decided and "kappa" in one.verdict.scores:
-            by_judge.setdefault(observers_text(one.verdict.observers), []).append(one)
+    for triple in judgements.pairs:
+        is_decided = triple.verdict.outcome in (Outcome.HOLDS, Outcome.VIOLATED)
+        if triple.verdict.relation == RELATION and is_decided and "kappa" in triple.verdict.scores:
+            by_judge.setdefault(observers_text(triple.verdict.observers), []).append(triple)
     return by_judge
 
 
 def values_of(judged: Sequence[Judged], name: str) -> list[float]:
     """One score of every verdict."""
-    return [one.verdict.scores[name] for one in judged]
+    return [triple.verdict.scores[name] for triple in judged]
 
 
 def labels_of(case: Case, label: str) -> tuple[str, ...]:
@@ -113,24 +113,24 @@ def labels_of(case: Case, label: str) -> tuple[str, ...]:
 
 def interval_by_sample(judged: Sequence[Judged], name: str) -> Interval | None:
     """95 % interval of a score's mean, the wider of drawing clusters and drawing cases."""
-    clusters, cases = [cluster_of(one.case) for one in judged], [one.case.case_id for one in judged]
+    clusters, cases = [cluster_of(triple.case) for triple in judged], [triple.case.case_id for triple in judged]
     return cautious_macro(values_of(judged, name), [""] * len(judged), clusters, cases)
 
 
 def _interval_by_category(judged: Sequence[Judged], name: str) -> Interval | None:
     """95 % interval of the mean over categories; a case is drawn with all its categories."""
-    spread = [(one, category) for one in judged for category in labels_of(one.case, "category")]
-    values = [one.verdict.scores[name] for one, _ in spread]
+    spread = [(triple, category) for triple in judged for category in labels_of(triple.case, "category")]
+    values = [triple.verdict.scores[name] for triple, _ in spread]
     categories = [category for _, category in spread]
-    by_cluster = bootstrap_macro(values, categories, [cluster_of(one.case) for one, _ in spread])
-    by_case = bootstrap_macro(values, categories, [one.case.case_id for one, _ in spread])
+    by_cluster = bootstrap_macro(values, categories, [cluster_of(triple.case) for triple, _ in spread])
+    by_case = bootstrap_macro(values, categories, [triple.case.case_id for triple, _ in spread])
     if by_cluster is None or by_case is None:
         return None
     return max(by_cluster, by_case, key=lambda interval: interval.high - interval.low)
 
 
 def _by_categories(judged: Sequence[Judged], name: str) -> float:
-    return group_mean(values_of(judged, name), [labels_of(one.case, "category") for one in judged])
+    return group_mean(values_of(judged, name), [labels_of(triple.case, "category") for triple in judged])
 
 
 def _means(judged: Sequence[Judged]) -> tuple[float, ...]:
@@ -162,8 +162,8 @@ def _models_and_judges(by_judge: Mapping[str, Sequence[Judged]]) -> Table:
 def _categories_of_models(cases: Sequence[Case], by_judge: Mapping[str, Sequence[Judged]]) -> Table:
     """Tables 9 and 10: a model a row, mean kappa under every category and aspect, in the paper's order."""
     published = [name for aspect in ASPECTS.values() for name in aspect]
-    found = {name for case in cases for name in labels_of(case, "category")}
-    categories = [*(name for name in published if name in found), *sorted(found - set(published))]
+    present = {name for case in cases for name in labels_of(case, "category")}
+    categories = [*(name for name in published if name in present), *sorted(present - set(published))]
     aspects = [name for name in ASPECTS if name in {a for case in cases for a in labels_of(case, "aspect")}]
     rows: list[tuple[Cell, ...]] = []
     for judged in by_judge.values():
@@ -190,13 +190,13 @@ def _categories_of_models(cases: Sequence[Case], by_judge: Mapping[str, Sequence
 
 
 def _model(by_judge: Mapping[str, Sequence[Judged]]) -> str:
-    return next(one.verdict.model for judged in by_judge.values() for one in judged)
+    return next(triple.verdict.model for judged in by_judge.values() for triple in judged)
 
 
 def _effects(by_judge: Mapping[str, Sequence[Judged]]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for judge, judged in by_judge.items():
-        n_categories = len({name for one in judged for name in labels_of(one.case, "category")})
+        n_categories = len({name for triple in judged for name in labels_of(triple.case, "category")})
         rows.append((judge, "by sample", len(judged), *_means(judged), *_ends(interval_by_sample(judged, "kappa"))))
         over = tuple(_by_categories(judged, name) for name in FIGURES)
         rows.append((judge, "by category", n_categories, *over, *_ends(_interval_by_category(judged, "kappa"))))
@@ -215,7 +215,9 @@ def _by_aspect(by_judge: Mapping[str, Sequence[Judged]]) -> Table:
         for aspect, group in grouped(judged, "aspect").items():
             kappas = values_of(group, "kappa")
             # Of a triple of two aspects only the categories of this one count here.
-            own = [[name for name in labels_of(one.case, "category") if aspect_of(name) == aspect] for one in group]
+            own = [
+                [name for name in labels_of(triple.case, "category") if aspect_of(name) == aspect] for triple in group
+            ]
             by_category = group_mean(kappas, own)
             shares = (share_above(kappas, threshold) for threshold in SHARES_ABOVE)
             ends = _ends(interval_by_sample(group, "kappa"))
@@ -234,9 +236,9 @@ def _by_aspect(by_judge: Mapping[str, Sequence[Judged]]) -> Table:
 def grouped(judged: Sequence[Judged], label: str) -> dict[str, list[Judged]]:
     """The verdicts by category or aspect, by name; one of a case with two stands under both."""
     groups: dict[str, list[Judged]] = {}
-    for one in judged:
-        for name in labels_of(one.case, label):
-            groups.setdefault(name, []).append(one)
+    for triple in judged:
+        for name in labels_of(triple.case, label):
+            groups.setdefault(name, []).append(triple)
     return dict(sorted(groups.items()))
 
 
@@ -273,8 +275,8 @@ def _quadrants(by_judge: Mapping[str, Sequence[Judged]], changed_at: float) -> T
     for judge, judged in by_judge.items():
         counts = Counter(
             quadrant
-            for one in judged
-            for quadrant in quadrants(one.verdict.scores["gamma_w"], one.verdict.scores["gamma_wo"], changed_at)
+            for triple in judged
+            for quadrant in quadrants(triple.verdict.scores["gamma_w"], triple.verdict.scores["gamma_wo"], changed_at)
         )
         for quadrant, words in QUADRANTS.items():
             verdict = "as it should be" if quadrant in (1, 3) else "wrong"
@@ -291,8 +293,8 @@ def _quadrants(by_judge: Mapping[str, Sequence[Judged]], changed_at: float) -> T
 def _matched_scores(by_judge: Mapping[str, Sequence[Judged]]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for judge, judged in by_judge.items():
-        repeats = sorted({one.verdict.repeat for one in judged})
-        sets = [(f"repeat {k + 1}", [one for one in judged if one.verdict.repeat == k]) for k in repeats]
+        repeats = sorted({triple.verdict.repeat for triple in judged})
+        sets = [(f"repeat {k + 1}", [triple for triple in judged if triple.verdict.repeat == k]) for k in repeats]
         for name, group in [*(sets if len(sets) > 1 else []), (_ALL, list(judged))]:
             alignment, *effects = _means(group)
             a, pv, pi = (mean(values_of(group, pair_name(role, role))) for role in ("a", "pv", "pi"))
@@ -309,13 +311,13 @@ def _seed_noise(by_judge: Mapping[str, Sequence[Judged]]) -> Table | None:
     rows: list[tuple[Cell, ...]] = []
     for judge, judged in by_judge.items():
         by_case: dict[str, list[Judged]] = {}
-        for one in judged:
-            by_case.setdefault(one.case.case_id, []).append(one)
+        for triple in judged:
+            by_case.setdefault(triple.case.case_id, []).append(triple)
         groups = [group for group in by_case.values() if len(group) > 1]
         if not groups:
             continue
         for figure, permuted in (("gamma_w", "pv"), ("gamma_wo", "pi")):
-            noise = [seed_variation([_pairs(one) for one in group], permuted) for group in groups]
+            noise = [seed_variation([_pairs(triple) for triple in group], permuted) for group in groups]
             gammas = [mean(values_of(group, figure)) for group in groups]
             excess = [gamma - floor for gamma, floor in zip(gammas, noise, strict=True)]
             cases = [group[0].case for group in groups]
@@ -334,15 +336,15 @@ def _seed_noise(by_judge: Mapping[str, Sequence[Judged]]) -> Table | None:
     )
 
 
-def _pairs(one: Judged) -> dict[tuple[str, str], float]:
-    return {pair: one.verdict.scores[pair_name(*pair)] for pair in PAIRS}
+def _pairs(triple: Judged) -> dict[tuple[str, str], float]:
+    return {pair: triple.verdict.scores[pair_name(*pair)] for pair in PAIRS}
 
 
 def _relation_errors(by_judge: Mapping[str, Sequence[Judged]]) -> Table | None:
     """Which pictures are wrong in which way, among violated verdicts."""
     counts: Counter[tuple[str, str, str]] = Counter()
     for judge, judged in by_judge.items():
-        counts.update((judge, f.error, f.role) for one in judged for f in one.verdict.failures)
+        counts.update((judge, f.error, f.role) for triple in judged for f in triple.verdict.failures)
     if not counts:
         return None
     keys = sorted({(judge, error) for judge, error, _ in counts})

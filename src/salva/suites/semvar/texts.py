@@ -78,15 +78,17 @@ def text_similarity(by_judge: Mapping[str, Sequence[Judged]]) -> Table | None:
     """How far apart an embedder puts the sentences, against what the pictures make of the difference."""
     rows: list[tuple[Cell, ...]] = []
     for judge, judged in by_judge.items():
-        known = [one.verdict.scores for one in judged if "text_distance_pv" in one.verdict.scores]
-        if not known:
+        embedded = [triple.verdict.scores for triple in judged if "text_distance_pv" in triple.verdict.scores]
+        if not embedded:
             continue
         for permuted, gamma in (("pv", "gamma_w"), ("pi", "gamma_wo")):
-            apart = [scores[f"text_distance_{permuted}"] for scores in known]
-            fits = [scores[pair_name(permuted, "a")] for scores in known]
-            moves = [scores[gamma] for scores in known]
+            apart = [scores[f"text_distance_{permuted}"] for scores in embedded]
+            fits = [scores[pair_name(permuted, "a")] for scores in embedded]
+            moves = [scores[gamma] for scores in embedded]
             means = (mean(apart), mean(fits), mean(moves))
-            rows.append((judge, permuted, len(known), *means, pearson(apart, fits).value, pearson(apart, moves).value))
+            rows.append(
+                (judge, permuted, len(embedded), *means, pearson(apart, fits).value, pearson(apart, moves).value)
+            )
     if not rows:
         return None
     return Table(
@@ -112,10 +114,10 @@ def token_accuracy(by_judge: Mapping[str, Sequence[Judged]]) -> Table | None:
     rows: list[tuple[Cell, ...]] = []
     for judge, judged in by_judge.items():
         groups: dict[str, list[Mapping[str, float]]] = {}
-        for one in judged:
-            if all(name in one.verdict.scores for name in _TOKENS):
-                for category in one.case.labels["category"].split(","):
-                    groups.setdefault(category, []).append(one.verdict.scores)
+        for triple in judged:
+            if all(name in triple.verdict.scores for name in _TOKENS):
+                for category in triple.case.labels["category"].split(","):
+                    groups.setdefault(category, []).append(triple.verdict.scores)
         rows += [
             (judge, category, len(group), *(mean(scores[name] for scores in group) for name in _TOKENS))
             for category, group in sorted(groups.items())
@@ -132,19 +134,19 @@ def token_accuracy(by_judge: Mapping[str, Sequence[Judged]]) -> Table | None:
 
 
 @lru_cache(maxsize=65_536)
-def edit_distance(one: str, other: str) -> int:
+def edit_distance(triple: str, other: str) -> int:
     """The fewest letters to insert, drop or replace to turn one text into the other (Levenshtein).
 
     A column of the usual table is kept as bits of two whole numbers, up steps and down steps, and moved on a letter
     at a time (Myers 1999): some fifty times quicker than cell by cell.
     """
-    if not one:
+    if not triple:
         return len(other)
     where: dict[str, int] = {}
-    for i, letter in enumerate(one):
+    for i, letter in enumerate(triple):
         where[letter] = where.get(letter, 0) | 1 << i
-    every, last = (1 << len(one)) - 1, 1 << (len(one) - 1)
-    up, down, distance = every, 0, len(one)
+    every, last = (1 << len(triple)) - 1, 1 << (len(triple) - 1)
+    up, down, distance = every, 0, len(triple)
     for letter in other:
         same = where.get(letter, 0)
         still = same | down
