@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
+from salva.core.asked import RunFile
 from salva.core.options import option
 from salva.core.spec import RunSpec
 from salva.engine.progress import SilentProgress
 from salva.errors import UsageError
 from salva.run.directory import find_directory, settle
 from salva.run.pipeline import execute
-from salva.store.runfile import read_run_file
+from salva.store.runfile import read_run_file, write_run_file
 from salva.store.sqlite import open_run
 from salva.testing.fakes import CALLS, FakeDetector, FakeGenerator, FakeSame
 from salva.testing.specs import bound, fake_spec
@@ -93,12 +94,36 @@ def test_another_default_and_a_new_option_leave_a_run_as_it_was(
     execute(spec, tmp_path, SilentProgress())
     before = verdicts(tmp_path)
     CALLS.clear()
-    execute(later, tmp_path, SilentProgress())
-    assert verdicts(tmp_path) == before
-    assert CALLS["render"] + CALLS["detect"] == 0
-    assert "relation.is_strict of fake-same stays false" in capsys.readouterr().err
+    for is_finished in (True, False):
+        if not is_finished:
+            with open_run(tmp_path, "write") as store:
+                store.drop_meta("finished")
+        execute(later, tmp_path, SilentProgress())
+        assert verdicts(tmp_path) == before
+        assert CALLS["render"] + CALLS["detect"] == 0
+        assert "relation.is_strict of fake-same stays false" in capsys.readouterr().err
     with pytest.raises(UsageError, match=r"relation\.is_new was its default, now true"):
         execute(fake_spec(relations=(relation(StricterSame, is_new=True),)), tmp_path, SilentProgress())
+
+
+def test_a_choice_that_became_the_default_is_the_same_run(tmp_path: Path) -> None:
+    execute(fake_spec(relations=(relation(FakeSame, is_strict=True),)), tmp_path / "run", SilentProgress())
+    later = fake_spec(relations=(relation(StricterSame),))
+    assert settle(tmp_path / "run", later) == later
+
+
+def test_weights_are_pinned_by_the_options_a_run_had(tmp_path: Path) -> None:
+    def version(default: int) -> RunSpec:
+        options: type[Any] = type("Options", (), {"__annotations__": {"n": int}, "n": option(default, "x")})
+        made = dataclass(frozen=True, kw_only=True)(options)
+        pinned = {"Options": made, "weights": staticmethod(lambda options: f"weights {options.n}")}
+        return fake_spec(detector=bound("detector", type("Pinned", (FakeDetector,), pinned), "fake-detector"))
+
+    content = RunFile(asked=version(1).asked(), choice=version(1).choice())
+    write_run_file(tmp_path, content)
+    settled = settle(tmp_path, version(2)).detector
+    assert settled is not None
+    assert (settled.options.n, settled.weights) == (1, "weights 1")
 
 
 def test_an_old_run_is_finished_by_its_rules_and_says_from_then_on_what_was_chosen(tmp_path: Path) -> None:
