@@ -129,6 +129,10 @@ def test_a_stored_run_is_reported_and_exported(runs: Path, name: str) -> None:
 def test_asking_something_else_of_a_stored_run_is_refused() -> None:
     with pytest.raises(UsageError, match=r"was asked differently \(seed was 0, now 1\)"):
         salva(*COMMAND, "--seed", "1", "--out", "plain")
+    with pytest.raises(
+        UsageError, match=r"differently \(model was painter, now pocket; model\.background was \"white\""
+    ):
+        salva("run", "metalogic", "--reader", "none", "--out", "plain")
     with pytest.raises(UsageError, match="was asked differently"):
         salva(*COMMAND, "--out", "imported")
     with pytest.raises(UsageError, match="was imported"):

@@ -155,7 +155,7 @@ def test_what_cannot_change_an_outcome_is_taken_from_the_command(tmp_path: Path)
         (fake_spec(seed=9), "seed was 0, now 9"),
         (fake_spec(size="3"), 'size was "full", now "3"'),
         (fake_spec(control=True, repeats=2), "control was false, now true; repeats was 1, now 2"),
-        (fake_spec(only=(("law", "x"),)), "only was , now law,x"),
+        (fake_spec(only=(("law", "x"),)), "only was none, now law,x"),
         (fake_spec(headline="fake-same"), 'relation was "", now "fake-same"'),
         (fake_spec(generator={"omits": 0.3}), r"model\.omits was its default, now 0\.3"),
         (fake_spec(n=7), r"suite\.n was its default, now 7"),

@@ -106,13 +106,14 @@ class RunSpec:
             only=self.only,
         )
 
-    def choice(self, asked: Asked | None = None) -> Choice:
-        """What makes this run a different one from another: what the user chose.
+    def choice(self) -> Choice:
+        """What makes this run a different one from another: what the user chose."""
+        return self.asked().chosen(self.defaults).words()
 
-        asked: what another run of the same components was asked; by default this one.
-        """
-        standing = {(b.role, b.label): default_options(type(b.options), b.label) for b in self.bindings()}
-        return (asked or self.asked()).chosen(lambda role, name: standing.get((role, name), {})).words()
+    def defaults(self, role: str, name: str) -> dict[str, Json]:
+        """A component's options when only its name is typed; none where it is not of this run."""
+        bound = (b for b in self.bindings() if (b.role, b.label) == (role, name))
+        return next((default_options(type(b.options), name) for b in bound), {})
 
     def directory_name(self) -> str:
         """The name of the run's directory when the user gave none."""

@@ -17,7 +17,7 @@ from salva.core.options import as_typed
 from salva.core.spec import Binding, RunSpec
 from salva.engine.progress import Progress
 from salva.errors import StoreError, UsageError
-from salva.registry import rebind
+from salva.registry import defaults, rebind
 from salva.store.blobs import IMAGES
 from salva.store.lock import LOCK_FILE
 from salva.store.reading import DATABASE
@@ -100,11 +100,15 @@ def _differing(content: RunFile, spec: RunSpec) -> list[str]:
     asked = spec.asked().redacted()
     if content.asked.to_json() == asked.to_json():
         return []
+
+    def either(role: str, name: str) -> dict[str, Json]:
+        return spec.defaults(role, name) or defaults(role, name)
+
     # A relation that is gone has no defaults to compare with; that it is missing is said later.
     known = {binding.label for binding in spec.relations}
     made = dataclasses.replace(content.asked, relations=tuple(r for r in content.asked.relations if r.name in known))
-    before = content.choice if content.choice is not None else spec.choice(made)
-    now = spec.choice(asked)
+    before = content.choice if content.choice is not None else made.chosen(either).words()
+    now = asked.chosen(spec.defaults).words()
     names = sorted({*before, *now})
     return [f"{n} was {_told(before, n)}, now {_told(now, n)}" for n in names if before.get(n) != now.get(n)]
 
@@ -116,7 +120,7 @@ def _told(choice: Choice, name: str) -> str:
 
 
 def _short(value: Json) -> str:
-    text = as_typed(value) if isinstance(value, list) else json.dumps(value, ensure_ascii=False)
+    text = as_typed(value) or "none" if isinstance(value, list) else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 120 else f"{text[:117]}..."
 
 
