@@ -60,7 +60,7 @@ def verdicts(directory: Path) -> list[Any]:
     """As expected.json lists them."""
     with open_run(directory) as store:
         return sorted(
-            [v.case_id, v.repeat, v.arm, v.model, v.relation, v.observers, v.outcome.value, list(v.errors)]
+            [v.case_id, v.repeat, v.arm, v.model, v.relation, "+".join(v.observers), v.outcome.value, list(v.errors)]
             for v in store.verdicts()
         )
 
