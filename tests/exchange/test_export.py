@@ -19,12 +19,12 @@ from salva.core.verdict import Failure, Outcome
 from salva.errors import StoreError
 from salva.exchange.counterexamples import Counterexamples, safe_name
 from salva.exchange.exporting import export_run
-from salva.exchange.verdict_rows import csv_text
+from salva.exchange.verdict_rows import verdicts_csv
 from salva.files.outfiles import write_text
 
 
 def _rows(records: RunRecords) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(csv_text(records), newline="")))
+    return list(csv.DictReader(io.StringIO(verdicts_csv(records), newline="")))
 
 
 def test_one_row_a_verdict_with_the_columns_of_the_contract(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_text_that_looks_like_a_formula_is_defused(text: str) -> None:
 
 def test_no_cell_of_a_hostile_run_starts_a_formula() -> None:
     records, _ = hostile_run()
-    for row in csv.reader(io.StringIO(csv_text(records), newline="")):
+    for row in csv.reader(io.StringIO(verdicts_csv(records), newline="")):
         for cell in row:
             assert not cell.startswith(("=", "+", "@", "\t", "\r")), cell
 

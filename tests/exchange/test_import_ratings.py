@@ -161,12 +161,12 @@ def test_bad_rows_are_named_counted_and_kept(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert "5 problems, all of them in" in done.output
     with (tmp_path / "run" / PROBLEMS_FILE).open(newline="", encoding="utf-8") as file:
-        named = [f"{row['file']} {row['problem']}" for row in csv.DictReader(file)]
+        named = [f"{row['file']} {row['line']} {row['problem']}" for row in csv.DictReader(file)]
     for words in (
-        "r.csv row 1: objects is '51'; it must be from 0 to 50",
-        "r.csv row 2: relations is 'lots', which is no number",
-        "r.csv row 3: text_role and image_role are 'px' and 'a', none of the seven pairs",
-        f"r.csv row {len(rows)}: 'cyd' rated",
+        "r.csv 2 objects is '51'; it must be from 0 to 50",
+        "r.csv 3 relations is 'lots', which is no number",
+        "r.csv 4 text_role and image_role are 'px' and 'a', none of the seven pairs",
+        f"r.csv {len(rows) + 1} 'cyd' rated",
         "1 ratings without a rater's name",
     ):
         assert any(line.startswith(words) or words in line for line in named), (words, named)
@@ -313,7 +313,7 @@ def test_a_word_beside_a_rating_decides_and_the_rating_stays(tmp_path: Path) -> 
     outcomes = [one.outcome for one in read_in.verdicts]
     assert outcomes == [Outcome.VIOLATED, Outcome.HOLDS, Outcome.INCONCLUSIVE, Outcome.INCONCLUSIVE]
     assert [one.scores["rating"] for one in read_in.verdicts] == [0, 1, 2, 3]
-    assert [str(one) for one in read_in.problems] == ["r.csv: row 3: 'ann' says 2 where yes or no is wanted"]
+    assert [str(one) for one in read_in.problems] == ["r.csv line 4: 'ann' says 2 where yes or no is wanted"]
 
 
 def test_a_name_with_a_plus_is_one_observer(tmp_path: Path) -> None:

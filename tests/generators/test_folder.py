@@ -294,7 +294,7 @@ def test_a_file_that_is_no_picture_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [
-        ("manifest.jsonl", '{"prompt": "a cat"}', "row 1: needs prompt and path"),
+        ("manifest.jsonl", '{"prompt": "a cat"}', "line 1: needs prompt and path"),
         ("manifest.jsonl", "{", "line 1 is no JSON"),
         ("manifest.csv", "prompt,path,seed\na cat,x.png,many\n", "seed is 'many'; it must be a whole number"),
         ("prompts.json", "[]", "object from id to prompt"),

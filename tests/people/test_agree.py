@@ -286,7 +286,7 @@ def test_gaps_are_silence_and_bad_cells_are_named(tmp_path: Path) -> None:
     assert ratings.people["human_1"][0] is None
     assert ratings.judges["tifa"][1] is None
     assert len(ratings.problems) == 1
-    assert "row 3" in ratings.problems[0]
+    assert "r.csv line 4:" in ratings.problems[0]
     assert "'banana'" in ratings.problems[0]
     assert ratings.people_mean()[0] == pytest.approx((RATERS["human_2"][0] + RATERS["human_3"][0]) / 2)
 
@@ -302,7 +302,7 @@ def test_gaps_are_silence_and_bad_cells_are_named(tmp_path: Path) -> None:
         ("{broken", "neither JSON"),
         ("PK\x03\x04...", "save its sheet as CSV"),
         ("id,human_1\nx,1\n", "one person and no judge"),
-        ("id,rating,rating\nx,1,2\n", "several columns named 'rating'"),
+        ("id,rating,rating\nx,1,2\n", "the column 'rating' twice"),
         ("case_id,rater,objects,relations\nx,,,\n", "nobody has filled it in"),
     ],
 )

@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 from salva.cli.main import salva as command
 from salva.core.fingerprint import Json
 from salva.errors import BackendError, UnusableError, UsageError
-from salva.relations.question_files import comparable, read_questions
+from salva.relations.question_files import read_questions
 from salva.store.queries import read_records
 from salva.writing.prompt_files import read_prompts
 from salva.writing.question_replies import read_elements, read_propositions
-from salva.writing.questions import STYLES, Written, different, file_text, plain, write_questions
+from salva.writing.questions import STYLES, Written, different, file_text, write_questions
 
 pytest.importorskip("openai", reason="text models at endpoints need the api extra")
 
@@ -218,11 +218,14 @@ class Fluent:
         return GOOD[self._style]()
 
 
-@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip)))
+# A file with a NUL byte in it is refused as no text, so no prompt comes with one.
+LETTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
+
+
+@given(st.lists(st.text(LETTERS, min_size=1).filter(str.strip)))
 def test_a_prompt_of_any_letters_is_found_again(
     tmp_path_factory: pytest.TempPathFactory, written: Sequence[str]
 ) -> None:
-    assert [plain(text) for text in written] == [comparable(text) for text in written]
     for style in STYLES:
         texts = different(written)
         made = list(write_questions(texts, style, Fluent(style)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import sys
 from collections.abc import Iterable
@@ -65,16 +64,13 @@ def _print_jsonl(cases: Iterable[Case]) -> None:
 
 
 def _print_csv(cases: Iterable[Case]) -> None:
-    from salva.core.cells import safe_cell
-
     rows = list(cases)
     labels = sorted({name for case in rows for name in case.labels})
     roles = list(dict.fromkeys(prompt.role for case in rows for prompt in case.prompts))
-    writer = csv.writer(sys.stdout)
-    fixed = ["case_id", "suite", "category", "relation", "equivalent", "determinate"]
-    writer.writerow(
-        fixed + [f"label.{n}" for n in labels] + [f"prompt.{r}" for r in roles] + [f"formula.{r}" for r in roles]
-    )
+    fixed: list[Cell] = ["case_id", "suite", "category", "relation", "equivalent", "determinate"]
+    lines = [
+        [*fixed, *(f"label.{n}" for n in labels), *(f"prompt.{r}" for r in roles), *(f"formula.{r}" for r in roles)]
+    ]
     for case in rows:
         texts = {prompt.role: prompt for prompt in case.prompts}
         cells: list[Cell] = [
@@ -88,13 +84,14 @@ def _print_csv(cases: Iterable[Case]) -> None:
         cells += [case.labels.get(name, "") for name in labels]
         cells += [texts[role].text if role in texts else "" for role in roles]
         cells += [(texts[role].formula or "") if role in texts else "" for role in roles]
-        writer.writerow([safe_cell(cell) for cell in cells])
+        lines.append(cells)
+    _print_rows(lines)
 
 
 def _print_rows(rows: Iterable[list[Cell]]) -> None:
-    from salva.core.cells import safe_cell
+    from salva.files.tables import csv_text
 
-    csv.writer(sys.stdout).writerows([safe_cell(cell) for cell in row] for row in rows)
+    sys.stdout.write(csv_text(rows))
 
 
 def _print_table(cases: Iterable[Case]) -> None:

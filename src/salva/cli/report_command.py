@@ -37,10 +37,10 @@ def command(run: Path, form: str, output: Path | None) -> None:
         click.echo(path)
         return
     if form == "csv":
-        from salva.exchange.verdict_rows import csv_text
+        from salva.exchange.verdict_rows import verdicts_csv
         from salva.store.queries import read_records
 
-        text = csv_text(read_records(run))
+        text = verdicts_csv(read_records(run))
     elif form == "md":
         from salva.report.markdown import to_markdown
 

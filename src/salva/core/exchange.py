@@ -21,18 +21,18 @@ class Flaw:
     """Something in a file that cannot be used, or only so, and what was done about it."""
 
     file: str
-    line: int = 0
-    """Counted from 1; of a JSON list the entry. 0 when no single line is to blame."""
+    where: str = ""
+    """line 3, or entry 3 of a JSON list; empty when no single one is to blame."""
     what: str
 
     def __str__(self) -> str:
-        return f"{self.file} line {self.line}: {self.what}" if self.line else f"{self.file}: {self.what}"
+        return f"{self.file} {self.where}: {self.what}" if self.where else f"{self.file}: {self.what}"
 
 
 def first_flaws(flaws: Sequence[Flaw]) -> tuple[str, ...]:
     """The first few flaws in sentences, and how many more there are."""
     shown = tuple(map(str, flaws[:_N_SHOWN]))
-    return (*shown, f"{len(flaws) - _N_SHOWN} more lines like these") if len(flaws) > _N_SHOWN else shown
+    return (*shown, f"{len(flaws) - _N_SHOWN} more like these") if len(flaws) > _N_SHOWN else shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

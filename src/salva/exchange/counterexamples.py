@@ -5,7 +5,6 @@ File names are made from ids, never from prompts, and no cell can be taken for a
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import io
 import json
@@ -17,7 +16,6 @@ from typing import ClassVar
 
 from salva.core.asked import Asked
 from salva.core.case import Case
-from salva.core.cells import safe_cell
 from salva.core.command import command_for
 from salva.core.exchange import Written
 from salva.core.fingerprint import Json, derive_seed
@@ -29,6 +27,7 @@ from salva.core.table import Cell
 from salva.core.verdict import Outcome, Verdict, observers_text
 from salva.errors import StoreError
 from salva.files.outfiles import cannot_write, write_text
+from salva.files.tables import csv_text
 from salva.judging.headline import leading_verdicts
 from salva.registry import rates_of, widened
 
@@ -54,9 +53,7 @@ class Counterexamples:
         except OSError as error:
             raise cannot_write(out, error) from error
         write_text(out / "index.jsonl", "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries))
-        buffer = io.StringIO(newline="")
-        csv.writer(buffer).writerows([safe_cell(cell) for cell in row] for row in _index_rows(entries))
-        write_text(out / "index.csv", buffer.getvalue())
+        write_text(out / "index.csv", csv_text(_index_rows(entries)))
         return Written(n=len(entries), what="counterexamples")
 
 

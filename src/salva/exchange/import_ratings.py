@@ -15,8 +15,7 @@ from typing import ClassVar
 
 from salva import registry
 from salva.core.asked import AskedComponent
-from salva.core.exchange import Flaw as Problem
-from salva.core.exchange import ImportSettings, ReadIn
+from salva.core.exchange import Flaw, ImportSettings, ReadIn
 from salva.core.fingerprint import Json
 from salva.core.options import option
 from salva.core.protocols import Conclusion, ScoringRelation
@@ -26,7 +25,7 @@ from salva.core.verdict import PAIR, Outcome, Verdict
 from salva.errors import UsageError
 from salva.people.kept_ratings import KeptRatings, read_kept
 from salva.people.rated_things import RATED, Place
-from salva.people.rating_cells import Flaw, as_number, plain
+from salva.people.rating_cells import as_number, column_key
 from salva.people.ratings import Columns, Ratings
 
 _WHETHER = re.compile(r"(.*_)?(violated|outcome)")
@@ -65,7 +64,7 @@ def _read_in(files: Sequence[Path], settings: ImportSettings, columns: Columns) 
     if (unnamed := ratings.people.get("?")) is not None:
         n = sum(value is not None for value in unnamed)
         what = f"{n} ratings without a rater's name; they count as one person's, called '?'"
-        problems.append(Flaw(file=", ".join(names), row=0, what=what))
+        problems.append(Flaw(file=", ".join(names), what=what))
     is_scored = placed.relation != RATED
     verdicts = list(_scored_verdicts(kept) if is_scored else _thing_verdicts(kept, problems))
     judges = [kept.observers[who] for who in ratings.judges]
@@ -76,7 +75,7 @@ def _read_in(files: Sequence[Path], settings: ImportSettings, columns: Columns) 
         models=placed.models,
         cases=tuple(placed.cases.values()),
         verdicts=tuple(verdicts),
-        problems=tuple(_problem(flaw) for flaw in problems),
+        problems=tuple(problems),
         counts={
             "cases": len(placed.cases),
             "people": len(ratings.people),
@@ -163,7 +162,7 @@ def _thing_verdicts(kept: KeptRatings, problems: list[Flaw]) -> Iterator[Verdict
 def _concluded(ratings: Ratings, who: str, index: int, value: float, problems: list[Flaw]) -> Conclusion:
     columns, row = ratings.columns[who], ratings.said[who][index]
     assert row is not None, who
-    is_word = len(columns) == 1 and bool(_WHETHER.fullmatch(plain(columns[0])))
+    is_word = len(columns) == 1 and bool(_WHETHER.fullmatch(column_key(columns[0])))
     scores = {} if is_word else {"rating": value}
     if len(columns) > 1:
         scores |= dict(zip(("objects", "relations"), (as_number(row[name]) or 0.0 for name in columns), strict=True))
@@ -173,9 +172,9 @@ def _concluded(ratings: Ratings, who: str, index: int, value: float, problems: l
     if word is None:
         return Conclusion(outcome=Outcome.INCONCLUSIVE, scores=scores, reason=_NO_WORD)
     if word not in (0.0, 1.0):
-        file, number = ratings.places[index]
+        file, where = ratings.places[index]
         what = f"{who!r} says {word:g} where yes or no is wanted"
-        problems.append(Flaw(file=file, row=number, what=what))
+        problems.append(Flaw(file=file, where=where, what=what))
         return Conclusion(outcome=Outcome.INCONCLUSIVE, scores=scores, reason=what)
     return Conclusion(outcome=Outcome.VIOLATED if word else Outcome.HOLDS, scores=scores)
 
@@ -194,7 +193,3 @@ def _verdict(place: Place, relation: str, observer: str, conclusion: Conclusion)
         scores=conclusion.scores,
         reason=conclusion.reason,
     )
-
-
-def _problem(flaw: Flaw) -> Problem:
-    return Problem(file=flaw.file, line=0, what=f"row {flaw.row}: {flaw.what}" if flaw.row else flaw.what)

@@ -7,22 +7,20 @@ judged again: what was asked and answered is kept beside each case. Formats are 
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from salva import registry
 from salva.core.asked import Asked, AskedComponent, Imported, ImportedFile, Judged, RunFile
-from salva.core.cells import safe_cell
 from salva.core.exchange import KEPT_FOLDER, ImportSettings, ReadIn
 from salva.core.protocols import Importer
 from salva.core.spec import ComponentSpec
 from salva.errors import UsageError
 from salva.files.infiles import file_bytes
 from salva.files.outfiles import write_bytes, write_text
+from salva.files.tables import csv_text
 from salva.store.blobs import store_error
 from salva.store.records import WHOLE
 from salva.store.runfile import write_run_file
@@ -68,11 +66,8 @@ def _write(read_in: ReadIn, files: Sequence[Path], form: str, out: Path) -> None
         store.set_meta("imported", form)
         store.set_meta(WHOLE, True)
     if read_in.problems:
-        buffer = io.StringIO(newline="")
-        writer = csv.writer(buffer)
-        writer.writerow(["file", "line", "problem"])
-        writer.writerows([safe_cell(p.file), p.line or "", safe_cell(p.what)] for p in read_in.problems)
-        write_text(out / PROBLEMS_FILE, buffer.getvalue())
+        rows = [[flaw.file, flaw.where.removeprefix("line "), flaw.what] for flaw in read_in.problems]
+        write_text(out / PROBLEMS_FILE, csv_text([["file", "line", "problem"], *rows]))
     asked = Asked(
         suite=AskedComponent(role="suite", name=read_in.suite),
         models=tuple(AskedComponent(role="model", name=model) for model in read_in.models),

@@ -5,13 +5,10 @@ No cell of the CSV can be taken for a formula by a spreadsheet.
 
 from __future__ import annotations
 
-import csv
 import importlib.util
-import io
 from pathlib import Path
 from typing import ClassVar
 
-from salva.core.cells import safe_cell
 from salva.core.exchange import Written
 from salva.core.options import NoOptions
 from salva.core.source import RunRecords, RunSource
@@ -19,6 +16,7 @@ from salva.core.table import Cell
 from salva.core.verdict import observers_text
 from salva.errors import MissingExtraError
 from salva.files.outfiles import write_bytes, write_text
+from salva.files.tables import csv_text
 
 _FIXED = ("case_id", "suite", "model", "repeat", "arm", "relation", "outcome", "errors")
 
@@ -33,7 +31,7 @@ class CsvRows:
 
     def write(self, source: RunSource, out: Path) -> Written:
         """OUT, one row a verdict."""
-        write_text(out, csv_text(source.records))
+        write_text(out, verdicts_csv(source.records))
         return Written(n=len(source.records.verdicts), what="verdicts")
 
 
@@ -56,14 +54,10 @@ class ParquetRows:
         return Written(n=len(rows), what="verdicts")
 
 
-def csv_text(records: RunRecords) -> str:
+def verdicts_csv(records: RunRecords) -> str:
     """The contract's columns, then every label and every score that occurs."""
     columns, rows = verdict_rows(records)
-    buffer = io.StringIO(newline="")
-    writer = csv.writer(buffer)
-    writer.writerow([safe_cell(column) for column in columns])
-    writer.writerows([safe_cell(cell) for cell in row] for row in rows)
-    return buffer.getvalue()
+    return csv_text([columns, *rows])
 
 
 def verdict_rows(records: RunRecords) -> tuple[list[str], list[list[Cell]]]:

@@ -6,16 +6,15 @@ to lose spaces and commas gives a prompt in the same worn form. Reads names and 
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from salva.core.fingerprint import Json
 from salva.errors import UsageError
+from salva.files.infiles import file_text
+from salva.files.tables import Row, columns_of, parse_json, read_json_lines, read_rows
 
 LAYOUTS = ("manifest", "pairs", "geneval", "compbench", "ids", "names")
 MANIFESTS = ("manifest.csv", "manifest.jsonl")
@@ -104,25 +103,25 @@ def _by_manifest(folder: Path, listing: Path | None) -> Iterator[Found]:
     path = listing or next((folder / name for name in MANIFESTS if (folder / name).is_file()), None)
     if path is None:
         raise UsageError(f"{str(folder)!r} has no manifest; write {' or '.join(MANIFESTS)} with prompt and path")
-    for number, row in enumerate(_rows(path), start=1):
+    for where, row in _rows(path):
         if not row.get("prompt") or not row.get("path"):
-            raise UsageError(f"{str(path)!r}, row {number}: needs prompt and path, has {sorted(row)}")
+            raise UsageError(f"{str(path)!r}, {where}: needs prompt and path, has {sorted(row)}")
         yield Found(
             path=folder / str(row["path"]),
             prompt=str(row["prompt"]),
-            seed=_whole(row, "seed", path, number),
-            repeat=_whole(row, "repeat", path, number),
+            seed=_whole(row, "seed", path, where),
+            repeat=_whole(row, "repeat", path, where),
         )
 
 
-def _whole(row: Mapping[str, Any], name: str, path: Path, number: int) -> int | None:
+def _whole(row: Mapping[str, object], name: str, path: Path, where: str) -> int | None:
     value = row.get(name)
     if value is None or value == "":
         return None
     try:
-        return int(value)
+        return int(value if isinstance(value, str | int | float) else str(value))
     except (TypeError, ValueError) as error:
-        raise UsageError(f"{str(path)!r}, row {number}: {name} is {value!r}; it must be a whole number") from error
+        raise UsageError(f"{str(path)!r}, {where}: {name} is {value!r}; it must be a whole number") from error
 
 
 def _by_pairs(folder: Path, listing: Path | None) -> Iterator[Found]:
@@ -131,10 +130,10 @@ def _by_pairs(folder: Path, listing: Path | None) -> Iterator[Found]:
     if path is None:
         raise UsageError(f"{str(folder)!r} has no CSV with pair_id, prompt_A and prompt_B; name it with model.listing")
     prompts = {}
-    for number, row in enumerate(_rows(path), start=1):
+    for where, row in _rows(path):
         missing = [name for name in ("pair_id", "prompt_A", "prompt_B") if not row.get(name)]
         if missing:
-            raise UsageError(f"{str(path)!r}, row {number}: {', '.join(missing)} is empty or missing")
+            raise UsageError(f"{str(path)!r}, {where}: {', '.join(missing)} is empty or missing")
         for side in ("A", "B"):
             prompts[f"{row['pair_id']}_{side}"] = str(row[f"prompt_{side}"])
     files = {path.stem: path for path in sorted(folder.rglob("*")) if path.suffix.lower() in _SUFFIXES}
@@ -148,18 +147,13 @@ def _pairs_list(folder: Path) -> Path | None:
 
 
 def _is_of_pairs(path: Path) -> bool:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as lines:
-            header = next(csv.reader(lines), [])
-    except (OSError, UnicodeDecodeError, csv.Error):
-        return False
-    return {"pair_id", "prompt_A", "prompt_B"} <= set(header)
+    return {"pair_id", "prompt_A", "prompt_B"} <= set(columns_of(path))
 
 
 def _by_geneval(folder: Path) -> Iterator[Found]:
     """00000/metadata.jsonl with the prompt, 00000/samples/0000.png and so on."""
     for path in sorted(folder.glob("*/metadata.jsonl")):
-        prompt = next((str(row["prompt"]) for row in _rows(path) if row.get("prompt")), "")
+        prompt = next((str(row["prompt"]) for _, row in _rows(path) if row.get("prompt")), "")
         if not prompt:
             raise UsageError(f"{str(path)!r} names no prompt")
         for picture in _pictures(path.parent / "samples"):
@@ -197,7 +191,7 @@ def _prompts_json(folder: Path) -> Path | None:
 
 
 def _read_ids(path: Path) -> dict[str, str]:
-    content = _parsed(path, _text(path))
+    content = parse_json(path, file_text(path))
     if not isinstance(content, dict):
         raise UsageError(f"{str(path)!r} must be an object from id to prompt")
     prompts = {}
@@ -219,31 +213,5 @@ def _by_names(folder: Path) -> Iterator[Found]:
         yield Found(path=path, prompt=path.stem, is_worn=True, repeat=0)
 
 
-def _rows(path: Path) -> Iterable[dict[str, Any]]:
-    if path.suffix.lower() == ".csv":
-        rows = list(csv.DictReader(io.StringIO(_text(path), newline="")))
-        return [{str(name).strip(): value for name, value in row.items()} for row in rows]
-    parsed = []
-    for number, line in enumerate(_text(path).split("\n"), start=1):
-        if line.strip():
-            row = _parsed(path, line, f", line {number}")
-            if not isinstance(row, dict):
-                raise UsageError(f"{str(path)!r}, line {number}: an object was expected, got {line[:80]!r}")
-            parsed.append(row)
-    return parsed
-
-
-def _text(path: Path) -> str:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as content:
-            return content.read()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{str(path)!r} cannot be read: {error}") from error
-
-
-def _parsed(path: Path, text: str, where: str = "") -> object:
-    try:
-        parsed: object = json.loads(text)
-    except ValueError as error:
-        raise UsageError(f"{str(path)!r}{where} is no JSON: {error}") from error
-    return parsed
+def _rows(path: Path) -> Sequence[Row[Json]]:
+    return read_rows(path) if path.suffix.lower() == ".csv" else read_json_lines(path)

@@ -6,6 +6,8 @@ and plurals come back as singulars. Knows nothing of formulas or grammar beyond 
 
 from __future__ import annotations
 
+import re
+
 from salva.errors import UsageError
 
 COLOURS = ("red", "orange", "yellow", "green", "blue", "purple", "pink", "brown", "black", "white", "gray")
@@ -200,3 +202,8 @@ def _singular_noun(noun: str) -> str:
     if noun.endswith(("sses", "xes", "zzes", "ches", "shes")):
         return noun[:-2]
     return noun[:-1] if noun.endswith("s") and not noun.endswith("ss") else noun
+
+
+def comparable(text: str) -> str:
+    """A prompt, a question or an answer as it is compared: one case, single spaces, no full stop."""
+    return re.sub(r"\s+", " ", text).strip().rstrip(".?").casefold()

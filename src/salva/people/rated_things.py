@@ -12,10 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from salva.core.case import Case, Prompt
+from salva.core.exchange import Flaw
 from salva.core.scoring import Pair, PairScoring
 from salva.errors import UsageError
 from salva.logic.words import number_word
-from salva.people.rating_cells import Flaw, plain
+from salva.people.rating_cells import Place as RowPlace
+from salva.people.rating_cells import column_key
 from salva.people.rating_files import Row, column_names
 from salva.people.ratings import MODEL, ROLE_COLUMNS, THING, Ratings
 from salva.registry import pair_scorings
@@ -63,7 +65,7 @@ class Placed:
 
 def place_all(ratings: Ratings, model: str) -> Placed:
     """A place for every thing and the cases they make; model: who painted where no column says."""
-    names = {plain(name): name for name in reversed(column_names(list(ratings.rows)))}
+    names = {column_key(name): name for name in reversed(column_names(ratings.rows))}
     text_role, image_role = map(names.get, ROLE_COLUMNS)
     model_column = next((name for name in names if MODEL.fullmatch(name)), "")
     reader = _Reader(ratings, names, names.get(model_column, ""), model or UNNAMED_MODEL)
@@ -90,7 +92,7 @@ class _Reader:
         """A case for each set of texts and pictures that a relation scores against each other."""
         placed = Placed(suite=scoring.suite, relation=relation)
         column, known = self._case_column(), _listed(dict.fromkeys(role for role, _ in scoring.pairs))
-        rows_of: dict[str, list[tuple[Row, str, tuple[str, int]]]] = {}
+        rows_of: dict[str, list[tuple[Row, str, RowPlace]]] = {}
         taken: dict[Place, int] = {}
         for index, (row, pair) in enumerate(zip(self._ratings.rows, roles, strict=True)):
             key, what = row.get(column, "").strip(), ""
@@ -139,9 +141,9 @@ class _Reader:
         return placed
 
     def _case_column(self) -> str:
-        named = [name for name in self._ratings.named_by if THING.fullmatch(plain(name))]
-        free = [name for name in self._names.values() if THING.fullmatch(plain(name))]
-        found = next((name for name in (*named, *reversed(free)) if not _NO_CASE.fullmatch(plain(name))), "")
+        named = [name for name in self._ratings.named_by if THING.fullmatch(column_key(name))]
+        free = [name for name in self._names.values() if THING.fullmatch(column_key(name))]
+        found = next((name for name in (*named, *reversed(free)) if not _NO_CASE.fullmatch(column_key(name))), "")
         if not found:
             here = ", ".join(self._names.values())
             raise UsageError(f"no column among {here} names the triple, such as case_id; say which with --item")
@@ -152,24 +154,24 @@ class _Reader:
         model = row.get(self._model_column, "").strip() or self._model
         cell = row.get(self._repeat_column, "").strip()
         seen = self._repeats.setdefault((key, model), {})
-        is_number = plain(self._repeat_column) == "repeat" and cell.isdecimal()
+        is_number = column_key(self._repeat_column) == "repeat" and cell.isdecimal()
         return model, int(cell) if is_number else seen.setdefault(cell, len(seen))
 
     def _scored_case(
         self,
         scoring: PairScoring,
         key: str,
-        rows: Sequence[tuple[Row, str, tuple[str, int]]],
+        rows: Sequence[tuple[Row, str, RowPlace]],
         flaws: list[Flaw],
     ) -> Case:
         roles = dict.fromkeys(role for role, _ in scoring.pairs)
         texts: dict[str, str] = {}
-        for row, own, (file, number) in rows:
+        for row, own, (file, where) in rows:
             for role, name in ((own, self._first(_TEXT)), *((r, self._names.get(f"t_{r}", "")) for r in roles)):
                 text = row.get(name, "").strip()
                 if text and texts.setdefault(role, text) != text:
                     what = f"another text of {role!r} of {key!r} than before; the first stands"
-                    flaws.append(Flaw(file=file, row=number, what=what))
+                    flaws.append(Flaw(file=file, where=where, what=what))
         category = next((cell for row, _, _ in rows if (cell := row.get(self._first(_CATEGORY), "").strip())), "")
         return scoring.rated_case(_case_id(key), key, texts, category)
 
@@ -188,8 +190,8 @@ class _Reader:
         return next((self._names[word] for word in words if word in self._names), "")
 
     def _flaw(self, index: int, what: str) -> Flaw:
-        file, row = self._ratings.places[index]
-        return Flaw(file=file, row=row, what=what)
+        file, where = self._ratings.places[index]
+        return Flaw(file=file, where=where, what=what)
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -199,7 +201,7 @@ def _listed(names: Iterable[str]) -> str:
 
 def _role(cell: str) -> str:
     """A role of whatever names it: a, pv, also T_pv, I_pi."""
-    return re.sub(r"^[ti]_", "", plain(cell))
+    return re.sub(r"^[ti]_", "", column_key(cell))
 
 
 def _case_id(key: str) -> str:

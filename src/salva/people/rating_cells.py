@@ -7,39 +7,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from salva.core.exchange import Flaw
 from salva.people.rating_files import Row
 
 _OBJECTS = re.compile(r"(^|_)obj(ect)?s?(_accuracy)?(_score)?(?=_|$)")
 _RELATIONS = re.compile(r"(^|_)((semantic_)?relevance|rel(ation)?s?(_accuracy)?)(_score)?(?=_|$)")
 _SILENT = ("", "na", "n/a", "nan", "null", "none", "-", "–", "—", ".", "?", "#n/a")
 _WORDS = {"yes": 1.0, "true": 1.0, "violated": 1.0, "no": 0.0, "false": 0.0, "holds": 0.0}
-_MAX_SHOWN = 5
+Place = tuple[str, str]
+"""A file, and where in it a row stands."""
 HALF = 50.0
 """The most that objects, or relations, can be rated."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Flaw:
-    """Something in a file that could not be used."""
-
-    file: str
-    row: int
-    """Counted from 1 below the heading; 0 when no single row is to blame."""
-    what: str
-
-    def __str__(self) -> str:
-        return f"{self.file}, row {self.row}: {self.what}" if self.row else f"{self.file}: {self.what}"
-
-
-def told(flaws: Sequence[Flaw]) -> tuple[str, ...]:
-    """The first few flaws, and how many more there are."""
-    shown = tuple(map(str, flaws[:_MAX_SHOWN]))
-    return (*shown, f"{len(flaws) - _MAX_SHOWN} more rows like these") if len(flaws) > _MAX_SHOWN else shown
-
-
-def plain(name: str) -> str:
+def column_key(name: str) -> str:
     """A column's name as it is compared: small letters, no range in brackets, words joined by underscores."""
     return re.sub(r"[\W_]+", "_", re.sub(r"\(.*?\)", "", name.lower())).strip("_")
 
@@ -47,11 +29,12 @@ def plain(name: str) -> str:
 def parts(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Columns by whose rating they hold; two that rate objects and relations make one rating together."""
     names = list(names)
-    relations = {_RELATIONS.sub("", plain(name)).strip("_"): name for name in names if _RELATIONS.search(plain(name))}
+    keys = {name: column_key(name) for name in names}
+    relations = {_RELATIONS.sub("", keys[name]).strip("_"): name for name in names if _RELATIONS.search(keys[name])}
     owners: dict[str, tuple[str, ...]] = {}
     for name in names:
-        whose = _OBJECTS.sub("", plain(name)).strip("_")
-        if _OBJECTS.search(plain(name)) and whose in relations:
+        whose = _OBJECTS.sub("", keys[name]).strip("_")
+        if _OBJECTS.search(keys[name]) and whose in relations:
             owners[whose or f"{name} + {relations[whose]}"] = (name, relations[whose])
     taken = {name for pair in owners.values() for name in pair}
     return owners | {name: (name,) for name in names if name not in taken}
@@ -85,33 +68,32 @@ def is_silent(cell: str) -> bool:
 class Problems:
     """What goes wrong while a table is read."""
 
-    def __init__(self, file: str, places: Sequence[tuple[str, int]] = ()) -> None:
+    def __init__(self, file: str, places: Sequence[Place]) -> None:
         self._file = file
         self._places = places
-        """File and row of each row, where rows of several files were put under one heading."""
         self.flaws: list[Flaw] = []
 
-    def rating(self, row: Row, columns: Sequence[str], line: int) -> float | None:
+    def rating(self, row: Row, columns: Sequence[str], index: int) -> float | None:
         """One rating; of objects and relations the sum, and both must be there and from 0 to 50."""
         highest = HALF if len(columns) > len(parts(columns)) else None
-        numbers = [self._number(row, name, line, highest) for name in columns]
+        numbers = [self._number(row, name, index, highest) for name in columns]
         known = [number for number in numbers if number is not None]
         return sum(known) if len(known) == len(columns) else None
 
-    def _number(self, row: Row, name: str, line: int, highest: float | None) -> float | None:
+    def _number(self, row: Row, name: str, index: int, highest: float | None) -> float | None:
         """A cell as a number; an empty one is silence, any other is a problem."""
         cell = row.get(name, "").strip()
         if is_silent(cell):
             return None
         value = as_number(cell)
         if value is None:
-            self.add(f"{name} is {cell!r}, which is no number", line)
+            self.add(f"{name} is {cell!r}, which is no number", index)
         elif highest is not None and not 0 <= value <= highest:
-            self.add(f"{name} is {cell!r}; it must be from 0 to {highest:g}", line)
+            self.add(f"{name} is {cell!r}; it must be from 0 to {highest:g}", index)
             return None
         return value
 
-    def add(self, what: str, line: int = 0) -> None:
-        """Note a problem; line counts the rows of the table from 1."""
-        file, row = self._places[line - 1] if line and self._places else (self._file, line)
-        self.flaws.append(Flaw(file=file, row=row, what=what))
+    def add(self, what: str, index: int | None = None) -> None:
+        """Note a problem, of a row or of the whole table."""
+        file, where = (self._file, "") if index is None else self._places[index]
+        self.flaws.append(Flaw(file=file, where=where, what=what))

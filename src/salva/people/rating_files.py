@@ -1,88 +1,53 @@
-"""A table file to rows: CSV, TSV, JSON and JSON lines, as spreadsheets, notebooks and benchmarks write them.
+"""A file of ratings to rows of text: tables, and JSON in the shapes that notebooks and benchmarks write it.
 
-Bytes come in, rows of text cells go out. Knows nothing of what the cells mean; whatever cannot be a table is named,
-with what to do about it.
+Rows with where they stand go out, every cell as text. Knows nothing of what the cells mean.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from salva.errors import UsageError
+from salva.files import tables
+from salva.files.infiles import file_text
 
 Row = dict[str, str]
 
-_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 
 
-def read_rows(path: Path) -> list[Row]:
-    """The rows of a table file, every cell as text; lists become numbered columns."""
-    text = _text_of(path)
+def read_rows(path: Path) -> list[tables.Row[str]]:
+    """The rows of a file, every cell as text; lists become numbered columns."""
+    text = file_text(path)
     if not text.strip():
         raise UsageError(f"{str(path)!r} is empty; a table with one row a rating is wanted")
-    if text.lstrip()[0] in "[{":
-        return [_flat(row) for whole in _json_rows(path, text) for row in _unfolded(whole)]
-    return _table_rows(path, text)
+    if tables.is_json(text):
+        return [
+            tables.Row(f"entry {number}", _flat(row))
+            for number, whole in enumerate(_json_rows(path, text), 1)
+            for row in _unfolded(whole)
+        ]
+    sheet = tables.read_sheet(path)
+    if not sheet.rows:
+        raise UsageError(f"{str(path)!r} has a heading and no rows")
+    # Where semicolons part the cells, the comma is free to be the decimal point, and is.
+    has_commas = sheet.delimiter == ";"
+    return [
+        tables.Row(where, {name or "row": _with_point(cell) if has_commas else cell for name, cell in cells.items()})
+        for where, cells in sheet.rows
+    ]
 
 
-def column_names(rows: list[Row]) -> list[str]:
+def column_names(rows: Iterable[Row]) -> list[str]:
     """Every column that occurs, in order."""
     return list(dict.fromkeys(name for row in rows for name in row))
 
 
-def _text_of(path: Path) -> str:
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise UsageError(f"{str(path)!r} cannot be read: {error.strerror or error}") from error
-    if data.startswith(b"PK\x03\x04"):
-        raise UsageError(f"{str(path)!r} is a spreadsheet or another packed file; save its sheet as CSV (UTF-8)")
-    try:
-        return data.decode("utf-16" if data.startswith(_UTF16_MARKS) else "utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{str(path)!r} is not in UTF-8 ({error}); save it as CSV (UTF-8)") from error
-
-
-def _table_rows(path: Path, text: str) -> list[Row]:
-    """Rows under a heading; the heading says by what cells are parted."""
-    if (hint := text.splitlines()[0].strip()).lower().startswith("sep=") and len(hint) == len("sep=,"):
-        text = text.partition("\n")[2]
-    heading = re.sub(r'"[^"]*"', "", text.partition("\n")[0])
-    delimiter = max(",\t;", key=heading.count)
-    cells = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    rows: list[Row] = []
-    try:
-        names = [name.strip() for name in next(cells)]
-        if twice := [name for name, n in Counter(names).items() if name and n > 1]:
-            raise UsageError(f"{str(path)!r} has several columns named {twice[0]!r}; give each a name of its own")
-        for row in cells:
-            if not any(cell.strip() for cell in row):
-                continue
-            if len(row) != len(names):
-                where = f"{str(path)!r}, line {cells.line_num}"
-                raise UsageError(f"{where}: {len(row)} cells under {len(names)} columns")
-            rows.append({name or "row": cell for name, cell in zip(names, row, strict=True) if name or cell.strip()})
-    except csv.Error as error:
-        raise UsageError(f"{str(path)!r}, line {cells.line_num}: {error}") from error
-    if not rows:
-        raise UsageError(f"{str(path)!r} has a heading and no rows")
-    if delimiter == ";":
-        # Where semicolons part the cells, the comma is free to be the decimal point, and is.
-        return [
-            {
-                name: cell.replace(",", ".") if _DECIMAL_COMMA.fullmatch(cell.strip()) else cell
-                for name, cell in r.items()
-            }
-            for r in rows
-        ]
-    return rows
+def _with_point(cell: str) -> str:
+    return cell.replace(",", ".") if _DECIMAL_COMMA.fullmatch(cell.strip()) else cell
 
 
 def _json_rows(path: Path, text: str) -> list[Mapping[str, object]]:

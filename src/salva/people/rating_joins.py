@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from salva.core.exchange import Flaw
 from salva.errors import UsageError
-from salva.people.rating_cells import Flaw, is_numeric
+from salva.people.rating_cells import Place, is_numeric
 from salva.people.rating_files import Row
 from salva.people.ratings import (
     ANYBODY,
@@ -80,8 +81,8 @@ def _of_people(sheets: Sequence[Sheet], wanted: Columns) -> Ratings:
             raise UsageError(f"none of {', '.join(sheet.name for sheet in sheets)} has a column {missing.pop()!r}")
         read = _own_names([ratings_of(sheet, one) for sheet, one in zip(sheets, known, strict=True)], sheets)
         ratings, *others = (_each_once(one, sheet.name) for one, sheet in zip(read, sheets, strict=True))
-        for sheet, other in zip(sheets[1:], others, strict=True):
-            ratings = _merged(ratings, other, sheet.name)
+        for other in others:
+            ratings = _merged(ratings, other)
         return ratings
     if len(set(raters)) > 1:
         named = ", ".join(f"{sheet.name} by {rater or 'columns'}" for sheet, rater in zip(sheets, raters, strict=True))
@@ -91,7 +92,7 @@ def _of_people(sheets: Sequence[Sheet], wanted: Columns) -> Ratings:
     used = {id(row) for rows in ratings.said.values() for row in rows if row is not None}
     counted = Counter(file for (file, _), row in zip(whole.places, whole.rows, strict=True) if id(row) in used)
     unused = "no rating in it counts: nobody has filled it in, or all of them stand in another file too"
-    silent = [Flaw(file=sheet.name, row=0, what=unused) for sheet in sheets if not counted[sheet.name]]
+    silent = [Flaw(file=sheet.name, what=unused) for sheet in sheets if not counted[sheet.name]]
     return replace(ratings, flaws=(*ratings.flaws, *silent))
 
 
@@ -120,11 +121,10 @@ def _own_names(read: list[Ratings], sheets: Sequence[Sheet]) -> list[Ratings]:
 def _under_one_heading(sheets: Sequence[Sheet], rater: str) -> Sheet:
     """The rows of all copies; who forgot to write a name is called after the file, since a copy is one person's."""
     rows: list[Row] = []
-    places: list[tuple[str, int]] = []
+    places: list[Place] = []
     for sheet in sheets:
-        for number, row in enumerate(sheet.rows, 1):
-            rows.append(row if row.get(rater, "").strip() else {**row, rater: Path(sheet.name).stem})
-            places.append((sheet.name, number))
+        rows += [row if row.get(rater, "").strip() else {**row, rater: Path(sheet.name).stem} for row in sheet.rows]
+        places += sheet.places
     return Sheet(name=", ".join(sheet.name for sheet in sheets), rows=rows, places=tuple(places))
 
 
@@ -156,10 +156,10 @@ def _scores_of(sheet: Sheet, wanted: Columns) -> Ratings:
     """Judges' scores in a file of their own: a column a judge, or a row a score with a column that names the judge."""
     scorer = rater_column(sheet, wanted, _SCORER)
     if scorer:
-        rows = [row for row in sheet.rows if not wanted.judges or row.get(scorer, "").strip() in wanted.judges]
-        if not rows:
+        kept = _of_judges(sheet, scorer, wanted.judges)
+        if not kept.rows:
             raise UsageError(f"{sheet.name!r}: {scorer!r} never says {' or '.join(wanted.judges)}")
-        return _each_once(long_ratings(replace(sheet, rows=rows), replace(wanted, judges=()), scorer), sheet.name)
+        return _each_once(long_ratings(kept, replace(wanted, judges=()), scorer), sheet.name)
     chosen = wanted.judges or tuple(
         name for name in sheet.columns if name not in wanted.things and is_numeric(sheet.rows, name) and is_score(name)
     )
@@ -167,6 +167,13 @@ def _scores_of(sheet: Sheet, wanted: Columns) -> Ratings:
         here = ", ".join(sheet.columns)
         raise UsageError(f"{sheet.name!r}: no column of scores among {here}; name it with --judge")
     return _each_once(ratings_of(sheet, replace(wanted, people=chosen, judges=())), sheet.name)
+
+
+def _of_judges(sheet: Sheet, scorer: str, judges: Sequence[str]) -> Sheet:
+    """The rows of a table that hold scores of these judges, of all where none is named."""
+    pairs = zip(sheet.rows, sheet.places, strict=True)
+    chosen = [(row, place) for row, place in pairs if not judges or row.get(scorer, "").strip() in judges]
+    return replace(sheet, rows=[row for row, _ in chosen], places=tuple(place for _, place in chosen))
 
 
 def _each_once(ratings: Ratings, name: str) -> Ratings:
@@ -185,7 +192,7 @@ def _joined(people: Ratings, scores: Ratings, name: str, whose: str) -> Ratings:
             f"{whose!r} and {name!r} have no rated thing in common by {' + '.join(people.named_by)}: "
             f"{people.things[0]!r} is in one, {scores.things[0]!r} in the other; say with --item what names one"
         )
-    missed = Flaw(file=name, row=0, what=f"no score for {n_silent} of {len(people.things)} rated things")
+    missed = Flaw(file=name, what=f"no score for {n_silent} of {len(people.things)} rated things")
     where = [known.get(thing) for thing in people.things]
     judges = {who: [None if index is None else given[index] for index in where] for who, given in scores.people.items()}
     said = {who: [None if index is None else scores.said[who][index] for index in where] for who in scores.people}
@@ -200,7 +207,7 @@ def _joined(people: Ratings, scores: Ratings, name: str, whose: str) -> Ratings:
     )
 
 
-def _merged(one: Ratings, other: Ratings, name: str) -> Ratings:
+def _merged(one: Ratings, other: Ratings) -> Ratings:
     """Two tables of a row a thing as one; where both have a rating by somebody, the first stands."""
     flaws = [*one.flaws, *other.flaws]
     things = tuple(dict.fromkeys((*one.things, *other.things)))
@@ -212,7 +219,8 @@ def _merged(one: Ratings, other: Ratings, name: str) -> Ratings:
             b = then[who][theirs[thing]] if who in then and thing in theirs else None
             if a is not None and b is not None and a != b:
                 what = f"{who!r} rated {thing!r} {b:g}, and {a:g} in another file; the first rating stands"
-                flaws.append(Flaw(file=name, row=theirs[thing] + 1, what=what))
+                file, where = other.places[theirs[thing]]
+                flaws.append(Flaw(file=file, where=where, what=what))
             values[who].append(b if a is None else a)
             row = other.said[who][theirs[thing]] if b is not None else None
             said[who].append(row if a is None else one.said[who][mine[thing]])

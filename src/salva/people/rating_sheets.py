@@ -6,22 +6,21 @@ purpose: neither the model nor what any judge said stands in it, pictures are na
 
 from __future__ import annotations
 
-import csv
-import io
 import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
 from salva.core.case import Case
-from salva.core.cells import safe_cell
 from salva.core.exchange import Written
 from salva.core.options import NoOptions
 from salva.core.scoring import Pair, PairScoring
 from salva.core.source import RunRecords, RunSource
+from salva.core.table import Cell
 from salva.core.verdict import PAIR
 from salva.errors import UsageError
 from salva.files.outfiles import write_bytes, write_text
+from salva.files.tables import csv_text
 from salva.imaging.files import decode_picture, encode_picture
 from salva.people.run_agreement import model_code
 from salva.registry import pair_scorings
@@ -92,15 +91,12 @@ def _pairs(case: Case, scorings: Sequence[PairScoring]) -> Sequence[Pair]:
 
 def _sheet(rows: list[_Row], numbers: Mapping[str, int]) -> str:
     is_one_model = len({model for (_, _, model, _, _), _ in rows}) == 1
-    buffer = io.StringIO(newline="")
-    writer = csv.writer(buffer)
-    writer.writerow(COLUMNS)
+    lines: list[tuple[Cell, ...]] = [COLUMNS]
     for (case_id, repeat, model, text_role, image_role), (category, text, image_id) in rows:
         named = "" if is_one_model else model_code(model)
         picture = f"pictures/{numbers[image_id]:05}.png"
-        cells = (case_id, repeat, named, category, text_role, image_role, text, picture, "", "", "")
-        writer.writerow([safe_cell(cell) for cell in cells])
-    return buffer.getvalue()
+        lines.append((case_id, repeat, named, category, text_role, image_role, text, picture, "", "", ""))
+    return csv_text(lines)
 
 
 def _check_unfilled(path: Path, sheet: str) -> None:

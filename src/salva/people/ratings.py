@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from salva.core.exchange import Flaw, first_flaws
 from salva.errors import UsageError
-from salva.people.rating_cells import Flaw, Problems, is_numeric, parts, plain, rating_columns, told
+from salva.people.rating_cells import Place, Problems, column_key, is_numeric, parts, rating_columns
 from salva.people.rating_files import Row, column_names, read_rows
 
 _PERSON = re.compile(
@@ -74,17 +75,13 @@ class Sheet:
 
     name: str
     rows: list[Row]
-    places: tuple[tuple[str, int], ...] = ()
-    """File and row of each row, where they are of several files."""
+    places: tuple[Place, ...]
+    """File and line of each row."""
 
     @property
     def columns(self) -> list[str]:
         """Every column that occurs, in order."""
         return column_names(self.rows)
-
-    def place(self, index: int) -> tuple[str, int]:
-        """File and row of a row."""
-        return self.places[index] if self.places else (self.name, index + 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,15 +105,15 @@ class Ratings:
     """The row that each rating of a person or judge stands in."""
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The columns that make up the rating of a person or judge: one, or objects and relations."""
-    places: tuple[tuple[str, int], ...] = ()
-    """File and row of each of `rows`."""
+    places: tuple[Place, ...] = ()
+    """File and line of each of `rows`."""
     yes_or_no: str = ""
     """One row a rating: the column in which raters also say whether a relation broke; empty without one."""
 
     @property
     def problems(self) -> tuple[str, ...]:
         """The first few flaws, in sentences."""
-        return told(self.flaws)
+        return first_flaws(self.flaws)
 
     def people_mean(self) -> list[float | None]:
         """The mean rating of each thing over those who rated it."""
@@ -130,7 +127,8 @@ class Ratings:
 
 def read_sheet(path: Path, name: str = "") -> Sheet:
     """A file as a table; name: what to call it in messages, its path unless given."""
-    return Sheet(name=name or str(path), rows=read_rows(path))
+    name, rows = name or str(path), read_rows(path)
+    return Sheet(name=name, rows=[row.cells for row in rows], places=tuple((name, row.where) for row in rows))
 
 
 def ratings_of(sheet: Sheet, wanted: Columns) -> Ratings:
@@ -156,7 +154,7 @@ def holds_people(sheet: Sheet, wanted: Columns) -> bool:
 
 def _wide(sheet: Sheet, wanted: Columns) -> Ratings:
     rows, names = sheet.rows, sheet.columns
-    things = wanted.things or tuple(name for name in names if THING.fullmatch(plain(name)))[:1]
+    things = wanted.things or tuple(name for name in names if THING.fullmatch(column_key(name)))[:1]
     taken = {*things, wanted.group}
     free = [name for name in names if name not in taken]
     numeric = parts(name for name in free if is_numeric(rows, name))
@@ -176,13 +174,12 @@ def _wide(sheet: Sheet, wanted: Columns) -> Ratings:
         n_words = len({row.get(name, "") for row in rows})
         if _rates(name) and not wanted.people and not is_numeric(rows, name) and n_words <= _MOST_WORDS:
             problems.add(f"column {name!r} may be people's ratings, but holds no numbers; it is left out")
-    numbered = list(enumerate(rows, 1))
     table = {
-        name: [problems.rating(row, columns, line) for line, row in numbered]
+        name: [problems.rating(row, columns, index) for index, row in enumerate(rows)]
         for name, columns in {**people, **judges}.items()
     }
     return Ratings(
-        things=tuple(_thing(row, things, line) for line, row in numbered),
+        things=tuple(_thing(row, things, index) for index, row in enumerate(rows)),
         people={name: table[name] for name in people},
         judges={name: table[name] for name in judges},
         groups=tuple(row.get(wanted.group, "") for row in rows),
@@ -192,7 +189,7 @@ def _wide(sheet: Sheet, wanted: Columns) -> Ratings:
         rows=tuple(rows),
         said=dict.fromkeys(table, rows),
         columns={**people, **judges},
-        places=tuple(map(sheet.place, range(len(rows)))),
+        places=sheet.places,
     )
 
 
@@ -204,7 +201,7 @@ def long_ratings(sheet: Sheet, wanted: Columns, rater: str) -> Ratings:
     taken = {*things, rater, *values, wanted.group}
     columns = tuple(name for name in wanted.judges if name in names)
     if not wanted.judges:
-        free = [name for name in names if name not in taken and plain(name) not in YES_OR_NO]
+        free = [name for name in names if name not in taken and column_key(name) not in YES_OR_NO]
         columns = tuple(name for name in free if is_numeric(rows, name) and is_score(name))
     scorers = [name for name in wanted.judges if name not in names]
     problems = Problems(sheet.name, sheet.places)
@@ -212,21 +209,21 @@ def long_ratings(sheet: Sheet, wanted: Columns, rater: str) -> Ratings:
     rated: dict[str, _Said] = {name: {} for name in scorers}
     scored: dict[str, _Said] = {name: {} for name in parts(columns)}
     groups: dict[str, str] = {}
-    for line, row in enumerate(rows, 1):
-        thing = _thing(row, things, line)
-        order.setdefault(thing, line - 1)
+    for index, row in enumerate(rows):
+        thing = _thing(row, things, index)
+        order.setdefault(thing, index)
         groups.setdefault(thing, row.get(wanted.group, ""))
-        rating = problems.rating(row, values, line)
+        rating = problems.rating(row, values, index)
         who = row.get(rater, "").strip() or "?"
         mine = rated.setdefault(who, {})
         if rating is not None and thing in mine:
-            problems.add(f"{who!r} rated {thing!r} twice; the first rating stands", line)
+            problems.add(f"{who!r} rated {thing!r} twice; the first rating stands", index)
         elif rating is not None:
             mine[thing] = rating, row
         for name, parted in parts(columns).items():
-            score = problems.rating(row, parted, line)
+            score = problems.rating(row, parted, index)
             if score is not None and scored[name].setdefault(thing, (score, row))[0] != score:
-                problems.add(f"{name!r} gives {thing!r} another score than before; the first stands", line)
+                problems.add(f"{name!r} gives {thing!r} another score than before; the first stands", index)
     people = {who: mine for who, mine in rated.items() if who not in scorers and mine}
     if not people:
         raise UsageError(f"{sheet.name!r} has no rating in {' + '.join(values)}; nobody has filled it in yet")
@@ -248,8 +245,8 @@ def long_ratings(sheet: Sheet, wanted: Columns, rater: str) -> Ratings:
         rows=tuple(rows[index] for index in order.values()),
         said={who: [mine[thing][1] if thing in mine else None for thing in order] for who, mine in everyone.items()},
         columns={**parts(columns), **dict.fromkeys((*people, *scorers), tuple(values))},
-        places=tuple(map(sheet.place, order.values())),
-        yes_or_no=next((name for name in names if plain(name) in YES_OR_NO), ""),
+        places=tuple(sheet.places[index] for index in order.values()),
+        yes_or_no=next((name for name in names if column_key(name) in YES_OR_NO), ""),
     )
 
 
@@ -266,32 +263,32 @@ def rater_column(sheet: Sheet, wanted: Columns, words: re.Pattern[str] = _RATER)
     if wanted.rater:
         return wanted.rater
     spoken_for = {*wanted.things, *wanted.people, *wanted.judges, wanted.group}
-    return next((name for name in sheet.columns if name not in spoken_for and words.fullmatch(plain(name))), "")
+    return next((name for name in sheet.columns if name not in spoken_for and words.fullmatch(column_key(name))), "")
 
 
 def _is_person(name: str) -> bool:
-    return bool(_PERSON.search(plain(name)))
+    return bool(_PERSON.search(column_key(name)))
 
 
 def _rates(name: str) -> bool:
-    return _is_person(name) and is_score(name) and not _NO_RATING.search(plain(name))
+    return _is_person(name) and is_score(name) and not _NO_RATING.search(column_key(name))
 
 
 def is_score(name: str) -> bool:
     """Whether a column of numbers may hold scores; ids, seeds and times do not."""
-    return not _NO_SCORE.search(plain(name))
+    return not _NO_SCORE.search(column_key(name))
 
 
 def names_things(name: str) -> bool:
     """Whether a column says which thing a row is about."""
-    return bool(THING.fullmatch(plain(name)) or _MORE_OF_THING.fullmatch(plain(name)))
+    return bool(THING.fullmatch(column_key(name)) or _MORE_OF_THING.fullmatch(column_key(name)))
 
 
 def _thing_columns(sheet: Sheet, taken: tuple[str, ...], group: str) -> tuple[str, ...]:
     """The columns that name a rated thing: its id, and what else is needed for nobody to rate one thing twice."""
     rows, free = sheet.rows, [name for name in sheet.columns if name not in taken]
     # A role is part of what was rated even where text and picture are enough to tell two things apart.
-    things = [name for name in free if THING.fullmatch(plain(name)) or plain(name) in ROLE_COLUMNS]
+    things = [name for name in free if THING.fullmatch(column_key(name)) or column_key(name) in ROLE_COLUMNS]
 
     def n_ratings(columns: Sequence[str]) -> int:
         return len({tuple(row.get(name, "") for name in (taken[0], *columns)) for row in rows})
@@ -299,7 +296,7 @@ def _thing_columns(sheet: Sheet, taken: tuple[str, ...], group: str) -> tuple[st
     for name in free:
         if n_ratings(things) == len(rows):
             break
-        is_more = name not in things and (name == group or _MORE_OF_THING.fullmatch(plain(name)))
+        is_more = name not in things and (name == group or _MORE_OF_THING.fullmatch(column_key(name)))
         if is_more and n_ratings([*things, name]) > n_ratings(things):
             things.append(name)
     if not things:
@@ -309,7 +306,7 @@ def _thing_columns(sheet: Sheet, taken: tuple[str, ...], group: str) -> tuple[st
 
 def _raters(named: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
     """Single raters where there are any; their average, which is no further person, only without them."""
-    single = {name: columns for name, columns in named.items() if not _AVERAGE.search(plain(name))}
+    single = {name: columns for name, columns in named.items() if not _AVERAGE.search(column_key(name))}
     return single or named
 
 
@@ -317,7 +314,7 @@ def _value_columns(sheet: Sheet, rater: str) -> tuple[str, ...]:
     free = [name for name in sheet.columns if name != rater]
     if pair := rating_columns(free):
         return pair
-    found = next((name for value in _VALUE for name in free if plain(name) == value), None)
+    found = next((name for value in _VALUE for name in free if column_key(name) == value), None)
     if found is None:
         raise UsageError(
             f"{sheet.name!r}: no column of ratings among {', '.join(sheet.columns)}; name it with --people"
@@ -325,5 +322,5 @@ def _value_columns(sheet: Sheet, rater: str) -> tuple[str, ...]:
     return (found,)
 
 
-def _thing(row: Row, things: tuple[str, ...], line: int) -> str:
-    return " / ".join(row.get(name, "").strip() for name in things) if things else str(line)
+def _thing(row: Row, things: tuple[str, ...], index: int) -> str:
+    return " / ".join(row.get(name, "").strip() for name in things) if things else str(index + 1)

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from salva.core.exchange import first_flaws
 from salva.core.scoring import is_pair_name, pair_name
 from salva.core.source import RunRecords
 from salva.core.table import Cell, Table
@@ -18,9 +19,9 @@ from salva.core.verdict import PAIR, Observers, Outcome, Verdict, observers_text
 from salva.errors import UsageError
 from salva.people.agreement import STATISTIC_COLUMNS, Reckoning, people_tables, ratings_agreement, statistics
 from salva.people.kept_ratings import kept_ratings
-from salva.people.rating_cells import Problems, as_number, is_silent, plain, rating_columns, told
-from salva.people.rating_files import Row, column_names, read_rows
-from salva.people.ratings import YES_OR_NO
+from salva.people.rating_cells import Problems, as_number, column_key, is_silent, rating_columns
+from salva.people.rating_files import Row
+from salva.people.ratings import YES_OR_NO, Sheet, read_sheet
 from salva.registry import pair_scorings
 from salva.stats.agreement import Calibration, rogan_gladen
 from salva.store.queries import read_records
@@ -46,7 +47,7 @@ def run_agreement(
     """Tables of a run's judges against people's ratings; also what of the file could not be used."""
     reckoning = reckoning or Reckoning()
     records = read_records(directory)
-    rated, problems = _rated_by_people(read_rows(ratings_file), records, ratings_file)
+    rated, problems = _rated_by_people(read_sheet(ratings_file), records)
     tables, compared = _judges_tables(records.verdicts, rated, reckoning)
     if not tables:
         found = sorted({name for by_rater in rated.values() for name in by_rater})
@@ -131,39 +132,39 @@ def _judges_tables(
     return tables, {str(row[0]) for row in scored} | {"violated"}
 
 
-def _rated_by_people(rows: list[Row], records: RunRecords, path: Path) -> tuple[Rated, list[str]]:
-    names = {plain(name): name for name in column_names(rows)}
+def _rated_by_people(sheet: Sheet, records: RunRecords) -> tuple[Rated, list[str]]:
+    names = {column_key(name): name for name in sheet.columns}
     if "case_id" not in names:
-        raise UsageError(f"{str(path)!r} has no column case_id; it has {', '.join(names.values())}")
+        raise UsageError(f"{sheet.name!r} has no column case_id; it has {', '.join(names.values())}")
     cases = {case.case_id for case in records.cases}
     models = {
         code: verdict.model for verdict in records.verdicts for code in (verdict.model, model_code(verdict.model))
     }
-    problems, rated = Problems(str(path)), Rated()
+    problems, rated = Problems(sheet.name, sheet.places), Rated()
     pair = rating_columns(names.values())
-    for line, row in enumerate(rows, 1):
+    for index, row in enumerate(sheet.rows):
         case_id, repeat, model, rater = (
             row.get(names.get(name, ""), "").strip() for name in ("case_id", "repeat", "model", "rater")
         )
         if case_id not in cases:
-            problems.add(f"{case_id!r} is no case of the run", line)
+            problems.add(f"{case_id!r} is no case of the run", index)
         elif model and model not in models:
-            problems.add(f"{model!r} is no model of the run", line)
+            problems.add(f"{model!r} is no model of the run", index)
         else:
             mine = rated.setdefault((case_id, repeat, models.get(model, "")), {})
-            for name, value in _row_ratings(row, line, pair, problems):
+            for name, value in _row_ratings(row, index, pair, problems):
                 said = mine.setdefault(name, {})
                 if rater in said and rater:
-                    problems.add(f"{rater!r} rated {name} of {case_id!r} twice; the first rating stands", line)
-                said.setdefault(rater or f"row {line}", value)
-    return rated, list(told(problems.flaws))
+                    problems.add(f"{rater!r} rated {name} of {case_id!r} twice; the first rating stands", index)
+                said.setdefault(rater or f"row {index + 1}", value)
+    return rated, list(first_flaws(problems.flaws))
 
 
-def _row_ratings(row: Row, line: int, pair: tuple[str, ...], problems: Problems) -> Iterator[tuple[str, float]]:
+def _row_ratings(row: Row, index: int, pair: tuple[str, ...], problems: Problems) -> Iterator[tuple[str, float]]:
     """What one row says: how a picture fits a text, or whatever columns are numbers or yes and no."""
     roles = row.get("text_role", "").strip(), row.get("image_role", "").strip()
     if all(roles):
-        rating = problems.rating(row, pair, line) if pair else None
+        rating = problems.rating(row, pair, index) if pair else None
         if rating is not None:
             yield pair_name(*roles), rating / 100
             if roles[0] == roles[1]:
@@ -171,13 +172,13 @@ def _row_ratings(row: Row, line: int, pair: tuple[str, ...], problems: Problems)
                 yield f"right_{roles[0]}", rating / 100
         return
     for name, cell in row.items():
-        if plain(name) in ("case_id", "repeat", "model", "rater", *_TEXTS) or is_silent(cell):
+        if column_key(name) in ("case_id", "repeat", "model", "rater", *_TEXTS) or is_silent(cell):
             continue
         value = as_number(cell)
         if value is None:
-            problems.add(f"{name} is {cell!r}, which is neither a number nor yes or no", line)
+            problems.add(f"{name} is {cell!r}, which is neither a number nor yes or no", index)
         else:
-            yield ("violated" if plain(name) in YES_OR_NO else name), value
+            yield ("violated" if column_key(name) in YES_OR_NO else name), value
 
 
 def _means(by_rater: Mapping[str, Mapping[str, float]]) -> dict[str, float]:

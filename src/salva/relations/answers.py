@@ -17,8 +17,9 @@ from salva.core.protocols import Look, Query, Sight
 from salva.logic.formula import entities
 from salva.logic.notation import parse
 from salva.logic.questions import NO, YES, Question, expected_answer, is_satisfied, questions_about
+from salva.logic.words import comparable
 from salva.relations.asking import AskingOptions
-from salva.relations.question_files import FileQuestion, QuestionFile, comparable
+from salva.relations.question_files import FileQuestion, QuestionFile
 from salva.relations.similarities import clip_scale_option, clip_stability_option
 from salva.stats.pair_scores import mean, pair_scores
 

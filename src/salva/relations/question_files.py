@@ -6,21 +6,20 @@ row by row. Matching captions to prompts and reading answers is not done here.
 
 from __future__ import annotations
 
-import csv
-import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from salva.core.fingerprint import Json
 from salva.errors import UsageError
+from salva.files.tables import Row, read_rows, unusable
 from salva.logic.questions import NO, YES, Question
+from salva.logic.words import comparable
 
 TIFA_FIELDS = ("id", "caption", "question", "answer")
 DSG_FIELDS = ("item_id", "text", "proposition_id", "dependency", "question_natural_language")
-_N_SHOWN = 20
-_Rows = list[tuple[str, Mapping[str, object]]]
-"""Where a row stands, and its fields."""
+_Rows = list[Row[Json]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,14 +43,9 @@ class QuestionFile:
         return questions or next((self.by_id[name] for name in ids if name in self.by_id), ())
 
 
-def comparable(text: str) -> str:
-    """A text as it is compared: one case, single spaces, no full stop."""
-    return re.sub(r"\s+", " ", text).strip().rstrip(".?").casefold()
-
-
 def read_questions(path: str) -> QuestionFile:
     """The questions of a file; its shape is told by its fields."""
-    rows = _read(Path(path))
+    rows = read_rows(Path(path))
     names = {name for _, row in rows for name in row}
     problems: list[str] = []
     if set(TIFA_FIELDS) <= names:
@@ -64,9 +58,7 @@ def read_questions(path: str) -> QuestionFile:
             f"a DSG file {', '.join(DSG_FIELDS)}; got {', '.join(sorted(names)) or 'nothing'}"
         )
     if problems:
-        shown = "".join(f"\n  {problem}" for problem in problems[:_N_SHOWN])
-        left = f"\n  and {len(problems) - _N_SHOWN} more" if len(problems) > _N_SHOWN else ""
-        raise UsageError(f"{path!r} has {len(problems)} rows that cannot be used:{shown}{left}")
+        raise unusable(path, problems)
     return QuestionFile(
         by_caption=_grouped((caption, question) for _, caption, question in made),
         by_id=_grouped((name, question) for name, _, question in made),
@@ -75,30 +67,6 @@ def read_questions(path: str) -> QuestionFile:
 
 _Made = list[tuple[str, str, FileQuestion]]
 """Id, caption and question."""
-
-
-def _read(path: Path) -> _Rows:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"relation.questions {str(path)!r} cannot be read: {error}") from error
-    if text.lstrip()[:1] in ("[", "{"):
-        return _read_json(path, text)
-    try:
-        reader = csv.DictReader(text.splitlines(keepends=True), strict=True)
-        return [(f"line {reader.line_num}", dict(row)) for row in reader]
-    except csv.Error as error:
-        raise UsageError(f"relation.questions {str(path)!r} is no CSV: {error}") from error
-
-
-def _read_json(path: Path, text: str) -> _Rows:
-    try:
-        content = json.loads(text)
-    except ValueError as error:
-        raise UsageError(f"relation.questions {str(path)!r} is no JSON: {error}") from error
-    if not isinstance(content, list) or not all(isinstance(row, dict) for row in content):
-        raise UsageError(f"relation.questions {str(path)!r} must hold a list of objects, one a question")
-    return [(f"entry {i}", row) for i, row in enumerate(content, start=1)]
 
 
 def _text(row: Mapping[str, object], name: str) -> str:

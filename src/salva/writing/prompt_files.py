@@ -5,81 +5,62 @@ A path comes in, texts go out; a line without a prompt is named. Knows nothing o
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from salva.errors import UsageError
+from salva.files.infiles import file_text
+from salva.files.tables import read_json_lines, read_sheet, unusable
 
 NAMES = ("prompt", "caption", "text")
 _PREFIXES = ("prompt_", "prompt.")
 """prompt_A and prompt_B of a file of pairs, prompt.a and prompt.b as `salva cases --format csv` prints them."""
-_N_SHOWN = 20
-_Found = Iterator[tuple[str, list[object]]]
+_Places = Iterator[tuple[str, list[object]]]
 """Where a line stands, and what is in the places for prompts."""
 
 
 def read_prompts(path: Path) -> list[str]:
     """Every prompt of a file, in its order."""
-    try:
-        text = path.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{str(path)!r} cannot be read: {error}") from error
-    kind = path.suffix.lower()
-    read = {".csv": _of_csv, ".jsonl": _of_json_lines}.get(kind, _of_lines)
+    read = {".csv": _of_table, ".tsv": _of_table, ".jsonl": _of_json_lines}.get(path.suffix.lower(), _of_lines)
     prompts: list[str] = []
     problems: list[str] = []
-    try:
-        for where, found in read(text):
-            good = [one.strip() for one in found if isinstance(one, str) and one.strip()]
-            prompts += good
-            if not found or len(good) < len(found):
-                problems.append(f"{where}: no prompt")
-    except (ValueError, csv.Error) as error:
-        raise UsageError(f"{str(path)!r} cannot be read: {error}") from error
+    for where, values in read(path):
+        texts = [value.strip() for value in values if isinstance(value, str) and value.strip()]
+        prompts += texts
+        if not values or len(texts) < len(values):
+            problems.append(f"{where}: no prompt")
     if problems:
-        shown = "".join(f"\n  {problem}" for problem in problems[:_N_SHOWN])
-        left = f"\n  and {len(problems) - _N_SHOWN} more" if len(problems) > _N_SHOWN else ""
-        raise UsageError(f"{str(path)!r} has {len(problems)} lines that cannot be used:{shown}{left}")
+        raise unusable(str(path), problems, "lines")
     if not prompts:
         raise UsageError(f"{str(path)!r} holds no prompt; write one a line")
     return prompts
 
 
-def _of_lines(text: str) -> _Found:
-    for number, line in enumerate(text.split("\n"), 1):
+def _of_lines(path: Path) -> _Places:
+    for number, line in enumerate(file_text(path).split("\n"), 1):
         if line.strip():
             yield f"line {number}", [line]
 
 
-def _of_csv(text: str) -> _Found:
-    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-    header = reader.fieldnames or ()
-    columns = [name for name in header if _is_prompt(name)]
+def _of_table(path: Path) -> _Places:
+    sheet = read_sheet(path)
+    columns = [name for name in sheet.columns if _is_prompt(name)]
     if not columns:
-        raise ValueError(
-            f"it has no column {', '.join(NAMES)} or prompt_...; got {', '.join(header) or 'an empty file'}"
+        header = ", ".join(sheet.columns) or "an empty file"
+        raise UsageError(
+            f"{str(path)!r} cannot be read: it has no column {', '.join(NAMES)} or prompt_...; got {header}"
         )
-    for row in reader:
-        yield f"line {reader.line_num}", [row[name] for name in columns]
+    for where, row in sheet.rows:
+        yield where, [row[name] for name in columns]
 
 
-def _of_json_lines(text: str) -> _Found:
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            try:
-                entry = json.loads(line)
-            except ValueError as error:
-                raise ValueError(f"line {number} is no JSON: {error}") from error
-            yield f"line {number}", _of_object(entry)
+def _of_json_lines(path: Path) -> _Places:
+    for where, fields in read_json_lines(path):
+        yield where, _of_object(fields)
 
 
-def _of_object(entry: object) -> list[object]:
+def _of_object(entry: Mapping[str, object]) -> list[object]:
     """The prompts of one line; `salva cases --format jsonl` prints them by role."""
-    if not isinstance(entry, Mapping):
-        return []
     by_role = entry.get("prompts")
     if isinstance(by_role, Mapping):
         return [*by_role.values()]

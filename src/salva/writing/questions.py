@@ -10,7 +10,6 @@ import csv
 import hashlib
 import io
 import json
-import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,8 @@ from typing import Protocol
 
 from salva.core.fingerprint import Json
 from salva.errors import BackendError, RefusedError, UnusableError, UsageError
+from salva.files import tables
+from salva.logic.words import comparable
 from salva.writing.question_replies import CATEGORIES, ELEMENT_TYPES, read_elements, read_propositions
 
 TIFA, DSG = "tifa", "dsg"
@@ -96,17 +97,12 @@ class Unwritten:
         return {"prompt": self.prompt, "why": self.why, "reply": self.reply}
 
 
-def plain(text: str) -> str:
-    """A prompt as question files are searched for it; as relations/question_files.py does it."""
-    return re.sub(r"\s+", " ", text).strip().rstrip(".?").casefold()
-
-
 def different(prompts: Iterable[str], known: Collection[str] = ()) -> list[str]:
-    """Each prompt once, without those that are known (as plain gives them)."""
+    """Each prompt once, without those that are known (as comparable gives them)."""
     found: dict[str, str] = {}
     for prompt in prompts:
-        if plain(prompt) not in known:
-            found.setdefault(plain(prompt), prompt)
+        if comparable(prompt) not in known:
+            found.setdefault(comparable(prompt), prompt)
     return list(found.values())
 
 
@@ -154,7 +150,7 @@ def _told(problems: Sequence[str]) -> str:
 
 
 def _rows(prompt: str, style: str, writer: str, reply: Json) -> tuple[list[Row], list[str]]:
-    prompt_id = f"prompt-{hashlib.sha256(plain(prompt).encode()).hexdigest()[:12]}"
+    prompt_id = f"prompt-{hashlib.sha256(comparable(prompt).encode()).hexdigest()[:12]}"
     if style == TIFA:
         elements, problems = read_elements(reply)
         return [
@@ -201,9 +197,8 @@ def read_rows(path: Path, style: str) -> list[Row]:
     if not path.exists():
         return []
     try:
-        text = path.read_text("utf-8-sig")
-        rows = _json_rows(text) if style == TIFA else _csv_rows(text)
-    except (OSError, UnicodeDecodeError, ValueError, csv.Error) as error:
+        rows: list[Row] = [cells for _, cells in tables.read_rows(path)]
+    except UsageError as error:
         raise UsageError(f"{str(path)!r} is there and holds no {style} questions: {error}; name another -o") from error
     for i, row in enumerate(rows, 1):
         missing = [name for name in _NEEDED[style] if not str(row.get(name) or "").strip()]
@@ -216,8 +211,8 @@ def read_rows(path: Path, style: str) -> list[Row]:
 
 
 def captions(rows: Iterable[Row], style: str) -> set[str]:
-    """The prompts that these rows are about, as plain gives them."""
-    return {plain(str(row[_NEEDED[style][0]])) for row in rows}
+    """The prompts that these rows are about, as comparable gives them."""
+    return {comparable(str(row[_NEEDED[style][0]])) for row in rows}
 
 
 def file_text(rows: Sequence[Row], style: str) -> str:
@@ -231,20 +226,3 @@ def file_text(rows: Sequence[Row], style: str) -> str:
     writer.writeheader()
     writer.writerows(rows)
     return buffer.getvalue()
-
-
-def _json_rows(text: str) -> list[Row]:
-    rows = json.loads(text)
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise ValueError("it is no list of objects")
-    return rows
-
-
-def _csv_rows(text: str) -> list[Row]:
-    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-    rows: list[Row] = []
-    for row in reader:
-        if None in row or None in row.values():
-            raise ValueError(f"line {reader.line_num} has not as many cells as there are columns")
-        rows.append({**row})
-    return rows

@@ -7,8 +7,6 @@ reads as they are.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,8 +14,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
-from salva.core.cells import plain_cell, safe_cell
+from salva.core.cells import plain_cell
 from salva.errors import UsageError
+from salva.files.tables import csv_text, read_json_lines, read_sheet
 from salva.writing.criteria import Check
 
 UNREVIEWED, DISPUTED, VALID, INVALID = "unreviewed", "disputed", "valid", "invalid"
@@ -89,17 +88,12 @@ def lines_of(samples: Iterable[Line]) -> str:
 
 def read_samples(path: Path) -> list[Sample]:
     """The samples of a file; a line that is none is named."""
-    try:
-        text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{str(path)!r} cannot be read: {error}") from error
     samples, problems = [], []
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            try:
-                samples.append(_sample(json.loads(line)))
-            except (ValueError, KeyError, TypeError) as error:
-                problems.append(f"line {number}: {type(error).__name__}: {error}")
+    for where, fields in read_json_lines(path):
+        try:
+            samples.append(_sample(fields))
+        except (ValueError, KeyError, TypeError) as error:
+            problems.append(f"{where}: {type(error).__name__}: {error}")
     if problems or not samples:
         told = "; ".join(problems[:5]) or "it holds no sample"
         raise UsageError(f"{str(path)!r}: {told}; each line is an object with id, T_a, T_pv, T_pi and category")
@@ -108,38 +102,30 @@ def read_samples(path: Path) -> list[Sample]:
 
 def review_sheet(samples: Sequence[Sample]) -> str:
     """A CSV for a reviewer to fill in: reviewer, valid (yes or no) and a note."""
-    buffer = io.StringIO(newline="")
-    writer = csv.writer(buffer)
-    writer.writerow(REVIEW_COLUMNS)
-    for one in samples:
-        cells = (one.sample_id, one.category, one.anchor, one.changed, one.kept)
-        writer.writerow((*map(safe_cell, cells), "", "", ""))
-    return buffer.getvalue()
+    rows = [(one.sample_id, one.category, one.anchor, one.changed, one.kept, "", "", "") for one in samples]
+    return csv_text([REVIEW_COLUMNS, *rows])
 
 
 def read_reviews(paths: Sequence[Path]) -> dict[str, dict[str, bool]]:
     """Sample id to reviewer to whether it is valid; rows not filled in yet are passed over."""
     found: dict[str, dict[str, bool]] = {}
     for path in paths:
-        try:
-            rows = list(csv.DictReader(io.StringIO(path.read_text("utf-8-sig"), newline="")))
-        except (OSError, UnicodeDecodeError, csv.Error) as error:
-            raise UsageError(f"{str(path)!r} cannot be read: {error}") from error
-        missing = [name for name in ("id", "reviewer", "valid") if rows and name not in rows[0]]
-        if not rows or missing:
+        sheet = read_sheet(path)
+        missing = [name for name in ("id", "reviewer", "valid") if name not in sheet.columns]
+        if not sheet.rows or missing:
             raise UsageError(f"{str(path)!r} is no review: it has no {missing[0] if missing else 'rows'!r}")
-        for number, row in enumerate(rows, 2):
-            said = (row["valid"] or "").strip().lower()
+        for where, row in sheet.rows:
+            said = row["valid"].strip().lower()
             if not said:
                 continue
-            if said not in _YES | _NO or not (row["reviewer"] or "").strip():
+            if said not in _YES | _NO or not row["reviewer"].strip():
                 raise UsageError(
-                    f"{str(path)!r}, line {number}: valid is {row['valid']!r} by {row['reviewer']!r}; "
+                    f"{str(path)!r}, {where}: valid is {row['valid']!r} by {row['reviewer']!r}; "
                     "valid is yes or no, and every filled row names its reviewer"
                 )
             sample_id, reviewer = plain_cell(row["id"]), row["reviewer"].strip()
             if found.setdefault(sample_id, {}).setdefault(reviewer, said in _YES) != (said in _YES):
-                raise UsageError(f"{str(path)!r}, line {number}: {reviewer!r} calls {sample_id!r} both valid and not")
+                raise UsageError(f"{str(path)!r}, {where}: {reviewer!r} calls {sample_id!r} both valid and not")
     return found
 
 

@@ -6,9 +6,7 @@ Images/<law>/<category>/<dimension>/<pair>_A.png. What is written here `salva im
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -16,7 +14,6 @@ from typing import ClassVar
 
 from salva.core.asked import Asked
 from salva.core.case import Case
-from salva.core.cells import safe_cell
 from salva.core.exchange import Written
 from salva.core.options import NoOptions
 from salva.core.source import ImageSource, RunSource
@@ -24,6 +21,7 @@ from salva.core.table import Cell, Table
 from salva.core.verdict import PAIR, Verdict
 from salva.errors import StoreError, UsageError
 from salva.files.outfiles import write_bytes, write_text
+from salva.files.tables import csv_text
 from salva.judging.headline import join
 from salva.logic.questions import NO, YES, Question, expected_answer, questions_about
 from salva.suites.faithfulness.tables import category_table
@@ -71,7 +69,7 @@ class TifaExport:
     def write(self, source: RunSource, out: Path) -> Written:
         """A run's prompts, pictures, answers and scores; a folder a model where there are several."""
         records = source.records
-        write_text(out / "prompts_metalogic.csv", _csv(self.case_rows(records.cases)))
+        write_text(out / "prompts_metalogic.csv", csv_text(self.case_rows(records.cases)))
         reading = _reading(records.asked)
         for model in records.models:
             verdicts = [verdict for verdict in records.verdicts if verdict.model == model]
@@ -80,7 +78,7 @@ class TifaExport:
             _write_model(source.images, records.cases, pairs, folder, _safe(model), reading)
             table = category_table(join(records.cases, verdicts, PAIR))
             if table is not None:
-                write_text(folder / "category_metrics.csv", _csv(_metric_rows(records.cases, table)))
+                write_text(folder / "category_metrics.csv", csv_text(_metric_rows(records.cases, table)))
         return Written(n=len(records.cases), what="pairs")
 
 
@@ -113,7 +111,7 @@ def _write_model(
                 clips.append([*named, *paths.values(), *(verdict.scores.get(name) for name in CLIP_SCORES)])
     for name, rows in (("vqa_raw_results", answers), ("clip_results", clips)):
         if len(rows) > 1:
-            write_text(folder / f"{name}_{model}.csv", _csv(rows))
+            write_text(folder / f"{name}_{model}.csv", csv_text(rows))
 
 
 def _pictures(images: ImageSource, case: Case, verdict: Verdict, folder: Path) -> dict[str, str]:
@@ -172,12 +170,6 @@ def _is_open(question: Question, formula: str | None, reading: str) -> bool:
 def _reading(asked: Asked) -> str:
     readings = (relation.options.get("reading") for relation in asked.relations if relation.name in _RELATIONS)
     return str(next(readings, None) or "exact")
-
-
-def _csv(rows: Iterable[Sequence[Cell]]) -> str:
-    buffer = io.StringIO(newline="")
-    csv.writer(buffer).writerows([safe_cell(cell) for cell in row] for row in rows)
-    return buffer.getvalue()
 
 
 def _safe(name: str) -> str:

@@ -7,7 +7,6 @@ silence. An answer outside yes and no counts as wrong and is named.
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,6 +19,7 @@ from salva.core.exchange import Flaw, ImportSettings, ReadIn
 from salva.core.fingerprint import Json
 from salva.core.options import option
 from salva.errors import UsageError
+from salva.files.tables import Row, read_sheet
 from salva.suites.faithfulness.suite import Faithfulness
 from salva.suites.faithfulness.tifa_verdicts import MEANS, AnswerRow, ClipRow, category_means, verdict_of
 
@@ -51,11 +51,11 @@ _RANGES = {"percent": 100.0, "cosine": 1.0, "clipscore": 2.5}
 
 @dataclass(slots=True, kw_only=True)
 class _Sheet:
-    """A CSV file: its columns and its lines."""
+    """A CSV file: its columns and its rows."""
 
     path: Path
     columns: tuple[str, ...]
-    lines: list[tuple[int, dict[str, str]]]
+    rows: tuple[Row[str], ...]
 
     @property
     def name(self) -> str:
@@ -80,8 +80,8 @@ class _Work:
     labels: dict[str, dict[str, str]] = field(default_factory=dict)
     """Pair id to what answer and CLIP files say about its category."""
 
-    def name(self, sheet: _Sheet, line: int, what: str, pair_id: str = "", finding: str = "") -> None:
-        self.problems.append(Flaw(file=sheet.name, line=line, what=what))
+    def name(self, sheet: _Sheet, where: str, what: str, pair_id: str = "", finding: str = "") -> None:
+        self.problems.append(Flaw(file=sheet.name, where=where, what=what))
         if finding and finding not in self.notes.setdefault(pair_id, []):
             self.notes[pair_id].append(finding)
 
@@ -159,29 +159,12 @@ def _read(files: Sequence[Path], model: str, scale: str) -> ReadIn:
 
 
 def _sheet(path: Path, work: _Work) -> _Sheet:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file, strict=True)
-            columns = [name.strip() for name in next(reader, [])]
-            lines, short = [], []
-            start = 2
-            for cells in reader:
-                if len(cells) == len(columns):
-                    lines.append((start, dict(zip(columns, cells, strict=True))))
-                elif cells:
-                    short.append((start, len(cells)))
-                start = reader.line_num + 1
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise UsageError(f"{str(path)!r} cannot be read as CSV in UTF-8: {error}") from error
-    twice = sorted({name for name in columns if columns.count(name) > 1})
-    if twice:
-        raise UsageError(f"{str(path)!r} has the column {twice[0]!r} twice; keep one")
-    sheet = _Sheet(path=path, columns=tuple(columns), lines=lines)
-    for line, n in short:
-        work.name(sheet, line, f"{n} cells under {len(columns)} columns; the row is not used")
-    extra = [name for name in columns if name and name not in _KNOWN]
-    if extra:
-        work.name(sheet, 1, f"columns that are not used: {', '.join(extra)}")
+    ragged: list[Flaw] = []
+    table = read_sheet(path, ragged)
+    work.problems += [replace(flaw, what=f"{flaw.what}; the row is not used") for flaw in ragged]
+    sheet = _Sheet(path=path, columns=table.columns, rows=table.rows)
+    if extra := [name for name in table.columns if name and name not in _KNOWN]:
+        work.name(sheet, "line 1", f"columns that are not used: {', '.join(extra)}")
     return sheet
 
 
@@ -210,24 +193,24 @@ def _models(answers: Sequence[_Sheet], clips: Sequence[_Sheet], model: str) -> d
 def _answers(sheet: _Sheet, work: _Work) -> dict[str, dict[str, list[AnswerRow]]]:
     """Pair id, then A or B, to the answers."""
     found: dict[str, dict[str, list[AnswerRow]]] = {}
-    seen: dict[tuple[str, str, str], int] = {}
-    for line, row in sheet.lines:
+    seen: dict[tuple[str, str, str], str] = {}
+    for where, row in sheet.rows:
         pair_id, side, question = row["pair_id"].strip(), row["image_variant"].strip().upper(), row["question"].strip()
         missing = [name for name in ANSWERS if not row[name].strip()]
         if missing:
-            work.name(sheet, line, f"no {', '.join(missing)}; the row is not used", pair_id, "incomplete-answers")
+            work.name(sheet, where, f"no {', '.join(missing)}; the row is not used", pair_id, "incomplete-answers")
             continue
         if side not in ("A", "B"):
             work.name(
-                sheet, line, f"image_variant is {row['image_variant']!r}, not A or B; the row is not used", pair_id
+                sheet, where, f"image_variant is {row['image_variant']!r}, not A or B; the row is not used", pair_id
             )
             continue
         work.labels.setdefault(pair_id, {name: row[name] for name in _LABELS if name in row})
         if (pair_id, side, question) in seen:
             first = seen[pair_id, side, question]
-            work.name(sheet, line, f"the question of line {first} again; both are counted", pair_id)
-        seen.setdefault((pair_id, side, question), line)
-        found.setdefault(pair_id, {}).setdefault(side, []).append(_answer(sheet, line, row, work))
+            work.name(sheet, where, f"the question of {first} again; both are counted", pair_id)
+        seen.setdefault((pair_id, side, question), where)
+        found.setdefault(pair_id, {}).setdefault(side, []).append(_answer(sheet, where, row, work))
     wanted = {row.expected for pair in found.values() for side in pair.values() for row in side}
     if len(wanted) == 1:
         what = f"every expected answer is {wanted.pop()!r}: whoever always says that is never wrong"
@@ -235,7 +218,7 @@ def _answers(sheet: _Sheet, work: _Work) -> dict[str, dict[str, list[AnswerRow]]
     return found
 
 
-def _answer(sheet: _Sheet, line: int, row: Mapping[str, str], work: _Work) -> AnswerRow:
+def _answer(sheet: _Sheet, where: str, row: Mapping[str, str], work: _Work) -> AnswerRow:
     pair_id = row["pair_id"].strip()
     expected = row["expected_answer"].strip().lower()
     given = [row[name].strip().lower() for name in ANSWERED[:2] if name in row]
@@ -243,18 +226,18 @@ def _answer(sheet: _Sheet, line: int, row: Mapping[str, str], work: _Work) -> An
     written = row.get("is_correct", "").strip().lower()
     is_right = _TRUTH.get(written)
     if written and is_right is None:
-        work.name(sheet, line, f"is_correct is {row['is_correct']!r}, not 1 or 0", pair_id)
+        work.name(sheet, where, f"is_correct is {row['is_correct']!r}, not 1 or 0", pair_id)
     if given and not answer:
-        work.name(sheet, line, "no answer to this question; the pair cannot be decided", pair_id, "unanswered")
+        work.name(sheet, where, "no answer to this question; the pair cannot be decided", pair_id, "unanswered")
         return AnswerRow(question=row["question"].strip(), expected=expected, answer="", is_right=None)
     if answer and expected in ("yes", "no") and answer not in ("yes", "no"):
         what = f"the answer {answer!r} is neither yes nor no; it counts as {'right' if is_right else 'wrong'}"
-        work.name(sheet, line, what, pair_id, "unexpected-answer")
+        work.name(sheet, where, what, pair_id, "unexpected-answer")
     if answer and is_right is not None and is_right != (answer == expected):
         what = (
             f"is_correct is {written}, but the answer is {answer!r} where {expected!r} is expected; is_correct counts"
         )
-        work.name(sheet, line, what, pair_id, "contradictory-row")
+        work.name(sheet, where, what, pair_id, "contradictory-row")
     if is_right is None and given:
         is_right = answer == expected
     return AnswerRow(question=row["question"].strip(), expected=expected, answer=answer, is_right=is_right)
@@ -262,18 +245,18 @@ def _answer(sheet: _Sheet, line: int, row: Mapping[str, str], work: _Work) -> An
 
 def _clips(sheet: _Sheet, work: _Work, scale: str) -> dict[str, ClipRow]:
     found: dict[str, ClipRow] = {}
-    for line, row in sheet.lines:
+    for where, row in sheet.rows:
         pair_id = row["pair_id"].strip()
         if pair_id in found:
-            raise UsageError(f"{sheet.name!r} line {line}: CLIP scores of pair {pair_id!r} twice; keep one row")
+            raise UsageError(f"{sheet.name!r} {where}: CLIP scores of pair {pair_id!r} twice; keep one row")
         numbers = [_number(row.get(name, "")) for name in ("clip_A", "clip_B", "image_similarity")]
         a, b, likeness = numbers
         if not pair_id or a is None or b is None:
-            work.name(sheet, line, "no pair_id, clip_A or clip_B that is a number; the row is not used", pair_id)
+            work.name(sheet, where, "no pair_id, clip_A or clip_B that is a number; the row is not used", pair_id)
             continue
         if max(abs(a), abs(b)) > _RANGES[scale]:
             raise UsageError(
-                f"{sheet.name!r} line {line}: CLIP scores {a:g} and {b:g} are off the scale {scale!r} "
+                f"{sheet.name!r} {where}: CLIP scores {a:g} and {b:g} are off the scale {scale!r} "
                 f"(0 to {_RANGES[scale]:g}); name the right one with --scale"
             )
         work.labels.setdefault(pair_id, {name: row[name] for name in _LABELS if name in row})
@@ -283,15 +266,15 @@ def _clips(sheet: _Sheet, work: _Work, scale: str) -> dict[str, ClipRow]:
 
 def _compare_means(sheet: _Sheet, ours: Mapping[str, Mapping[str, float]], work: _Work) -> None:
     """Name every mean of the authors' table that does not follow from the answers."""
-    for line, row in sheet.lines:
+    for where, row in sheet.rows:
         mine = ours.get(row["category_id"].strip())
         if mine is None:
-            work.name(sheet, line, f"category {row['category_id']!r} has no answered pairs")
+            work.name(sheet, where, f"category {row['category_id']!r} has no answered pairs")
             continue
         for name, value in mine.items():
             theirs = _number(row.get(name, ""))
             if name in row and (theirs is None or abs(theirs - value) > _ROUNDING):
-                work.name(sheet, line, f"{name} is {row[name]}, and the answers give {value:g}")
+                work.name(sheet, where, f"{name} is {row[name]}, and the answers give {value:g}")
 
 
 def _number(text: str) -> float | None:

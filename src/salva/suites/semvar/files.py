@@ -15,6 +15,7 @@ from pathlib import Path
 
 from salva.core.case import Finding
 from salva.errors import FormulaError, UsageError
+from salva.files.infiles import file_bytes
 from salva.logic.notation import parse
 from salva.suites.semvar.effect import category_name
 from salva.suites.semvar.rows import ROLES, Row, bare_sentence, finding
@@ -96,10 +97,7 @@ def _source(path: Path, folders: Sequence[str], shown: str) -> _Source:
 
 
 def _read(source: _Source, problems: list[str]) -> Iterator[Row]:
-    try:
-        content = source.path.read_bytes()
-    except OSError as error:
-        raise UsageError(f"{str(source.path)!r} cannot be read: {error.strerror}") from error
+    content = file_bytes(source.path)
     is_json = source.path.suffix.lower() == ".jsonl"
     header: list[str] = []
     # Lines are cut at newlines alone: a sentence may hold other characters that count as ends of lines.

@@ -1,0 +1,115 @@
+"""Tables of strangers: whatever a spreadsheet or a notebook makes of one is read, or named with its line."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from salva.core.exchange import Flaw
+from salva.errors import UsageError
+from salva.files.tables import Row, columns_of, csv_text, read_json_lines, read_rows, read_sheet
+
+
+def _file(folder: Path, content: str | bytes, name: str = "t.csv") -> Path:
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "id,text\n1,a cat\n",
+        "\ufeffid,text\r\n1,a cat\r\n",
+        "id;text\n1;a cat\n",
+        "id\ttext\n1\ta cat\n",
+        "sep=;\nid;text\n1;a cat\n",
+        " id , text \n1,a cat\n,\n\n",
+        "id,text\n1,a cat\n".encode("utf-16"),
+        '"id","text"\n"1","a cat"\n',
+    ],
+)
+def test_one_table_in_the_shapes_that_spreadsheets_give_it(tmp_path: Path, content: str | bytes) -> None:
+    sheet = read_sheet(_file(tmp_path, content))
+    assert sheet.columns == ("id", "text")
+    where = "line 3" if isinstance(content, str) and content.startswith("sep") else "line 2"
+    assert sheet.rows == (Row(where, {"id": "1", "text": "a cat"}),)
+
+
+def test_a_row_stands_where_it_begins_also_after_a_cell_of_several_lines(tmp_path: Path) -> None:
+    sheet = read_sheet(_file(tmp_path, 'id,text\n1,"two\nlines"\n2,one\n'))
+    assert [row.where for row in sheet.rows] == ["line 2", "line 4"]
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (b"id,text\n1,\xff\xfe\n", "line 2: cannot be read as UTF-8"),
+        (b"id,text\n1,a\0b\n", "line 2: a NUL byte"),
+        (b"id,id\n1,2\n", "the column 'id' twice"),
+        (b"id,text\n1,2\n1\n1,2,3\n", "2 rows that cannot be used:\n  line 3: 1 cells under 2 columns\n  line 4: 3"),
+        (b'id,text\n1,"open\n2,x\n', "line 3: cannot be read as CSV: unexpected end of data; look for a quotation"),
+        (b"id,text\n1," + b"x" * 200_000 + b"\n", r"line 2: cannot be read as CSV: field larger than field limit"),
+        (b"PK\x03\x04rest", "save its sheet as CSV"),
+    ],
+)
+def test_what_is_no_table_is_one_error_with_its_line(tmp_path: Path, content: bytes, complaint: str) -> None:
+    path = _file(tmp_path, content)
+    with pytest.raises(UsageError, match=complaint) as caught:
+        read_sheet(path)
+    assert str(path) in str(caught.value)
+
+
+def test_a_reader_may_take_rows_that_are_too_short_itself(tmp_path: Path) -> None:
+    ragged: list[Flaw] = []
+    sheet = read_sheet(_file(tmp_path, "id,text\n1\n2,x\n"), ragged)
+    assert [row.cells for row in sheet.rows] == [{"id": "2", "text": "x"}]
+    assert [str(flaw) for flaw in ragged] == ["t.csv line 2: 1 cells under 2 columns"]
+
+
+def test_json_has_entries_and_json_lines_have_lines(tmp_path: Path) -> None:
+    assert read_rows(_file(tmp_path, '[{"a": 1}, {"a": null}]')) == [
+        Row("entry 1", {"a": 1}),
+        Row("entry 2", {"a": None}),
+    ]
+    lines = _file(tmp_path, '{"a": 1}\n\n{"a": "x\u2028y"}\n', "t.jsonl")
+    assert read_rows(lines) == read_json_lines(lines) == [Row("line 1", {"a": 1}), Row("line 3", {"a": "x\u2028y"})]
+    assert read_rows(_file(tmp_path, "a\n1\n")) == [Row("line 2", {"a": "1"})]
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ("{", "line 1 is no JSON"),
+        ('{"a": 1}\n[1]\n', "line 2: an object was expected"),
+        ('{"a": ' + "[" * 100_000, "is no JSON"),
+    ],
+)
+def test_a_line_that_is_no_object_is_named(tmp_path: Path, content: str, complaint: str) -> None:
+    with pytest.raises(UsageError, match=complaint):
+        read_json_lines(_file(tmp_path, content, "t.jsonl"))
+
+
+def test_a_heading_is_read_without_the_rest(tmp_path: Path) -> None:
+    assert columns_of(_file(tmp_path, b"id;text\n" + b"x" * 200_000)) == ("id", "text")
+    assert columns_of(_file(tmp_path, b"\xff\xff\xff")) == ()
+    assert columns_of(tmp_path / "nowhere.csv") == ()
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"nowhere.csv' cannot be read: No such file"):
+        read_sheet(tmp_path / "nowhere.csv")
+
+
+@given(st.lists(st.tuples(st.text(), st.text().filter(str.strip)), min_size=1))
+def test_what_is_written_is_read_again(rows: list[tuple[str, str]]) -> None:
+    text = csv_text([("a", "b"), *rows])
+    written = list(csv.reader(io.StringIO(text, newline="")))[1:]
+    assert [cell.removeprefix("'") for row in written for cell in row] == [
+        cell.removeprefix("'") for row in rows for cell in row
+    ]
