@@ -113,3 +113,44 @@ def test_a_folder_without_images_is_named(directory: Path, tmp_path: Path) -> No
         (tmp_path / "few" / name).write_text("<html>")
     with pytest.raises(UsageError, match=r"a\.png' is no image that can be read: a web page"):
         run_fid(directory, tmp_path / "few", network)
+
+
+class Counted:
+    """Remembers what it was told."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, str, int | None]] = []
+
+    def start(self, stage: str, total: int | None) -> None:
+        self.told.append(("start", stage, total))
+
+    def advance(self, stage: str, n: int = 1) -> None:
+        self.told.append(("advance", stage, n))
+
+    def finish(self, stage: str) -> None:
+        self.told.append(("finish", stage, None))
+
+    def note(self, text: str) -> None:
+        self.told.append(("note", text, None))
+
+
+def test_whoever_waits_is_told_how_far_it_is(directory: Path, reference: Path, tmp_path: Path) -> None:
+    progress = Counted()
+    made = run_fid(directory, reference, f"inception/{save_means(tmp_path / 'means.onnx')}", progress=progress)
+    for stage, total in (("reference", 12), ("painter", made["painter"].n_images)):
+        own = [(what, n) for what, name, n in progress.told if name == stage]
+        assert (own[0], own[-1]) == (("start", total), ("finish", None))
+        assert sum(n or 0 for what, n in own if what == "advance") == total
+
+
+def test_vectors_the_run_has_stored_are_not_made_again(reference: Path, tmp_path: Path) -> None:
+    run_suite("metalogic", "painter", out=tmp_path / "run", size="3", reader="none", embedder="pocket")
+    progress = Counted()
+    run_fid(tmp_path / "run", reference, "pocket", progress=progress)
+    assert ("start", "painter", 0) in progress.told
+    assert ("start", "reference", 12) in progress.told
+
+
+def test_the_run_is_looked_at_before_the_network_is_loaded(reference: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="nowhere' is no run"):
+        run_fid(tmp_path / "nowhere", reference, "inception/no-such-network.onnx")

@@ -22,6 +22,7 @@ COMMANDS = {
     "rewrite": "Equivalent formulas by the laws of logic, with their English.",
     "judge": "Verdicts again from what a run has stored.",
     "report": "A run as html, md, json or csv.",
+    "quality": "FID and Inception Score of a run's pictures.",
     "export": "Counterexamples or verdict rows of a run as files.",
     "agree": "How far judges agree with people.",
     "import": "Others' raw answers and ratings into a run.",

@@ -62,6 +62,8 @@ def as_image(picture: Picture) -> PilImage:
 
 
 def _described(data: bytes, formats: tuple[str, ...], error: Exception) -> str:
+    from PIL import UnidentifiedImageError
+
     start = data[:200].lstrip().lower()
     if not data:
         return "an empty file"
@@ -69,4 +71,6 @@ def _described(data: bytes, formats: tuple[str, ...], error: Exception) -> str:
         return "a web page instead of an image"
     if start.startswith((b"{", b"[")):
         return f"JSON instead of an image: {data[:120].decode('utf-8', 'replace')!r}"
-    return f"not a whole {', '.join(formats)} file ({len(data)} bytes): {str(error)[:200]}"
+    # Pillow names the object in memory that it could not identify, which tells nobody anything.
+    why = "" if isinstance(error, UnidentifiedImageError) else f": {str(error)[:200]}"
+    return f"not a whole {', '.join(formats)} file ({len(data)} bytes){why}"
