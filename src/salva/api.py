@@ -107,9 +107,9 @@ def run_suite(
     models = (model,) if isinstance(model, str) else tuple(model)
     ask = replace(Ask(suite=suite, models=models, settings=dict(settings or {})), **flags)
     spec = make_spec(ask)
-    told = make_progress(quiet=not progress)
-    directory = Path(out) if out is not None else find_directory(spec, RUNS, told)
-    execute(spec, directory, told)
+    shown = make_progress(quiet=not progress)
+    directory = Path(out) if out is not None else find_directory(spec, RUNS, shown)
+    execute(spec, directory, shown)
     return Run(directory)
 
 

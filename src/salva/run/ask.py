@@ -109,12 +109,14 @@ def bind_each(
     role: str, texts: Sequence[str], options: Mapping[str, str], kept: Kept | None = None
 ) -> tuple[Binding, ...]:
     """Every named component of a role; where there are several, each gets the options it knows."""
-    known = {text: option_names(role, text.partition("/")[0]) for text in texts}
+    names_of = {text: option_names(role, text.partition("/")[0]) for text in texts}
     for name in options:
-        if not any(name in names for names in known.values()):
-            error = unknown_name(f"option of {' or '.join(texts)}", name, set().union(*known.values()))
+        if not any(name in names for names in names_of.values()):
+            error = unknown_name(f"option of {' or '.join(texts)}", name, set().union(*names_of.values()))
             raise UsageError(f"{error}{_elsewhere(role, name)}")
-    return tuple(bind(component_spec(role, text, _own(role, text, options, known[text], kept or {}))) for text in texts)
+    return tuple(
+        bind(component_spec(role, text, _own(role, text, options, names_of[text], kept or {}))) for text in texts
+    )
 
 
 def option_names(role: str, name: str) -> set[str]:
@@ -122,9 +124,9 @@ def option_names(role: str, name: str) -> set[str]:
     return {field.name for field in dataclasses.fields(options_of(load(role, name)))}
 
 
-def _own(role: str, text: str, options: Mapping[str, str], known: set[str], kept: Kept) -> dict[str, str]:
+def _own(role: str, text: str, options: Mapping[str, str], names: set[str], kept: Kept) -> dict[str, str]:
     """The options one component gets."""
-    return {**kept.get((role, text), {}), **{name: value for name, value in options.items() if name in known}}
+    return {**kept.get((role, text), {}), **{name: value for name, value in options.items() if name in names}}
 
 
 def _elsewhere(role: str, option: str) -> str:
@@ -147,19 +149,19 @@ def bind_relations(
     classes = {entry.name: load("relation", entry.name) for entry in entries("relation")}
     if headline and headline not in classes:
         raise unknown_name("relation", headline, classes)
-    known: dict[str, set[str]] = {}
+    names_of: dict[str, set[str]] = {}
     bindings = []
     for name, relation in classes.items():
-        known[name] = option_names("relation", name)
+        names_of[name] = option_names("relation", name)
         missing = [role for role in about_of(relation).needs if role not in bound_roles]
         if missing and name == headline:
             raise UsageError(f"the relation {name!r} needs a {missing[0]}; name one with --{missing[0]}")
         if not missing:
-            mine = _own("relation", name, options, known[name], kept or {})
+            mine = _own("relation", name, options, names_of[name], kept or {})
             bindings.append(bind(ComponentSpec(role="relation", name=name, options=mine)))
     for key in options:
-        if not any(key in names for names in known.values()):
-            raise unknown_name("option of relation", key, set().union(*known.values()))
+        if not any(key in names for names in names_of.values()):
+            raise unknown_name("option of relation", key, set().union(*names_of.values()))
     if not bindings:
         raise UsageError("no relation can be judged with these roles; bind a detector, e.g. --detector pocket")
     return tuple(bindings)

@@ -105,8 +105,10 @@ def _differing(content: RunFile, spec: RunSpec) -> list[str]:
         return spec.defaults(role, name) or defaults(role, name)
 
     # A relation that is gone has no defaults to compare with; that it is missing is said later.
-    known = {binding.label for binding in spec.relations}
-    made = dataclasses.replace(content.asked, relations=tuple(r for r in content.asked.relations if r.name in known))
+    installed = {binding.label for binding in spec.relations}
+    made = dataclasses.replace(
+        content.asked, relations=tuple(r for r in content.asked.relations if r.name in installed)
+    )
     before = content.choice if content.choice is not None else made.chosen(either).words()
     now = asked.chosen(spec.defaults).words()
     names = sorted({*before, *now})

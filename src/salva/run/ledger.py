@@ -92,8 +92,8 @@ def open_ledger(store: RunStore, spec: RunSpec, cast_: Cast, environment: Mappin
 
 def keep_rules(store: RunStore, relations: Iterable[Binding]) -> None:
     """Drop the verdicts of every relation that is judged by other rules from now on: in one run, one rule each."""
-    known = store.meta().get(_RULES)
-    before = known if isinstance(known, dict) else {}
+    stored = store.meta().get(_RULES)
+    before = stored if isinstance(stored, dict) else {}
     now = json.loads(json.dumps({binding.label: binding.identity() for binding in relations}))
     # In this order: whatever kills us in between, no verdict is left that its rule did not make.
     store.drop_meta(FINISHED)
