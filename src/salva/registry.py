@@ -10,6 +10,7 @@ import importlib.util
 import os
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any
 
 from salva.core.about import about_of, options_of, weights_of
 from salva.core.asked import Asked
+from salva.core.blame import blaming
 from salva.core.fingerprint import Json
 from salva.core.judged import Rate
 from salva.core.options import default_options, parse_options, target_field
@@ -153,13 +155,9 @@ def load(role: str, name: str) -> type[Any]:
         raise unknown_name(_CALLED.get(role, role), name, known)
     entry = known[name]
     module_name, _, class_name = entry.source.partition(":")
-    try:
+    owner = f" from {entry.distribution}" if entry.distribution else ""
+    with blaming(f"the {role} {name!r}{owner} ({entry.source})", "cannot be loaded"):
         component = getattr(importlib.import_module(module_name), class_name)
-    except SalvaError:
-        raise
-    except Exception as error:
-        owner = f" from {entry.distribution}" if entry.distribution else ""
-        raise PluginError(f"the {role} {name!r}{owner} ({entry.source}) cannot be loaded: {error}") from error
     if not hasattr(component, "version"):
         raise PluginError(f"the {role} {name!r} ({entry.source}) has no `version`; every component needs one")
     about_of(component)  # a record that cannot be read is said now, and not in the middle of a run
@@ -248,11 +246,10 @@ def add_loose_plugin(source: str) -> Entry:
         assert module_spec.loader is not None
         module = importlib.util.module_from_spec(module_spec)
         sys.modules[module_name] = module
-        try:
+        with blaming(f"--plugin {source}: the file", "cannot be loaded"), ExitStack() as undo:
+            undo.callback(sys.modules.pop, module_name)
             module_spec.loader.exec_module(module)
-        except Exception as error:
-            del sys.modules[module_name]
-            raise PluginError(f"--plugin {source}: the file cannot be loaded: {error}") from error
+            undo.pop_all()
     component = getattr(sys.modules[module_name], class_name, None)
     if component is None:
         raise UsageError(f"--plugin {source}: {path.name} has no class {class_name!r}")

@@ -41,7 +41,10 @@ def blaming(who: str, what: str) -> translating:
 
 
 class translating:  # noqa: N801  # used like a function, as the context managers of the standard library
-    """Whatever a foreign library raises leaves as what translate makes of it; our own errors go through."""
+    """Whatever a foreign library raises leaves as what translate makes of it; our own errors go through.
+
+    What translate gives back as it is goes through as well.
+    """
 
     __slots__ = ("_translate",)
 
@@ -54,6 +57,9 @@ class translating:  # noqa: N801  # used like a function, as the context manager
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if not isinstance(error, Exception) or isinstance(error, SalvaError):
             return
+        translated = self._translate(error)
+        if translated is error:
+            return
         shown = "".join(traceback.format_exception(error))
         # For whoever mends it the cause is kept, unless what Python prints of it would hold a secret.
-        raise self._translate(error) from (error if redact(shown) == shown else None)
+        raise translated from (error if redact(shown) == shown else None)

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from salva.core.blame import described, redact
+from salva.core.blame import blaming, described, redact
 from salva.core.observation import Answer, Detections, Reading, Vector
 from salva.core.protocols import LookRequest, Rendered, RenderRequest
 from salva.core.spec import Binding
@@ -41,11 +41,10 @@ Requests = Sequence[RenderRequest] | Sequence[LookRequest]
 def build(binding: Binding) -> object:
     """The working component; whatever its constructor raises leaves as one of our errors."""
     try:
-        return binding.build()
+        with blaming(f"the {binding.role} {binding.label!r}", "cannot be built"):
+            return binding.build()
     except SalvaError as error:
         raise _clean(error) from None
-    except Exception as error:
-        raise PluginError(f"the {binding.role} {binding.label!r} cannot be built: {described(error)}") from None
 
 
 class Guard:

@@ -15,7 +15,7 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
 
-from salva.core.blame import one_line
+from salva.core.blame import one_line, translating
 from salva.errors import MissingExtraError, SalvaError, UsageError
 from salva.generators.diffusers_presets import SAMPLERS
 from salva.hardware.checkpoints import Checkpoint, check_weights, digest_of_files, hub_error, locate, pickle_error
@@ -57,22 +57,23 @@ def fetch(name: str, checkpoint: Checkpoint, variant: str, without: tuple[str, .
         return checkpoint.folder
     diffusers = import_diffusers(name)
     repo, commit = checkpoint.source, str(checkpoint.commit)
-    try:
-        with _quiet(diffusers):
-            found = diffusers.DiffusionPipeline.download(
-                repo,
-                revision=commit,
-                use_safetensors=True,
-                variant=variant or None,
-                trust_remote_code=False,
-                **dict.fromkeys(without),
-            )
-    except Exception as error:  # the hub's, the network's and diffusers' own errors share no base class
+
+    def translate(error: Exception) -> SalvaError:
         if "necessary `safetensors` weights" in str(error):
-            raise pickle_error(name, repo) from error
+            return pickle_error(name, repo)
         if isinstance(error, ValueError):
-            raise UsageError(f"{name}: {one_line(error, 600)}") from error
-        raise hub_error(name, repo, commit, error) from error
+            return UsageError(f"{name}: {one_line(error, 600)}")
+        return hub_error(name, repo, commit, error)
+
+    with translating(translate), _quiet(diffusers):
+        found = diffusers.DiffusionPipeline.download(
+            repo,
+            revision=commit,
+            use_safetensors=True,
+            variant=variant or None,
+            trust_remote_code=False,
+            **dict.fromkeys(without),
+        )
     return Path(found)
 
 
@@ -106,18 +107,17 @@ def load_pipeline(name: str, folder: Path, *, dtype: str, variant: str, without:
     if str(index["_class_name"]).startswith("StableDiffusionXL"):
         # It would mark its pictures where a certain package is installed, and paint other pixels than elsewhere.
         given["add_watermarker"] = False
-    try:
-        with _quiet(diffusers):
-            kind = _pipeline_class(name, diffusers, index["_class_name"])
-            pipeline = kind.from_pretrained(str(folder), variant=variant or None, trust_remote_code=False, **given)
-    except SalvaError:
-        raise
-    except Exception as error:  # diffusers, transformers and safetensors raise whatever they like
+
+    def translate(error: Exception) -> SalvaError:
         if "can't find a pipeline linked to" in str(error):
-            raise UsageError(
+            return UsageError(
                 f"{name}: a {index['_class_name']} makes no pictures from text alone; give a text-to-image checkpoint"
-            ) from error
-        raise UsageError(f"{name}: diffusers {diffusers.__version__} cannot load it: {one_line(error, 600)}") from error
+            )
+        return UsageError(f"{name}: diffusers {diffusers.__version__} cannot load it: {one_line(error, 600)}")
+
+    with translating(translate), _quiet(diffusers):
+        kind = _pipeline_class(name, diffusers, index["_class_name"])
+        pipeline = kind.from_pretrained(str(folder), variant=variant or None, trust_remote_code=False, **given)
     _check_inputs(name, pipeline)
     pipeline.set_progress_bar_config(disable=True)
     for part in pipeline.components.values():
@@ -187,7 +187,7 @@ def apply_lora(name: str, pipeline: Pipeline, lora: str, scale: float) -> None:
     if not hasattr(pipeline, "load_lora_weights"):
         raise UsageError(f"{name}: a {type(pipeline).__name__} takes no LoRA")
     checkpoint, path, file = locate_lora(name, lora)
-    try:
+    with translating(lambda error: UsageError(f"{name}: the LoRA {lora!r} cannot be loaded: {one_line(error, 600)}")):
         if path is not None:
             pipeline.load_lora_weights(str(path.parent), weight_name=path.name, use_safetensors=True)
         else:
@@ -199,8 +199,6 @@ def apply_lora(name: str, pipeline: Pipeline, lora: str, scale: float) -> None:
         if n_adapters:
             pipeline.fuse_lora(lora_scale=scale)
             pipeline.unload_lora_weights()
-    except Exception as error:  # as in load_pipeline
-        raise UsageError(f"{name}: the LoRA {lora!r} cannot be loaded: {one_line(error, 600)}") from error
     if not n_adapters:
         raise UsageError(f"{name}: the LoRA {lora!r} holds nothing for a {type(pipeline).__name__}")
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from salva.core.about import About, Habits
+from salva.core.blame import translating
 from salva.core.fingerprint import Json
 from salva.core.image import Picture
 from salva.core.options import option
@@ -184,20 +185,27 @@ class Easel:
     def _launch(self, requests: Sequence[RenderRequest]) -> Sequence[tuple[Copy, int] | SalvaError]:
         """Start a batch; its pixels arrive later. A batch that breaks is tried one by one."""
         try:
-            copy = self._painted(requests)
-        except ValueError as error:
-            # diffusers checks what it is asked before it begins, and no other request would pass.
-            raise UsageError(f"{self._name}: {error}") from error
-        except Exception as error:  # whatever torch, diffusers or transformers raise
-            if is_out_of_memory(error):
-                raise
-            if "CUDA error" in str(error):
-                raise self._dead(error) from error
+            with translating(self._translate):
+                copy = self._painted(requests)
+        except UnusableError:
+            raise
+        except BackendError as failure:
             if len(requests) == 1:
-                return [BackendError(f"{self._name} failed: {type(error).__name__}: {error}", is_retryable=False)]
+                return [failure]
         else:
             return [(copy, i) for i in range(len(requests))]
         return [outcome for request in requests for outcome in self._launch([request])]
+
+    def _translate(self, error: Exception) -> Exception:
+        """Whatever torch, diffusers or transformers raise; memory is the batches' business."""
+        if is_out_of_memory(error):
+            return error
+        if isinstance(error, ValueError):
+            # diffusers checks what it is asked before it begins, and no other request would pass.
+            return UsageError(f"{self._name}: {error}")
+        if "CUDA error" in str(error):
+            return self._dead(error)
+        return BackendError(f"{self._name} failed: {type(error).__name__}: {error}", is_retryable=False)
 
     def _painted(self, requests: Sequence[RenderRequest]) -> Copy:
         import torch
@@ -299,7 +307,7 @@ def load_easel(options: DiffusersOptions, folder: Path, device: str) -> tuple[Pi
     else:
         try:
             pipeline.to(device)
-        except Exception as error:
+        except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
                 raise
             raise UnusableError(

@@ -10,9 +10,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from salva.core.about import About, Habits
+from salva.core.blame import translating
 from salva.core.fingerprint import Json
 from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
@@ -96,12 +98,10 @@ class GoogleImages:
             config.image_config = ImageConfig(aspect_ratio=self.options.aspect_ratio)
         if self.options.send_seed:
             config.seed = request.seed
-        try:
+        with translating(partial(google_client.translate, self._name)):
             answer = self._client.models.generate_content(
                 model=self.options.model, contents=request.prompt.text, config=config
             )
-        except Exception as error:
-            raise google_client.translate(self._name, error) from error
         content = self._painted(answer)
         return Rendered(
             picture=picture_from_bytes(self._name, content), provenance=self._provenance(answer.model_version)

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from salva.core.about import About, Habits
+from salva.core.blame import translating
 from salva.core.fingerprint import Json
 from salva.core.image import Picture
 from salva.core.options import option
@@ -77,15 +79,15 @@ class OpenAiImages:
     def _render(self, request: RenderRequest) -> Rendered | SalvaError:
         text = f"{AS_IS} {request.prompt.text}" if self._is_prefixed else request.prompt.text
         try:
-            answer = self._client.images.generate(
-                model=self.options.model, prompt=text, n=1, extra_body=self._wishes(request)
-            )
-        except Exception as error:
-            return openai_client.translate(self._name, error)
-        data = getattr(answer, "data", None)
-        if not data:
-            return BackendError(f"{self._name} answered without a picture: {str(answer)[:200]!r}", is_retryable=False)
-        try:
+            with translating(partial(openai_client.translate, self._name)):
+                answer = self._client.images.generate(
+                    model=self.options.model, prompt=text, n=1, extra_body=self._wishes(request)
+                )
+            data = getattr(answer, "data", None)
+            if not data:
+                return BackendError(
+                    f"{self._name} answered without a picture: {str(answer)[:200]!r}", is_retryable=False
+                )
             picture = self._picture(data[0].b64_json, data[0].url)
         except SalvaError as error:
             return error

@@ -12,12 +12,13 @@ import itertools
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from salva.assets.files import asset_digest, asset_path, read_asset
 from salva.core.about import About, Habits
+from salva.core.blame import translating
 from salva.core.fingerprint import Json
 from salva.core.image import Picture
 from salva.core.options import option
@@ -118,9 +119,9 @@ class Pocket:
         for first in range(0, len(readable), self._batch):
             some = readable[first : first + self._batch]
             try:
-                pictures = self._paint([rows[i] for i in some], [requests[i].seed for i in some])
-            except Exception as error:  # onnxruntime's own exceptions share no base class
-                failure = BackendError(f"pocket failed on a batch of {len(some)} prompts: {error}")
+                with translating(partial(_failure, len(some))):
+                    pictures = self._paint([rows[i] for i in some], [requests[i].seed for i in some])
+            except BackendError as failure:
                 outcomes |= dict.fromkeys(some, failure)
                 continue
             for i, picture in zip(some, pictures, strict=True):
@@ -171,6 +172,11 @@ def starting_noise(seed: int, side: int) -> NDArray[np.float32]:
     return generator.standard_normal((3, side, side), np.float32)
 
 
+def _failure(n_prompts: int, error: Exception) -> BackendError:
+    """What onnxruntime raises, whose exceptions share no base class."""
+    return BackendError(f"pocket failed on a batch of {n_prompts} prompts: {error}")
+
+
 def _own_session(name: str) -> Any:
     # Checked, then opened by name: handed over as bytes, the file would stay in memory twice.
     read_asset(name)
@@ -178,10 +184,9 @@ def _own_session(name: str) -> Any:
 
 
 def _foreign_session(path: Path) -> Any:
-    try:
+    problem = f"pocket's weights: {str(path)!r} is no ONNX file that can be loaded"
+    with translating(lambda error: UsageError(f"{problem}: {error}")):
         return _session(path)
-    except Exception as error:  # onnxruntime's own exceptions share no base class
-        raise UsageError(f"pocket's weights: {str(path)!r} is no ONNX file that can be loaded: {error}") from error
 
 
 def _session(path: Path) -> Any:

@@ -70,7 +70,7 @@ class BatchSizer:
             problem = ""
             try:
                 outcomes.extend(call(part))
-            except Exception as error:
+            except (RuntimeError, MemoryError) as error:
                 if not is_out_of_memory(error):
                     raise
                 problem = str(error)

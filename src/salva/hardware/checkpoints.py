@@ -12,8 +12,10 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+from salva.core.blame import translating
 from salva.core.fingerprint import fingerprint
 from salva.errors import MissingExtraError, SalvaError, UnusableError, UsageError
 from salva.hardware.cache import recall, remember
@@ -71,11 +73,12 @@ def _hub_commit(name: str, repo: str, revision: str, marker: str) -> str:
     except ImportError as error:
         raise MissingExtraError(name, "torch") from error
     try:
-        commit = huggingface_hub.HfApi().model_info(repo, revision=revision, timeout=_PATIENCE_S).sha
-    except Exception as error:  # httpx, requests and the hub's own errors share no base class
-        if _is_network(error) and (known := _cached_commit(repo, revision, marker)):
+        with translating(partial(hub_error, name, repo, revision)):
+            commit = huggingface_hub.HfApi().model_info(repo, revision=revision, timeout=_PATIENCE_S).sha
+    except SalvaError as error:
+        if _is_network(error.__cause__) and (known := _cached_commit(repo, revision, marker)):
             return known
-        raise hub_error(name, repo, revision, error) from error
+        raise
     assert commit, "the hub names a commit for every revision"
     # What is downloaded by commit leaves no trace of its branch in the hub's cache; offline it is still asked for.
     remember(COMMITS, f"{repo}@{revision}", commit)
@@ -122,7 +125,7 @@ def hub_error(name: str, repo: str, revision: str, error: Exception) -> SalvaErr
     )
 
 
-def _is_network(error: Exception) -> bool:
+def _is_network(error: BaseException | None) -> bool:
     """Whether the hub could not be asked at all, or could not answer."""
     status = getattr(getattr(error, "response", None), "status_code", None)
     return status is None or status >= 500 or status == 429

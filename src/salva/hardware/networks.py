@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from salva.core.blame import one_line
+from salva.core.blame import one_line, translating
 from salva.errors import UsageError
 
 
@@ -22,7 +22,7 @@ def open_network(source: bytes | Path, *, threads: int = 1, **settings: object) 
 
 def open_users_network(name: str, path: Path, threads: int) -> Any:
     """A session of a file that a user gave; name: the component, for messages."""
-    try:
+    problem = f"{name}: {str(path)!r} is no ONNX file that can be loaded"
+    # onnxruntime's own exceptions share no base class.
+    with translating(lambda error: UsageError(f"{problem}: {one_line(error)}")):
         return open_network(path, threads=threads, log_severity_level=4)
-    except Exception as error:  # onnxruntime's own exceptions share no base class
-        raise UsageError(f"{name}: {str(path)!r} is no ONNX file that can be loaded: {one_line(error)}") from error

@@ -11,11 +11,12 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from salva.core.about import Habits
-from salva.core.blame import one_line
+from salva.core.blame import one_line, translating
 from salva.core.options import option
 from salva.errors import MissingExtraError, SalvaError, UsageError
 from salva.hardware.batching import BatchSizer
@@ -91,7 +92,7 @@ def load(
     device = choose_device(options.device)
     wanted = "float32" if options.dtype == "auto" and not can_halve else options.dtype
     dtype: torch.dtype = getattr(torch, choose_dtype(wanted, device))
-    with _translated(name, options.model, found), _quiet(transformers):
+    with translating(partial(_translate, name, options.model, found)), _quiet(transformers):
         where = {"revision": found.commit, "trust_remote_code": False}
         config, _ = transformers.PreTrainedConfig.get_config_dict(found.source, revision=found.commit)
         kind = str(config.get("model_type", ""))
@@ -121,25 +122,23 @@ _NATIVE = {
 }
 
 
-@contextmanager
-def _translated(name: str, target: str, found: Checkpoint) -> Iterator[None]:
-    """Whatever transformers raises while loading, in our words."""
-    try:
-        yield
-    except SalvaError:
-        raise
-    except ImportError as error:
-        raise UsageError(f"{name}: {target!r} needs a package that is not installed: {one_line(error)}") from error
-    except Exception as error:  # transformers raises OSError, ValueError, RuntimeError and others for one cause
-        text = str(error)
-        if found.folder is None and ("huggingface_hub" in type(error).__module__ or "connect" in text.lower()):
-            raise hub_error(name, target, str(found.commit), error) from error
-        if "safetensors" in text and "file named" in text:
-            raise UsageError(
-                f"{name}: {target!r} has no safetensors weights, and loading a pickle runs whatever code is in it, so "
-                "salva reads nothing else; choose a revision that has them, or write it again with save_pretrained"
-            ) from error
-        raise UsageError(f"{name}: {target!r} cannot be loaded: {type(error).__name__}: {one_line(error)}") from error
+def _translate(name: str, target: str, checkpoint: Checkpoint, error: Exception) -> SalvaError:
+    """What transformers raises while loading, in our words: OSError, ValueError and others for one cause."""
+    text = str(error)
+    if isinstance(error, ImportError):
+        return UsageError(f"{name}: {target!r} needs a package that is not installed: {one_line(error)}")
+    if checkpoint.folder is None and ("huggingface_hub" in type(error).__module__ or "connect" in text.lower()):
+        return hub_error(name, target, str(checkpoint.commit), error)
+    if "safetensors" in text and "file named" in text:
+        return UsageError(
+            f"{name}: {target!r} has no safetensors weights, and loading a pickle runs whatever code is in it, so "
+            "salva reads nothing else; choose a revision that has them, or write it again with save_pretrained"
+        )
+    return UsageError(f"{name}: {target!r} cannot be loaded: {type(error).__name__}: {one_line(error)}")
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())[:300]
 
 
 @contextmanager

@@ -17,8 +17,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from salva.assets.files import asset_names, read_asset
+from salva.core.blame import translating
 from salva.core.spec import Binding, RunSpec
-from salva.errors import SalvaError
+from salva.errors import PluginError, SalvaError
 from salva.hardware.cores import n_cores
 from salva.run.plan import planned_cases
 from salva.store.sqlite import open_run
@@ -103,12 +104,13 @@ def _is_there(module: str) -> bool:
 def _devices() -> Iterator[Finding]:
     if _is_there("torch"):
         try:
-            from salva.hardware.devices import choose_devices, describe_device
+            with translating(lambda error: PluginError(str(error))):
+                from salva.hardware.devices import choose_devices, describe_device
 
-            for device in choose_devices():
-                told = "no GPU that torch can use" if device == "cpu" else describe_device(device)
-                yield Finding(section="devices", name=device, told=told)
-        except Exception as error:  # a broken torch is what people run this for
+                for device in choose_devices():
+                    told = "no GPU that torch can use" if device == "cpu" else describe_device(device)
+                    yield Finding(section="devices", name=device, told=told)
+        except SalvaError as error:  # a broken torch is what people run this for
             yield Finding(section="devices", name="torch", told=f"cannot be used: {error}")
         return
     cards: list[str] = []

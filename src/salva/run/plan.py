@@ -7,19 +7,22 @@ by planning anew. Nothing is loaded and nothing is stored here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import cast
 
+from salva.core.blame import blaming
 from salva.core.case import Case, Prompt
 from salva.core.fingerprint import fingerprint
 from salva.core.protocols import Suite
-from salva.core.spec import Binding, RunSpec
-from salva.errors import PluginError, SalvaError, UsageError
+from salva.core.spec import RunSpec
+from salva.engine.guard import build
+from salva.errors import UsageError
 
 _N_SHOWN = 30
 
 
 def planned_cases(spec: RunSpec) -> Iterator[Case]:
     """The cases a run is made of, in the suite's order."""
-    suite = _built_suite(spec.suite)
+    suite = cast(Suite, build(spec.suite))
     sizes = tuple(type(suite).sizes)
     if spec.size in sizes:
         name, n_wanted = spec.size, None
@@ -41,28 +44,14 @@ def planned_cases(spec: RunSpec) -> Iterator[Case]:
     return (case for case in cases() if case.case_id in chosen)
 
 
-def _built_suite(binding: Binding) -> Suite:
-    try:
-        suite: Suite = binding.build()
-    except SalvaError:
-        raise
-    except Exception as error:
-        raise PluginError(f"the suite {binding.label!r} cannot be built: {type(error).__name__}: {error}") from error
-    return suite
-
-
 def _checked(cases: Iterable[Case], suite: str) -> Iterator[Case]:
     """The same cases, with what the store could not take refused."""
     iterator = iter(cases)
     while True:
-        try:
-            case = next(iterator)
-        except StopIteration:
+        with blaming(f"the suite {suite!r}", "broke off"):
+            case = next(iterator, None)
+        if case is None:
             return
-        except SalvaError:
-            raise
-        except Exception as error:
-            raise PluginError(f"the suite {suite!r} broke off: {type(error).__name__}: {error}") from error
         for prompt in case.prompts:
             _check_text(prompt, case.case_id)
         yield case

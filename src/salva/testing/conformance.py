@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from salva.core.about import options_of
+from salva.core.blame import translating
 from salva.core.case import Case, case_from_json, case_to_json
 from salva.core.image import Picture
 from salva.core.observation import (
@@ -63,13 +64,15 @@ def check_binding(binding: Binding) -> None:
     for field in dataclasses.fields(options_class):
         assert field.metadata.get("help"), f"{binding.label}: option {field.name!r} has no help; make it with option()"
     assert json.loads(json.dumps(binding.identity())) == binding.identity(), f"{binding.label}: identity is not JSON"
-    try:
-        travelled = pickle.loads(pickle.dumps(binding))
-    except Exception as error:
-        raise AssertionError(
+
+    def translate(error: Exception) -> AssertionError:
+        return AssertionError(
             f"{binding.label} cannot be sent to another process: {error}; a component's class and its Options "
             "must stand at the top of a module, under their own names"
-        ) from error
+        )
+
+    with translating(translate):
+        travelled = pickle.loads(pickle.dumps(binding))
     assert travelled == binding, f"{binding.label}: what arrives in another process is {travelled!r}"
 
 

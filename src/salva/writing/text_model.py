@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 import re
 import time
+from functools import partial
 
+from salva.core.blame import translating
 from salva.core.fingerprint import Json
 from salva.errors import BackendError, UsageError
 from salva.remote import openai_client
@@ -39,20 +41,16 @@ class TextModel:
         """The JSON of a reply; None when it stays unreadable."""
         for attempt in range(_N_ATTEMPTS):
             try:
-                answered = self._client.chat.completions.create(
-                    model=self._model,
-                    temperature=0 if attempt == 0 else 0.3,
-                    messages=[{"role": "system", "content": instruction}, {"role": "user", "content": question}],
-                )
-            except Exception as error:
-                translated = openai_client.translate(self.name, error)
-                if (
-                    not isinstance(translated, BackendError)
-                    or not translated.is_retryable
-                    or attempt == _N_ATTEMPTS - 1
-                ):
-                    raise translated from error
-                time.sleep(translated.retry_after_s or 0.5 * 2**attempt)
+                with translating(partial(openai_client.translate, self.name)):
+                    answered = self._client.chat.completions.create(
+                        model=self._model,
+                        temperature=0 if attempt == 0 else 0.3,
+                        messages=[{"role": "system", "content": instruction}, {"role": "user", "content": question}],
+                    )
+            except BackendError as error:
+                if not error.is_retryable or attempt == _N_ATTEMPTS - 1:
+                    raise
+                time.sleep(error.retry_after_s or 0.5 * 2**attempt)
                 continue
             try:
                 content = answered.choices[0].message.content or ""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from salva.core.about import About, Habits, Naming
-from salva.core.blame import one_line
+from salva.core.blame import one_line, translating
 from salva.core.image import Picture
 from salva.core.observation import Detections
 from salva.core.options import option
@@ -107,11 +107,13 @@ class OnnxYolox:
         return [self._look(request.picture) for request in requests]
 
     def _look(self, picture: Picture) -> Detections | SalvaError:
+        problem = f"{NAME} failed on a {picture.width} x {picture.height} picture"
         try:
-            pixels, scale = to_input(picture, self._height, self._width)
-            rows = self._session.run(None, {self._input: pixels})[0][0]
-        except Exception as error:  # onnxruntime's own exceptions share no base class
-            return BackendError(f"{NAME} failed on a {picture.width} x {picture.height} picture: {one_line(error)}")
+            with translating(lambda error: BackendError(f"{problem}: {one_line(error)}")):
+                pixels, scale = to_input(picture, self._height, self._width)
+                rows = self._session.run(None, {self._input: pixels})[0][0]
+        except SalvaError as error:
+            return error
         centres = rows[:, :4].astype("float64")
         if self._grid is not None:
             centres = decode(centres, self._grid)
@@ -130,10 +132,8 @@ class OnnxYolox:
 
         model = options.model
         field = np.full((1, 3, self._height, self._width), GREY, np.float32)
-        try:
+        with translating(lambda error: _no_detector(model, f"it fails on a field of grey: {one_line(error)}")):
             given = self._session.run(None, {self._input: field})
-        except Exception as error:
-            raise _no_detector(model, f"it fails on a field of grey: {one_line(error)}") from error
         shape = np.shape(given[0])
         if len(given) != 1 or len(shape) != 3 or shape[0] != 1 or shape[2] < 6:
             shapes = ", ".join(str(np.shape(one)) for one in given)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from salva.assets.files import asset_digest, read_asset
 from salva.core.about import About, Habits
+from salva.core.blame import translating
 from salva.core.image import Picture
 from salva.core.observation import Detection, Detections, Observation
 from salva.core.options import option
@@ -82,11 +83,14 @@ class PocketDetector:
         return [self._look(request.picture) for request in requests]
 
     def _look(self, picture: Picture) -> Observation | SalvaError:
+        problem = f"the pocket detector failed on a {picture.width} x {picture.height} picture"
         try:
-            pixels, frame = to_input(picture)
-            heat, box = self._session.run(None, {"picture": pixels})
-        except Exception as error:  # onnxruntime's own exceptions share no base class
-            return BackendError(f"the pocket detector failed on a {picture.width} x {picture.height} picture: {error}")
+            # onnxruntime's own exceptions share no base class.
+            with translating(lambda error: BackendError(f"{problem}: {error}")):
+                pixels, frame = to_input(picture)
+                heat, box = self._session.run(None, {"picture": pixels})
+        except SalvaError as error:
+            return error
         return Detections(boxes=find_boxes(heat[0], box[0], LABELS, self._threshold, frame))
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from salva.core.about import Habits
-from salva.core.blame import one_line
+from salva.core.blame import one_line, translating
 from salva.core.image import Picture
 from salva.core.observation import Vector
 from salva.core.options import option
@@ -89,10 +89,12 @@ class Inception:
     def _look(self, picture: Picture) -> Vector | SalvaError:
         import numpy as np
 
+        problem = f"{NAME} failed on a {picture.width} x {picture.height} picture"
         try:
-            given = self._session.run([self._output], {self._input: self._pixels(picture)})[0]
-        except Exception as error:  # as above
-            return BackendError(f"{NAME} failed on a {picture.width} x {picture.height} picture: {one_line(error)}")
+            with translating(lambda error: BackendError(f"{problem}: {one_line(error)}")):
+                given = self._session.run([self._output], {self._input: self._pixels(picture)})[0]
+        except SalvaError as error:
+            return error
         # A map of features is averaged over its places, which is what pooling would do.
         features = np.asarray(given, np.float64)[0]
         features = features.mean(tuple(range(1, features.ndim))) if features.ndim > 1 else features

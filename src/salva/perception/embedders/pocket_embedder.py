@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from salva.assets.files import asset_digest, read_asset
 from salva.core.about import Habits
+from salva.core.blame import translating
 from salva.core.image import Picture
 from salva.core.observation import Observation, Vector
 from salva.core.options import NoOptions
@@ -62,16 +63,16 @@ class PocketEmbedder:
 
     def _look(self, request: LookRequest) -> Observation | SalvaError:
         text = request.query.text
+        what = repr(text) if text else f"a {request.picture.width} x {request.picture.height} picture"
         try:
-            if text:
-                (values,) = self._text.run(None, {"tokens": self._tokens(text)})
-            else:
-                (values,) = self._picture.run(None, {"picture": to_input(request.picture, self._side)})
+            # onnxruntime's own exceptions share no base class.
+            with translating(lambda error: BackendError(f"the pocket embedder failed on {what}: {error}")):
+                if text:
+                    (values,) = self._text.run(None, {"tokens": self._tokens(text)})
+                else:
+                    (values,) = self._picture.run(None, {"picture": to_input(request.picture, self._side)})
         except SalvaError as error:
             return error
-        except Exception as error:  # onnxruntime's own exceptions share no base class
-            what = repr(text) if text else f"a {request.picture.width} x {request.picture.height} picture"
-            return BackendError(f"the pocket embedder failed on {what}: {error}")
         return Vector(values=tuple(round(float(value), 6) for value in values[0]))
 
     def _tokens(self, text: str) -> NDArray[np.int64]:

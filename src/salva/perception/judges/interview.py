@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 from salva.core.about import About, Habits
+from salva.core.blame import translating
 from salva.core.fingerprint import Json
 from salva.core.image import Picture
 from salva.core.observation import Answer, Observation
@@ -207,13 +209,16 @@ class Line:
         while True:
             wished = wishes(ask)
             try:
-                return self._reply(call(wished))
-            except SalvaError:
-                raise
-            except Exception as error:  # kits let the exceptions of parsers and HTTP libraries through
-                problem, words = self._kit.translate(self._name, error), str(error).lower()
-                if not self._is_bad(error) or isinstance(problem, RefusedError | UnusableError):
-                    raise problem from error
+                # Kits let the exceptions of parsers and HTTP libraries through.
+                with translating(partial(self._kit.translate, self._name)):
+                    return self._reply(call(wished))
+            except BackendError as problem:
+                error = problem.__cause__
+                if not isinstance(error, Exception) or not self._is_bad(error):
+                    raise
+                if isinstance(problem, RefusedError | UnusableError):
+                    raise
+                words = str(error).lower()
                 if concede(words, wished):
                     continue
                 if "temperature" in wished and "temperature" in words:
@@ -221,7 +226,7 @@ class Line:
                 elif ask.schema is not None and self._may_drop_schema:
                     raise SchemaRefusedError from error
                 else:
-                    raise problem from error
+                    raise
 
     def _reply(self, answer: object) -> Reply:
         """The reply in an answer; one of another shape than the API has is a BackendError."""

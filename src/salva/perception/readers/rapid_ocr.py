@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from salva.core.blame import blaming, translating
 from salva.core.image import Picture
 from salva.core.observation import Reading, TextSpan
 from salva.core.options import option
@@ -87,9 +88,11 @@ class RapidOcr:
     def _read(self, engine: Any, picture: Picture) -> Reading | SalvaError:
         pixels = _pixels(picture)
         try:
-            found = engine(pixels)
-        except Exception as error:  # rapidocr documents no exception types, and one bad picture must cost only itself
-            return PluginError(f"rapidocr could not read a {picture.width} x {picture.height} picture: {error}")
+            # It documents no exception types, and one bad picture must cost only itself.
+            with blaming("rapidocr", f"could not read a {picture.width} x {picture.height} picture"):
+                found = engine(pixels)
+        except PluginError as error:
+            return error
         if found.txts is None:
             return Reading()
         height, width = pixels.shape[:2]
@@ -136,14 +139,13 @@ def _new_engine(options: RapidOcrOptions) -> Any:
         "EngineConfig.onnxruntime.intra_op_num_threads": options.threads,
         "EngineConfig.onnxruntime.inter_op_num_threads": 1,
     }
-    try:
+    # Whatever a damaged model file makes onnxruntime raise.
+    with translating(lambda error: _broken_install(f"its models cannot be loaded ({error})")):
         engine = RapidOCR(params=params)
         # It loads each network at its first use; a blank picture, read and then searched, loads both now.
         blank = numpy.full((_MIN_SIDE, _MIN_SIDE, 3), 255, dtype=numpy.uint8)
         engine(blank, use_det=False)
         engine(blank, use_det=True)
-    except Exception as error:  # whatever a damaged model file makes onnxruntime raise
-        raise _broken_install(f"its models cannot be loaded ({error})") from error
     return engine
 
 
