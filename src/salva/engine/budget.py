@@ -99,8 +99,8 @@ class Budget:
             n, total = self._paid.get(actor.component_id, (0, 0.0))
             self._paid[actor.component_id] = (n + 1, total + cost)
 
-    def told(self) -> str:
-        """Which limit holds, in words."""
+    def reached(self) -> str:
+        """Which limit was reached, in words."""
         limits = self._limits
         if limits.max_images is not None and self._n_painted >= limits.max_images:
             return f"--max-images {limits.max_images}: {self._n_painted} new images are painted"

@@ -120,9 +120,9 @@ class Guard:
             self._limiter.end(turn, outcomes)
         asked_s = _asked(outcomes)
         if asked_s > TOTAL_RETRY_S:
-            told = next(o for o in outcomes if isinstance(o, BackendError) and o.retry_after_s == asked_s)
+            busy = next(o for o in outcomes if isinstance(o, BackendError) and o.retry_after_s == asked_s)
             self._end = UnusableError(
-                f"{told}; it asks to come back in {asked_s:,.0f} s: run the same command again then"
+                f"{busy}; it asks to come back in {asked_s:,.0f} s: run the same command again then"
             )
             raise self._end
         return outcomes
@@ -207,11 +207,11 @@ class Guard:
 
     def _hung(self) -> BackendError:
         self._n_hangs += 1
-        told = f"{self._name} gave no answer within {self._timeout_s:g} s"
+        problem = f"{self._name} gave no answer within {self._timeout_s:g} s"
         if self._n_hangs >= N_HANGS:
-            raise UnusableError(f"{told}, {self._n_hangs} times in a row; check that it is alive, then run again")
+            raise UnusableError(f"{problem}, {self._n_hangs} times in a row; check that it is alive, then run again")
         # Not tried again at once: a call that hangs once would cost the whole time limit again.
-        return BackendError(told, is_retryable=False)
+        return BackendError(problem, is_retryable=False)
 
 
 class _Hang(Exception):

@@ -18,19 +18,19 @@ class Snapshots:
 
     def __init__(self, store: RunStore) -> None:
         self._store = store
-        self._known = {key: value for key, value in store.meta().items() if key.startswith(_PREFIX)}
+        self._snapshots = {key: value for key, value in store.meta().items() if key.startswith(_PREFIX)}
 
     def check(self, actor: Actor, snapshot: Json) -> None:
         """Keep the first, refuse another; no name is no news."""
         if snapshot is None or snapshot == "":
             return
         key = f"{_PREFIX}{actor.component_id}"
-        if key not in self._known:
-            self._known[key] = snapshot
+        if key not in self._snapshots:
+            self._snapshots[key] = snapshot
             self._store.set_meta(key, snapshot)
-        elif self._known[key] != snapshot:
+        elif self._snapshots[key] != snapshot:
             work = "Pictures" if actor.role == "model" else "Answers"
             raise UnusableError(
                 f"the {actor.role} {actor.label!r} now answers as {snapshot!r}; this run began with "
-                f"{self._known[key]!r}. {work} of two models must not mix: start anew with another --out"
+                f"{self._snapshots[key]!r}. {work} of two models must not mix: start anew with another --out"
             )

@@ -140,5 +140,5 @@ def _summary(flow: Flow, budget: Budget) -> RunSummary:
         n_unpainted=counts["unpainted"],
         n_retryable=counts["retryable"],
         cost_usd=budget.spent_usd,
-        limit_reached=budget.told() if counts["put_off"] else "",
+        limit_reached=budget.reached() if counts["put_off"] else "",
     )

@@ -66,21 +66,21 @@ class SelftestReport:
 
     def problems(self, threshold: float) -> tuple[str, ...]:
         """Why the oracle does not pass, in sentences; empty when it does."""
-        found = []
+        problems = []
         for score in self.errors:
             for name, value in (("precision", score.precision), ("recall", score.recall)):
                 if value is not None and value < threshold:
-                    found.append(f"{score.name}: {name} {value:.3f} is below {threshold}")
+                    problems.append(f"{score.name}: {name} {value:.3f} is below {threshold}")
             if not score.n_true:
-                found.append(f"{score.name}: never shown, so its recall was not measured; ask for more pairs")
+                problems.append(f"{score.name}: never shown, so its recall was not measured; ask for more pairs")
         for score in self.faultless:
             rate = score.n_found / score.n_judged if score.n_judged else 0.0
             if rate > MAX_FALSE_VIOLATIONS:
-                found.append(
+                problems.append(
                     f"{score.name}: {score.n_found} of {score.n_judged} faultless pairs are called violated, "
                     f"more than {MAX_FALSE_VIOLATIONS:.1%}"
                 )
-        return tuple(found)
+        return tuple(problems)
 
     def passes(self, threshold: float) -> bool:
         """Whether precision and recall of every error type reach the threshold, with few false violations."""
