@@ -174,6 +174,10 @@ def test_complement_has_a_second_reading_without_brackets() -> None:
     assert (reading.kind, reading.subject) == ("second-reading", ("cat", "dog"))
     assert "!(!cat & dog)" in reading.sentence
     assert "not equivalent" in reading.sentence
+    assert reading.shared == (
+        "without brackets prompt b can also be read as !(!e1 & e2), which is not equivalent: "
+        "e1 and no e2 tells them apart"
+    )
     bracketed = by_id("quick", "metalogic-complement-and-cat-dog", brackets="true")
     assert bracketed.findings == ()
     contradictory = by_id("quick", "metalogic-complement-or-cat-dog")
@@ -208,6 +212,7 @@ def test_table_5_as_printed_is_refuted_from_two_on() -> None:
         assert bool(refuted) == (case.labels["count"] != "1")
     two = by_id("quick", "metalogic-numbering-cat-2-dog")
     assert "(cat & 2 dog against 2 cat & dog) is not an equivalence" in two.findings[0].sentence
+    assert "is not an equivalence: two e1s and e2 fits only one of them" in two.findings[0].shared
     assert are_equivalent(parse("cat & dog"), parse("cat & dog"))
     assert not are_equivalent(parse("cat & 2 dog"), parse("2 cat & dog"))
 

@@ -191,13 +191,13 @@ def _findings(template: Template, facts: Facts, entities: tuple[str, ...], brack
     said = _sentences(template, facts, entities, brackets)
     return tuple(
         Finding(kind=kind, sentence=sentence, subject=entities, general=general if general != sentence else "")
-        for (kind, sentence), general in zip(said, _general_sentences(template, brackets), strict=True)
+        for (kind, sentence), general in zip(said, _general_sentences(template, len(entities), brackets), strict=True)
     )
 
 
 @lru_cache(maxsize=256)
-def _general_sentences(template: Template, brackets: bool) -> tuple[str, ...]:
-    said = _sentences(template, decide(template), _NUMBERED, brackets)
+def _general_sentences(template: Template, n_entities: int, brackets: bool) -> tuple[str, ...]:
+    said = _sentences(template, decide(template), _NUMBERED[:n_entities], brackets)
     return tuple(_ARTICLE.sub("", sentence) for _, sentence in said)
 
 
