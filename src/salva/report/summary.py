@@ -105,27 +105,27 @@ class Summary:
     @property
     def models(self) -> tuple[str, ...]:
         """The models, in the order they were asked for."""
-        return tuple(one.model for one in self.by_model)
+        return tuple(model.model for model in self.by_model)
 
     @property
     def n_counterexamples(self) -> int:
         """Violated headline verdicts over all models."""
-        return sum(one.outcomes[Outcome.VIOLATED] for one in self.by_model)
+        return sum(model.outcomes[Outcome.VIOLATED] for model in self.by_model)
 
     @property
     def has_rates(self) -> bool:
         """Whether any model has a violation rate to lead with."""
-        return any(one.has_rate for one in self.by_model)
+        return any(model.has_rate for model in self.by_model)
 
     def rates(self) -> Iterator[tuple[str, float | None, Ends]]:
         """Model, violation rate and the ends of its interval, for a gate."""
-        for one in self.by_model:
-            yield one.model, one.violation_rate, one.interval
+        for model in self.by_model:
+            yield model.model, model.violation_rate, model.interval
 
     def to_json(self) -> dict[str, Json]:
         """The contract's object; with several models the top-level figures are null."""
         top: dict[str, Json] = {"suite": self.suite, "models": list(self.models), "cases": self.cases}
-        figures = {one.model: one.to_json() for one in self.by_model}
+        figures = {model.model: model.to_json() for model in self.by_model}
         if len(self.by_model) == 1:
             top |= figures[self.by_model[0].model]
         else:
@@ -137,18 +137,23 @@ class Summary:
     def models_table(self) -> Table:
         """The models beside each other."""
         rows: list[tuple[Cell, ...]] = []
-        for one in self.by_model:
-            counts = [one.outcomes[outcome] for outcome in Outcome]
-            rates = (one.violation_rate, *one.interval, one.numbers.get("macro_rate"), one.numbers.get("excess"))
-            rows.append((one.model, *counts, *rates))
+        for model in self.by_model:
+            counts = [model.outcomes[outcome] for outcome in Outcome]
+            rates = (
+                model.violation_rate,
+                *model.interval,
+                model.numbers.get("macro_rate"),
+                model.numbers.get("excess"),
+            )
+            rows.append((model.model, *counts, *rates))
         columns = ("model", *(str(outcome) for outcome in Outcome), "rate", "low", "high", "macro_rate", "excess")
         return Table(name="models", columns=columns, rows=tuple(rows))
 
     def joined_tables(self) -> tuple[Table, ...]:
         """The tables that belong together over models, put together; none where there is one model."""
         alike: dict[str, list[Table]] = {}
-        for one in self.by_model if len(self.by_model) > 1 else ():
-            for table in one.tables:
+        for model in self.by_model if len(self.by_model) > 1 else ():
+            for table in model.tables:
                 if table.is_joined:
                     alike.setdefault(table.name, []).append(table)
         return tuple(_joined(tables) for tables in alike.values())
@@ -219,12 +224,12 @@ def _summarise_model(
 ) -> ModelSummary:
     judged = judgements(cases, verdicts, _relations(asked, verdicts), asked.headline)
     leading = judged.headline
-    outcomes = Counter(one.verdict.outcome for one in leading)
+    outcomes = Counter(pair.verdict.outcome for pair in leading)
     errors = Counter(
         error
-        for one in leading
-        if one.verdict.outcome is Outcome.VIOLATED
-        for error in dict.fromkeys(one.verdict.errors)
+        for pair in leading
+        if pair.verdict.outcome is Outcome.VIOLATED
+        for error in dict.fromkeys(pair.verdict.errors)
     )
     # A run can be reported on while it goes on; a figure over part of it must say so.
     n_missing = 0 if is_whole else max(0, len(cases) * asked.repeats - len(leading))
@@ -262,8 +267,8 @@ def _summarise_model(
 
 
 def _open_cases(judged: Judgements) -> dict[str, int]:
-    pairs = [one for one in judged.headline if is_open(one, judged.rate_of(one.verdict.relation))]
-    return dict(Counter(relation for relation, _ in {(one.verdict.relation, one.case.case_id) for one in pairs}))
+    pairs = [pair for pair in judged.headline if is_open(pair, judged.rate_of(pair.verdict.relation))]
+    return dict(Counter(relation for relation, _ in {(pair.verdict.relation, pair.case.case_id) for pair in pairs}))
 
 
 def _place_chart(charts: list[Chart], chart: Chart) -> None:

@@ -26,7 +26,7 @@ def charts_of(judged: Sequence[Judged], by_judge: Mapping[str, Sequence[Judged]]
     note = "" if len(by_judge) == 1 else f"Judged by {judge_name(judged, by_judge)}."
     charts = [_heat_map(judged, note), _boxes(judged, note), _boxes(judged, note, is_over_models=True)]
     charts += [_scatter(judged, note), _shares(judged, note)]
-    if all("text_distance_pv" in one.verdict.scores for one in judged):
+    if all("text_distance_pv" in triple.verdict.scores for triple in judged):
         charts += _text_charts(judged, note)
     return tuple(charts)
 
@@ -40,19 +40,20 @@ def judge_name(judged: Sequence[Judged], by_judge: Mapping[str, Sequence[Judged]
 
 def _kappa_ends(judged: Sequence[Judged]) -> tuple[float, float]:
     """From -1 to 1, where kappa ought to lie, or as far as it goes."""
-    kappas = [one.verdict.scores["kappa"] for one in judged]
+    kappas = [triple.verdict.scores["kappa"] for triple in judged]
     return min(-1.0, *kappas), max(1.0, *kappas)
 
 
 def _rows_by(judged: Sequence[Judged], label: str) -> list[tuple[str, Judged]]:
-    rows = [(name, one) for one in judged for name in one.case.labels[label].split(",")]
+    rows = [(name, triple) for triple in judged for name in triple.case.labels[label].split(",")]
     return sorted(rows, key=lambda row: row[0])
 
 
 def _boxes(judged: Sequence[Judged], note: str, *, is_over_models: bool = False) -> Chart:
     """Kappa's spread by category: of this model, or with all models beside each other in every category."""
     rows: list[tuple[Cell, ...]] = [
-        (one.verdict.model, category, one.verdict.scores["kappa"]) for category, one in _rows_by(judged, "category")
+        (triple.verdict.model, category, triple.verdict.scores["kappa"])
+        for category, triple in _rows_by(judged, "category")
     ]
     return Chart(
         name="semvar-kappa-over-models" if is_over_models else "semvar-kappa-by-category",
@@ -74,8 +75,8 @@ def _boxes(judged: Sequence[Judged], note: str, *, is_over_models: bool = False)
 
 def _heat_map(judged: Sequence[Judged], note: str) -> Chart:
     groups: dict[str, list[float]] = {}
-    for category, one in _rows_by(judged, "category"):
-        groups.setdefault(category, []).append(one.verdict.scores["kappa"])
+    for category, triple in _rows_by(judged, "category"):
+        groups.setdefault(category, []).append(triple.verdict.scores["kappa"])
     model = judged[0].verdict.model
     rows: list[tuple[Cell, ...]] = [(model, category, mean(kappas), len(kappas)) for category, kappas in groups.items()]
     return Chart(
@@ -97,8 +98,8 @@ def _heat_map(judged: Sequence[Judged], note: str) -> Chart:
 
 def _scatter(judged: Sequence[Judged], note: str) -> Chart:
     rows: list[tuple[Cell, ...]] = [
-        (aspect, one.verdict.scores["alignment"], one.verdict.scores["kappa"], one.case.case_id)
-        for aspect, one in _rows_by(judged, "aspect")
+        (aspect, triple.verdict.scores["alignment"], triple.verdict.scores["kappa"], triple.case.case_id)
+        for aspect, triple in _rows_by(judged, "aspect")
     ]
     return Chart(
         name="semvar-alignment-against-kappa",
@@ -118,8 +119,8 @@ def _scatter(judged: Sequence[Judged], note: str) -> Chart:
 
 def _shares(judged: Sequence[Judged], note: str) -> Chart:
     groups: dict[str, list[float]] = {}
-    for aspect, one in _rows_by(judged, "aspect"):
-        groups.setdefault(aspect, []).append(one.verdict.scores["kappa"])
+    for aspect, triple in _rows_by(judged, "aspect"):
+        groups.setdefault(aspect, []).append(triple.verdict.scores["kappa"])
     rows: list[tuple[Cell, ...]] = [
         (aspect, f"above {threshold:g}", share_above(kappas, threshold))
         for aspect, kappas in groups.items()
@@ -145,10 +146,10 @@ def _shares(judged: Sequence[Judged], note: str) -> Chart:
 def _text_charts(judged: Sequence[Judged], note: str) -> list[Chart]:
     rows: list[tuple[Cell, ...]] = []
     for permuted, gamma, words in (("pv", "gamma_w", "meaning changes"), ("pi", "gamma_wo", "meaning stays")):
-        for one in judged:
-            scores = one.verdict.scores
+        for triple in judged:
+            scores = triple.verdict.scores
             values = (scores[f"text_distance_{permuted}"], scores[pair_name(permuted, "a")], scores[gamma])
-            rows.append((words, *values, one.case.case_id))
+            rows.append((words, *values, triple.case.case_id))
     table = Table(name="text distance", columns=("text", "distance", "score", "gamma", "case"), rows=tuple(rows))
     return [
         Chart(
