@@ -5,12 +5,15 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from salva.errors import UsageError
 from salva.registry import add_loose_plugin
+
+if TYPE_CHECKING:
+    from salva.writing.text_model import TextModel
 
 F = TypeVar("F", bound=Callable[..., Any])
 RUN_DIRECTORY = click.Path(file_okay=False, path_type=Path)
@@ -97,3 +100,12 @@ size_flag = flag(
 )
 seed_flag = flag("--seed", type=int, default=0, show_default=True, help="The seed all others derive from.")
 progress_flag = flag("--no-progress", is_flag=True, help="No progress bars.")
+
+
+def text_model(name: str, base_url: str) -> TextModel:
+    """A text model whose connections end with the command."""
+    from salva.writing.text_model import TextModel
+
+    model = TextModel(name, base_url)
+    click.get_current_context().call_on_close(model.close)
+    return model

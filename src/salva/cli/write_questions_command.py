@@ -1,0 +1,112 @@
+"""`salva write questions`: questions about prompts, written by a text model and saved as they come."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from salva.cli import flags
+from salva.errors import UsageError
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+_SAVED_EVERY = 10
+"""Prompts asked about between two savings; a killed command loses fewer."""
+_N_NAMED = 5
+
+
+@click.command("questions")
+@click.argument("source", metavar="SUITE|FILE")
+@click.option("-o", "--output", type=_FILE, required=True, help="The question file: JSON for tifa, CSV for dsg.")
+@click.option("--writer", required=True, metavar="openai/MODEL", help="The text model that writes the questions.")
+@click.option(
+    "--style",
+    type=click.Choice(["tifa", "dsg"]),
+    default="tifa",
+    show_default=True,
+    help="tifa: choices and an expected answer. dsg: yes or no, with dependencies.",
+)
+@flags.plugin_flag
+@flags.size_flag
+@flags.seed_flag
+@flags.flag("--only", multiple=True, metavar="LABEL=VALUE", help="Only cases with this label.")
+@flags.set_flag
+@click.option("--base-url", default="", help="The text model's endpoint; OPENAI_BASE_URL otherwise.")
+@flags.progress_flag
+def questions(
+    source: str, output: Path, writer: str, style: str, base_url: str, no_progress: bool, **chosen: Any
+) -> None:
+    """Have a text model write questions about every prompt of SUITE, or of FILE (a line each, CSV, JSON lines).
+
+    Prompts that OUTPUT already has questions about are not asked about again, so the same command goes on.
+    """
+    from rich.progress import Progress
+
+    from salva.cli.main import EXIT_INCOMPLETE
+    from salva.files.outfiles import write_text
+    from salva.writing.questions import Unwritten, captions, different, file_text, read_rows, write_questions
+    from salva.writing.samples import lines_of
+
+    rows = read_rows(output, style)
+    prompts = different(_prompts(source, **chosen))
+    missing = different(prompts, captions(rows, style))
+    beside = output.with_name(f"{output.stem}-unwritten.jsonl")
+    asking = write_questions(missing, style, flags.text_model(writer, base_url)) if missing else iter(())
+    n_written, unwritten = 0, list[Unwritten]()
+
+    def save() -> None:
+        if n_written:
+            write_text(output, file_text(rows, style))
+        if unwritten:
+            write_text(beside, lines_of(unwritten))
+
+    try:
+        with Progress(disable=no_progress, transient=True) as bar:
+            task = bar.add_task("asking", total=len(missing))
+            for i, made in enumerate(asking, 1):
+                if isinstance(made, Unwritten):
+                    unwritten.append(made)
+                else:
+                    rows += made.rows
+                    n_written += 1
+                if i % _SAVED_EVERY == 0:
+                    save()
+                bar.advance(task)
+    finally:
+        save()
+        known = f"; {len(prompts) - len(missing)} were there already" if len(missing) < len(prompts) else ""
+        click.echo(f"questions about {n_written} of {len(prompts)} prompts written to {output}{known}")
+    if unwritten:
+        for one in unwritten[:_N_NAMED]:
+            click.echo(f"{one.prompt!r}: {one.why}", err=True)
+        told = f"{len(unwritten)} of {len(prompts)} prompts have no questions; {beside} lists them"
+        click.echo(f"{told}. The same command asks again", err=True)
+        sys.exit(EXIT_INCOMPLETE)
+    beside.unlink(missing_ok=True)
+    click.echo(f"ask them with: --judge JUDGE --set relation.questions={output}")
+
+
+def _prompts(source: str, size: str, seed: int, only: tuple[str, ...], settings: tuple[str, ...]) -> list[str]:
+    """The prompts of a suite's cases, or of a file."""
+    from salva.registry import entries
+    from salva.run.ask import Ask, make_spec, split_settings
+    from salva.run.plan import planned_cases
+    from salva.writing.prompt_files import read_prompts
+
+    suites = [entry.name for entry in entries("suite")]
+    if source.partition("/")[0] not in suites:
+        if not Path(source).is_file():
+            raise UsageError(f"no suite or file named {source!r}; the suites are {', '.join(sorted(suites))}")
+        context = click.get_current_context()
+        for name, flag in {"size": "--size", "seed": "--seed", "only": "--only", "settings": "--set"}.items():
+            if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+                raise UsageError(f"{flag} is for suites, and {source!r} is a file; all of its prompts are asked about")
+        return read_prompts(Path(source))
+    options = split_settings(settings)
+    for key in options:
+        if not key.startswith("suite."):
+            raise UsageError(f"--set {key} has no use here; only options of the suite have, such as suite.path")
+    spec = make_spec(Ask(suite=source, size=size, seed=seed, only=only, settings=options))
+    return [prompt.text for case in planned_cases(spec) for prompt in case.prompts]

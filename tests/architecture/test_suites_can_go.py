@@ -1,0 +1,82 @@
+"""A suite is a folder and its lines in the registry: with both gone, everything else works as before."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "src" / "salva"
+SUITES = sorted(path.name for path in (PACKAGE / "suites").iterdir() if (path / "__init__.py").is_file())
+
+LEFT = """
+import csv, importlib, pkgutil, sys
+from pathlib import Path
+from click.testing import CliRunner
+import salva
+from salva import registry
+from salva.cli.main import salva as command
+
+gone, suite = sys.argv[1:]
+assert Path(salva.__file__).is_relative_to(Path.cwd().parent), "the copy is what runs"
+for module in pkgutil.walk_packages(salva.__path__, "salva."):
+    importlib.import_module(module.name)
+assert not [name for name in sys.modules if name.startswith(f"salva.suites.{gone}")]
+
+def do(*arguments):
+    done = CliRunner().invoke(command, [str(argument) for argument in arguments], catch_exceptions=False)
+    assert done.exit_code == 0, (arguments, done.output)
+    return done.output
+
+for kind in ("suites", "relations", "metrics", "importers", "exporters"):
+    assert "broken" not in do("list", kind)
+assert suite in do("list", "suites")
+run = ("run", suite, "--model", "painter", "--reader", "none", "--size", 2, "--no-progress", "--out", "run")
+do(*run, "--set", "model.faults=entity-omission:1")
+for form in ("html", "md", "json", "csv"):
+    do("report", "run", "--format", form, "-o", f"report.{form}")
+for entry in registry.entries("exporter"):
+    if entry.name in ("csv", "parquet", "counterexamples", "ratings"):
+        do("export", "run", "--as", entry.name, "-o", f"as-{entry.name}")
+
+with open("as-ratings/ratings.csv", newline="", encoding="utf-8") as file:
+    rows = list(csv.DictReader(file))
+with open("filled.csv", "w", newline="", encoding="utf-8") as file:
+    writer = csv.DictWriter(file, rows[0])
+    writer.writeheader()
+    for number, row in enumerate(rows):
+        for rater in ("ann", "bob"):
+            writer.writerow({**row, "rater": rater, "objects": 10 * (number % 5), "relations": 40})
+do("agree", "run", "--ratings", "filled.csv")
+do("import", "filled.csv", "--as", "ratings", "--out", "rated")
+do("report", "rated", "--format", "md")
+do("agree", "rated")
+print("all of it works")
+"""
+
+
+@pytest.mark.parametrize("gone", SUITES)
+def test_a_suite_can_be_deleted_and_nothing_else_breaks(gone: str, tmp_path: Path) -> None:
+    copy = tmp_path / "src" / "salva"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", "assets"))
+    (copy / "assets").symlink_to(PACKAGE / "assets")
+    shutil.rmtree(copy / "suites" / gone)
+    registry = copy / "registry.py"
+    lines = registry.read_text(encoding="utf-8").splitlines(keepends=True)
+    kept = [line for line in lines if not re.search(rf'"salva\.suites\.{gone}\.', line)]
+    assert len(kept) < len(lines)
+    registry.write_text("".join(kept), encoding="utf-8")
+    other = next(name for name in ("metalogic", "faithfulness") if name != gone)
+    work = tmp_path / "work"
+    work.mkdir()
+    environment = {**os.environ, "PYTHONPATH": str(copy.parent), "SALVA_NO_PLUGINS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", LEFT, gone, other], cwd=work, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+    assert "all of it works" in done.stdout
