@@ -60,7 +60,7 @@ def command(
             raise UsageError("--people, --judge, --item and --rater are for a FILE; a run knows its own columns")
         if ratings is not None and group:
             raise UsageError("--by is for a FILE, and for a run that was made of ratings")
-        tables, told = (
+        tables, notes = (
             imported_agreement(source, group, reckoning)
             if ratings is None
             else run_agreement(source, ratings, reckoning)
@@ -68,8 +68,8 @@ def command(
     else:
         columns = columns_of(people, judges, item, rater, group)
         people_file, scores_file = (source, None) if ratings is None else (ratings, source)
-        tables, told = file_agreement(people_file, columns, reckoning, scores_file)
-    for line in told:
+        tables, notes = file_agreement(people_file, columns, reckoning, scores_file)
+    for line in notes:
         click.echo(line, err=True)
     if form == "json":
         from salva.report.summary import table_to_json

@@ -76,13 +76,13 @@ def questions(
                 bar.advance(task)
     finally:
         save()
-        known = f"; {len(prompts) - len(missing)} were there already" if len(missing) < len(prompts) else ""
-        click.echo(f"questions about {n_written} of {len(prompts)} prompts written to {output}{known}")
+        there_already = f"; {len(prompts) - len(missing)} were there already" if len(missing) < len(prompts) else ""
+        click.echo(f"questions about {n_written} of {len(prompts)} prompts written to {output}{there_already}")
     if unwritten:
-        for one in unwritten[:_N_NAMED]:
-            click.echo(f"{one.prompt!r}: {one.why}", err=True)
-        told = f"{len(unwritten)} of {len(prompts)} prompts have no questions; {beside} lists them"
-        click.echo(f"{told}. The same command asks again", err=True)
+        for entry in unwritten[:_N_NAMED]:
+            click.echo(f"{entry.prompt!r}: {entry.why}", err=True)
+        left = f"{len(unwritten)} of {len(prompts)} prompts have no questions; {beside} lists them"
+        click.echo(f"{left}. The same command asks again", err=True)
         sys.exit(EXIT_INCOMPLETE)
     beside.unlink(missing_ok=True)
     click.echo(f"ask them with: --judge JUDGE --set relation.questions={output}")

@@ -73,7 +73,7 @@ def sheet(samples: Path, output: Path, disputed: bool) -> None:
     from salva.files.outfiles import write_text
     from salva.writing.samples import DISPUTED, read_samples, review_sheet
 
-    listed = [one for one in read_samples(samples) if not disputed or one.review == DISPUTED]
+    listed = [sample for sample in read_samples(samples) if not disputed or sample.review == DISPUTED]
     if not listed:
         raise UsageError(f"{str(samples)!r} holds nothing that two reviewers differ about; leave out --disputed")
     write_text(output, review_sheet(listed))
@@ -97,8 +97,8 @@ def review(samples: Path, sheets: tuple[Path, ...], output: Path, only_valid: bo
     from salva.writing.samples import VALID, lines_of, read_reviews, read_samples, reviewed
 
     done = reviewed(read_samples(samples), read_reviews(sheets))
-    counts = Counter(one.review for one in done)
-    write_text(output, lines_of(one for one in done if not only_valid or one.review == VALID))
+    counts = Counter(sample.review for sample in done)
+    write_text(output, lines_of(sample for sample in done if not only_valid or sample.review == VALID))
     click.echo(", ".join(f"{n} {name}" for name, n in counts.most_common()) + f"; written to {output}")
 
 

@@ -45,11 +45,13 @@ class Counterexamples:
         records = source.records
         rates = rates_of(verdict.relation for verdict in records.verdicts)
         leading = leading_verdicts(records.cases, records.verdicts, rates, records.asked.headline)
-        violated = [one for group in leading.values() for one in group if one.verdict.outcome is Outcome.VIOLATED]
+        violated = [
+            judged for group in leading.values() for judged in group if judged.verdict.outcome is Outcome.VIOLATED
+        ]
         try:
             out.mkdir(parents=True, exist_ok=True)
             chosen = widened(records.asked)
-            entries = [_write_pair(one, chosen, source.images, out) for one in violated]
+            entries = [_write_pair(judged, chosen, source.images, out) for judged in violated]
         except OSError as error:
             raise cannot_write(out, error) from error
         write_text(out / "index.jsonl", "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries))
@@ -83,9 +85,9 @@ def _write_pair(one: Judged, chosen: Asked, images: ImageSource, out: Path) -> d
         if image_id is not None:
             file = (folder / f"{safe_name(prompt.role)}.png").as_posix()
             _save_png(images.file_bytes(image_id), out / file, image_id)
-            found = images.seen(image_id, verdict.observers)
-            boxes = [_box_json(box) for box in found.boxes]
-            texts: list[Json] = [{"text": t.text, "score": t.score, "box": list(t.box)} for t in found.texts]
+            sights = images.seen(image_id, verdict.observers)
+            boxes = [_box_json(box) for box in sights.boxes]
+            texts: list[Json] = [{"text": t.text, "score": t.score, "box": list(t.box)} for t in sights.texts]
             seen = {"boxes": boxes, "texts": texts}
         shots[prompt.role] = {
             "prompt": prompt.text,
@@ -131,8 +133,8 @@ def _index_rows(entries: Sequence[dict[str, Json]]) -> Iterator[list[Cell]]:
 
 def _messages(failures: Json, role: str) -> str:
     listed = failures if isinstance(failures, list) else []
-    own = [one for one in listed if isinstance(one, dict) and one["role"] in (role, "")]
-    return "; ".join(str(one["message"]) for one in own)
+    own = [failure for failure in listed if isinstance(failure, dict) and failure["role"] in (role, "")]
+    return "; ".join(str(failure["message"]) for failure in own)
 
 
 def _joined(values: Json) -> str:

@@ -47,12 +47,12 @@ class SftFolder:
                 old.unlink()
         lines = [
             {
-                "file_name": f"images/{one.chosen}.png",
-                "text": one.caption,
-                "case_id": one.case_id,
-                "model": one.model,
+                "file_name": f"images/{example.chosen}.png",
+                "text": example.caption,
+                "case_id": example.case_id,
+                "model": example.model,
             }
-            for one in examples
+            for example in examples
         ]
         write_text(out / "metadata.jsonl", "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
         return Written(n=len(lines), what="captioned pictures", tables=_choices(source.records, self._wanted))
@@ -84,11 +84,11 @@ class DpoTable:
                     files[image_id] = {"bytes": _png(source.images, image_id), "path": f"{image_id}.png"}
         table = pd.DataFrame(
             {
-                "caption": [one.caption for one in examples],
-                "chosen": [files[one.chosen] for one in examples],
-                "rejected": [files[one.rejected] for one in examples],
-                "case_id": [one.case_id for one in examples],
-                "model": [one.model for one in examples],
+                "caption": [example.caption for example in examples],
+                "chosen": [files[example.chosen] for example in examples],
+                "rejected": [files[example.rejected] for example in examples],
+                "case_id": [example.case_id for example in examples],
+                "model": [example.model for example in examples],
             }
         )
         write_bytes(out, table.to_parquet(index=False))

@@ -34,22 +34,22 @@ class Example:
 
 def right_pictures(records: RunRecords, wanted: TrainingFilter) -> list[Example]:
     """Every picture worth imitating, with its own caption; each pair of picture and caption once."""
-    found: dict[tuple[str, str], Example] = {}
+    examples: dict[tuple[str, str], Example] = {}
     for choice in _choices(records, wanted):
         for role in choice.right:
             example = _example(choice, role, "")
-            found.setdefault((example.caption, example.chosen), example)
-    return list(found.values())
+            examples.setdefault((example.caption, example.chosen), example)
+    return list(examples.values())
 
 
 def preferences(records: RunRecords, wanted: TrainingFilter) -> list[Example]:
     """Every right picture against a wrong one under the same caption."""
-    found: dict[tuple[str, str, str], Example] = {}
+    examples: dict[tuple[str, str, str], Example] = {}
     for choice in _choices(records, wanted):
         for example in _preferences(choice):
             if example.chosen != example.rejected:
-                found.setdefault((example.caption, example.chosen, example.rejected), example)
-    return list(found.values())
+                examples.setdefault((example.caption, example.chosen, example.rejected), example)
+    return list(examples.values())
 
 
 def filter_table(records: RunRecords, wanted: TrainingFilter) -> Table | None:
@@ -118,7 +118,11 @@ def _choices(records: RunRecords, wanted: TrainingFilter) -> Iterator[_Choice]:
             truths := [verdict for verdict in verdicts if rates.get(verdict.relation) is Rate.WRONG]
         ):
             right, wrong = (
-                tuple(role for role in first.images if all(one.scores.get(f"right_{role}") == said for one in truths))
+                tuple(
+                    role
+                    for role in first.images
+                    if all(verdict.scores.get(f"right_{role}") == said for verdict in truths)
+                )
                 for said in (1, 0)
             )
             yield _Choice(case=case, verdict=first, right=right, wrong=wrong)

@@ -65,7 +65,9 @@ def verdict_rows(records: RunRecords) -> tuple[list[str], list[list[Cell]]]:
     cases = {case.case_id: case for case in records.cases}
     labels = sorted({name for case in records.cases for name in case.labels})
     scores = sorted({name for verdict in records.verdicts for name in verdict.scores})
-    units = {(one.case_id, one.model, one.repeat, one.arm, one.relation) for one in records.verdicts}
+    units = {
+        (verdict.case_id, verdict.model, verdict.repeat, verdict.arm, verdict.relation) for verdict in records.verdicts
+    }
     has_observers = len(units) < len(records.verdicts)
     rows = []
     for verdict in records.verdicts:

@@ -55,14 +55,14 @@ def file_agreement(
 
 def ratings_agreement(ratings: Ratings, name: str, reckoning: Reckoning | None = None) -> tuple[list[Table], list[str]]:
     """The same of ratings that were read; name: where they lie."""
-    told = [f"{what}: {which or 'none'}" for what, which in ratings.found.items()]
+    taken_for = [f"{what}: {which or 'none'}" for what, which in ratings.taken_for.items()]
     tables = agreement_tables(ratings, reckoning or Reckoning())
     if not tables:
         raise UsageError(
-            f"{name!r} holds the ratings of one person and no judge ({'; '.join(told)}); "
+            f"{name!r} holds the ratings of one person and no judge ({'; '.join(taken_for)}); "
             "name the columns with --people and --judge, or give people's ratings in a file of their own with --ratings"
         )
-    return tables, [*told, *ratings.problems]
+    return tables, [*taken_for, *ratings.problems]
 
 
 def agreement_tables(ratings: Ratings, reckoning: Reckoning) -> list[Table]:
@@ -116,7 +116,7 @@ def statistics(
     a, b = binned(scores, sorting.of_judge), binned(people, sorting.of_people)
     n_categories = len(sorting.of_judge) - 1
     for name, weights in (("cohen", "none"), ("cohen linear", "linear"), ("cohen quadratic", "quadratic")):
-        how = sorting.told if weights == "none" else f"same, {weights} weights"
+        how = sorting.how if weights == "none" else f"same, {weights} weights"
         rows.append((judge, name, *_cells(cohen(a, b, n_categories, weights)), how))
     is_raw = sorting.is_one_scale and (reckoning.level == "interval" or len({*scores, *people}) <= _MOST_VALUES)
     both: list[tuple[float, float]] = list(pairs) if is_raw else list(zip(a, b, strict=True))
@@ -132,7 +132,7 @@ class _Sorting:
     of_judge: Sequence[float]
     of_people: Sequence[float]
     is_one_scale: bool
-    told: str
+    how: str
 
 
 def _sorting(
@@ -142,7 +142,7 @@ def _sorting(
     if edges := reckoning.edges:
         if low < edges[0] or high > edges[-1]:
             raise UsageError(f"--bins go from {edges[0]:g} to {edges[-1]:g}, and the numbers from {low:g} to {high:g}")
-        return _Sorting(of_judge=edges, of_people=edges, is_one_scale=True, told=f"bins {_listed(edges)}")
+        return _Sorting(of_judge=edges, of_people=edges, is_one_scale=True, how=f"bins {_listed(edges)}")
     # Ranges that share at least half of what they cover together are taken for one scale; a score of 0 to 1 beside
     # a rating of 1 to 5 is not, and each is cut up by itself.
     shared = min(max(scores), max(people)) - max(min(scores), min(people))
@@ -152,16 +152,16 @@ def _sorting(
             of_judge=_edges(*own[0], reckoning.n_bins),
             of_people=_edges(*own[1], reckoning.n_bins),
             is_one_scale=False,
-            told=f"{reckoning.n_bins} bins from {_range(own[0])}, people from {_range(own[1])}",
+            how=f"{reckoning.n_bins} bins from {_range(own[0])}, people from {_range(own[1])}",
         )
     values = sorted({*scores, *people})
     if len(values) <= reckoning.n_bins:
         edges = (*values, float("inf"))
-        return _Sorting(of_judge=edges, of_people=edges, is_one_scale=True, told=f"categories {_listed(values)}")
+        return _Sorting(of_judge=edges, of_people=edges, is_one_scale=True, how=f"categories {_listed(values)}")
     ends = scale or (low, high)
     edges = _edges(*ends, reckoning.n_bins)
-    told = f"{reckoning.n_bins} bins from {_range(ends)}"
-    return _Sorting(of_judge=edges, of_people=edges, is_one_scale=True, told=told)
+    how = f"{reckoning.n_bins} bins from {_range(ends)}"
+    return _Sorting(of_judge=edges, of_people=edges, is_one_scale=True, how=how)
 
 
 def _edges(low: float, high: float, n_bins: int) -> tuple[float, ...]:

@@ -61,7 +61,7 @@ def kept_ratings(directory: Path, group: str = "") -> KeptRatings | None:
 
 
 def _listed(value: Json) -> tuple[str, ...]:
-    return tuple(str(one) for one in value) if isinstance(value, list) else ()
+    return tuple(str(name) for name in value) if isinstance(value, list) else ()
 
 
 def read_kept(paths: Sequence[Path], names: Sequence[str], columns: Columns, model: str) -> KeptRatings:

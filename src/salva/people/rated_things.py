@@ -91,7 +91,7 @@ class _Reader:
     ) -> Placed:
         """A case for each set of texts and pictures that a relation scores against each other."""
         placed = Placed(suite=scoring.suite, relation=relation)
-        column, known = self._case_column(), _listed(dict.fromkeys(role for role, _ in scoring.pairs))
+        column, roles_named = self._case_column(), _listed(dict.fromkeys(role for role, _ in scoring.pairs))
         rows_of: dict[str, list[tuple[Row, str, RowPlace]]] = {}
         taken: dict[Place, int] = {}
         for index, (row, pair) in enumerate(zip(self._ratings.rows, roles, strict=True)):
@@ -101,7 +101,9 @@ class _Reader:
             elif pair not in scoring.pairs:
                 shown = " and ".join(repr(row.get(name, "")) for name in columns)
                 n_pairs = number_word(len(scoring.pairs))
-                what = f"text_role and image_role are {shown}, none of the {n_pairs} pairs of {known}; in no verdict"
+                what = (
+                    f"text_role and image_role are {shown}, none of the {n_pairs} pairs of {roles_named}; in no verdict"
+                )
             place = None
             if not what:
                 model, repeat = self._painted(row, key)
@@ -115,7 +117,7 @@ class _Reader:
                 placed.flaws.append(self._flaw(index, what))
         if not rows_of:
             raise UsageError(
-                f"{self._ratings.places[0][0]!r}: no row has a text_role and an image_role among {known} "
+                f"{self._ratings.places[0][0]!r}: no row has a text_role and an image_role among {roles_named} "
                 f"(also with T_ or I_ in front); {placed.flaws[0].what}"
             )
         for key, rows in rows_of.items():
@@ -143,11 +145,11 @@ class _Reader:
     def _case_column(self) -> str:
         named = [name for name in self._ratings.named_by if THING.fullmatch(column_key(name))]
         free = [name for name in self._names.values() if THING.fullmatch(column_key(name))]
-        found = next((name for name in (*named, *reversed(free)) if not _NO_CASE.fullmatch(column_key(name))), "")
-        if not found:
+        column = next((name for name in (*named, *reversed(free)) if not _NO_CASE.fullmatch(column_key(name))), "")
+        if not column:
             here = ", ".join(self._names.values())
             raise UsageError(f"no column among {here} names the triple, such as case_id; say which with --item")
-        return found
+        return column
 
     def _painted(self, row: Row, key: str) -> tuple[str, int]:
         """Model and repeat."""

@@ -77,8 +77,8 @@ class Problems:
         """One rating; of objects and relations the sum, and both must be there and from 0 to 50."""
         highest = HALF if len(columns) > len(parts(columns)) else None
         numbers = [self._number(row, name, index, highest) for name in columns]
-        known = [number for number in numbers if number is not None]
-        return sum(known) if len(known) == len(columns) else None
+        given = [number for number in numbers if number is not None]
+        return sum(given) if len(given) == len(columns) else None
 
     def _number(self, row: Row, name: str, index: int, highest: float | None) -> float | None:
         """A cell as a number; an empty one is silence, any other is a problem."""

@@ -85,7 +85,7 @@ def _rows_of_object(content: Mapping[str, object]) -> list[object]:
 def _unfolded(row: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
     """The row; or, where it maps several names to lists of ratings, one row each: `"models": {"x": [5, 4, 5]}`."""
     for name, value in row.items():
-        if isinstance(value, dict) and value and all(_is_ratings(one) for one in value.values()):
+        if isinstance(value, dict) and value and all(_is_ratings(given) for given in value.values()):
             rest = {key: cell for key, cell in row.items() if key != name}
             for key, ratings in value.items():
                 yield {**rest, name.removesuffix("s"): key, "rater": ratings}
@@ -94,7 +94,7 @@ def _unfolded(row: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
 
 
 def _is_ratings(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(one, int | float | None) for one in value)
+    return isinstance(value, list) and bool(value) and all(isinstance(rating, int | float | None) for rating in value)
 
 
 def _flat(row: Mapping[str, object], prefix: str = "") -> Row:

@@ -76,11 +76,11 @@ def _of_people(sheets: Sequence[Sheet], wanted: Columns) -> Ratings:
     raters = [rater_column(sheet, wanted) for sheet in sheets]
     if not any(raters):
         wanted = replace(wanted, things=_shared_things(sheets, wanted))
-        known = [replace(wanted, judges=_known(wanted, sheet)) for sheet in sheets]
-        if missing := set(wanted.judges).difference(*(one.judges for one in known)):
+        of_each = [replace(wanted, judges=_known(wanted, sheet)) for sheet in sheets]
+        if missing := set(wanted.judges).difference(*(own.judges for own in of_each)):
             raise UsageError(f"none of {', '.join(sheet.name for sheet in sheets)} has a column {missing.pop()!r}")
-        read = _own_names([ratings_of(sheet, one) for sheet, one in zip(sheets, known, strict=True)], sheets)
-        ratings, *others = (_each_once(one, sheet.name) for one, sheet in zip(read, sheets, strict=True))
+        read = _own_names([ratings_of(sheet, own) for sheet, own in zip(sheets, of_each, strict=True)], sheets)
+        ratings, *others = (_each_once(own, sheet.name) for own, sheet in zip(read, sheets, strict=True))
         for other in others:
             ratings = _merged(ratings, other)
         return ratings
@@ -185,15 +185,15 @@ def _each_once(ratings: Ratings, name: str) -> Ratings:
 
 def _joined(people: Ratings, scores: Ratings, name: str, whose: str) -> Ratings:
     """People's ratings with the scores that judges gave the same things."""
-    known = dict(zip(scores.things, range(len(scores.things)), strict=True))
-    n_silent = sum(thing not in known for thing in people.things)
+    index_of = dict(zip(scores.things, range(len(scores.things)), strict=True))
+    n_silent = sum(thing not in index_of for thing in people.things)
     if n_silent == len(people.things):
         raise UsageError(
             f"{whose!r} and {name!r} have no rated thing in common by {' + '.join(people.named_by)}: "
             f"{people.things[0]!r} is in one, {scores.things[0]!r} in the other; say with --item what names one"
         )
     missed = Flaw(file=name, what=f"no score for {n_silent} of {len(people.things)} rated things")
-    where = [known.get(thing) for thing in people.things]
+    where = [index_of.get(thing) for thing in people.things]
     judges = {who: [None if index is None else given[index] for index in where] for who, given in scores.people.items()}
     said = {who: [None if index is None else scores.said[who][index] for index in where] for who in scores.people}
     everyone = {**people.judges, **judges}
@@ -201,7 +201,7 @@ def _joined(people: Ratings, scores: Ratings, name: str, whose: str) -> Ratings:
         people,
         judges=everyone,
         flaws=(*people.flaws, *scores.flaws, *((missed,) if n_silent else ())),
-        found={**people.found, "judges": ", ".join(everyone)},
+        taken_for={**people.taken_for, "judges": ", ".join(everyone)},
         said={**people.said, **said},
         columns={**people.columns, **scores.columns},
     )
@@ -232,7 +232,7 @@ def _merged(one: Ratings, other: Ratings) -> Ratings:
         put(who, one.people, other.people)
     for who in judges:
         put(who, one.judges, other.judges)
-    found = {"things": one.found["things"], "people": ", ".join(people), "judges": ", ".join(judges)}
+    taken_for = {"things": one.taken_for["things"], "people": ", ".join(people), "judges": ", ".join(judges)}
     groups = {**dict(zip(other.things, other.groups, strict=True)), **dict(zip(one.things, one.groups, strict=True))}
     return Ratings(
         things=things,
@@ -240,7 +240,7 @@ def _merged(one: Ratings, other: Ratings) -> Ratings:
         judges={who: values[who] for who in judges},
         groups=tuple(groups[thing] for thing in things),
         flaws=tuple(flaws),
-        found=found,
+        taken_for=taken_for,
         named_by=one.named_by,
         rows=tuple(one.rows[mine[t]] if t in mine else other.rows[theirs[t]] for t in things),
         said=said,

@@ -95,7 +95,7 @@ class Ratings:
     """The group of each thing; all empty without one."""
     flaws: tuple[Flaw, ...] = ()
     """Everything that could not be used."""
-    found: Mapping[str, str] = field(default_factory=dict)
+    taken_for: Mapping[str, str] = field(default_factory=dict)
     """Which columns were taken for what, for the reader to check."""
     named_by: tuple[str, ...] = ()
     """The columns that name a thing; none where the number of its row does."""
@@ -120,8 +120,8 @@ class Ratings:
         columns = list(self.people.values())
         means: list[float | None] = []
         for row in zip(*columns, strict=True) if columns else [()] * len(self.things):
-            known = [value for value in row if value is not None]
-            means.append(sum(known) / len(known) if known else None)
+            given = [value for value in row if value is not None]
+            means.append(sum(given) / len(given) if given else None)
         return means
 
 
@@ -184,7 +184,7 @@ def _wide(sheet: Sheet, wanted: Columns) -> Ratings:
         judges={name: table[name] for name in judges},
         groups=tuple(row.get(wanted.group, "") for row in rows),
         flaws=tuple(problems.flaws),
-        found={"things": " + ".join(things) or "rows", "people": ", ".join(people), "judges": ", ".join(judges)},
+        taken_for={"things": " + ".join(things) or "rows", "people": ", ".join(people), "judges": ", ".join(judges)},
         named_by=things,
         rows=tuple(rows),
         said=dict.fromkeys(table, rows),
@@ -236,7 +236,7 @@ def long_ratings(sheet: Sheet, wanted: Columns, rater: str) -> Ratings:
         judges={name: _column(given, order) for name, given in judges.items()},
         groups=tuple(groups[thing] for thing in order),
         flaws=tuple(problems.flaws),
-        found={
+        taken_for={
             "things": " + ".join(things),
             "people": f"{len(people)} raters in {rater} ({shown}), rating {' + '.join(values)}",
             "judges": ", ".join(judges),
@@ -314,12 +314,12 @@ def _value_columns(sheet: Sheet, rater: str) -> tuple[str, ...]:
     free = [name for name in sheet.columns if name != rater]
     if pair := rating_columns(free):
         return pair
-    found = next((name for value in _VALUE for name in free if column_key(name) == value), None)
-    if found is None:
+    column = next((name for value in _VALUE for name in free if column_key(name) == value), None)
+    if column is None:
         raise UsageError(
             f"{sheet.name!r}: no column of ratings among {', '.join(sheet.columns)}; name it with --people"
         )
-    return (found,)
+    return (column,)
 
 
 def _thing(row: Row, things: tuple[str, ...], index: int) -> str:

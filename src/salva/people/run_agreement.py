@@ -50,11 +50,11 @@ def run_agreement(
     rated, problems = _rated_by_people(read_sheet(ratings_file), records)
     tables, compared = _judges_tables(records.verdicts, rated, reckoning)
     if not tables:
-        found = sorted({name for by_rater in rated.values() for name in by_rater})
+        rated_names = sorted({name for by_rater in rated.values() for name in by_rater})
         raise UsageError(
             f"{str(ratings_file)!r} and {str(directory)!r} have nothing in common to compare; the file needs case_id "
             "and columns named like scores of the run, or text_role, image_role, objects and relations, or violated; "
-            f"it rates {', '.join(found) or 'no case of the run'}{''.join(f'; {problem}' for problem in problems[:1])}"
+            f"it rates {'; '.join((', '.join(rated_names) or 'no case of the run', *problems[:1]))}"
         )
     side_by_side = {name: rows for name, rows in _side_by_side(rated).items() if name in compared}
     return [*tables, *people_tables("score", side_by_side, reckoning.level)], problems
@@ -205,11 +205,11 @@ def _side_by_side(rated: Rated) -> dict[str, list[list[float | None]]]:
 
 def _said(verdict: Verdict, people: Mapping[Key, Mapping[str, float]]) -> dict[str, float]:
     """What people say about a verdict's case; a rating without repeat or model is about all of them."""
-    found: dict[str, float] = {}
+    said: dict[str, float] = {}
     for repeat in ("", str(verdict.repeat)):
         for model in ("", verdict.model):
-            found |= people.get((verdict.case_id, repeat, model), {})
-    return found
+            said |= people.get((verdict.case_id, repeat, model), {})
+    return said
 
 
 def _score_rows(
@@ -252,10 +252,10 @@ def _corrected_rows(
     if not both:
         return []
     calibration = Calibration(
-        n_positive=sum(truth for _, truth in both),
-        n_found=sum(found and truth for found, truth in both),
-        n_negative=sum(not truth for _, truth in both),
-        n_cleared=sum(not found and not truth for found, truth in both),
+        n_positive=sum(is_broken for _, is_broken in both),
+        n_found=sum(is_flagged and is_broken for is_flagged, is_broken in both),
+        n_negative=sum(not is_broken for _, is_broken in both),
+        n_cleared=sum(not is_flagged and not is_broken for is_flagged, is_broken in both),
     )
     rows: list[tuple[Cell, ...]] = []
     for model in dict.fromkeys(verdict.model for verdict in verdicts):

@@ -106,8 +106,8 @@ def _same_or_not(anchor: str, changed: str, kept: str) -> str:
 
 def asked_of_models(checked: list[Check]) -> tuple[Criterion, ...]:
     """The criteria that code could not decide."""
-    known = {check.criterion for check in checked}
-    return tuple(criterion for criterion in CRITERIA if criterion.name not in known)
+    decided = {check.criterion for check in checked}
+    return tuple(criterion for criterion in CRITERIA if criterion.name not in decided)
 
 
 def formulas_of(anchor: str, changed: str, kept: str) -> tuple[str, str, str] | None:

@@ -97,13 +97,13 @@ class Unwritten:
         return {"prompt": self.prompt, "why": self.why, "reply": self.reply}
 
 
-def different(prompts: Iterable[str], known: Collection[str] = ()) -> list[str]:
+def different(prompts: Iterable[str], without: Collection[str] = ()) -> list[str]:
     """Each prompt once, without those that are known (as comparable gives them)."""
-    found: dict[str, str] = {}
+    by_key: dict[str, str] = {}
     for prompt in prompts:
-        if comparable(prompt) not in known:
-            found.setdefault(comparable(prompt), prompt)
-    return list(found.values())
+        if comparable(prompt) not in without:
+            by_key.setdefault(comparable(prompt), prompt)
+    return list(by_key.values())
 
 
 def write_questions(prompts: Iterable[str], style: str, writer: Writer) -> Iterator[Written | Unwritten]:

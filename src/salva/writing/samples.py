@@ -95,20 +95,23 @@ def read_samples(path: Path) -> list[Sample]:
         except (ValueError, KeyError, TypeError) as error:
             problems.append(f"{where}: {type(error).__name__}: {error}")
     if problems or not samples:
-        told = "; ".join(problems[:5]) or "it holds no sample"
-        raise UsageError(f"{str(path)!r}: {told}; each line is an object with id, T_a, T_pv, T_pi and category")
+        why = "; ".join(problems[:5]) or "it holds no sample"
+        raise UsageError(f"{str(path)!r}: {why}; each line is an object with id, T_a, T_pv, T_pi and category")
     return samples
 
 
 def review_sheet(samples: Sequence[Sample]) -> str:
     """A CSV for a reviewer to fill in: reviewer, valid (yes or no) and a note."""
-    rows = [(one.sample_id, one.category, one.anchor, one.changed, one.kept, "", "", "") for one in samples]
+    rows = [
+        (sample.sample_id, sample.category, sample.anchor, sample.changed, sample.kept, "", "", "")
+        for sample in samples
+    ]
     return csv_text([REVIEW_COLUMNS, *rows])
 
 
 def read_reviews(paths: Sequence[Path]) -> dict[str, dict[str, bool]]:
     """Sample id to reviewer to whether it is valid; rows not filled in yet are passed over."""
-    found: dict[str, dict[str, bool]] = {}
+    reviews: dict[str, dict[str, bool]] = {}
     for path in paths:
         sheet = read_sheet(path)
         missing = [name for name in ("id", "reviewer", "valid") if name not in sheet.columns]
@@ -124,9 +127,9 @@ def read_reviews(paths: Sequence[Path]) -> dict[str, dict[str, bool]]:
                     "valid is yes or no, and every filled row names its reviewer"
                 )
             sample_id, reviewer = plain_cell(row["id"]), row["reviewer"].strip()
-            if found.setdefault(sample_id, {}).setdefault(reviewer, said in _YES) != (said in _YES):
+            if reviews.setdefault(sample_id, {}).setdefault(reviewer, said in _YES) != (said in _YES):
                 raise UsageError(f"{str(path)!r}, {where}: {reviewer!r} calls {sample_id!r} both valid and not")
-    return found
+    return reviews
 
 
 def reviewed(samples: Sequence[Sample], reviews: Mapping[str, Mapping[str, bool]]) -> list[Sample]:

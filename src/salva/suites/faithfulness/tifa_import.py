@@ -63,8 +63,8 @@ class _Sheet:
 
     @property
     def model(self) -> str:
-        found = _MODEL.fullmatch(self.path.stem)
-        return found[1] if found else self.path.stem
+        named = _MODEL.fullmatch(self.path.stem)
+        return named[1] if named else self.path.stem
 
     def has(self, *columns: str) -> bool:
         return all(column in self.columns for column in columns)
@@ -122,20 +122,20 @@ def _read(files: Sequence[Path], model: str, scale: str) -> ReadIn:
     models = _models(answers, clips, model)
     said = {models[sheet.name]: _answers(sheet, work) for sheet in answers}
     fits = {models[sheet.name]: _clips(sheet, work, scale) for sheet in clips}
-    known = _cases(prompts[0]) if prompts else {}
+    cases = _cases(prompts[0]) if prompts else {}
     for pair_id, labels in work.labels.items():
-        if pair_id not in known:
+        if pair_id not in cases:
             if prompts:
                 work.problems.append(Flaw(file=prompts[0].name, what=f"no prompts for pair {pair_id!r}"))
-            known[pair_id] = _case_without_prompts(pair_id, labels)
+            cases[pair_id] = _case_without_prompts(pair_id, labels)
     names = tuple(dict.fromkeys(models.values()))
     verdicts = [
         verdict_of(case, name, said.get(name, {}).get(pair_id), fits.get(name, {}).get(pair_id), scale)
         for name in names
-        for pair_id, case in known.items()
+        for pair_id, case in cases.items()
     ]
     for sheet in means if len(names) == 1 else ():
-        _compare_means(sheet, category_means(tuple(known.values()), verdicts), work)
+        _compare_means(sheet, category_means(tuple(cases.values()), verdicts), work)
     for verdict in verdicts:
         if verdict.reason:
             whose = f"{verdict.model}, " if len(names) > 1 else ""
@@ -143,11 +143,11 @@ def _read(files: Sequence[Path], model: str, scale: str) -> ReadIn:
     return ReadIn(
         suite="faithfulness",
         models=names,
-        cases=tuple(_kept(case, pair_id, said, work.notes.get(pair_id, [])) for pair_id, case in known.items()),
+        cases=tuple(_kept(case, pair_id, said, work.notes.get(pair_id, [])) for pair_id, case in cases.items()),
         verdicts=tuple(verdicts),
         problems=tuple(work.problems),
         counts={
-            "pairs": len(known),
+            "pairs": len(cases),
             "answers": sum(len(side) for rows in said.values() for pair in rows.values() for side in pair.values()),
             "CLIP scores": sum(2 * len(rows) for rows in fits.values()),
         },
@@ -192,7 +192,7 @@ def _models(answers: Sequence[_Sheet], clips: Sequence[_Sheet], model: str) -> d
 
 def _answers(sheet: _Sheet, work: _Work) -> dict[str, dict[str, list[AnswerRow]]]:
     """Pair id, then A or B, to the answers."""
-    found: dict[str, dict[str, list[AnswerRow]]] = {}
+    answers: dict[str, dict[str, list[AnswerRow]]] = {}
     seen: dict[tuple[str, str, str], str] = {}
     for where, row in sheet.rows:
         pair_id, side, question = row["pair_id"].strip(), row["image_variant"].strip().upper(), row["question"].strip()
@@ -210,12 +210,12 @@ def _answers(sheet: _Sheet, work: _Work) -> dict[str, dict[str, list[AnswerRow]]
             first = seen[pair_id, side, question]
             work.name(sheet, where, f"the question of {first} again; both are counted", pair_id)
         seen.setdefault((pair_id, side, question), where)
-        found.setdefault(pair_id, {}).setdefault(side, []).append(_answer(sheet, where, row, work))
-    wanted = {row.expected for pair in found.values() for side in pair.values() for row in side}
+        answers.setdefault(pair_id, {}).setdefault(side, []).append(_answer(sheet, where, row, work))
+    wanted = {row.expected for pair in answers.values() for side in pair.values() for row in side}
     if len(wanted) == 1:
         what = f"every expected answer is {wanted.pop()!r}: whoever always says that is never wrong"
         work.problems.append(Flaw(file=sheet.name, what=what))
-    return found
+    return answers
 
 
 def _answer(sheet: _Sheet, where: str, row: Mapping[str, str], work: _Work) -> AnswerRow:
@@ -244,10 +244,10 @@ def _answer(sheet: _Sheet, where: str, row: Mapping[str, str], work: _Work) -> A
 
 
 def _clips(sheet: _Sheet, work: _Work, scale: str) -> dict[str, ClipRow]:
-    found: dict[str, ClipRow] = {}
+    clips: dict[str, ClipRow] = {}
     for where, row in sheet.rows:
         pair_id = row["pair_id"].strip()
-        if pair_id in found:
+        if pair_id in clips:
             raise UsageError(f"{sheet.name!r} {where}: CLIP scores of pair {pair_id!r} twice; keep one row")
         numbers = [_number(row.get(name, "")) for name in ("clip_A", "clip_B", "image_similarity")]
         a, b, likeness = numbers
@@ -260,8 +260,8 @@ def _clips(sheet: _Sheet, work: _Work, scale: str) -> dict[str, ClipRow]:
                 f"(0 to {_RANGES[scale]:g}); name the right one with --scale"
             )
         work.labels.setdefault(pair_id, {name: row[name] for name in _LABELS if name in row})
-        found[pair_id] = ClipRow(a=a, b=b, image_similarity=likeness)
-    return found
+        clips[pair_id] = ClipRow(a=a, b=b, image_similarity=likeness)
+    return clips
 
 
 def _compare_means(sheet: _Sheet, ours: Mapping[str, Mapping[str, float]], work: _Work) -> None:
@@ -322,8 +322,8 @@ def _kept(
     """The case with every answer beside it, as the files had them."""
     answers: dict[str, Json] = {
         model: {
-            side: [{"question": r.question, "expected": r.expected, "answer": r.answer} for r in found]
-            for side, found in rows.get(pair_id, {}).items()
+            side: [{"question": r.question, "expected": r.expected, "answer": r.answer} for r in side_rows]
+            for side, side_rows in rows.get(pair_id, {}).items()
         }
         for model, rows in said.items()
     }

@@ -48,12 +48,12 @@ class _Source:
 def read_rows(paths: Sequence[str], category_paths: Sequence[str] = ()) -> tuple[Row, ...]:
     """Every triple of the files, once each, with its categories and with what was found wrong with it."""
     sources = [source for path in paths for source in _sources(path)]
-    known = {source.path for source in sources}
+    listed_paths = {source.path for source in sources}
     sources += [
         replace(source, category=category_name(source.path.stem))
         for path in category_paths
         for source in _sources(path)
-        if source.path not in known
+        if source.path not in listed_paths
     ]
     problems: list[str] = []
     listed: list[tuple[_Source, Row]] = []
@@ -74,10 +74,10 @@ def read_rows(paths: Sequence[str], category_paths: Sequence[str] = ()) -> tuple
 def _sources(text: str) -> list[_Source]:
     path = Path(text).expanduser()
     if path.is_dir():
-        files = sorted(one for one in path.rglob("*") if one.is_file() and _is_data(one.relative_to(path)))
+        files = sorted(file for file in path.rglob("*") if file.is_file() and _is_data(file.relative_to(path)))
         if not files:
             raise UsageError(f"the folder {text!r} holds no files that end in {', '.join(_SUFFIXES)}")
-        return [_source(one, one.relative_to(path).parts[:-1], str(one.relative_to(path))) for one in files]
+        return [_source(file, file.relative_to(path).parts[:-1], str(file.relative_to(path))) for file in files]
     if not path.is_file():
         raise UsageError(f"no file or folder {text!r}; give suite.path the place of the triples")
     return [_source(path, path.resolve().parts[-2:-1], path.name)]
@@ -89,9 +89,9 @@ def _is_data(path: Path) -> bool:
 
 
 def _source(path: Path, folders: Sequence[str], shown: str) -> _Source:
-    found = _SPLIT.search(path.stem.lower())
+    in_name = _SPLIT.search(path.stem.lower())
     in_folder = (_SPLIT_FOLDER.match(folder.lower()) for folder in folders)
-    split = next((match[1] for match in (found, *in_folder) if match), "own")
+    split = next((match[1] for match in (in_name, *in_folder) if match), "own")
     is_category = any(_CATEGORY_FOLDER.search(folder.lower()) for folder in folders)
     return _Source(path=path, shown=shown, split=split, category=category_name(path.stem) if is_category else "")
 
