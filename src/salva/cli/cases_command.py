@@ -13,7 +13,6 @@ from salva.cli.format_flags import case_formats
 from salva.core.case import Case
 from salva.core.fingerprint import Json
 from salva.core.table import Cell
-from salva.registry import load
 from salva.run.ask import Ask, make_spec, split_settings
 
 
@@ -39,7 +38,7 @@ def command(suite: str, size: str, seed: int, only: tuple[str, ...], settings: t
     spec = make_spec(Ask(suite=suite, size=size, seed=seed, only=only, settings=split_settings(settings)))
     cases = planned_cases(spec)
     own = {"table": _print_table, "jsonl": _print_jsonl, "csv": _print_csv}
-    own[form](cases) if form in own else _print_rows(load("exporter", form).case_rows(cases))
+    own[form](cases) if form in own else _print_rows(case_formats()[form](cases))
 
 
 def _as_object(case: Case) -> dict[str, Json]:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, TypeVar
 
 import click
 
-from salva.core.about import options_of
+from salva.core.about import about_of, options_of
+from salva.core.case import Case
+from salva.core.table import Cell
 from salva.errors import PluginError, UsageError
 from salva.registry import entries, load
 
 F = TypeVar("F", bound=Callable[..., Any])
+CaseRows = Callable[[Iterable[Case]], Iterator[list[Cell]]]
 
 
 def format_list(role: str) -> str:
@@ -29,9 +32,10 @@ def format_list(role: str) -> str:
     return "\n".join(lines)
 
 
-def case_formats() -> list[str]:
-    """The export formats that cases alone can be printed in."""
-    return [name for name, exporter in _loaded("exporter").items() if hasattr(exporter, "case_rows")]
+def case_formats() -> dict[str, CaseRows]:
+    """The export formats that cases alone can be printed in, with what makes rows of them."""
+    made = {name: about_of(exporter).case_rows for name, exporter in _loaded("exporter").items()}
+    return {name: case_rows for name, case_rows in made.items() if case_rows is not None}
 
 
 def format_flags(role: str) -> Callable[[F], F]:

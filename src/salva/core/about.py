@@ -9,14 +9,16 @@ Nobody else asks a component for what it may or may not have.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any, TypeVar
 
+from salva.core.case import Case
 from salva.core.judged import Rate
 from salva.core.options import NoOptions
 from salva.core.scoring import PairScoring
+from salva.core.table import Cell
 from salva.errors import PluginError
 
 _Record = TypeVar("_Record", "About", "Habits")
@@ -73,6 +75,9 @@ class About:
     """Relations: what their violations are a rate of that reports know; None for a figure of their own."""
     scoring: PairScoring | None = None
     """Relations that score pictures against texts: what they say about such scores."""
+
+    case_rows: Callable[[Iterable[Case]], Iterator[list[Cell]]] | None = None
+    """Exporters that can also write cases nobody has painted yet: these as rows, header first."""
 
     def __post_init__(self) -> None:
         for name, value in (("needs", self.needs), ("priced_by", self.priced_by), ("names", self.names)):

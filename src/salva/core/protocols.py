@@ -206,7 +206,6 @@ class Exporter(Protocol):
     """A run to files of one format."""
 
     version: ClassVar[str]
-    # One that can also write cases that nobody has painted yet has `case_rows`: cases to rows, header first.
 
     def write(self, source: RunSource, out: Path) -> Written:
         """Write the file or folder OUT; says how many of what."""

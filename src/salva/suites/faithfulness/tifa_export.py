@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar
 
+from salva.core.about import About
 from salva.core.asked import Asked
 from salva.core.case import Case
 from salva.core.exchange import Written
@@ -50,26 +51,27 @@ def names_of(case: Case) -> tuple[str, str, str, str]:
     return labels["pair_id"], labels.get("category_id", ""), law, dimension
 
 
+def prompt_rows(cases: Iterable[Case]) -> Iterator[list[Cell]]:
+    """The pairs under PROMPT_COLUMNS, header first."""
+    yield list(PROMPT_COLUMNS)
+    for case in cases:
+        pair_id, category_id, law, dimension = names_of(case)
+        yield [pair_id, category_id, law, dimension, *(prompt.text for prompt in case.prompts)]
+
+
 class TifaExport:
     """A folder: prompts, pictures, answers and scores in the layout of the TIFA-lite project."""
 
     version: ClassVar[str] = "1"
+    about: ClassVar[About] = About(case_rows=prompt_rows)
 
     def __init__(self, options: NoOptions) -> None:
         """Nothing can be chosen."""
 
-    @staticmethod
-    def case_rows(cases: Iterable[Case]) -> Iterator[list[Cell]]:
-        """The pairs under PROMPT_COLUMNS, header first."""
-        yield list(PROMPT_COLUMNS)
-        for case in cases:
-            pair_id, category_id, law, dimension = names_of(case)
-            yield [pair_id, category_id, law, dimension, *(prompt.text for prompt in case.prompts)]
-
     def write(self, source: RunSource, out: Path) -> Written:
         """A run's prompts, pictures, answers and scores; a folder a model where there are several."""
         records = source.records
-        write_text(out / "prompts_metalogic.csv", csv_text(self.case_rows(records.cases)))
+        write_text(out / "prompts_metalogic.csv", csv_text(prompt_rows(records.cases)))
         reading = _reading(records.asked)
         for model in records.models:
             verdicts = [verdict for verdict in records.verdicts if verdict.model == model]
