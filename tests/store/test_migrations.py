@@ -74,8 +74,8 @@ def test_an_old_store_is_brought_up_to_date_when_it_is_opened(tmp_path: Path, mo
 
 
 def test_joined_observers_are_split_by_the_labels_of_the_run(tmp_path: Path) -> None:
-    labels = (("detector", "owl+x"), ("detector", "owl"), ("reader", "x"), ("judge", "c++"), ("judge", "j"))
-    labels += (("reader", "z"), ("judge", "z+owl"))
+    labels = [("detector", "owl+x"), ("detector", "owl"), ("reader", "x"), ("reader", "z")]
+    labels += [("judge", "c++"), ("judge", "j"), ("judge", "z+owl")]
     wanted = {
         "owl+x": ("owl+x",),
         "owl+x+j": ("owl+x", "j"),
