@@ -69,7 +69,11 @@ def components_page() -> str:
             summary = (component.__doc__ or "").strip().partition("\n")[0]
             lines += [f"### {name}", "", summary, ""]
             lines += _options_table(role, options_of(component))
-            errors = about_of(component).errors
+            about = about_of(component)
+            if about.made_for:
+                names = about.names if isinstance(about.names, str) else f"{len(about.names)} of its own"
+                lines += [f"Made for: {about.made_for} Names: {names}.", ""]
+            errors = about.errors
             if errors:
                 lines += ["| error type | meaning |", "|---|---|"]
                 lines += [f"| `{error}` | {meaning} |" for error, meaning in errors.items()] + [""]

@@ -129,31 +129,31 @@ class Entry:
 
 def entries(role: str) -> list[Entry]:
     """What can play a role, by name; two claims on one name raise."""
-    found = {
+    by_name = {
         name: Entry(role=role, name=name, source=source, distribution="salva")
         for name, source in BUILT_IN[role].items()
     }
     for point in _installed(role):
         owner = point.dist.name if point.dist else "unknown"
-        if point.name in found:
+        if point.name in by_name:
             raise PluginError(
                 f"two packages register the {role} {point.name!r}: "
-                f"{found[point.name].distribution} and {owner}; uninstall one"
+                f"{by_name[point.name].distribution} and {owner}; uninstall one"
             )
-        found[point.name] = Entry(role=role, name=point.name, source=point.value, distribution=owner)
+        by_name[point.name] = Entry(role=role, name=point.name, source=point.value, distribution=owner)
     for name, source in _loose.get(role, {}).items():
-        found[name] = Entry(role=role, name=name, source=source, distribution="")
+        by_name[name] = Entry(role=role, name=name, source=source, distribution="")
     if role in _STAND_INS:
-        found = {entry.name: entry for entry in entries(_STAND_INS[role][0])} | found
-    return sorted(found.values(), key=lambda entry: entry.name)
+        by_name = {entry.name: entry for entry in entries(_STAND_INS[role][0])} | by_name
+    return sorted(by_name.values(), key=lambda entry: entry.name)
 
 
 def load(role: str, name: str) -> type[Any]:
     """The class behind a name."""
-    known = {entry.name: entry for entry in entries(role)}
-    if name not in known:
-        raise unknown_name(_CALLED.get(role, role), name, known)
-    entry = known[name]
+    by_name = {entry.name: entry for entry in entries(role)}
+    if name not in by_name:
+        raise unknown_name(_CALLED.get(role, role), name, by_name)
+    entry = by_name[name]
     module_name, _, class_name = entry.source.partition(":")
     owner = f" from {entry.distribution}" if entry.distribution else ""
     with blaming(f"the {role} {name!r}{owner} ({entry.source})", "cannot be loaded"):

@@ -126,7 +126,7 @@ class A1111:
 def _snapshot(info: object) -> str:
     """The checkpoint's hash, from the JSON text the server describes its picture with."""
     try:
-        told: Any = json.loads(info) if isinstance(info, str) else info
+        details: Any = json.loads(info) if isinstance(info, str) else info
     except ValueError:
         return ""
-    return str(told.get("sd_model_hash") or "") if isinstance(told, dict) else ""
+    return str(details.get("sd_model_hash") or "") if isinstance(details, dict) else ""

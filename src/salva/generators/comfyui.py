@@ -155,6 +155,6 @@ class ComfyUi:
 def _what_broke(status: dict[str, Any]) -> str:
     for message in status.get("messages", []):
         if isinstance(message, list) and len(message) == 2 and message[0] == "execution_error":
-            told = message[1]
-            return f"{told.get('node_type')} (node {told.get('node_id')}): {told.get('exception_message')}"[:300]
+            node = message[1]
+            return f"{node.get('node_type')} (node {node.get('node_id')}): {node.get('exception_message')}"[:300]
     return "it does not say why"

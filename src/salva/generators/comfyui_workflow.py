@@ -32,7 +32,7 @@ class Form:
     workflow: Workflow
     marked: Mapping[str, tuple[Place, ...]] = field(default_factory=dict)
     """By what goes there: texts that hold its mark in braces."""
-    found: Mapping[str, tuple[Place, ...]] = field(default_factory=dict)
+    traced: Mapping[str, tuple[Place, ...]] = field(default_factory=dict)
     """The same for places without marks."""
 
     def filled(self, values: Mapping[str, str | int]) -> Workflow:
@@ -44,7 +44,7 @@ class Form:
                 inputs = cast(dict[str, Json], filled[node_id]["inputs"])
                 held = str(inputs[input_name])
                 inputs[input_name] = value if held == mark else held.replace(mark, str(value))
-            for node_id, input_name in self.found.get(name, ()):
+            for node_id, input_name in self.traced.get(name, ()):
                 cast(dict[str, Json], filled[node_id]["inputs"])[input_name] = value
         return filled
 
@@ -75,7 +75,7 @@ def read_workflow(path: Path) -> Workflow:
 def make_form(workflow: Workflow, name: str) -> Form:
     """The places of a workflow; one without a place for the prompt or the seed is a UsageError."""
     marked = {what: tuple(_marked(workflow, what)) for what in ("prompt", "seed", "negative", "width", "height")}
-    found: dict[str, tuple[Place, ...]] = {}
+    traced: dict[str, tuple[Place, ...]] = {}
     positive, negative = _texts(workflow, "positive"), _texts(workflow, "negative")
     if not marked["prompt"]:
         both = [place for place in positive if place in negative]
@@ -84,18 +84,18 @@ def make_form(workflow: Workflow, name: str) -> Form:
                 f"{name}: it is not clear where the prompt goes (nodes {sorted({p[0] for p in both}) or 'none'}); "
                 "write {prompt} into the text input that should hold it"
             )
-        found["prompt"] = tuple(positive)
+        traced["prompt"] = tuple(positive)
     if not marked["negative"]:
-        taken = {*found.get("prompt", ()), *marked["prompt"]}
-        found["negative"] = tuple(place for place in negative if place not in taken)
+        taken = {*traced.get("prompt", ()), *marked["prompt"]}
+        traced["negative"] = tuple(place for place in negative if place not in taken)
     if not marked["seed"]:
-        found["seed"] = tuple(_numbers(workflow, _SEED_INPUTS))
-        if not found["seed"]:
+        traced["seed"] = tuple(_numbers(workflow, _SEED_INPUTS))
+        if not traced["seed"]:
             raise UsageError(f'{name}: no node has a seed; write "{{seed}}" where it goes')
     for side in ("width", "height"):
         if not marked[side]:
-            found[side] = tuple(p for p in _numbers(workflow, (side,)) if _is_canvas(workflow, p[0]))
-    return Form(workflow=workflow, marked=marked, found=found)
+            traced[side] = tuple(p for p in _numbers(workflow, (side,)) if _is_canvas(workflow, p[0]))
+    return Form(workflow=workflow, marked=marked, traced=traced)
 
 
 def _inputs(workflow: Workflow) -> Iterator[tuple[str, str, Json]]:

@@ -111,11 +111,11 @@ class CommandLine:
         child.close(0.0 if code is None else _PATIENCE_S)
         if code is None:
             self._n_hangs += 1
-            told = f"{self.options.program!r} gave no picture within {self.options.timeout_s:g} s{child.said()}"
-            return UnusableError(told) if self._n_hangs >= N_HANGS else BackendError(told, is_retryable=False)
-        told = f"{self.options.program!r} ended with exit code {code}{child.said()}"
+            message = f"{self.options.program!r} gave no picture within {self.options.timeout_s:g} s{child.said()}"
+            return UnusableError(message) if self._n_hangs >= N_HANGS else BackendError(message, is_retryable=False)
+        message = f"{self.options.program!r} ended with exit code {code}{child.said()}"
         # A program that ends before it has painted anything will do so again.
-        return BackendError(told, is_retryable=True) if child.n_answers else UnusableError(told)
+        return BackendError(message, is_retryable=True) if child.n_answers else UnusableError(message)
 
     def _outcome(self, answer: dict[str, Any]) -> Rendered | SalvaError:
         if answer.get("refused"):
@@ -128,10 +128,10 @@ class CommandLine:
         try:
             return Rendered(picture=decode_picture(Path(path).read_bytes()), provenance={"file": path})
         except OSError as error:
-            told = f"{self.options.program!r} named {path!r}, which cannot be read: {error.strerror or error}"
+            message = f"{self.options.program!r} named {path!r}, which cannot be read: {error.strerror or error}"
         except ValueError as error:
-            told = f"{self.options.program!r} named {path!r}, which is {error}"
-        return BackendError(told, is_retryable=False)
+            message = f"{self.options.program!r} named {path!r}, which is {error}"
+        return BackendError(message, is_retryable=False)
 
 
 class _Child:

@@ -66,7 +66,7 @@ def fetch(name: str, checkpoint: Checkpoint, variant: str, without: tuple[str, .
         return hub_error(name, repo, commit, error)
 
     with translating(translate), _quiet(diffusers):
-        found = diffusers.DiffusionPipeline.download(
+        downloaded = diffusers.DiffusionPipeline.download(
             repo,
             revision=commit,
             use_safetensors=True,
@@ -74,7 +74,7 @@ def fetch(name: str, checkpoint: Checkpoint, variant: str, without: tuple[str, .
             trust_remote_code=False,
             **dict.fromkeys(without),
         )
-    return Path(found)
+    return Path(downloaded)
 
 
 def read_index(name: str, folder: Path) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from salva.core.fingerprint import fingerprint
 from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
 from salva.errors import BackendError, SalvaError, UsageError
-from salva.generators.folder_layouts import LAYOUTS, MANIFESTS, Found, detect, found_in, worn
+from salva.generators.folder_layouts import LAYOUTS, MANIFESTS, ListedPicture, detect, listed_in, worn
 from salva.generators.folder_repeats import key_of, placed
 from salva.imaging.files import decode_picture
 
@@ -49,19 +49,19 @@ class FolderImages:
         listing = Path(options.listing).expanduser() if options.listing else None
         layouts = detect(self._folder, listing) if options.layout == "auto" else (options.layout,)
         self._layout = " and ".join(layouts)
-        self._by_seed: dict[tuple[str, int], list[Found]] = {}
-        self._by_repeat: dict[tuple[str, int], list[Found]] = {}
+        self._by_seed: dict[tuple[str, int], list[ListedPicture]] = {}
+        self._by_repeat: dict[tuple[str, int], list[ListedPicture]] = {}
         self._seeds: dict[int, int] = {}
         """The folder's own seed of a repeat, where it is known."""
         # One after the other: numbers mean different things in different layouts. The first one has the say.
         for layout in layouts:
-            found = found_in(self._folder, layout, listing)
-            for one in found:
-                if one.seed is not None:
-                    self._by_seed.setdefault((key_of(one), one.seed), []).append(one)
-            by_repeat, seeds = placed(found)
-            for place, ones in by_repeat.items():
-                self._by_repeat.setdefault(place, []).extend(ones)
+            pictures = listed_in(self._folder, layout, listing)
+            for picture in pictures:
+                if picture.seed is not None:
+                    self._by_seed.setdefault((key_of(picture), picture.seed), []).append(picture)
+            by_repeat, seeds = placed(pictures)
+            for place, candidates in by_repeat.items():
+                self._by_repeat.setdefault(place, []).extend(candidates)
             self._seeds = self._seeds or seeds
         self._asked_as: dict[str, str] = {}
         self._missing: dict[tuple[str, int], RenderRequest] = {}
@@ -106,45 +106,47 @@ class FolderImages:
 
     def _render(self, request: RenderRequest) -> Rendered | SalvaError:
         try:
-            one = self._find(request)
+            listed = self._find(request)
         except BackendError as error:
             return error
-        if one is None or not one.path.is_file():
+        if listed is None or not listed.path.is_file():
             # Its other pictures were painted from the folder's seeds; from another one it could not be compared.
             wanted = replace(request, seed=self._seeds.get(request.repeat, request.seed))
             self._missing[wanted.prompt.text, wanted.seed] = wanted
-            return BackendError(self._what_is_missing(wanted, one), is_retryable=False)
+            return BackendError(self._what_is_missing(wanted, listed), is_retryable=False)
         try:
-            picture = decode_picture(one.path.read_bytes())
+            picture = decode_picture(listed.path.read_bytes())
         except (OSError, ValueError) as error:
-            return BackendError(f"the file {str(one.path)!r} is {error}", is_retryable=False)
+            return BackendError(f"the file {str(listed.path)!r} is {error}", is_retryable=False)
         self._n_given += 1
-        return Rendered(picture=picture, provenance={"file": str(one.path)})
+        return Rendered(picture=picture, provenance={"file": str(listed.path)})
 
-    def _find(self, request: RenderRequest) -> Found | None:
+    def _find(self, request: RenderRequest) -> ListedPicture | None:
         text = request.prompt.text.strip()
         keys = dict.fromkeys((text, worn(text)))
-        ones = [
-            one
+        candidates = [
+            listed
             for places, number in ((self._by_seed, request.seed), (self._by_repeat, request.repeat))
             for key in keys
-            for one in places.get((key, number), ())
+            for listed in places.get((key, number), ())
         ]
         # A list may name a file that is gone and, further down, the one that was painted in its place.
-        one = next((one for one in ones if one.path.is_file()), ones[0] if ones else None)
-        if one is not None and one.is_worn:
+        listed = next((listed for listed in candidates if listed.path.is_file()), candidates[0] if candidates else None)
+        if listed is not None and listed.is_worn:
             first = self._asked_as.setdefault(worn(text), text)
             if first != text:
                 raise BackendError(
                     f"a file name cannot tell {text!r} from {first!r}; write a manifest with prompt and path",
                     is_retryable=False,
                 )
-        return one
+        return listed
 
-    def _what_is_missing(self, request: RenderRequest, one: Found | None) -> str:
+    def _what_is_missing(self, request: RenderRequest, listed: ListedPicture | None) -> str:
         what = f"no picture of {request.prompt.text!r} (seed {request.seed}, repeat {request.repeat})"
         where = (
-            f"the file {str(one.path)!r} is not there" if one else f"in {str(self._folder)!r}, read by {self._layout}"
+            f"the file {str(listed.path)!r} is not there"
+            if listed
+            else f"in {str(self._folder)!r}, read by {self._layout}"
         )
         return f"{what}: {where}; what is missing is listed in {str(self._list_path())!r} when the run ends"
 

@@ -26,7 +26,7 @@ _COMPBENCH = re.compile(r"(?P<stem>.+)_(?P<number>\d{6})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class ListedPicture:
     """A picture and the prompt it belongs to."""
 
     path: Path
@@ -75,7 +75,7 @@ def _kind_of_list(listing: Path) -> str:
     return "pairs" if _is_of_pairs(listing) else "manifest"
 
 
-def found_in(folder: Path, layout: str, listing: Path | None = None) -> list[Found]:
+def listed_in(folder: Path, layout: str, listing: Path | None = None) -> list[ListedPicture]:
     """Every picture of a folder with its prompt.
 
     listing: the manifest or list of prompts, where it has another name or lies elsewhere.
@@ -99,14 +99,14 @@ def _pictures(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.suffix.lower() in _SUFFIXES and path.is_file())
 
 
-def _by_manifest(folder: Path, listing: Path | None) -> Iterator[Found]:
+def _by_manifest(folder: Path, listing: Path | None) -> Iterator[ListedPicture]:
     path = listing or next((folder / name for name in MANIFESTS if (folder / name).is_file()), None)
     if path is None:
         raise UsageError(f"{str(folder)!r} has no manifest; write {' or '.join(MANIFESTS)} with prompt and path")
     for where, row in _rows(path):
         if not row.get("prompt") or not row.get("path"):
             raise UsageError(f"{str(path)!r}, {where}: needs prompt and path, has {sorted(row)}")
-        yield Found(
+        yield ListedPicture(
             path=folder / str(row["path"]),
             prompt=str(row["prompt"]),
             seed=_whole(row, "seed", path, where),
@@ -124,7 +124,7 @@ def _whole(row: Mapping[str, object], name: str, path: Path, where: str) -> int 
         raise UsageError(f"{str(path)!r}, {where}: {name} is {value!r}; it must be a whole number") from error
 
 
-def _by_pairs(folder: Path, listing: Path | None) -> Iterator[Found]:
+def _by_pairs(folder: Path, listing: Path | None) -> Iterator[ListedPicture]:
     """Images/<law>/<category>/<dimension>/<pair>_A.png and _B.png, with a CSV of pair_id, prompt_A, prompt_B."""
     path = listing or _pairs_list(folder)
     if path is None:
@@ -137,7 +137,9 @@ def _by_pairs(folder: Path, listing: Path | None) -> Iterator[Found]:
         for side in ("A", "B"):
             prompts[f"{row['pair_id']}_{side}"] = str(row[f"prompt_{side}"])
     files = {path.stem: path for path in sorted(folder.rglob("*")) if path.suffix.lower() in _SUFFIXES}
-    return (Found(path=files[stem], prompt=prompt, repeat=0) for stem, prompt in prompts.items() if stem in files)
+    return (
+        ListedPicture(path=files[stem], prompt=prompt, repeat=0) for stem, prompt in prompts.items() if stem in files
+    )
 
 
 def _pairs_list(folder: Path) -> Path | None:
@@ -150,7 +152,7 @@ def _is_of_pairs(path: Path) -> bool:
     return {"pair_id", "prompt_A", "prompt_B"} <= set(columns_of(path))
 
 
-def _by_geneval(folder: Path) -> Iterator[Found]:
+def _by_geneval(folder: Path) -> Iterator[ListedPicture]:
     """00000/metadata.jsonl with the prompt, 00000/samples/0000.png and so on."""
     for path in sorted(folder.glob("*/metadata.jsonl")):
         prompt = next((str(row["prompt"]) for _, row in _rows(path) if row.get("prompt")), "")
@@ -158,22 +160,22 @@ def _by_geneval(folder: Path) -> Iterator[Found]:
             raise UsageError(f"{str(path)!r} names no prompt")
         for picture in _pictures(path.parent / "samples"):
             repeat = int(picture.stem) if picture.stem.isdecimal() else None
-            yield Found(path=picture, prompt=prompt, repeat=repeat)
+            yield ListedPicture(path=picture, prompt=prompt, repeat=repeat)
 
 
-def _by_compbench(folder: Path) -> Iterator[Found]:
+def _by_compbench(folder: Path) -> Iterator[ListedPicture]:
     """samples/<prompt>_000123.png; the number counts the pictures of the prompt, or all."""
     for path in _pictures(_samples(folder)):
         match = _COMPBENCH.fullmatch(path.stem)
         if match:
-            yield Found(path=path, prompt=match["stem"], is_worn=True, number=int(match["number"]))
+            yield ListedPicture(path=path, prompt=match["stem"], is_worn=True, number=int(match["number"]))
 
 
 def _samples(folder: Path) -> Path:
     return folder / "samples" if (folder / "samples").is_dir() else folder
 
 
-def _by_ids(folder: Path, listing: Path | None) -> Iterator[Found]:
+def _by_ids(folder: Path, listing: Path | None) -> Iterator[ListedPicture]:
     """<id>_<number>.png with a prompts.json of id to prompt, or to an object with text or prompt."""
     path = listing or _prompts_json(folder)
     if path is None:
@@ -182,7 +184,7 @@ def _by_ids(folder: Path, listing: Path | None) -> Iterator[Found]:
     for picture in _pictures(folder):
         match = _NUMBERED.fullmatch(picture.stem)
         if match and match["stem"] in prompts:
-            yield Found(path=picture, prompt=prompts[match["stem"]], seed=int(match["number"]))
+            yield ListedPicture(path=picture, prompt=prompts[match["stem"]], seed=int(match["number"]))
 
 
 def _prompts_json(folder: Path) -> Path | None:
@@ -203,14 +205,14 @@ def _read_ids(path: Path) -> dict[str, str]:
     return prompts
 
 
-def _by_names(folder: Path) -> Iterator[Found]:
+def _by_names(folder: Path) -> Iterator[ListedPicture]:
     """<prompt>_<seed>.png or <prompt>.png, with anything for spaces."""
     for path in _pictures(folder):
         match = _SEEDED.fullmatch(path.stem)
         if match:
-            yield Found(path=path, prompt=match["stem"], is_worn=True, seed=int(match["number"]))
+            yield ListedPicture(path=path, prompt=match["stem"], is_worn=True, seed=int(match["number"]))
         # A prompt may end in a number itself; what is asked for decides.
-        yield Found(path=path, prompt=path.stem, is_worn=True, repeat=0)
+        yield ListedPicture(path=path, prompt=path.stem, is_worn=True, repeat=0)
 
 
 def _rows(path: Path) -> Sequence[Row[Json]]:

@@ -8,32 +8,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from salva.generators.folder_layouts import Found, worn
+from salva.generators.folder_layouts import ListedPicture, worn
 
 _LARGE_SEED = 10_000
 """From here on a seed is taken for a run's own, which has one for every case."""
 
-_Group = dict[str, list[Found]]
+_Group = dict[str, list[ListedPicture]]
 
 
-def key_of(one: Found) -> str:
+def key_of(picture: ListedPicture) -> str:
     """What a prompt is known by: itself, or what a file name leaves of it."""
-    return worn(one.prompt) if one.is_worn else one.prompt.strip()
+    return worn(picture.prompt) if picture.is_worn else picture.prompt.strip()
 
 
-def placed(found: Sequence[Found]) -> tuple[dict[tuple[str, int], list[Found]], dict[int, int]]:
+def placed(listed: Sequence[ListedPicture]) -> tuple[dict[tuple[str, int], list[ListedPicture]], dict[int, int]]:
     """Pictures by prompt and repeat; and the folder's own seed of each repeat, where prompts share small ones."""
     groups: _Group = {}
-    for one in found:
-        groups.setdefault(key_of(one), []).append(one)
-    repeats, seeds = _told_by_numbers(groups)
-    places: dict[tuple[str, int], list[Found]] = {}
-    for key, ones in groups.items():
+    for picture in listed:
+        groups.setdefault(key_of(picture), []).append(picture)
+    repeats, seeds = _repeats_by_number(groups)
+    places: dict[tuple[str, int], list[ListedPicture]] = {}
+    for key, pictures in groups.items():
         n_plain = 0
-        for one in ones:
-            number = _number(one)
-            repeat = one.repeat
-            if repeat is not None and one.seed is not None and one.seed >= _LARGE_SEED:
+        for picture in pictures:
+            number = _number(picture)
+            repeat = picture.repeat
+            if repeat is not None and picture.seed is not None and picture.seed >= _LARGE_SEED:
                 # One prompt may stand in two cases, with a seed each: where a run's own seeds are kept, they decide.
                 repeat = None
             elif repeat is None and number is not None:
@@ -41,17 +41,21 @@ def placed(found: Sequence[Found]) -> tuple[dict[tuple[str, int], list[Found]], 
             elif repeat is None:
                 repeat, n_plain = n_plain, n_plain + 1
             if repeat is not None:
-                places.setdefault((key, repeat), []).append(one)
+                places.setdefault((key, repeat), []).append(picture)
     return places, seeds
 
 
-def _told_by_numbers(groups: Mapping[str, Sequence[Found]]) -> tuple[dict[tuple[str, int], int], dict[int, int]]:
+def _repeats_by_number(
+    groups: Mapping[str, Sequence[ListedPicture]],
+) -> tuple[dict[tuple[str, int], int], dict[int, int]]:
     """The repeat of each prompt and number, and the seed of each repeat."""
     numbers = {
-        key: sorted({number for one in ones if one.repeat is None and (number := _number(one)) is not None})
-        for key, ones in groups.items()
+        key: sorted(
+            {number for picture in pictures if picture.repeat is None and (number := _number(picture)) is not None}
+        )
+        for key, pictures in groups.items()
     }
-    is_counted = any(one.number is not None for ones in groups.values() for one in ones)
+    is_counted = any(picture.number is not None for pictures in groups.values() for picture in pictures)
     if not is_counted and any(number < _LARGE_SEED for held in numbers.values() for number in held):
         # A run's own seeds beside a folder's are pictures that were painted later; they are found by their seed.
         numbers = {key: [number for number in held if number < _LARGE_SEED] for key, held in numbers.items()}
@@ -59,14 +63,14 @@ def _told_by_numbers(groups: Mapping[str, Sequence[Found]]) -> tuple[dict[tuple[
     most = max(map(len, numbers.values()), default=0)
     every = sorted({number for held in numbers.values() for number in held})
     if len(every) > most and len(every) == sum(map(len, numbers.values())):
-        is_told = is_counted or every[-1] < _LARGE_SEED
-        return (_running(numbers, most) if is_told else {}), {}
+        is_numbered = is_counted or every[-1] < _LARGE_SEED
+        return (_running(numbers, most) if is_numbered else {}), {}
     if len(every) > most and not is_counted and every[-1] >= _LARGE_SEED:
         return {}, {}
     ranks = {number: rank for rank, number in enumerate(every)}
     repeats = {(key, number): ranks[number] for key, held in numbers.items() for number in held}
-    is_known = not is_counted and every and every[-1] < _LARGE_SEED
-    return repeats, {rank: number for number, rank in ranks.items()} if is_known else {}
+    is_shared = not is_counted and every and every[-1] < _LARGE_SEED
+    return repeats, {rank: number for number, rank in ranks.items()} if is_shared else {}
 
 
 def _running(numbers: Mapping[str, Sequence[int]], most: int) -> dict[tuple[str, int], int]:
@@ -82,5 +86,5 @@ def _running(numbers: Mapping[str, Sequence[int]], most: int) -> dict[tuple[str,
     return {(key, number): order for key, held in numbers.items() for order, number in enumerate(held)}
 
 
-def _number(one: Found) -> int | None:
-    return one.number if one.number is not None else one.seed
+def _number(picture: ListedPicture) -> int | None:
+    return picture.number if picture.number is not None else picture.seed

@@ -132,14 +132,14 @@ class GoogleImages:
             parameters["aspectRatio"] = self.options.aspect_ratio
         body: Json = {"instances": [{"prompt": request.prompt.text}], "parameters": parameters}
         answer: Any = self._endpoint.post_json(f"/v1beta/models/{self.options.model}:predict", body)
-        found = answer.get("predictions") if isinstance(answer, dict) else None
-        for prediction in found if isinstance(found, list) else []:
+        predictions = answer.get("predictions") if isinstance(answer, dict) else None
+        for prediction in predictions if isinstance(predictions, list) else []:
             if prediction.get("bytesBase64Encoded"):
                 picture = picture_from_base64(self._name, str(prediction["bytesBase64Encoded"]))
                 return Rendered(picture=picture, provenance=self._provenance(None))
             if prediction.get("raiFilteredReason"):
                 raise RefusedError(f"{self._name} refused: {prediction['raiFilteredReason']}")
-        if isinstance(answer, dict) and not found:
+        if isinstance(answer, dict) and not predictions:
             # An empty answer is how Imagen declines without giving reasons.
             raise RefusedError(f"{self._name} painted nothing and gave no reason, as it does for blocked prompts")
         raise BackendError(f"{self._name} answered without a picture: {str(answer)[:200]!r}", is_retryable=False)

@@ -161,7 +161,7 @@ class Pocket:
             fed = {"x": x, "t": now, "words": words, "bias": bias, "sentence": sentence}
             x = x + np.float32(t_next - t) * self._canvas.run(None, fed)[0]
         pixels = ((x[: len(rows)].clip(-1, 1) + 1) * 127.5).round().astype(np.uint8).transpose(0, 2, 3, 1)
-        return [Picture(rgb=one.tobytes(), width=self._side, height=self._side) for one in pixels]
+        return [Picture(rgb=image.tobytes(), width=self._side, height=self._side) for image in pixels]
 
 
 def starting_noise(seed: int, side: int) -> NDArray[np.float32]:

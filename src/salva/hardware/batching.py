@@ -54,9 +54,9 @@ class BatchSizer:
         self._gauge = gauge or MemoryGauge(device)
         self._lock = threading.Lock()
         self._too_large = self._limit + 1
-        known = recall(TOPIC, self._key)
-        self._known = known if isinstance(known, int) and known >= 1 else None
-        self.size = max(1, min(self._known or start, self._limit))
+        remembered = recall(TOPIC, self._key)
+        self._remembered = remembered if isinstance(remembered, int) and remembered >= 1 else None
+        self.size = max(1, min(self._remembered or start, self._limit))
         """How many the next batch holds at most."""
 
     def run(
@@ -96,8 +96,8 @@ class BatchSizer:
         with self._lock:
             if n < self.size:
                 return
-            if n != self._known:
-                self._known = n
+            if n != self._remembered:
+                self._remembered = n
                 remember(TOPIC, self._key, n)
             larger = min(2 * n, self._limit)
             if n < larger < self._too_large and self._gauge.allows(larger / n):

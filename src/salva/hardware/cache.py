@@ -36,15 +36,15 @@ def remember(topic: str, key: str, value: Json) -> None:
     folder = cache_folder()
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
-        known = {**_read(topic), key: value}
+        entries = {**_read(topic), key: value}
         with tempfile.NamedTemporaryFile("w", dir=folder, delete=False, encoding="utf-8") as file:
-            json.dump(known, file, indent=1, sort_keys=True)
+            json.dump(entries, file, indent=1, sort_keys=True)
         Path(file.name).replace(folder / f"{topic}.json")
 
 
 def _read(topic: str) -> dict[str, Json]:
     try:
-        known = json.loads((cache_folder() / f"{topic}.json").read_text(encoding="utf-8"))
+        entries = json.loads((cache_folder() / f"{topic}.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return known if isinstance(known, dict) else {}
+    return entries if isinstance(entries, dict) else {}

@@ -76,8 +76,8 @@ def _hub_commit(name: str, repo: str, revision: str, marker: str) -> str:
         with translating(partial(hub_error, name, repo, revision)):
             commit = huggingface_hub.HfApi().model_info(repo, revision=revision, timeout=_PATIENCE_S).sha
     except SalvaError as error:
-        if _is_network(error.__cause__) and (known := _cached_commit(repo, revision, marker)):
-            return known
+        if _is_network(error.__cause__) and (cached := _cached_commit(repo, revision, marker)):
+            return cached
         raise
     assert commit, "the hub names a commit for every revision"
     # What is downloaded by commit leaves no trace of its branch in the hub's cache; offline it is still asked for.
@@ -89,8 +89,8 @@ def _cached_commit(repo: str, revision: str, marker: str) -> str | None:
     """The commit a revision was at when it was downloaded, if it was."""
     from huggingface_hub import try_to_load_from_cache
 
-    known = recall(COMMITS, f"{repo}@{revision}")
-    for asked in (known, revision):
+    remembered = recall(COMMITS, f"{repo}@{revision}")
+    for asked in (remembered, revision):
         cached = try_to_load_from_cache(repo, marker, revision=asked) if isinstance(asked, str) else None
         if isinstance(cached, str):
             # .../snapshots/<commit>/<marker>
@@ -139,9 +139,9 @@ def digest_of_files(files: Iterable[Path], root: Path) -> str:
 def _digest(path: Path) -> str:
     stat = path.stat()
     key = f"{path.resolve()} {stat.st_size} {stat.st_mtime_ns}"
-    known = recall(TOPIC, key)
-    if isinstance(known, str):
-        return known
+    remembered = recall(TOPIC, key)
+    if isinstance(remembered, str):
+        return remembered
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     if stat.st_size > 2**20:

@@ -77,14 +77,14 @@ def _prototypes() -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Every colour in every light, and which colour each is."""
     import numpy as np
 
-    found, whose = [], []
+    lit_colours, whose = [], []
     for i, rgb in enumerate(PALETTE.values()):
         base = np.array(rgb, np.float64)
         for shade in _SHADES:
             lit = base * (0.25 + 0.75 * shade) if shade <= 1 else base + (255 - base) * 0.8 * (shade - 1)
-            found.append(lit)
+            lit_colours.append(lit)
             whose.append(i)
-    return _lab(np.array(found)), np.array(whose)
+    return _lab(np.array(lit_colours)), np.array(whose)
 
 
 def _lab(rgb: NDArray[np.uint8] | NDArray[np.float64]) -> NDArray[np.float64]:

@@ -49,10 +49,10 @@ class CheckpointOptions:
 
 def pin(name: str, options: CheckpointOptions) -> str:
     """The weights as a short string: the commit of a hub id, or the digest of a folder's files."""
-    found = locate(name, options.model, options.revision)
-    if found.folder is None:
-        return str(found.commit)
-    return digest_of_files((path for path in found.folder.iterdir() if path.suffix in _PINNED), found.folder)
+    checkpoint = locate(name, options.model, options.revision)
+    if checkpoint.folder is None:
+        return str(checkpoint.commit)
+    return digest_of_files((path for path in checkpoint.folder.iterdir() if path.suffix in _PINNED), checkpoint.folder)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,26 +86,26 @@ def load(
     except ImportError as error:
         raise MissingExtraError(name, "torch") from error
 
-    found = locate(name, options.model, options.revision)
-    if found.folder is not None:
-        check_weights(name, found.folder)
+    checkpoint = locate(name, options.model, options.revision)
+    if checkpoint.folder is not None:
+        check_weights(name, checkpoint.folder)
     device = choose_device(options.device)
     wanted = "float32" if options.dtype == "auto" and not can_halve else options.dtype
     dtype: torch.dtype = getattr(torch, choose_dtype(wanted, device))
-    with translating(partial(_translate, name, options.model, found)), _quiet(transformers):
-        where = {"revision": found.commit, "trust_remote_code": False}
-        config, _ = transformers.PreTrainedConfig.get_config_dict(found.source, revision=found.commit)
+    with translating(partial(_translate, name, options.model, checkpoint)), _quiet(transformers):
+        where = {"revision": checkpoint.commit, "trust_remote_code": False}
+        config, _ = transformers.PreTrainedConfig.get_config_dict(checkpoint.source, revision=checkpoint.commit)
         kind = str(config.get("model_type", ""))
         if kind not in model_types:
             raise UsageError(
                 f"{name}: {options.model!r} is a checkpoint of type {kind!r}; {purpose} "
                 f"({', '.join(sorted(model_types)[:6])}) is wanted here"
             )
-        processor = getattr(transformers, processor_class).from_pretrained(found.source, **where)
-        model, told = getattr(transformers, model_class).from_pretrained(
-            found.source, **where, use_safetensors=True, dtype=dtype, output_loading_info=True
+        processor = getattr(transformers, processor_class).from_pretrained(checkpoint.source, **where)
+        model, info = getattr(transformers, model_class).from_pretrained(
+            checkpoint.source, **where, use_safetensors=True, dtype=dtype, output_loading_info=True
         )
-    missing = sorted(told["missing_keys"])
+    missing = sorted(info["missing_keys"])
     if missing:
         raise UsageError(
             f"{name}: {options.model!r} lacks {len(missing)} of the weights that a {kind!r} model has, such as "

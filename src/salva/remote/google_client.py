@@ -68,8 +68,8 @@ def _answered(name: str, status: int, error: APIError) -> SalvaError:
 
 
 def _retry_delay(details: str) -> str | None:
-    found = _RETRY_DELAY.search(details)
-    return found.group(1) if found else None
+    delay = _RETRY_DELAY.search(details)
+    return delay.group(1) if delay else None
 
 
 def _address(error: Exception) -> str:

@@ -191,11 +191,11 @@ def _outcomes(binding: Binding, outcomes: Sequence[object], n_wanted: int) -> Se
 
 
 def _check_boxes(binding: Binding, observation: Observation) -> None:
-    found: list[tuple[float, float, float, float]] = []
+    boxes: list[tuple[float, float, float, float]] = []
     if isinstance(observation, Detections):
-        found = [detection.box for detection in observation.boxes]
+        boxes = [detection.box for detection in observation.boxes]
     elif isinstance(observation, Reading):
-        found = [span.box for span in observation.spans]
-    for x0, y0, x1, y1 in found:
+        boxes = [span.box for span in observation.spans]
+    for x0, y0, x1, y1 in boxes:
         is_inside = 0 <= x0 <= x1 <= 1 and 0 <= y0 <= y1 <= 1
         assert is_inside, f"{binding.label}: box {(x0, y0, x1, y1)} is not a box of fractions inside the picture"

@@ -84,7 +84,7 @@ def test_none_leaves_every_label_as_it_is() -> None:
 
 def test_the_table_has_the_painters_things_and_cocos() -> None:
     table = read_table()
-    assert set(PocketDetector.labels()) <= set(table.known())
+    assert set(PocketDetector.labels()) <= set(table.everyday())
     # A mouse is an animal to some and a device to COCO, so nothing is said about it.
     assert [label for label in COCO if label not in table.names] == ["mouse"]
 
@@ -93,7 +93,7 @@ def test_every_name_of_the_table_is_counted_under_itself_in_singular_and_plural(
     from salva.logic.words import plural
 
     table = read_table()
-    for name in table.known():
+    for name in table.everyday():
         assert look_up(name, table) == (name, True)
         assert look_up(plural(name), table) == (name, True), plural(name)
 

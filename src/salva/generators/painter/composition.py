@@ -43,10 +43,10 @@ class Studio:
     """Paints formulas, or scenes of its own choice, with fixed side, styles, background and fault rates."""
 
     def __init__(self, *, side: int, styles: tuple[str, ...], background: str, rates: Mapping[str, float]) -> None:
-        known = sprite_index()["styles"]
+        drawn_styles = sprite_index()["styles"]
         for style in styles:
-            if style not in known:
-                raise UsageError(f"the painter has no style {style!r}; it has: {', '.join(known)}")
+            if style not in drawn_styles:
+                raise UsageError(f"the painter has no style {style!r}; it has: {', '.join(drawn_styles)}")
         self._side = side
         self._styles = styles
         self._background = background
@@ -94,10 +94,10 @@ class Studio:
         _check_entities(names, self._styles)
         if n_things > MOST_THINGS:
             raise UsageError(f"the painter paints at most {MOST_THINGS} things, got {n_things!r}")
-        known = sprite_index()["entities"]
+        drawings = sprite_index()["entities"]
         things = []
         for name in (rng.choice(names) for _ in range(n_things)):
-            is_coloured = known[name]["colourable"] and rng.random() < colour_rate
+            is_coloured = drawings[name]["colourable"] and rng.random() < colour_rate
             things.append(WorldThing(entity=name, colour=rng.choice(list(PALETTE)) if is_coloured else None))
         composed = self._compose(World(things=tuple(things)), None, text, rng)
         assert composed is not None, "a dozen things without places always find room"
@@ -168,10 +168,10 @@ def _spoil(world: World, faults: Sequence[str], rng: random.Random) -> tuple[Wor
 def _wishes(world: World, formula: Formula | None, styles: tuple[str, ...], rng: random.Random) -> list[Wish]:
     # Most pictures are of one hand: a favourite style, taken wherever a thing is drawn in it.
     favourite = rng.choice(styles or list(sprite_index()["styles"])) if rng.random() < 0.6 else None
-    known = sprite_index()["entities"]
+    drawings = sprite_index()["entities"]
     wishes = []
     for thing in world.things:
-        has_favourite = favourite is not None and favourite in known[thing.entity]["styles"]
+        has_favourite = favourite is not None and favourite in drawings[thing.entity]["styles"]
         wishes.append(
             Wish(
                 entity=thing.entity,
@@ -215,9 +215,9 @@ def _place(place: str | None, axis: str, entity: str, formula: Formula | None, r
 def _colour(thing: WorldThing, formula: Formula | None, rng: random.Random) -> str | None:
     if thing.colour is None:
         return None
-    known = sprite_index()["entities"]
-    if not known[thing.entity]["colourable"]:
-        names = ", ".join(name for name in known if known[name]["colourable"])
+    drawings = sprite_index()["entities"]
+    if not drawings[thing.entity]["colourable"]:
+        names = ", ".join(name for name in drawings if drawings[name]["colourable"])
         raise UsageError(f"the painter cannot colour {thing.entity!r}; it can colour: {names}")
     if thing.colour != "other":
         return thing.colour
@@ -241,15 +241,17 @@ def _scene(placed: Sequence[Placed]) -> Scene:
 
 
 def _check_entities(names: Sequence[str], styles: tuple[str, ...]) -> None:
-    known = sprite_index()["entities"]
-    missing = [name for name in names if name not in known]
+    drawings = sprite_index()["entities"]
+    missing = [name for name in names if name not in drawings]
     if missing:
-        raise UsageError(f"the painter has no drawing of {', '.join(map(repr, missing))}; it has: {', '.join(known)}")
-    undrawn = [name for name in names if styles and not set(styles) & set(known[name]["styles"])]
+        raise UsageError(
+            f"the painter has no drawing of {', '.join(map(repr, missing))}; it has: {', '.join(drawings)}"
+        )
+    undrawn = [name for name in names if styles and not set(styles) & set(drawings[name]["styles"])]
     if undrawn:
         raise UsageError(
             f"the painter has no drawing of {', '.join(map(repr, undrawn))} in the style {', '.join(styles)}; "
-            f"{undrawn[0]!r} comes in: {', '.join(known[undrawn[0]]['styles'])}"
+            f"{undrawn[0]!r} comes in: {', '.join(drawings[undrawn[0]]['styles'])}"
         )
 
 

@@ -83,13 +83,13 @@ class Detr:
 
         pixels = to_pixels([r.picture for r in requests], self._pixels, self._loaded.device, self._loaded.dtype)
         with self._batches.on_device, torch.inference_mode():
-            found = self._loaded.processor.post_process_object_detection(
+            by_picture = self._loaded.processor.post_process_object_detection(
                 self._loaded.model(pixel_values=pixels), threshold=self._options.threshold
             )
-            found = [{key: values.float().cpu().numpy() for key, values in one.items()} for one in found]
+            by_picture = [{key: values.float().cpu().numpy() for key, values in seen.items()} for seen in by_picture]
         return [
-            self._rules.detections(one["boxes"], one["scores"], [self._labels[int(i)] for i in one["labels"]])
-            for one in found
+            self._rules.detections(seen["boxes"], seen["scores"], [self._labels[int(i)] for i in seen["labels"]])
+            for seen in by_picture
         ]
 
 

@@ -171,11 +171,11 @@ class Florence2:
                 "raise detector.max_tokens, or keep what fits with detector.cut=keep",
                 is_retryable=False,
             )
-        found: dict[str, list[Any]] = self._processor.post_process_generation(
+        parsed: dict[str, list[Any]] = self._processor.post_process_generation(
             text=answer, task=self.task, image_size=(SCALE, SCALE)
         )[self.task]
-        corners = [[edge / SCALE for edge in box] for box in found["bboxes"]]
-        return self._boxes(labels, corners, [str(label) for label in found["labels"]])
+        corners = [[edge / SCALE for edge in box] for box in parsed["bboxes"]]
+        return self._boxes(labels, corners, [str(label) for label in parsed["labels"]])
 
     def _boxes(self, labels: tuple[str, ...], corners: list[list[float]], said: list[str]) -> Detections:  # noqa: ARG002  # as above
         return self._rules.detections(corners, [1.0] * len(said), said)

@@ -89,10 +89,10 @@ class GroundingDino:
             return [error] * len(requests)  # raised, it would cost the pictures of other cases as well
         pixels = to_pixels([r.picture for r in requests], self._pixels, self._loaded.device, self._loaded.dtype)
         with self._batches.on_device, torch.inference_mode():
-            found = self._loaded.model(pixel_values=pixels, **words)
-            fits = found.logits.float().sigmoid()
+            output = self._loaded.model(pixel_values=pixels, **words)
+            fits = output.logits.float().sigmoid()
             best, place = torch.stack([fits[..., span].amax(-1) for span in spans], -1).max(-1)
-            boxes, scores, which = found.pred_boxes.float().cpu().numpy(), best.cpu().numpy(), place.cpu().numpy()
+            boxes, scores, which = output.pred_boxes.float().cpu().numpy(), best.cpu().numpy(), place.cpu().numpy()
         return [
             self._rules.detections(
                 from_centres(boxes[i]), scores[i], [labels[int(k)] for k in which[i]], are_names=True

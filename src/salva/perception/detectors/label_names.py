@@ -36,7 +36,7 @@ class NameTable:
     singular: frozenset[str] = frozenset()
     """Words that keep their s: a cactus is not a plural of cactu."""
 
-    def known(self) -> tuple[str, ...]:
+    def everyday(self) -> tuple[str, ...]:
         """The names things are counted under."""
         return tuple(sorted(set(self.names.values())))
 
@@ -62,7 +62,7 @@ class Names:
         tidy, is_known = look_up(label, self._table)
         if is_known or self._wordnet is None:
             return tidy
-        return wider_name(tidy, self._table.known(), self._wordnet) or tidy
+        return wider_name(tidy, self._table.everyday(), self._wordnet) or tidy
 
 
 def names_pin(way: str, file: str = "") -> str:
@@ -148,7 +148,7 @@ class WordNet(Protocol):
         """The senses of a word, the most frequent first."""
 
 
-def wider_name(label: str, known: Iterable[str], wordnet: WordNet) -> str | None:
+def wider_name(label: str, names: Iterable[str], wordnet: WordNet) -> str | None:
     """The one known name that every sense of the label is a kind of, or None.
 
     Every sense: a bat is an animal in one and a club in another, so WordNet alone decides nothing about it.
@@ -156,24 +156,24 @@ def wider_name(label: str, known: Iterable[str], wordnet: WordNet) -> str | None
     that is called so before anything else: the first sense of turtle is a pullover with a high collar.
     """
     wanted: dict[str, str] = {}
-    for name in known:
+    for name in names:
         lemma = name.replace(" ", "_")
         own = [sense for sense in wordnet.synsets(lemma, pos="n") if sense.lemma_names()[0] == lemma]
         if own:
             wanted[own[0].name()] = name
-    found = {_nearest(sense, wanted) for sense in wordnet.synsets(label.replace(" ", "_"), pos="n")}
-    return found.pop() if len(found) == 1 else None
+    nearest = {_nearest(sense, wanted) for sense in wordnet.synsets(label.replace(" ", "_"), pos="n")}
+    return nearest.pop() if len(nearest) == 1 else None
 
 
 def _nearest(sense: Synset, wanted: Mapping[str, str]) -> str | None:
     level: list[Synset] = [sense]
     seen: set[str] = set()
     while level:
-        met = {wanted[one.name()] for one in level if one.name() in wanted}
+        met = {wanted[sense.name()] for sense in level if sense.name() in wanted}
         if met:
             return met.pop() if len(met) == 1 else None
-        seen.update(one.name() for one in level)
-        level = [wider for one in level for wider in one.hypernyms() if wider.name() not in seen]
+        seen.update(sense.name() for sense in level)
+        level = [wider for sense in level for wider in sense.hypernyms() if wider.name() not in seen]
     return None
 
 

@@ -136,7 +136,7 @@ class OnnxYolox:
             given = self._session.run(None, {self._input: field})
         shape = np.shape(given[0])
         if len(given) != 1 or len(shape) != 3 or shape[0] != 1 or shape[2] < 6:
-            shapes = ", ".join(str(np.shape(one)) for one in given)
+            shapes = ", ".join(str(np.shape(output)) for output in given)
             raise _no_detector(model, f"it gives {shapes}")
         sides = np.asarray(given[0])[0, :, 2:4]
         if options.decoded and sides.min() < 0:
@@ -187,7 +187,7 @@ def _input_of(session: Any, options: OnnxOptions) -> tuple[str, int, int]:
     inputs = session.get_inputs()
     shape = inputs[0].shape if inputs else []
     if len(inputs) != 1 or len(shape) != 4 or shape[1] != 3 or inputs[0].type != "tensor(float)":
-        given = ", ".join(f"{one.name} {one.shape} {one.type}" for one in inputs)
+        given = ", ".join(f"{port.name} {port.shape} {port.type}" for port in inputs)
         raise _no_detector(options.model, f"it takes {given or 'nothing'}")
     height, width = (size if isinstance(size, int) and size > 0 else options.side for size in shape[2:])
     return inputs[0].name, height, width
@@ -216,13 +216,13 @@ def _labels_within(metadata: Mapping[str, str]) -> tuple[str, ...]:
         return ()
     for read in (json.loads, ast.literal_eval):
         try:
-            found = read(text)
+            names = read(text)
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             continue
-        if isinstance(found, Mapping):
-            return tuple(str(found[key]) for key in sorted(found, key=int))
-        if isinstance(found, list | tuple):
-            return tuple(str(label) for label in found)
+        if isinstance(names, Mapping):
+            return tuple(str(names[key]) for key in sorted(names, key=int))
+        if isinstance(names, list | tuple):
+            return tuple(str(label) for label in names)
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
@@ -234,7 +234,7 @@ def _no_detector(what: str, problem: str) -> UsageError:
 
 
 def _file(path: str, kind: str) -> Path:
-    found = Path(path).expanduser()
-    if not found.is_file():
+    file = Path(path).expanduser()
+    if not file.is_file():
         raise UsageError(f"{NAME}: there is no file {path!r}; give {kind}, as in --detector onnx/path/to/file.onnx")
-    return found
+    return file

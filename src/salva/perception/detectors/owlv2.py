@@ -92,9 +92,9 @@ class Owlv2:
             return [error] * len(requests)  # raised, it would cost the pictures of other cases as well
         pixels = to_pixels([r.picture for r in requests], self._pixels, self._loaded.device, self._loaded.dtype)
         with self._batches.on_device, torch.inference_mode():
-            found = self._loaded.model(pixel_values=pixels, **words)
-            scores, which = found.logits.float().sigmoid().max(-1)
-            boxes, scores, which = found.pred_boxes.float().cpu().numpy(), scores.cpu().numpy(), which.cpu().numpy()
+            output = self._loaded.model(pixel_values=pixels, **words)
+            scores, which = output.logits.float().sigmoid().max(-1)
+            boxes, scores, which = output.pred_boxes.float().cpu().numpy(), scores.cpu().numpy(), which.cpu().numpy()
         picture = requests[0].picture
         side = max(picture.width, picture.height)
         # From shares of the square to shares of the picture in its corner.

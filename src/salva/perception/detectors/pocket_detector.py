@@ -143,10 +143,10 @@ def find_boxes(
     x, y = (columns + 0.5 + dx) / cells, (rows + 0.5 + dy) / cells
     half_width, half_height = np.exp(log_width) * UNIT / cells / 2, np.exp(log_height) * UNIT / cells / 2
     corners = np.stack((x - half_width, y - half_height, x + half_width, y + half_height), 1)
-    found: list[int] = []
+    kept: list[int] = []
     for i in range(len(keep)):
-        if all(_overlap(corners[i], corners[j]) <= MAX_OVERLAP for j in found):
-            found.append(i)
+        if all(_overlap(corners[i], corners[j]) <= MAX_OVERLAP for j in kept):
+            kept.append(i)
     left, top, width, height = frame
     corners = (corners - (left, top, left, top)) / (width, height, width, height)
     corners = corners.clip(0, 1).round(4)
@@ -157,7 +157,7 @@ def find_boxes(
             score=float(scores[i]),
             box=(float(corners[i, 0]), float(corners[i, 1]), float(corners[i, 2]), float(corners[i, 3])),
         )
-        for i in found
+        for i in kept
     )
 
 

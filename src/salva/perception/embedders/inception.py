@@ -61,10 +61,10 @@ class Inception:
 
     def __init__(self, options: InceptionOptions) -> None:
         session = open_users_network(NAME, _file(options.model), options.threads)
-        inputs, outputs = session.get_inputs(), [one.name for one in session.get_outputs()]
+        inputs, outputs = session.get_inputs(), [port.name for port in session.get_outputs()]
         shape = inputs[0].shape if inputs else []
         if len(inputs) != 1 or len(shape) != 4 or shape[1] != 3 or inputs[0].type != "tensor(float)":
-            given = ", ".join(f"{one.name} {one.shape} {one.type}" for one in inputs)
+            given = ", ".join(f"{port.name} {port.shape} {port.type}" for port in inputs)
             raise UsageError(
                 f"{NAME}: {options.model!r} takes {given or 'nothing'}; wanted a float picture (n, 3, height, width)"
             )
@@ -119,13 +119,13 @@ class Inception:
             case "unit":
                 values = values / 255
             case "imagenet":
-                mean, deviation = (np.asarray(one) for one in _IMAGENET)
+                mean, deviation = (np.asarray(values) for values in _IMAGENET)
                 values = (values / 255 - mean) / deviation
         return np.ascontiguousarray(values.transpose(2, 0, 1), dtype=np.float32)[None]
 
 
 def _file(path: str) -> Path:
-    found = Path(path).expanduser()
-    if not found.is_file():
+    file = Path(path).expanduser()
+    if not file.is_file():
         raise UsageError(f"{NAME}: there is no file {path!r}; give an ONNX file, as in --embedder inception/fid.onnx")
-    return found
+    return file

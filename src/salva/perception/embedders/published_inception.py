@@ -126,19 +126,19 @@ def _tensors(path: Path) -> dict[str, torch.Tensor]:
     import torch
 
     try:
-        found: Any = torch.load(path, map_location="cpu", weights_only=True)
+        tensors: Any = torch.load(path, map_location="cpu", weights_only=True)
     except (pickle.UnpicklingError, RuntimeError, EOFError, OSError, ValueError, KeyError) as error:
         raise UsageError(
             f"{NAME}: {str(path)!r} is no whole file of tensors alone; nothing else is read from a pickle, because "
             f"loading it can run code. Without a file {NAME} downloads the published one"
         ) from error
-    if not isinstance(found, dict) or not all(isinstance(value, torch.Tensor) for value in found.values()):
-        raise UsageError(f"{NAME}: {str(path)!r} holds {type(found).__name__}; wanted tensors by name")
-    return found
+    if not isinstance(tensors, dict) or not all(isinstance(value, torch.Tensor) for value in tensors.values()):
+        raise UsageError(f"{NAME}: {str(path)!r} holds {type(tensors).__name__}; wanted tensors by name")
+    return tensors
 
 
 def _file(path: str) -> Path:
-    found = Path(path).expanduser()
-    if not found.is_file():
+    file = Path(path).expanduser()
+    if not file.is_file():
         raise UsageError(f"{NAME}: there is no file {path!r}; without one the published file is downloaded")
-    return found
+    return file

@@ -84,27 +84,27 @@ def _highest(query: Query) -> float:
 
 def _from_json(query: Query, text: str) -> Read:
     try:
-        found = json.loads(text, object_pairs_hook=_once_each)
+        reply = json.loads(text, object_pairs_hook=_once_each)
     except (json.JSONDecodeError, RecursionError) as error:
         raise _Unreadable(f"the reply begins like JSON and is none: {error}") from None
-    assert isinstance(found, dict)
-    found.pop("explanation", None)
+    assert isinstance(reply, dict)
+    reply.pop("explanation", None)
     asked = {"answer"} if query.kind == "answer" else set(_names(query))
-    if found.keys() != asked:
-        raise _Unreadable(f"the reply has {_listed(found)} where {_listed(asked)} is asked for")
+    if reply.keys() != asked:
+        raise _Unreadable(f"the reply has {_listed(reply)} where {_listed(asked)} is asked for")
     if query.kind == "answer":
-        value = found["answer"]
+        value = reply["answer"]
         if not isinstance(value, str):
             raise _Unreadable(f"the answer is {_shown(value)}, which is no text")
         return Read(text=_answer(query, value))
-    return Read(scores={name: _in_range(name, found[name], _highest(query)) for name in _names(query)})
+    return Read(scores={name: _in_range(name, reply[name], _highest(query)) for name in _names(query)})
 
 
 def _once_each(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    by_name = dict(pairs)
+    if len(by_name) < len(pairs):
         raise _Unreadable("the reply says one name twice")
-    return found
+    return by_name
 
 
 def _in_range(name: str, value: object, highest: float) -> float:
@@ -151,12 +151,12 @@ def _named_by(before: str, names: Mapping[str, str], highest: float) -> str | No
 
 def _in_brackets(reply: str, *, is_needed: bool) -> str:
     """The one answer in double brackets; without any, the whole reply where that will do."""
-    found = _BRACKETS.findall(reply)
-    if not found and is_needed:
+    bracketed = _BRACKETS.findall(reply)
+    if not bracketed and is_needed:
         raise _Unreadable(f"the reply {_shown(reply)} has no answer in double brackets")
-    if len(found) > 1:
-        raise _Unreadable(f"the reply has {len(found)} answers in double brackets, and one is asked for")
-    return str(found[0]) if found else reply
+    if len(bracketed) > 1:
+        raise _Unreadable(f"the reply has {len(bracketed)} answers in double brackets, and one is asked for")
+    return str(bracketed[0]) if bracketed else reply
 
 
 def _answer(query: Query, given: str) -> str:

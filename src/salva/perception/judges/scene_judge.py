@@ -88,11 +88,11 @@ class SceneJudge:
         return _chosen(query, holds)
 
     def _score(self, f: Formula, scene: Scene) -> Answer:
-        found = align(f, scene, self._options.reading, self._options.place)
+        aligned = align(f, scene, self._options.reading, self._options.place)
         return Answer(
             text="",
-            scores={"objects": _FULL * found.object_share, "relations": _FULL * found.triple_share},
-            reply=f"objects: {_reckoned(found.objects)}; relations: {_reckoned(found.triples)}",
+            scores={"objects": _FULL * aligned.object_share, "relations": _FULL * aligned.triple_share},
+            reply=f"objects: {_reckoned(aligned.objects)}; relations: {_reckoned(aligned.triples)}",
             usage=_USAGE,
         )
 

@@ -90,15 +90,15 @@ class RapidOcr:
         try:
             # It documents no exception types, and one bad picture must cost only itself.
             with blaming("rapidocr", f"could not read a {picture.width} x {picture.height} picture"):
-                found = engine(pixels)
+                output = engine(pixels)
         except PluginError as error:
             return error
-        if found.txts is None:
+        if output.txts is None:
             return Reading()
         height, width = pixels.shape[:2]
         spans = [
             TextSpan(text=text, score=round(float(score), 4), box=_fractions(corners, width, height))
-            for corners, text, score in zip(found.boxes, found.txts, found.scores, strict=True)
+            for corners, text, score in zip(output.boxes, output.txts, output.scores, strict=True)
             if self._is_text(text, score)
         ]
         return Reading(spans=tuple(spans))
@@ -150,10 +150,10 @@ def _new_engine(options: RapidOcrOptions) -> Any:
 
 
 def _model_folder() -> Path:
-    found = find_spec("rapidocr")
-    if found is None or found.origin is None:
+    spec = find_spec("rapidocr")
+    if spec is None or spec.origin is None:
         raise _broken_install("it is not installed")
-    return Path(found.origin).parent / "models"
+    return Path(spec.origin).parent / "models"
 
 
 def _installed_version() -> str:
