@@ -205,6 +205,15 @@ def test_a_suite_without_laws_gets_its_categories() -> None:
     assert "law by modifier" not in page
 
 
+def test_the_page_says_what_each_relation_that_judged_asks() -> None:
+    case = make_case(suite="mine")
+    verdicts = (make_verdict(), make_verdict(relation="truth"), make_verdict(relation="of-a-plugin-that-is-gone"))
+    page = render_html(RunRecords(cases=(case,), verdicts=verdicts), FakeImages())
+    relations = page.partition('<dl class="relations">')[2].partition("</dl>")[0]
+    assert re.findall("<dt>([^<]+)</dt>", relations) == ["same-scene", "truth"]
+    assert "both images show the same things" in relations
+
+
 def test_a_stored_run_is_written_whole(tmp_path: Path) -> None:
     records, images = random_run(n_entities=2)
     store_run(tmp_path / "run", records, images)

@@ -79,9 +79,10 @@ def command(
     ]
     if form == "json":
         warnings = [quality.warning for _, _, quality in figures]
-        objects = [dict(zip(columns, row, strict=True)) for row in rows]
-        told = [{**made, "embedder": embedder, "warning": said} for made, said in zip(objects, warnings, strict=True)]
-        click.echo(json.dumps(told, ensure_ascii=False, indent=2, allow_nan=False))
+        objects: list[dict[str, object]] = [dict(zip(columns, row, strict=True)) for row in rows]
+        for figure, warning in zip(objects, warnings, strict=True):
+            figure |= {"embedder": embedder, "warning": warning}
+        click.echo(json.dumps(objects, ensure_ascii=False, indent=2, allow_nan=False))
         return
     from salva.core.table import Table
     from salva.report.terminal import print_table

@@ -117,8 +117,8 @@ def make_gallery(records: RunRecords, images: ImageSource, limit: int = MAX_EXHI
     """The counterexamples to show, spread over models and categories."""
     rates = rates_of(verdict.relation for verdict in records.verdicts)
     leading = leading_verdicts(records.cases, records.verdicts, rates, records.asked.headline)
-    everyone = [one for group in leading.values() for one in group]
-    violated = [one for one in everyone if one.verdict.outcome is Outcome.VIOLATED]
+    everyone = [judged for group in leading.values() for judged in group]
+    violated = [judged for judged in everyone if judged.verdict.outcome is Outcome.VIOLATED]
     truths = {
         _key(verdict): verdict
         for verdict in records.verdicts
@@ -128,10 +128,10 @@ def make_gallery(records: RunRecords, images: ImageSource, limit: int = MAX_EXHI
     unseen = spread(_unseen(everyone, truths), min(limit, MAX_UNSEEN))
     maker = _Maker(records.asked, images)
     exhibits = []
-    for one in shown:
-        truth = truths.get(_key(one.verdict))
-        exhibits.append(maker.exhibit(one, _kind(one.verdict, truth), truth))
-    exhibits += [maker.exhibit(one, _UNSEEN, one.verdict) for one in unseen]
+    for judged in shown:
+        truth = truths.get(_key(judged.verdict))
+        exhibits.append(maker.exhibit(judged, _kind(judged.verdict, truth), truth))
+    exhibits += [maker.exhibit(judged, _UNSEEN, judged.verdict) for judged in unseen]
     return Gallery(exhibits=tuple(exhibits), n_violated=len(violated), n_shown=len(shown), n_unseen=len(unseen))
 
 
@@ -173,11 +173,11 @@ class _Maker:
 
     def _shot(self, prompt: Prompt, verdict: Verdict, truth: Verdict | None) -> Shot:
         failures = tuple(failure for failure in verdict.failures if failure.role == prompt.role)
-        known = {(failure.error, failure.entity) for failure in failures}
+        named = {(failure.error, failure.entity) for failure in failures}
         also = tuple(
             failure
             for failure in (truth.failures if truth else ())
-            if failure.role == prompt.role and (failure.error, failure.entity) not in known
+            if failure.role == prompt.role and (failure.error, failure.entity) not in named
         )
         image_id = verdict.images.get(prompt.role)
         picture = _NO_PICTURE if image_id is None else self._thumbnail(image_id)
@@ -260,8 +260,8 @@ def _kind(verdict: Verdict, truth: Verdict | None) -> str:
 
 def _unseen(leading: Sequence[Judged], truths: Mapping[_Key, Verdict]) -> list[Judged]:
     """Pairs whose headline holds while truth is violated, with truth's verdict."""
-    holding = [one for one in leading if one.verdict.outcome is Outcome.HOLDS]
-    paired = [(one.case, truths.get(_key(one.verdict))) for one in holding]
+    holding = [judged for judged in leading if judged.verdict.outcome is Outcome.HOLDS]
+    paired = [(judged.case, truths.get(_key(judged.verdict))) for judged in holding]
     return [Judged(case, truth) for case, truth in paired if truth and truth.outcome is Outcome.VIOLATED]
 
 

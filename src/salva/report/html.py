@@ -27,6 +27,7 @@ from salva.figures.drawing import draw_chart
 from salva.figures.formats import cell_text, figure_text, heading, interval_text, percent
 from salva.figures.svg import svg_markup
 from salva.files.outfiles import write_text
+from salva.registry import entries, load
 from salva.report.chart_files import all_charts, is_wide, write_figures
 from salva.report.gallery import MAX_EXHIBITS, Exhibit, Gallery, make_gallery
 from salva.report.summary import Summary, summarise_records
@@ -110,6 +111,7 @@ def _page(summary: Summary, records: RunRecords, images: ImageSource, limit: int
         script=Markup(script),
         policy=_policy(style, script),
         audit=_audit(summary),
+        relations=_relations(records),
         exhibit_tags=_exhibit_tags,
         chips=_chips,
     )
@@ -155,6 +157,14 @@ def _facts(records: RunRecords) -> list[tuple[str, str]]:
     if records.name:
         facts.append(("run", records.name))
     return facts
+
+
+def _relations(records: RunRecords) -> list[tuple[str, str]]:
+    """The relations that judged, each with what it asks; one that is not installed is left out."""
+    installed = {entry.name for entry in entries("relation")}
+    judged = [name for name in dict.fromkeys(verdict.relation for verdict in records.verdicts) if name in installed]
+    sentences = [(load("relation", name).__doc__ or "").strip().partition("\n")[0] for name in judged]
+    return [(name, text.removeprefix("Relation: ")) for name, text in zip(judged, sentences, strict=True) if text]
 
 
 def _audit(summary: Summary) -> str:

@@ -34,8 +34,8 @@ def to_markdown(summary: Summary) -> str:
 
 def escape(text: str) -> str:
     """Text that Markdown and HTML leave alone, on one line."""
-    plain = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return _SPECIAL.sub(r"\\\1", plain)
+    one_line = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _SPECIAL.sub(r"\\\1", one_line)
 
 
 def _model(model: ModelSummary, unit: str) -> list[str]:

@@ -143,8 +143,8 @@ class _Writer:
             head.append(self.text("None: every decided case kept its relation."))
             yield KeepTogether(head)
             return
-        told = f"{gallery.n_violated} broke their relation; {gallery.n_shown} are shown, spread over the categories."
-        head.append(self.text(told, "small"))
+        counts = f"{gallery.n_violated} broke their relation; {gallery.n_shown} are shown, spread over the categories."
+        head.append(self.text(counts, "small"))
         for exhibit in gallery.exhibits[: gallery.n_shown]:
             yield KeepTogether([*head, *self._exhibit(exhibit)])
             head = []

@@ -47,6 +47,8 @@ class ModelSummary:
     """What the suite is known by, where that is more than a violation rate."""
     open_cases: Mapping[str, int] = field(default_factory=dict)
     """Relation to how many cases it leads because several worlds fit them: two right pictures may differ."""
+    reasons: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    """Outcome and why it is no other to headline verdicts, most frequent first."""
     asides: tuple[KeyFigure, ...] = ()
     """Figures for the small print beside the violation rate."""
 
@@ -257,6 +259,7 @@ def _summarise_model(
         model=model,
         outcomes={str(outcome): outcomes[outcome] for outcome in Outcome},
         errors=dict(errors.most_common()),
+        reasons=_reasons(judged),
         numbers=numbers,
         tables=tuple(tables),
         charts=tuple(charts),
@@ -264,6 +267,12 @@ def _summarise_model(
         open_cases=_open_cases(judged),
         asides=tuple(asides),
     )
+
+
+def _reasons(judged: Judgements) -> dict[tuple[str, str], int]:
+    verdicts = [one.verdict for one in judged.headline]
+    counts = Counter((str(verdict.outcome), verdict.reason) for verdict in verdicts if verdict.reason)
+    return dict(counts.most_common())
 
 
 def _open_cases(judged: Judgements) -> dict[str, int]:

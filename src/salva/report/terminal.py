@@ -90,12 +90,12 @@ def _small_print(model: ModelSummary, unit: str) -> list[str]:
 
 def _reasons(model: ModelSummary) -> list[str]:
     """Why pairs are undecided: the most frequent reasons."""
-    table = model.table("undecided")
-    rows = table.rows if table else ()
     shown = [
-        f"{n} {outcome}: {textwrap.shorten(str(reason), _REASON_WIDTH)}" for outcome, reason, n in rows[:_MAX_REASONS]
+        f"{n} {outcome}: {textwrap.shorten(reason, _REASON_WIDTH)}"
+        for (outcome, reason), n in list(model.reasons.items())[:_MAX_REASONS]
     ]
-    return shown + ([f"{len(rows) - _MAX_REASONS} more reasons are in the report"] if len(rows) > _MAX_REASONS else [])
+    n_more = len(model.reasons) - _MAX_REASONS
+    return shown + ([f"{n_more} more reasons are in the report"] if n_more > 0 else [])
 
 
 def _leading(chart: Chart) -> list[RichTable]:
