@@ -128,6 +128,10 @@ def test_what_a_cell_chooses_is_its_law_and_modifier_and_a_sum_chooses_less() ->
     assert chosen["all, AND"] == (("label:modifier", "and"),)
     assert chosen["all, all"] == ()
     assert chosen["nothing decided"] == ()
+    nameless = Table(name="t", columns=("law", "kappa"), rows=(("", 0.5),))
+    chart = make_chart(table=nameless, x="law", filters={"law": "label:law"}, edge="all")
+    (bar,) = marks_of(draw_chart(chart, 520))
+    assert bar.chooses == (), "nothing has the label ''"
 
 
 def test_colours_follow_the_value_and_words_stay_readable_on_them() -> None:
@@ -154,6 +158,8 @@ def test_a_box_has_its_quarters_and_names_what_lies_beyond() -> None:
     (dots,) = [part for part in mark.parts if isinstance(part, Dots)]
     pixel = (dots.points[0][0] - box.x) / (40 - 1.25)
     assert box.width == pytest.approx(2.5 * pixel), "from 1.25 to 3.75, as the usual rule says"
+    whisker = next(part for part in mark.parts if isinstance(part, Line))
+    assert [(x - box.x) / pixel + 1.25 for x, _ in whisker.points] == pytest.approx([0, 4]), "to the last that is near"
     assert len(dots.points) == 1
 
 

@@ -96,6 +96,14 @@ def test_every_chart_is_in_the_page_once_for_each_width(page: str) -> None:
     assert "Where it breaks: by category" not in titles, "law by modifier says it better"
 
 
+def test_a_label_that_lists_several_things_can_be_chosen_by_each_of_them(page: str) -> None:
+    tags = Page(page).tags
+    card = next(str(attributes["data-tags"]) for tag, attributes in tags if tag == "article")
+    assert len([line for line in card.split("\n") if line.startswith("label:entities\t")]) == 2
+    options = page.partition('data-filter="label:entities"')[2].partition("</select>")[0]
+    assert set(re.findall('value="([^"]+)"', options)) <= {"cat", "dog", "apple", "banana", "cow"}
+
+
 def test_what_cannot_be_chosen_is_no_button() -> None:
     records, images = random_run(n_entities=2)
     fine = tuple(replace(verdict, outcome=Outcome.HOLDS, errors=(), failures=()) for verdict in records.verdicts)
