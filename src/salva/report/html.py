@@ -41,7 +41,7 @@ _MAX_CHIP = 40
 _LABEL = "label:"
 _MAX_NAMES = 6
 """Of more raters than this the rest are counted."""
-_WIDE, _HALF, _NARROW = 880, 520, 340
+_WIDE, _HALF, _NARROW = 800, 520, 340
 """Charts are drawn for a whole row of the page or for half of one, and once more for a telephone."""
 
 
