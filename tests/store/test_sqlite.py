@@ -118,7 +118,7 @@ def test_a_render_comes_back_and_counts_its_attempts(tmp_path: Path) -> None:
     with open_run(tmp_path, "write") as store:
         store.put_render(failed)
         store.put_render(done)
-        assert store.find_render(done.key()) == done
+        assert dict(store.renders()) == {done.key(): done}
         assert store.renders_of("1" * 40) == [done]
         assert store.render_outcome(done.key()) == (Status.DONE, None, ""), "a row without its image is no picture"
         store.put_image(StoredImage(image_id="1" * 40, width=3, height=2, digest="d", n_bytes=9))
@@ -136,9 +136,8 @@ def test_an_image_that_is_forgotten_has_its_renders_tried_again(tmp_path: Path) 
         store.put_image(StoredImage(image_id="1" * 40, width=1, height=1, digest="d", n_bytes=1))
         store.put_render(done)
         store.forget_image("1" * 40, "it is damaged")
-        found = store.find_render(done.key())
-        assert found is not None
-        assert (found.status, found.error, found.image_id) == (Status.FAILED, "it is damaged", None)
+        (forgotten,) = dict(store.renders()).values()
+        assert (forgotten.status, forgotten.error, forgotten.image_id) == (Status.FAILED, "it is damaged", None)
         assert store.find_image("1" * 40) is None
 
 

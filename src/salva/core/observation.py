@@ -100,14 +100,14 @@ def observation_to_json(observation: Observation) -> dict[str, Json]:
                 ],
             }
         case Reading(spans=spans):
-            told: dict[str, Json] = {
+            extras: dict[str, Json] = {
                 "reply": observation.reply,
                 "problem": observation.problem,
                 "usage": dict(observation.usage),
                 "snapshot": observation.snapshot,
             }
             read: list[Json] = [{"text": s.text, "score": s.score, "box": [*s.box]} for s in spans]
-            return {"kind": "reading", "spans": read, **{name: value for name, value in told.items() if value}}
+            return {"kind": "reading", "spans": read, **{name: value for name, value in extras.items() if value}}
         case Answer():
             return {
                 "kind": "answer",

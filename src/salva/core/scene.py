@@ -33,7 +33,3 @@ class Scene:
     """The things of one picture, in no particular order."""
 
     things: tuple[Thing, ...] = ()
-
-    def count(self, label: str) -> int:
-        """How many things have this label."""
-        return sum(thing.label == label for thing in self.things)

@@ -148,11 +148,6 @@ class RunReader:
         rows = self.rows(select("renders", "WHERE image_id = ?"), (image_id,))
         return [self.parsed("renders", row, render_from_row) for row in rows]
 
-    def find_render(self, key: str) -> StoredRender | None:
-        """What became of a render, if it was tried."""
-        row = self._row(select("renders", "WHERE render_key = ?"), key)
-        return None if row is None else self.parsed("renders", row, render_from_row)
-
     def render_outcome(self, key: str) -> tuple[Status, ImageRef | None, str] | None:
         """How a render ended, its image and its error, if it was tried; quicker than the whole record."""
         row = self._row(

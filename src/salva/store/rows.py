@@ -125,24 +125,12 @@ def case_from_row(row: sqlite3.Row) -> Case:
 
 def image_to_row(image: StoredImage) -> Row:
     """An image as its row."""
-    return {
-        "image_id": image.image_id,
-        "width": image.width,
-        "height": image.height,
-        "digest": image.digest,
-        "n_bytes": image.n_bytes,
-    }
+    return {column: getattr(image, column) for column in COLUMNS["images"]}
 
 
 def image_from_row(row: sqlite3.Row) -> StoredImage:
     """An image from its row."""
-    return StoredImage(
-        image_id=row["image_id"],
-        width=row["width"],
-        height=row["height"],
-        digest=row["digest"],
-        n_bytes=row["n_bytes"],
-    )
+    return StoredImage(**dict(row))
 
 
 def render_to_row(render: StoredRender) -> Row:
