@@ -17,10 +17,10 @@ from salva.core.options import NoOptions
 from salva.core.source import RunRecords, RunSource
 from salva.core.verdict import Failure, Outcome
 from salva.errors import StoreError
-from salva.exchange.counterexamples import Counterexamples, safe_name
+from salva.exchange.counterexamples import Counterexamples
 from salva.exchange.exporting import export_run
 from salva.exchange.verdict_rows import verdicts_csv
-from salva.files.outfiles import write_text
+from salva.files.outfiles import safe_name, write_text
 
 
 def _rows(records: RunRecords) -> list[dict[str, str]]:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from salva.cli.rating_flags import columns_of, rating_columns
 from salva.errors import UsageError
 
 
@@ -18,7 +17,10 @@ from salva.errors import UsageError
     type=click.Path(path_type=Path, dir_okay=False),
     help="People's ratings: of a RUN, or of the things whose scores are in FILE.",
 )
-@rating_columns
+@click.option("--people", default="", metavar="COL,...", help="Columns of people's ratings; found by name otherwise.")
+@click.option("--judge", "judges", default="", metavar="COL,...", help="Columns of judges' scores; likewise.")
+@click.option("--item", default="", metavar="COL,...", help="Columns that name the rated thing; likewise.")
+@click.option("--rater", default="", metavar="COL", help="The column that names the rater, one row a rating; likewise.")
 @click.option("--by", "group", default="", metavar="COL", help="Also for each value of this column.")
 @click.option(
     "--bins", default="5", show_default=True, metavar="N|EDGES", help="Bins of Cohen's kappa: how many, or 0,20,40,..."
@@ -51,6 +53,7 @@ def command(
     (`salva import --as ratings`) holds them already.
     """
     from salva.people.agreement import Reckoning, file_agreement, parse_bins
+    from salva.people.ratings import Columns
     from salva.people.run_agreement import imported_agreement, run_agreement
 
     n_bins, edges = parse_bins(bins)
@@ -66,7 +69,8 @@ def command(
             else run_agreement(source, ratings, reckoning)
         )
     else:
-        columns = columns_of(people, judges, item, rater, group)
+        things, raters, scorers = map(_names, (item, people, judges))
+        columns = Columns(things=things, rater=rater, people=raters, judges=scorers, group=group)
         people_file, scores_file = (source, None) if ratings is None else (ratings, source)
         tables, notes = file_agreement(people_file, columns, reckoning, scores_file)
     for line in notes:
@@ -80,3 +84,7 @@ def command(
 
     for table in tables:
         print_table(table)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())

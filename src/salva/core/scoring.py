@@ -45,21 +45,14 @@ class TrainingFilter:
 class PairScoring(Protocol):
     """What a relation that scores pictures against texts says about its scores."""
 
-    @property
-    def suite(self) -> str:
-        """The suite whose cases are scored so."""
-
-    @property
-    def pairs(self) -> tuple[Pair, ...]:
-        """What is scored, matched pairs first."""
-
-    @property
-    def preferences(self) -> tuple[Pair, ...]:
-        """Roles of a picture and of a worse one under the caption of the first, in a case that passes the filter."""
-
-    @property
-    def figures(self) -> tuple[str, ...]:
-        """What follows from a full set of scores, by the names that verdicts have for it."""
+    suite: str
+    """Whose cases are scored so."""
+    pairs: tuple[Pair, ...]
+    """What is scored, matched pairs first."""
+    preferences: tuple[Pair, ...]
+    """Roles of a picture and of a worse one under the caption of the first, in a case that passes the filter."""
+    figures: tuple[str, ...]
+    """What follows from a full set of scores, by the names that verdicts have for it."""
 
     def figures_of(self, scores: Mapping[Pair, float]) -> Mapping[str, float]:
         """These figures."""

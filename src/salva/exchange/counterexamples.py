@@ -5,10 +5,8 @@ File names are made from ids, never from prompts, and no cell can be taken for a
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -26,7 +24,7 @@ from salva.core.source import ImageSource, RunSource
 from salva.core.table import Cell
 from salva.core.verdict import Outcome, Verdict, observers_text
 from salva.errors import StoreError
-from salva.files.outfiles import cannot_write, write_text
+from salva.files.outfiles import cannot_write, safe_name, write_text
 from salva.files.tables import csv_text
 from salva.judging.headline import leading_verdicts
 from salva.registry import rates_of, widened
@@ -57,15 +55,6 @@ class Counterexamples:
         write_text(out / "index.jsonl", "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries))
         write_text(out / "index.csv", csv_text(_index_rows(entries)))
         return Written(n=len(entries), what="counterexamples")
-
-
-def safe_name(text: str) -> str:
-    """A file name for any text: plain letters stay, anything else is replaced and told apart by a hash."""
-    plain = re.sub(r"[^a-z0-9-]+", "-", text.lower()).strip("-")[:80]
-    if plain and plain == text:
-        return plain
-    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return f"{plain}-{digest}" if plain else digest
 
 
 def _box_json(box: Detection) -> Json:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 import tempfile
 from pathlib import Path
 
@@ -24,6 +26,20 @@ def write_bytes(path: Path, data: bytes) -> None:
         temporary.replace(path)
     except OSError as error:
         raise cannot_write(path, error) from error
+
+
+def safe_name(text: str) -> str:
+    """A file name for any text: small letters, digits and dashes stay, what is replaced is told apart by a hash."""
+    return told_apart(re.sub(r"[^a-z0-9-]+", "-", text.lower()).strip("-"), text)
+
+
+def told_apart(name: str, text: str) -> str:
+    """A name made of a text, with a hash of the text where the two differ, so that no two texts share one."""
+    name = name[:80]
+    if name and name == text:
+        return name
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{name}-{digest}" if name else digest
 
 
 def cannot_write(path: Path, error: OSError) -> StoreError:

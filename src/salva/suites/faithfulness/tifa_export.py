@@ -6,7 +6,6 @@ Images/<law>/<category>/<dimension>/<pair>_A.png. What is written here `salva im
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -21,7 +20,7 @@ from salva.core.source import ImageSource, RunSource
 from salva.core.table import Cell, Table
 from salva.core.verdict import PAIR, Verdict
 from salva.errors import StoreError, UsageError
-from salva.files.outfiles import write_bytes, write_text
+from salva.files.outfiles import told_apart, write_bytes, write_text
 from salva.files.tables import csv_text
 from salva.judging.headline import join
 from salva.logic.questions import NO, YES, Question, expected_answer, questions_about
@@ -175,9 +174,5 @@ def _reading(asked: Asked) -> str:
 
 
 def _safe(name: str) -> str:
-    """A file name for any name: letters, digits, dots inside and underscores stay; the rest is told apart by a hash."""
-    plain = re.sub(r"[^A-Za-z0-9_.-]+", "_", name).strip(".")[:80]
-    if plain and plain == name:
-        return plain
-    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return f"{plain}-{digest}" if plain else digest
+    """A file name for any name; the project's own stay as they are."""
+    return told_apart(re.sub(r"[^A-Za-z0-9_.-]+", "_", name).strip("."), name)

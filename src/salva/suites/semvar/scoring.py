@@ -16,9 +16,9 @@ class TripleScoring:
     """Seven scores a triple; figures, cases and filter are those of the paper."""
 
     suite = "semvar"
-    pairs = PAIRS
+    pairs: tuple[Pair, ...] = PAIRS
     preferences: tuple[Pair, ...] = (("a", "pv"), ("pv", "a"), ("pv", "pi"), ("pi", "pv"))
-    figures = ("kappa", "gamma_w", "gamma_wo")
+    figures: tuple[str, ...] = ("kappa", "gamma_w", "gamma_wo")
 
     def figures_of(self, scores: Mapping[Pair, float]) -> dict[str, float]:
         """Kappa and its parts."""
