@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from salva.core.about import options_of
+from salva.core.about import Naming, about_of, options_of
 from salva.core.case import Case, Prompt
 from salva.core.image import ImageRef, Picture
 from salva.core.observation import Detection, Detections, Observation, Reading
@@ -110,6 +110,14 @@ def test_relations(binding: Binding) -> None:
 def test_the_rest_have_versions_and_plain_options(role: str) -> None:
     for binding in named(role):
         check_binding(binding)
+
+
+@pytest.mark.parametrize("name", BUILT_IN["detector"])
+def test_every_detector_says_what_it_can_name_and_what_it_was_made_for(name: str) -> None:
+    about = about_of(load("detector", name))
+    assert about.names is not Naming.UNKNOWN
+    assert about.made_for.endswith("."), "one sentence"
+    assert (about.names is Naming.ASKED) == about.takes_labels
 
 
 def every_binding() -> list[Binding]:

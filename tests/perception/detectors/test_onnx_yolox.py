@@ -100,8 +100,11 @@ def test_eighty_things_without_names_are_cocos(tmp_path: Path) -> None:
     given = rows(80)
     given[0, 0, :5] = (10, 10, 5, 5, 1)
     given[0, 0, 5 + COCO.index("sports ball")] = 1
-    (seen,) = look(detector(save_fixed(tmp_path / "n.onnx", given), decoded="true"), plain(64, 64))
+    cocos = detector(save_fixed(tmp_path / "n.onnx", given), decoded="true")
+    (seen,) = look(cocos, plain(64, 64))
     assert (seen.label, seen.raw) == ("ball", "sports ball")
+    assert {"cat", "ball"} <= set(cocos.habits.names), "what it can name is said in everyday names"
+    assert "sports ball" not in cocos.habits.names
 
 
 def test_it_keeps_the_promises_of_the_seam(tmp_path: Path, labels: str) -> None:
