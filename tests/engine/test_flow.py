@@ -213,7 +213,7 @@ def test_a_row_of_5000_looks_that_wait_for_one_another_fails_in_one_step(tmp_pat
         )
         for i in range(5000)
     }
-    part = RelationPart(label="last", relation=LastOfMany(LastOfMany.Options()), about=LastOfMany.about, identity={})
+    part = RelationPart(label="last", relation=LastOfMany(LastOfMany.Options()), about=LastOfMany.about)
     looks = (Look(role="a", query=Query(role="detector 4999")),)
     applied = AppliedRelation(part=part, perceivers=row, observers=("row",), first_looks=looks)
     case = Case(case_id="one", suite="fake", category="all", prompts=(Prompt(role="a", text="cat"),), relation="last")

@@ -13,7 +13,6 @@ from typing import cast
 from salva.core.about import About
 from salva.core.blame import blaming
 from salva.core.case import Case
-from salva.core.fingerprint import Json
 from salva.core.image import ImageRef
 from salva.core.protocols import Look, Relation, Sight
 from salva.core.spec import Binding, RunSpec
@@ -37,7 +36,6 @@ class RelationPart:
     label: str
     relation: Relation
     about: About
-    identity: Mapping[str, Json]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,8 +88,7 @@ class Cast:
         judges = [Actor.of(binding, label(binding)) for binding in spec.judges]
         perceivers: list[Perceivers] = [{**singles, "judge": judge} for judge in judges] or [singles]
         relations = tuple(
-            RelationPart(label=label(b), relation=cast(Relation, build(b)), about=b.about, identity=b.identity())
-            for b in spec.relations
+            RelationPart(label=label(b), relation=cast(Relation, build(b)), about=b.about) for b in spec.relations
         )
         actors = tuple(models) or tuple(Actor.of(binding) for binding in spec.models)
         made = cls(
