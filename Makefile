@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -qq --constraint constraints.txt
 DEMO_RUN := runs/demo
 
-.PHONY: demo test check bench docs mutants release clean
+.PHONY: demo test check bench docs mutants prove release clean
 
 demo: $(VENV)/.base
 	$(BIN)/salva run metalogic --out $(DEMO_RUN)
@@ -31,6 +31,10 @@ docs: $(VENV)/.test
 mutants: $(VENV)/.test
 	@$(PIP) --editable '.[mutants]'
 	$(BIN)/python tools/mutants.py
+
+# The logic against its slow second opinion, on many more formulas and scenes than `make test` tries.
+prove: $(VENV)/.test
+	SALVA_PROVE=20 $(BIN)/python -m pytest -q tests/logic/test_dealing.py
 
 # The files of a release, in dist/; `make test` checks that they install and work.
 release: $(VENV)/.test

@@ -91,13 +91,11 @@ def test_whoever_always_says_yes_is_wrong_somewhere(notation: str) -> None:
     assert NO in _expected(notation).values()
 
 
-def test_a_place_is_asked_among_the_other_placed_things() -> None:
-    # Both in the left half: by the order of centroids the cat is on the left all the same, and the dog on the right.
+def test_a_place_is_asked_by_itself_and_halves_decide() -> None:
     asked = questions_about(("cat@left & dog@right",))
+    # The things stand at 0.2 and 0.4: one after the other, and both in the left half.
     said = _answers(asked, _scene("cat", "dog"))
     assert said["Is there a cat on the left of the picture?"] == YES
-    assert said["Is there a dog on the right of the picture?"] == YES
-    said = _answers(asked, _scene("dog", "cat"))
     assert said["Is there a dog on the right of the picture?"] == NO
 
 
@@ -116,16 +114,17 @@ def test_formulas_exclude_each_other_or_not() -> None:
     assert not entails(parse("cup"), parse("!2 cup"), "at-least")
 
 
-def _answers(asked: tuple[Question, ...], scene: Scene) -> dict[str, str]:
-    """What an all-seeing judge answers: the choice whose formula is true of the scene."""
+def _answers(asked: tuple[Question, ...], scene: Scene, place: str = "order") -> dict[str, str]:
+    """What an all-seeing judge answers: the first choice that is true of the scene (between a third and a half of the
+    side a thing is on the left and can be called elsewhere as well)."""
     said = {}
     for question in asked:
         right = [
             choice
             for choice, meaning in zip(question.choices, question.formulas, strict=True)
-            if satisfies(parse(meaning), scene, "at-least")
+            if satisfies(parse(meaning), scene, "at-least", place)
         ]
-        assert len(right) == 1, (question, scene)
+        assert right, (question, scene)
         said[question.text] = right[0]
     return said
 
@@ -179,8 +178,9 @@ _THINGS = st.builds(
 def test_a_right_picture_gives_every_expected_answer(formula: Formula, things: list[Thing]) -> None:
     notation, scene = to_notation(formula), Scene(things=tuple(things))
     asked = questions_about((notation,))
-    said = _answers(asked, scene)
-    is_right = satisfies(formula, scene)
+    # By thirds every thing has one place, so that each question has one answer.
+    said = _answers(asked, scene, "thirds")
+    is_right = satisfies(formula, scene, place="thirds")
     assert is_satisfied(notation, asked, said) is is_right
     if is_right:
         wrong = [q.text for q in asked if expected_answer(q, notation) not in (None, said[q.text])]

@@ -25,7 +25,7 @@ from salva.logic.formula import (
     entities,
     stated_counts,
 )
-from salva.logic.frame import EntityFrame, StateClass, check_reading
+from salva.logic.frame import Counts, EntityFrame, StateClass, check_reading
 from salva.logic.order import Profile, canonical, is_consistent
 
 _MAX_LEVELS = 200
@@ -146,14 +146,21 @@ class Diagram:
         self._n_visits = 0
         self._consistent: dict[tuple[int, Context], bool] = {}
         self._counts: list[dict[tuple[int, int, Context], int]] = [{} for _ in formulas]
+        self._counted: set[int] = set()
 
     def begin(self) -> None:
-        """Start a walk with its whole allowance."""
+        """Start a walk with its whole allowance, and with nothing learnt that would make it cheaper."""
         self._n_visits = 0
+        self._consistent.clear()
 
     def count(self, k: int = 0) -> int:
         """The number of worlds of formula k."""
         self.begin()
+        if k not in self._counted:
+            # Nothing that an unfinished walk has learnt: what is too large stays so, whatever was asked before.
+            self._counts[k].clear()
+            self._count(k, 0, self.roots[k], ())
+            self._counted.add(k)
         return self._count(k, 0, self.roots[k], ())
 
     def difference(self) -> tuple[Path, int] | None:
@@ -164,14 +171,46 @@ class Diagram:
             alike[i] = alike[i + 1] and all(c.fits[0] == c.fits[1] for c in self.levels[i].choices)
         return self._difference(0, self.roots[0], self.roots[1], (), alike, set())
 
+    def admits(self, state: Sequence[Counts | bool | None]) -> bool:
+        """Whether numbers of things in cells, and which relations hold, are a world of the first formula."""
+        node = self.roots[0]
+        for i, (level, made) in enumerate(zip(self.levels, state, strict=True)):
+            if level.frame is None:
+                values = {level.literals[0]: bool(made)}
+            else:
+                assert isinstance(made, tuple)
+                seen = level.frame.classify(made)
+                if not seen.fits[0]:
+                    return False
+                values = dict(zip(level.literals, seen.truths, strict=True))
+            node = self.nodes.restrict(node, i, values, {})
+        return node == TRUE and self.is_paintable(state)
+
+    def is_paintable(self, state: Sequence[Counts | bool | None]) -> bool:
+        """Whether some picture has things at these places that stand in just these relations."""
+        context: list[Profile | bool] = []
+        for i, (level, made) in enumerate(zip(self.levels, state, strict=True)):
+            if level.frame is None:
+                context.append(bool(made))
+                if not self._is_consistent(i, tuple(context)):
+                    return False
+            elif level.frame.is_related:
+                assert isinstance(made, tuple)
+                profile = level.frame.classify(made).profile
+                assert profile is not None
+                context.append(profile)
+            if level.is_last:
+                context = []
+        return True
+
     def paths(self, k: int = 0) -> Iterator[Path]:
         """Every path to worlds of formula k, fullest worlds first."""
-        self.begin()
+        self.count(k)
         yield from self._paths(k, 0, self.roots[k], (), [])
 
     def path_at(self, index: int, k: int = 0) -> tuple[Path, int]:
         """The path to the world with this index, and the world's index among those of the path."""
-        self.begin()
+        self.count(k)
         node, context = self.roots[k], Context()
         path: Path = []
         weight = 1

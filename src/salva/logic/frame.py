@@ -12,9 +12,11 @@ from typing import NamedTuple
 
 from salva.errors import UsageError
 from salva.logic.formula import Atom, Description, axis_of, largest_total
-from salva.logic.order import Profile
+from salva.logic.order import RANK, Profile
 
 READINGS = ("exact", "at-least")
+ELSEWHERE = "elsewhere"
+"""The place of a thing that stands at none of those named for it; with all three of an axis named there is none."""
 _MAX_STEPS = 50_000
 
 Counts = tuple[int, ...]
@@ -77,6 +79,7 @@ class EntityFrame:
             rows += [Cell(None, None, y) for y in dict.fromkeys(cell.y for cell in self.cells) if y]
         self._rows = tuple(rows)
         self._n_described = len(joint)
+        self._unnamed = tuple(_unnamed([getattr(cell, axis) for cell in self.cells]) for axis in ("x", "y"))
         self._matches = tuple(tuple(_matches(row, cell) for row in rows) for cell in self.cells)
         self._memo: dict[tuple[int, Counts], dict[StateClass, int]] = {}
 
@@ -157,7 +160,7 @@ class EntityFrame:
             elif n:
                 ys.append((row.y, min(n, 2)))
         whole = ((None, total),) if total else ()
-        return Profile(total, tuple(xs) or whole, tuple(ys) or whole)
+        return Profile(total, tuple(xs) or whole, tuple(ys) or whole, *self._unnamed)
 
 
 def _caps(
@@ -180,14 +183,20 @@ def _caps(
 def _cells(joint: dict[Description, int]) -> tuple[Cell, ...]:
     rows = [_row(description) for description in joint]
     colours = _values([row.colour for row in rows], "other")
-    xs = _values([row.x for row in rows], "elsewhere")
-    ys = _values([row.y for row in rows], "elsewhere")
+    xs, ys = (_values([getattr(row, axis) for row in rows], ELSEWHERE) for axis in ("x", "y"))
     return tuple(Cell(colour, x, y) for colour in colours for x in xs for y in ys)
 
 
 def _values(mentioned: list[str | None], rest: str) -> list[str | None]:
     values = list(dict.fromkeys(value for value in mentioned if value))
+    if rest == ELSEWHERE and len(values) == 3:
+        return [*values]
     return [*values, rest] if values else [None]
+
+
+def _unnamed(places: list[str | None]) -> tuple[int, ...]:
+    """The ranks of an axis that no place is named for."""
+    return tuple(sorted({0, 1, 2} - {RANK[place] for place in places if place and place != ELSEWHERE}))
 
 
 def _row(description: Description) -> Cell:

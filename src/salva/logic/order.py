@@ -7,8 +7,8 @@ neither of two things need be left of the other, or larger. Knows nothing of for
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import product
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, product
 from typing import NamedTuple
 
 from salva.logic.formula import Related
@@ -24,8 +24,11 @@ class Profile(NamedTuple):
 
     total: int
     x: tuple[tuple[str | None, int], ...]
-    """(place, number) for each place of the axis that has any; place is None or "elsewhere" when it says nothing."""
+    """(place, number) for each place of the axis that has any; None where no place of the axis is named."""
     y: tuple[tuple[str | None, int], ...]
+    unnamed_x: tuple[int, ...] = ()
+    """The ranks that "elsewhere" can have: those of the places that are not named for the entity."""
+    unnamed_y: tuple[int, ...] = ()
 
 
 def canonical(relation: Related) -> Related:
@@ -49,8 +52,8 @@ def is_consistent(profiles: Mapping[str, Profile], said: Sequence[tuple[Related,
     larger = [(r, holds) for r, holds in said if r.relation == "larger_than"]
     sizes = {e: ((None, p.total),) if p.total else () for e, p in profiles.items()}
     return (
-        (not left_of or _can_be_lined_up({e: p.x for e, p in profiles.items()}, left_of))
-        and (not above or _can_be_lined_up({e: p.y for e, p in profiles.items()}, above))
+        (not left_of or any(_can_be_lined_up(ranks, left_of) for ranks in _rankings(profiles, "x")))
+        and (not above or any(_can_be_lined_up(ranks, above) for ranks in _rankings(profiles, "y")))
         and (not larger or _can_be_lined_up(sizes, larger))
     )
 
@@ -75,15 +78,15 @@ class _Group(NamedTuple):
 
 
 def _can_be_lined_up(
-    places: Mapping[str, tuple[tuple[str | None, int], ...]], said: Sequence[tuple[Related, bool]]
+    places: Mapping[str, tuple[tuple[int | None, int], ...]], said: Sequence[tuple[Related, bool]]
 ) -> bool:
     groups: dict[str, list[_Group]] = {}
     n_points = 0
     for entity, of_entity in places.items():
         groups[entity] = []
-        for place, number in of_entity:
+        for rank, number in of_entity:
             n_new = 1 if number == 1 else 2
-            groups[entity].append(_Group(RANK.get(place or ""), n_points, n_points + n_new - 1))
+            groups[entity].append(_Group(rank, n_points, n_points + n_new - 1))
             n_points += n_new
     loose: list[tuple[int, int]] = []
     strict: list[tuple[int, int]] = []
@@ -100,6 +103,25 @@ def _can_be_lined_up(
             loose += [(b.high, a.low) for a, b in pairs]
     options.sort(key=len)
     return _has_a_choice(n_points, loose, strict, options)
+
+
+def _rankings(profiles: Mapping[str, Profile], axis: str) -> Iterator[dict[str, tuple[tuple[int | None, int], ...]]]:
+    """Where the things of each entity can stand on an axis, by rank: elsewhere is any place not named for them."""
+    ways: list[list[tuple[tuple[int | None, int], ...]]] = []
+    for profile in profiles.values():
+        groups = dict(getattr(profile, axis))
+        n_elsewhere = groups.pop("elsewhere", 0)
+        fixed = tuple((RANK[place] if place else None, n) for place, n in groups.items())
+        unnamed = getattr(profile, f"unnamed_{axis}")
+        spread: list[tuple[tuple[int | None, int], ...]] = [()]
+        if n_elsewhere:
+            # Several things elsewhere may stand together or apart; more than one at a rank says no more than two do.
+            spread = [((rank, n_elsewhere),) for rank in unnamed]
+            if n_elsewhere > 1:
+                spread += [((a, n), (b, m)) for a, b in combinations(unnamed, 2) for n, m in ((1, 1), (2, 2))]
+        ways.append([(*fixed, *some) for some in spread])
+    for chosen in product(*ways):
+        yield dict(zip(profiles, chosen, strict=True))
 
 
 def _has_a_choice(

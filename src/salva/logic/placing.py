@@ -78,6 +78,10 @@ class Axis:
                 found[i] = place
         return found
 
+    def fitting(self, entity: str, thing: Thing, things: Things) -> list[str]:
+        """The places mentioned for the entity that a thing of it can be said to be at."""
+        return [place for place in self._places.get(entity, ()) if self._fits(thing, place, things)]
+
     def _at(self, thing: Thing) -> float:
         box = thing.box
         return (box[0] + box[2]) / 2 if self.axis == "x" else (box[1] + box[3]) / 2
@@ -88,7 +92,7 @@ class Axis:
     def _fits(self, thing: Thing, place: str, things: Things) -> bool:
         at, rank = self._at(thing), RANK[place]
         if self._rule == "thirds":
-            return rank == (at > 1 / 3) + (at > 2 / 3)
+            return rank == third(at)
         is_alone = True
         for anchor in self._anchors:
             if anchor.rank == rank:
@@ -113,6 +117,11 @@ class Axis:
         if is_alone:
             return at < 0.5 if rank == 0 else at > 0.5 if rank == 2 else 1 / 3 <= at <= 2 / 3
         return True
+
+
+def third(at: float) -> int:
+    """Which third of the side a centre is in: 0, 1 or 2; the middle one has both its edges."""
+    return 0 if at < 1 / 3 else 2 if at > 2 / 3 else 1
 
 
 def is_related(relation: str, first: Thing, second: Thing) -> bool:

@@ -19,10 +19,8 @@ from salva.logic.formula import (
     Formula,
     Literal,
     Not,
-    Or,
     Related,
     atoms,
-    axis_of,
     conjunction,
     entities,
     largest_counts,
@@ -75,10 +73,9 @@ def questions_about(notations: tuple[str, ...], reading: str = "exact") -> tuple
         _add(found, _is_it_so(Atom(entity)))
     for entity in names:
         _add(found, _how_many(entity, max(largest_counts(f).get(entity, 0) for f in formulas)))
-    placed = tuple(dict.fromkeys(a for f in formulas for a in atoms(f) if isinstance(a, Atom) and a.place))
     for f in formulas:
         for literal in atoms(f):
-            _add(found, _is_it_so(literal, placed))
+            _add(found, _is_it_so(literal))
     for f in formulas:
         for literal in atoms(f):
             if entails(f, literal, reading):
@@ -165,8 +162,8 @@ def _add(found: dict[str, Question], question: Question) -> None:
     found.setdefault(question.literal or question.text, question)
 
 
-def _is_it_so(literal: Literal, placed: tuple[Atom, ...] = ()) -> Question:
-    """The yes-or-no question for an atom or a relation; placed are the atoms its place is told apart from."""
+def _is_it_so(literal: Literal) -> Question:
+    """The yes-or-no question for an atom or a relation; asked by itself, a place is a half of the picture."""
     if isinstance(literal, Related):
         words = f"Is there {with_article(literal.first)} {RELATION_WORDS[literal.relation]} "
         text = f"{words}{with_article(literal.second)} in the picture?"
@@ -180,19 +177,10 @@ def _is_it_so(literal: Literal, placed: tuple[Atom, ...] = ()) -> Question:
         text=text,
         kind=kind,
         choices=(YES, NO),
-        formulas=(to_notation(_among(literal, placed)), to_notation(_among(Not(literal), placed))),
+        formulas=(to_notation(literal), to_notation(Not(literal))),
         literal=_key(literal),
         parents=parents,
     )
-
-
-def _among(f: Formula, placed: tuple[Atom, ...]) -> Formula:
-    """The formula with the other placed things mentioned and nothing said of them: left is left of those."""
-    literal = f.part if isinstance(f, Not) else f
-    if not isinstance(literal, Atom) or literal.place is None:
-        return f
-    others = [other for other in placed if other != literal and axis_of(str(other.place)) == axis_of(literal.place)]
-    return conjunction([f, *(Or(other, Not(other)) for other in others)])
 
 
 def _key(literal: Literal) -> str:

@@ -119,7 +119,8 @@ def _unanswerable(query: Query) -> str:
 def _chosen(query: Query, holds: Sequence[bool]) -> Answer:
     right = [choice for choice, is_right in zip(query.choices, holds, strict=True) if is_right]
     reply = f"true of the scene: {', '.join(right) or 'none'}"
-    if len(right) == 1:
+    if len(right) == 1 or (right and query.choices == ("yes", "no")):
+        # Between a third and half of a side a thing is at a place and could be called elsewhere too: yes comes first.
         return Answer(text=right[0], scores={}, reply=reply, usage=_USAGE)
     n = "none" if not right else "more than one"
     problem = f"{n} of the choices {', '.join(query.choices)} is true of what the detector saw, and one must be"

@@ -1,0 +1,240 @@
+"""A slow second opinion on which scenes are right: lists every dealing, every set and every world.
+
+Written from the rule alone; imports nothing that decides anything, only the shape of formulas and scenes.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from itertools import combinations, product
+
+from salva.core.scene import Scene, Thing
+from salva.logic.formula import And, Atom, Formula, Not, Or, Related
+
+NAMES = {"left": 0, "x-middle": 1, "right": 2, "top": 0, "y-middle": 1, "bottom": 2}
+ELSE = -1
+Kind = tuple[str, str | None, int | None, int | None]
+"""Entity, colour ("other" for none of the named), rank on x and on y (ELSE elsewhere, None not spoken of)."""
+Stated = dict[tuple[str | None, str | None], int]
+
+
+def leaves(f: Formula) -> list[Atom | Related]:
+    if isinstance(f, Atom | Related):
+        return [f]
+    return leaves(f.part) if isinstance(f, Not) else leaves(f.left) + leaves(f.right)
+
+
+def rank_of(kind: Kind, which: int) -> int | None:
+    """Its rank on an axis, ELSE for elsewhere, None where none is spoken of."""
+    return kind[3] if which else kind[2]
+
+
+def axis(place: str) -> int:
+    return 0 if place in ("left", "x-middle", "right") else 1
+
+
+def stated(f: Formula, entity: str) -> Stated:
+    numbers: Stated = {}
+    for leaf in leaves(f):
+        if isinstance(leaf, Atom) and leaf.entity == entity:
+            key = (leaf.colour, leaf.place)
+            numbers[key] = max(numbers.get(key, 0), leaf.count)
+        elif isinstance(leaf, Related) and entity in (leaf.first, leaf.second):
+            numbers.setdefault((None, None), 1)
+    return numbers
+
+
+def matches(kind: Kind, colour: str | None, place: str | None) -> bool:
+    if colour is not None and kind[1] != colour:
+        return False
+    return place is None or rank_of(kind, axis(place)) == NAMES[place]
+
+
+def most(numbers: Stated, colour: str | None, place: str | None) -> int:
+    inside = [k for k in numbers if colour in (None, k[0]) and place in (None, k[1])]
+
+    def apart(a: tuple[str | None, str | None], b: tuple[str | None, str | None]) -> bool:
+        if a[0] and b[0] and a[0] != b[0]:
+            return True
+        return bool(a[1] and b[1] and a[1] != b[1] and axis(a[1]) == axis(b[1]))
+
+    best = 0
+    for size in range(1, len(inside) + 1):
+        for chosen in combinations(inside, size):
+            if all(apart(a, b) for a, b in combinations(chosen, 2)):
+                best = max(best, sum(numbers[k] for k in chosen))
+    return best
+
+
+class SlowTruth:
+    """One formula, alone or beside another, under a reading."""
+
+    def __init__(self, f: Formula, beside: Formula | None, reading: str) -> None:
+        self.f, self.others, self.reading = f, [f] + ([beside] if beside else []), reading
+        mentioned = [leaf for g in self.others for leaf in leaves(g)]
+        self.entities = sorted(
+            {e for leaf in mentioned for e in ((leaf.entity,) if isinstance(leaf, Atom) else (leaf.first, leaf.second))}
+        )
+        self.relations = sorted({leaf for leaf in mentioned if isinstance(leaf, Related)}, key=str)
+        self.colours: dict[str, set[str]] = {e: set() for e in self.entities}
+        self.places: dict[str, tuple[set[int], set[int]]] = {e: (set(), set()) for e in self.entities}
+        for leaf in mentioned:
+            if isinstance(leaf, Atom):
+                if leaf.colour:
+                    self.colours[leaf.entity].add(leaf.colour)
+                if leaf.place:
+                    self.places[leaf.entity][axis(leaf.place)].add(NAMES[leaf.place])
+
+    def is_right(self, scene: Scene) -> bool:
+        things = [t for t in scene.things if t.label in self.entities]
+        facts = {r: holds(r, things) for r in self.relations}
+        return any(
+            self.is_world(kinds, facts) and any(self.fits(things, kinds, s) for s in self.smallest(kinds, facts))
+            for kinds in product(*(self.open_kinds(t) for t in things))
+        )
+
+    def open_kinds(self, thing: Thing) -> Iterator[Kind]:
+        colour: str | None = None
+        if self.colours[thing.label]:
+            colour = thing.colour if thing.colour in self.colours[thing.label] else "other"
+        options: list[list[int | None]] = []
+        for which, at in enumerate((thing.x, thing.y)):
+            named = self.places[thing.label][which]
+            options.append([None] if not named else [*named, *([] if third(at) in named else [ELSE])])
+        for x, y in product(*options):
+            yield thing.label, colour, x, y
+
+    def is_world(self, kinds: Sequence[Kind], facts: dict[Related, bool]) -> bool:
+        return self.is_exact(kinds) and self.evaluate(self.f, kinds, facts) and self.can_be_painted(kinds, facts)
+
+    def is_exact(self, kinds: Sequence[Kind]) -> bool:
+        if self.reading != "exact":
+            return True
+        for entity in self.entities:
+            own = stated(self.f, entity)
+            rest = [stated(g, entity) for g in self.others[1:]]
+            limits = {}
+            for numbers in (own, *rest):
+                for key in (*numbers, (None, None)):
+                    use = own if own and (key in own or key == (None, None)) else next(n for n in (*rest, own) if n)
+                    limits[key] = most(use, *key)
+            for (colour, place), limit in limits.items():
+                if sum(k[0] == entity and matches(k, colour, place) for k in kinds) > limit:
+                    return False
+        return True
+
+    def evaluate(self, f: Formula, kinds: Sequence[Kind], facts: dict[Related, bool]) -> bool:
+        if isinstance(f, Atom):
+            return sum(k[0] == f.entity and matches(k, f.colour, f.place) for k in kinds) >= f.count
+        if isinstance(f, Related):
+            return facts[f]
+        if isinstance(f, Not):
+            return not self.evaluate(f.part, kinds, facts)
+        both = (self.evaluate(f.left, kinds, facts), self.evaluate(f.right, kinds, facts))
+        return all(both) if isinstance(f, And) else any(both)
+
+    def can_be_painted(self, kinds: Sequence[Kind], facts: dict[Related, bool]) -> bool:
+        """Whether things in the thirds of their places can stand in just these relations."""
+        for which, words in ((0, ("left_of", "right_of")), (1, ("above", "below"))):
+            wanted = {r: v for r, v in facts.items() if r.relation in words}
+            if wanted and not any(
+                all(lined_up(r, kinds, line) == v for r, v in wanted.items()) for line in self.lines(kinds, which)
+            ):
+                return False
+        return True
+
+    def lines(self, kinds: Sequence[Kind], which: int) -> Iterator[tuple[int, ...]]:
+        """Every order of the things on an axis, each in a third it may be in; equal numbers are equal centres."""
+        options = []
+        for kind in kinds:
+            rank, named = rank_of(kind, which), self.places[kind[0]][which]
+            thirds = {0, 1, 2} if rank is None else {0, 1, 2} - named if rank == ELSE else {rank}
+            options.append([10 * t + step for t in thirds for step in range(len(kinds))])
+        return product(*options)
+
+    def smallest(self, kinds: Sequence[Kind], facts: dict[Related, bool]) -> list[frozenset[int]]:
+        placed = [i for i, k in enumerate(kinds) if any(v is not None and v != ELSE for v in k[2:])]
+        enough: list[frozenset[int]] = []
+        for size in range(len(placed) + 1):
+            for chosen in map(frozenset, combinations(placed, size)):
+                if not any(s <= chosen for s in enough) and self.is_enough(kinds, facts, placed, chosen):
+                    enough.append(chosen)
+        return enough
+
+    def is_enough(
+        self, kinds: Sequence[Kind], facts: dict[Related, bool], placed: list[int], chosen: frozenset[int]
+    ) -> bool:
+        options = [self.anywhere(k) if i in placed and i not in chosen else [k] for i, k in enumerate(kinds)]
+        return all(self.is_world(other, facts) for other in product(*options) if self.can_be_painted(other, facts))
+
+    def anywhere(self, kind: Kind) -> list[Kind]:
+        ways: list[list[int | None]] = []
+        for named in self.places[kind[0]]:
+            ways.append([None] if not named else [*named, *([] if len(named) == 3 else [ELSE])])
+        return [(kind[0], kind[1], x, y) for x, y in product(*ways)]
+
+    def fits(self, things: Sequence[Thing], kinds: Sequence[Kind], chosen: frozenset[int]) -> bool:
+        for which in (0, 1):
+            at = [(t.x, t.y)[which] for t in things]
+            ranks = {i: rank_of(kind, which) for i, kind in enumerate(kinds)}
+            ranked = {i: rank for i, rank in ranks.items() if rank is not None and rank != ELSE}
+            for i, rank in ranked.items():
+                company = [j for j, other in ranked.items() if j in chosen and other != rank]
+                if i in chosen and company:
+                    if not all((at[i] < at[j]) if rank < ranked[j] else (at[i] > at[j]) for j in company):
+                        return False
+                elif not is_at(at[i], rank):
+                    return False
+        return True
+
+
+def third(at: float) -> int:
+    return 0 if at < 1 / 3 else 2 if at > 2 / 3 else 1
+
+
+def is_at(at: float, rank: int) -> bool:
+    return (at < 0.5, third(at) == 1, at > 0.5)[rank]
+
+
+def holds(relation: Related, things: Sequence[Thing]) -> bool:
+    def test(a: Thing, b: Thing) -> bool:
+        return {"left_of": a.x < b.x, "right_of": a.x > b.x, "above": a.y < b.y, "below": a.y > b.y}[relation.relation]
+
+    return any(test(a, b) for a in things for b in things if a.label == relation.first and b.label == relation.second)
+
+
+def lined_up(relation: Related, kinds: Sequence[Kind], line: Sequence[int]) -> bool:
+    is_less = relation.relation in ("left_of", "above")
+    return any(
+        (line[i] < line[j]) if is_less else (line[i] > line[j])
+        for i, a in enumerate(kinds)
+        for j, b in enumerate(kinds)
+        if a[0] == relation.first and b[0] == relation.second
+    )
+
+
+def random_formula(rng: random.Random, n_leaves: int, names: Sequence[str] = ("cat", "dog", "bird")) -> Formula:
+    """A formula of counts, colours, places and orders."""
+    if n_leaves == 1:
+        if rng.random() < 0.15:
+            first, second = rng.sample(names, 2)
+            return Related(rng.choice(("left_of", "right_of", "above", "below")), first, second)
+        place = rng.choice((None, "left", "right", "left", "right", "x-middle", "top", "bottom"))
+        count = rng.choice((1, 1, 1, 2))
+        return Atom(rng.choice(names), count=count, colour=rng.choice((None, None, None, "red")), place=place)
+    n_left = rng.randint(1, n_leaves - 1)
+    left, right = random_formula(rng, n_left, names), random_formula(rng, n_leaves - n_left, names)
+    whole: Formula = (And if rng.random() < 0.55 else Or)(left, right)
+    return Not(whole) if rng.random() < 0.2 else whole
+
+
+def random_scene(rng: random.Random, most_things: int, names: Sequence[str] = ("cat", "dog", "bird")) -> Scene:
+    """Things on a grid with equal centres, on the lines between thirds and halves as well."""
+    grid = (0.1, 0.2, 0.3, 1 / 3, 0.4, 0.45, 0.5, 0.55, 0.6, 2 / 3, 0.7, 0.8, 0.9)
+    things = []
+    for _ in range(rng.randint(0, most_things)):
+        x, y = rng.choice(grid), rng.choice(grid)
+        box = (x - 0.05, y - 0.05, x + 0.05, y + 0.05)
+        things.append(Thing(label=rng.choice(names), box=box, colour=rng.choice(("red", "blue"))))
+    return Scene(things=tuple(things))
