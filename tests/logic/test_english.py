@@ -64,7 +64,8 @@ def test_sentences(notation: str, sentence: str) -> None:
         ("there is no cat, but there is a dog", "!cat & dog"),
         ("There is a cat, and there is a cat or a dog", "cat & (cat | dog)"),
         ("There are 3 sheep and one bus", "3 sheep & bus"),
-        ("two pairs of boots", "2 boots"),
+        ("two pairs of boots", "4 boot"),
+        ("two pairs of scissors", "2 scissors"),
         ("Either there is a cat or there is a dog", "cat | dog"),
     ],
 )

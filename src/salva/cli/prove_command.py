@@ -16,16 +16,23 @@ _SHOWN = 20
 def command(formula: str, other: str | None, reading: str) -> None:
     """The worlds of FORMULA and whether it is determinate; of two, whether they are equivalent.
 
+    Either can be an English sentence; the formula it was read as is printed. One that can be read in two ways is
+    refused.
+
     \b
     salva prove "cat & (dog | apple)" "(cat & dog) | (cat & apple)"
     salva prove "!cat & dog@left"
+    salva prove "neither a cat nor a dog" "no dogs and no cats"
     """
+    from salva.logic.english import understood
     from salva.logic.formula import Formula, entities
-    from salva.logic.notation import parse
+    from salva.logic.notation import to_notation
     from salva.logic.worlds import count_worlds, worlds
 
     def show_worlds(title: str, one: Formula) -> int:
         n_worlds = count_worlds(one, reading)
+        if title.strip() != to_notation(one):
+            title = f"{title} ({to_notation(one)})"
         click.echo(f"{title}: {n_worlds} world{'' if n_worlds == 1 else 's'}")
         for world in worlds(one, reading, limit=_SHOWN):
             click.echo(f"  - {world.describe(entities(one))}")
@@ -33,7 +40,7 @@ def command(formula: str, other: str | None, reading: str) -> None:
             click.echo(f"  ... and {n_worlds - _SHOWN} more")
         return n_worlds
 
-    first = parse(formula)
+    first = understood(formula)
     if other is None:
         n_worlds = count_worlds(first, reading)
         click.echo("contradictory" if n_worlds == 0 else "determinate" if n_worlds == 1 else "not determinate")
@@ -41,7 +48,7 @@ def command(formula: str, other: str | None, reading: str) -> None:
         return
     from salva.logic.equivalence import witness
 
-    second = parse(other)
+    second = understood(other)
     found = witness(first, second, reading)
     click.echo("equivalent" if found is None else "not equivalent")
     if found is not None:

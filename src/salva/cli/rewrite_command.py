@@ -13,11 +13,11 @@ import click
 @click.option("--format", "form", type=click.Choice(["table", "jsonl"]), default="table", show_default=True)
 def command(formula: str, law: str | None, form: str) -> None:
     """Every formula that one law, applied at one place, makes of FORMULA (or of an English sentence)."""
-    from salva.logic.english import to_english
-    from salva.logic.notation import parse, to_notation
+    from salva.logic.english import to_english, understood
+    from salva.logic.notation import to_notation
     from salva.logic.rewrite import Rewrite, rewrites
 
-    start = parse(formula)
+    start = understood(formula)
     found: dict[tuple[str, str], Rewrite] = {}
     for rewrite in rewrites(start, law):
         found.setdefault((rewrite.law.name, to_notation(rewrite.formula)), rewrite)

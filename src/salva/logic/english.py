@@ -7,9 +7,11 @@ write, and refuses, pointing at the place, what could be read in two ways.
 
 from __future__ import annotations
 
-from salva.logic.english_reader import NOT_THE_CASE, read
+from salva.errors import FormulaError
+from salva.logic.english_reader import read
+from salva.logic.english_words import NOT_THE_CASE
 from salva.logic.formula import And, Atom, Formula, Not, Or, Related, atoms, axis_of
-from salva.logic.notation import checked_text
+from salva.logic.notation import checked_text, parse
 from salva.logic.words import RELATION_WORDS, counted, number_word, plural, with_article
 
 _PLACE_WORDS = {
@@ -31,6 +33,16 @@ def to_english(f: Formula) -> str:
 def from_english(text: str) -> Formula:
     """The formula a sentence stands for; raises FormulaError where it leaves the grammar or has two readings."""
     return read(checked_text(text, "a sentence"))
+
+
+def understood(text: str) -> Formula:
+    """The formula of a text that is either in notation or in English."""
+    try:
+        return parse(text)
+    except FormulaError:
+        if any(sign in text for sign in "&|!@()"):
+            raise
+    return from_english(text)
 
 
 class _Writer:
@@ -85,7 +97,17 @@ def _is_nominal(f: Formula) -> bool:
     """Whether a formula can be said as a noun phrase after "there is"."""
     if isinstance(f, Not):
         return isinstance(f.part, Atom)
-    return isinstance(f, Atom | Related) or (_is_nominal(f.left) and _is_nominal(f.right))
+    if isinstance(f, Atom | Related):
+        return True
+    *others, last = _chain(f)
+    # A place or relation at the end of a list could be meant for all of it: such a list is said in clauses.
+    is_open = _has_ending(last) and not any(map(_has_ending, others))
+    return not is_open and all(map(_is_nominal, (*others, last)))
+
+
+def _has_ending(f: Formula) -> bool:
+    leaf = f.part if isinstance(f, Not) else f
+    return isinstance(leaf, Related) or (isinstance(leaf, Atom) and leaf.place is not None)
 
 
 def _chain(f: And | Or) -> list[Formula]:

@@ -7,6 +7,7 @@ and plurals come back as singulars. Knows nothing of formulas or grammar beyond 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from salva.errors import UsageError
 
@@ -18,12 +19,16 @@ NUMBER_WORDS = (
 )
 """The words for 1 to 20, in order."""
 
+_TENS = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
+
 GRAMMAR_WORDS = frozenset(
     (
         *("a", "an", "the", "no", "not", "and", "or", "nor", "either", "neither", "both", "otherwise", "but", "with"),
         *("there", "is", "are", "it", "case", "that", "on", "in", "to", "of", "at", "least", "exactly", "only", "next"),
         *("left", "right", "top", "bottom", "middle", "above", "below", *NUMBER_WORDS),
         *("larger", "bigger", "smaller", "than"),
+        *("along", "together", "as", "well"),
+        *("under", "underneath", "beneath", "beside", "most", "more", "fewer", "less", "true"),
     )
 )
 """Words no entity may contain: a sentence that names such an entity could be read in two ways."""
@@ -120,6 +125,27 @@ _IRREGULAR = {
     "quiche": "quiches",
     "brioche": "brioches",
 }
+_ING_NOUNS = frozenset(
+    (
+        *("building", "ring", "king", "wing", "string", "earring", "painting", "ceiling", "sibling", "duckling"),
+        *("pudding", "awning", "railing", "sling", "spring", "swing", "viking", "carving", "drawing", "dumpling"),
+    )
+)
+_ED_NOUNS = frozenset(("bed", "sled", "shed", "seed", "weed", "reed", "steed", "bobsled", "moped"))
+_NO_NAMES = frozenset(
+    (
+        # What a thing is like, beyond its colour.
+        *("small", "large", "big", "little", "tiny", "huge", "giant", "tall", "short", "long", "wide", "round"),
+        *("old", "young", "new", "happy", "sad", "angry", "cute", "beautiful", "fluffy", "furry", "shiny", "bright"),
+        *("dark", "light", "striped", "spotted", "wooden", "metal", "golden", "silver", "violet", "beige", "colorful"),
+        *("colourful", "empty", "full", "open", "closed", "broken", "wet", "dry", "fresh", "ripe", "sleepy", "asleep"),
+        # Numbers that are none, and what belongs to verbs.
+        *("several", "many", "some", "few", "multiple", "various", "lots", "each", "every", "another", "other"),
+        *("hundred", "thousand", "million", "billion", "dozen", "dozens", "pair", "pairs", "couple", "group", "bunch"),
+        *("has", "have", "his", "her", "its", "their", "who", "which", "while", "where", "this", "these", "those"),
+        *("very", "also", "just", "not", "never", "without", "except", "only", "then", "so", "if", "because"),
+    )
+)
 _SINGULAR = {plural: singular for singular, plural in _IRREGULAR.items()}
 
 # Sound decides, not spelling: a silent h takes "an", a vowel said as "you" or "won" takes "a".
@@ -138,6 +164,39 @@ def singular(words: str) -> str:
     """The singular of a plural noun; undoes `plural` for every noun this file knows and regular ones."""
     head, space, noun = words.rpartition(" ")
     return head + space + _singular_noun(noun)
+
+
+def is_plural_noun(noun: str) -> bool:
+    """Whether a noun can only name several things: sheep are one or several, and so are scissors."""
+    if noun in _SINGULAR:
+        return True
+    if noun in _UNCHANGED or noun in _PAIRS:
+        return False
+    if noun in _IRREGULAR or not noun.endswith("s") or noun.endswith(("ss", "us", "is")):
+        return False
+    return _plural_noun(_singular_noun(noun)) == noun
+
+
+def can_be_several(noun: str) -> bool:
+    """Whether a noun can stand after a number."""
+    return is_plural_noun(noun) or noun in _UNCHANGED or noun in _PAIRS
+
+
+def counts_in_pairs(entity: str) -> bool:
+    """Whether a pair of them is one: scissors, not shoes."""
+    return entity.rpartition(" ")[2] in _PAIRS
+
+
+def unsayable(words: Sequence[str]) -> str:
+    """Why these words are no name of a thing; empty where they may be one."""
+    for word in words:
+        if word in _NO_NAMES:
+            return f"{word!r} cannot be said in a formula; name things, numbers, colours and places"
+    last = words[-1]
+    is_verb = (last.endswith("ing") and last not in _ING_NOUNS) or (last.endswith("ed") and last not in _ED_NOUNS)
+    if len(words) > 1 and is_verb:
+        return f"{last!r} says what a thing does, which a formula cannot; name things, numbers, colours and places"
+    return ""
 
 
 def article(phrase: str) -> str:
@@ -168,6 +227,9 @@ def number_of(word: str) -> int | None:
     """The number a word or figure stands for, from 1 up; None when it is no number."""
     if word in NUMBER_WORDS:
         return NUMBER_WORDS.index(word) + 1
+    tens, _, ones = word.partition("-")
+    if tens in _TENS and (not ones or ones in NUMBER_WORDS[:9]):
+        return _TENS[tens] + (NUMBER_WORDS.index(ones) + 1 if ones else 0)
     return int(word) if word.isascii() and word.isdigit() and len(word) <= 4 and int(word) > 0 else None
 
 
