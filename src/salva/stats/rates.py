@@ -1,0 +1,199 @@
+"""How sure a rate is, said twice: for these prompts under other seeds, and for prompts like these about other things.
+
+Counts in, numbers out. A rate is the mean over categories of each category's share of hits (one category: the plain
+share). Intervals are Wilson's at an effective number of cases n = r (1 - r) / V, where V is the variance that the
+question at hand implies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+from salva.stats.intervals import Z_95, Interval, wilson
+from salva.stats.student import t_95
+
+FEWEST_THINGS = 5
+"""With fewer the jackknife over things has too little to leave out."""
+LEAST_CORRELATION = 0.1
+"""Cases of one cluster are taken to be at least this much alike, whatever few of them happen to show."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """One case: how often it was decided, and how often it was a hit."""
+
+    category: str
+    things: tuple[str, ...] = ()
+    """What it is about; cases that share a thing rise and fall together."""
+    n_hits: int
+    n: int
+    """Decided repeats; at least 1."""
+
+    @property
+    def rate(self) -> float:
+        """Its share of hits."""
+        return self.n_hits / self.n
+
+
+def macro(cases: Iterable[Counted]) -> float | None:
+    """The mean over categories of their shares of hits; None without cases."""
+    shares = [share(group) for group in by_category(cases).values()]
+    return sum(shares) / len(shares) if shares else None
+
+
+def share(cases: Sequence[Counted]) -> float:
+    """The plain share of hits."""
+    return sum(case.n_hits for case in cases) / sum(case.n for case in cases)
+
+
+def by_category(cases: Iterable[Counted]) -> dict[str, list[Counted]]:
+    """Cases by category, in order of first appearance."""
+    return _grouped(cases, lambda case: case.category)
+
+
+def seeds_interval(cases: Sequence[Counted]) -> Interval | None:
+    """95 %: these prompts, other seeds. None without cases."""
+    rate = macro(cases)
+    return None if rate is None else _wilson_at(rate, seeds_variance(cases), _n_even(cases), Z_95)
+
+
+def seeds_variance(cases: Sequence[Counted]) -> float:
+    """V = 1/T^2 sum p_t (1 - p_t) / n_t over T categories; with repeats the cases are the clusters.
+
+    A category of one case shows no variance of its own and takes the share of all cases. Where no category shows any
+    (each is all hits or none), half a hit and half a miss are added to each: certainty is not to be had from counts.
+    """
+    groups = list(by_category(cases).values())
+    pooled = share(cases)
+    variances = [_within(group, pooled) for group in groups]
+    if not any(variances) and 0 < pooled < 1:
+        variances = [_within_smoothed(group) for group in groups]
+    return sum(variances) / len(groups) ** 2
+
+
+def things_interval(cases: Sequence[Counted]) -> Interval | str:
+    """95 %: prompts like these, other things; or the reason why nobody can say.
+
+    Each thing in turn is left out with every case about it, and the whole statistic computed again (delete-one
+    jackknife): V = (G - 1) / G sum (r_-g - mean)^2, never below the seeds' variance, with Student's t at G - 1.
+    """
+    rate = macro(cases)
+    if rate is None:
+        return "no case is decided"
+    things = sorted({thing for case in cases for thing in case.things})
+    if len(things) < FEWEST_THINGS:
+        return f"it takes {FEWEST_THINGS} different things, and these prompts are about {len(things)}"
+    if not any(len({case.things for case in group}) > 1 for group in by_category(cases).values()):
+        return "every category is about one set of things only"
+    left_out = [macro(case for case in cases if thing not in case.things) for thing in things]
+    rates = [value for value in left_out if value is not None]
+    if len(rates) < FEWEST_THINGS:
+        return "leaving out one thing leaves no case"
+    variance = max(_jackknife(rates), seeds_variance(cases))
+    return _wilson_at(rate, variance, _n_even(cases), t_95(len(rates) - 1))
+
+
+def clusters_interval(clusters: Sequence[Counted]) -> Interval | None:
+    """95 % of a plain share over clusters that share nothing; None with fewer than two of them.
+
+    A cluster is a Counted of all its cases together.
+    """
+    filled = [cluster for cluster in clusters if cluster.n]
+    if len(filled) < 2:
+        return None
+    rate, n = share(filled), sum(cluster.n for cluster in filled)
+    n_hits = sum(cluster.n_hits for cluster in filled)
+    rates = [(n_hits - cluster.n_hits) / (n - cluster.n) for cluster in filled]
+    variance = _jackknife(rates)
+    least = 1 + LEAST_CORRELATION * (sum(cluster.n**2 for cluster in filled) / n - 1)
+    n_effective = n / least
+    if variance > 0:
+        n_effective = min(n_effective, rate * (1 - rate) / variance)
+    return wilson(rate, n_effective, t_95(len(filled) - 1))
+
+
+def mean_interval(values: Mapping[Hashable, Sequence[float]], pseudo: float | None = None) -> Interval | None:
+    """95 % of a mean over clusters of values, by Student's t; None with fewer than two clusters.
+
+    pseudo: a value that the lower end is widened by, as if one more cluster had it: a mean near its ceiling has hardly
+    any spread left to show.
+    """
+    n = sum(len(group) for group in values.values())
+    if len(values) < 2:
+        return None
+
+    def ends(sums: list[tuple[float, int]], total: int) -> tuple[float, float]:
+        centre = sum(s for s, _ in sums) / total
+        between = sum((s - centre * k) ** 2 for s, k in sums) * len(sums) / (len(sums) - 1)
+        half = t_95(len(sums) - 1) * sqrt(between) / total
+        return centre - half, centre + half
+
+    sums = [(sum(group), len(group)) for group in values.values()]
+    low, high = ends(sums, n)
+    if pseudo is not None:
+        low = min(low, ends([*sums, (pseudo, 1)], n + 1)[0])
+    return Interval(low=low, high=high)
+
+
+def difference_interval(differences: Mapping[str, Sequence[float]]) -> Interval | None:
+    """95 % of the mean over categories of paired differences, case by case; None where nothing varies.
+
+    The same variance as a rate's: within categories, a category of one case taking the spread of all.
+    """
+    everything = [value for group in differences.values() for value in group]
+    if len(everything) < 2:
+        return None
+    centre = sum(sum(group) / len(group) for group in differences.values()) / len(differences)
+    spread = _spread(everything)
+    variances = [(_spread(group) if len(group) > 1 else spread) / len(group) for group in differences.values()]
+    degrees = max(1, len(everything) - sum(len(group) > 1 for group in differences.values()))
+    half = t_95(degrees) * sqrt(sum(variances)) / len(differences)
+    return Interval(low=centre - half, high=centre + half)
+
+
+def _within(group: Sequence[Counted], pooled: float) -> float:
+    """The variance of one category's share."""
+    n = sum(case.n for case in group)
+    if len(group) == 1:
+        return pooled * (1 - pooled)
+    p = share(group)
+    if n == len(group):
+        return p * (1 - p) / n
+    between = sum((case.n_hits - p * case.n) ** 2 for case in group)
+    return len(group) / (len(group) - 1) * between / n**2
+
+
+def _within_smoothed(group: Sequence[Counted]) -> float:
+    n = len(group)
+    p = (sum(case.rate for case in group) + 0.5) / (n + 1)
+    return p * (1 - p) / n
+
+
+def _n_even(cases: Sequence[Counted]) -> float:
+    """The effective number of cases if every category had the same share: what remains to say at 0 and at 1."""
+    groups = by_category(cases).values()
+    return len(groups) ** 2 / sum(1 / len(group) for group in groups)
+
+
+def _wilson_at(rate: float, variance: float, n_even: float, quantile: float) -> Interval:
+    n = rate * (1 - rate) / variance if variance > 0 and 0 < rate < 1 else n_even
+    return wilson(rate, n, quantile)
+
+
+def _jackknife(rates: Sequence[float]) -> float:
+    centre = sum(rates) / len(rates)
+    return (len(rates) - 1) / len(rates) * sum((rate - centre) ** 2 for rate in rates)
+
+
+def _spread(values: Sequence[float]) -> float:
+    centre = sum(values) / len(values)
+    return sum((value - centre) ** 2 for value in values) / (len(values) - 1)
+
+
+def _grouped(cases: Iterable[Counted], key: Callable[[Counted], str]) -> dict[str, list[Counted]]:
+    groups: dict[str, list[Counted]] = {}
+    for case in cases:
+        groups.setdefault(key(case), []).append(case)
+    return groups

@@ -1,0 +1,124 @@
+"""Two intervals of a rate, recomputed by hand and fed with garbage."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from math import sqrt
+
+import pytest
+
+from salva.stats.intervals import Interval, wilson
+from salva.stats.rates import (
+    Counted,
+    clusters_interval,
+    difference_interval,
+    macro,
+    mean_interval,
+    seeds_interval,
+    seeds_variance,
+    things_interval,
+)
+from salva.stats.student import t_95
+
+
+def _cases(*hits: tuple[str, int], n: int = 4) -> list[Counted]:
+    """For each category so many hits among n cases."""
+    return [
+        Counted(category=category, things=(f"thing {i}",), n_hits=int(i < k), n=1)
+        for category, k in hits
+        for i in range(n)
+    ]
+
+
+def test_the_rate_is_the_mean_over_categories_and_the_variance_that_of_the_contract() -> None:
+    cases = _cases(("one", 1), ("two", 3)) + _cases(("three", 0), n=10)
+    assert macro(cases) == pytest.approx((1 / 4 + 3 / 4 + 0) / 3)
+    variance = (0.25 * 0.75 / 4 + 0.75 * 0.25 / 4 + 0) / 9
+    assert seeds_variance(cases) == pytest.approx(variance)
+    rate = 1 / 3
+    assert seeds_interval(cases) == wilson(rate, rate * (1 - rate) / variance)
+
+
+def test_a_category_of_one_case_takes_the_share_of_all() -> None:
+    cases = _cases(("one", 1), n=1) + _cases(("two", 0), n=1)
+    assert seeds_variance(cases) == pytest.approx((0.25 + 0.25) / 4)
+
+
+def test_with_repeats_cases_are_the_clusters() -> None:
+    alike = [Counted(category="", n_hits=3 * (i % 2), n=3) for i in range(10)]
+    mixed = [Counted(category="", n_hits=1 + i % 2, n=3) for i in range(10)]
+    assert seeds_variance(alike) > 4 * seeds_variance(mixed)
+
+
+def test_nothing_and_everything_wrong_leave_room_and_all_or_nothing_is_not_certain() -> None:
+    none, every = seeds_interval(_cases(("one", 0), ("two", 0))), seeds_interval(_cases(("one", 4), ("two", 4)))
+    assert none == wilson(0.0, 8.0)
+    assert every == wilson(1.0, 8.0)
+    split = seeds_interval(_cases(("one", 0), ("two", 4)))
+    assert split is not None
+    assert split.low < 0.5 < split.high
+    assert seeds_interval([]) is None
+
+
+def _of_five_things(hit_if: str) -> list[Counted]:
+    names = ("cat", "dog", "apple", "banana", "cow")
+    return [
+        Counted(category=category, things=pair, n_hits=int(hit_if in pair), n=1)
+        for category in ("one", "two")
+        for pair in permutations(names, 2)
+    ]
+
+
+def test_the_interval_for_other_things_is_the_jackknife_of_the_whole_rate() -> None:
+    cases = _of_five_things("cat")
+    left_out = [
+        macro(case for case in cases if thing not in case.things) or 0.0
+        for thing in ("apple", "banana", "cat", "cow", "dog")
+    ]
+    centre = sum(left_out) / 5
+    variance = 4 / 5 * sum((rate - centre) ** 2 for rate in left_out)
+    rate = macro(cases) or 0.0
+    assert things_interval(cases) == wilson(rate, rate * (1 - rate) / variance, t_95(4))
+    seeds = seeds_interval(cases)
+    things = things_interval(cases)
+    assert isinstance(things, Interval)
+    assert seeds is not None
+    assert things.high - things.low > 2 * (seeds.high - seeds.low), "one thing makes all the difference"
+
+
+def test_where_other_things_cannot_be_spoken_of_the_reason_is_given() -> None:
+    four = [case for case in _of_five_things("cat") if "cow" not in case.things]
+    assert things_interval(four) == "it takes 5 different things, and these prompts are about 4"
+    quick = [Counted(category=f"c{i}", things=(f"thing {i}",), n_hits=0, n=1) for i in range(9)]
+    assert things_interval(quick) == "every category is about one set of things only"
+    assert things_interval([]) == "no case is decided"
+
+
+def test_clusters_of_one_voice_count_as_one_and_zero_hits_are_widened_too() -> None:
+    loud = [Counted(category="", n_hits=10 * (i % 2), n=10) for i in range(6)]
+    even = [Counted(category="", n_hits=5, n=10) for _ in range(6)]
+    wide, narrow = clusters_interval(loud), clusters_interval(even)
+    assert wide is not None
+    assert narrow is not None
+    assert wide.high - wide.low > 1.5 * (narrow.high - narrow.low)
+    silent = clusters_interval([Counted(category="", n_hits=0, n=10) for _ in range(6)])
+    assert silent == wilson(0.0, 60 / (1 + 0.1 * 9), t_95(5))
+    assert clusters_interval(loud[:1]) is None
+
+
+def test_a_mean_at_its_ceiling_is_not_certain() -> None:
+    ceiling = mean_interval({i: [1.0] for i in range(10)}, pseudo=0.0)
+    assert ceiling is not None
+    assert ceiling.low < 0.9
+    assert mean_interval({i: [1.0] for i in range(10)}) == Interval(low=1.0, high=1.0)
+    assert mean_interval({0: [1.0, 0.5]}) is None
+
+
+def test_a_difference_is_paired_and_students() -> None:
+    values = [0.0, 1.0, 0.0, 1.0, 1.0]
+    interval = difference_interval({"": values})
+    assert interval is not None
+    half = t_95(4) * sqrt(sum((v - 0.6) ** 2 for v in values) / 4 / 5)
+    assert interval.low == pytest.approx(0.6 - half)
+    assert interval.high == pytest.approx(0.6 + half)
+    assert difference_interval({"": [1.0]}) is None
