@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from salva.core.case import Case
 from salva.core.verdict import Outcome, observers_text
 from salva.engine.progress import make_progress
+from salva.exchange.verdict_rows import speaking
 from salva.report.summary import Summary, summarise_run
 from salva.run.ask import Ask, make_spec
 from salva.run.directory import RUNS, find_directory
 from salva.run.pipeline import execute
+from salva.store.queries import read_records
 from salva.store.sqlite import open_run as open_store
 
 if TYPE_CHECKING:
@@ -44,30 +46,36 @@ class Run:
 
     @property
     def verdicts(self) -> pd.DataFrame:
-        """One row a verdict: case, repeat, arm, model, relation, outcome, errors, labels and scores."""
+        """One row a verdict: case, repeat, arm, model, relation, outcome, errors, labels and scores.
+
+        `is_headline` marks those that the leading rate counts.
+        """
         import pandas as pd
 
-        with open_store(self.directory) as store:
-            labels = {case.case_id: case.labels for case in store.cases()}
-            rows: list[dict[str, Any]] = [
-                {
-                    "case_id": verdict.case_id,
-                    "repeat": verdict.repeat,
-                    "arm": verdict.arm,
-                    "model": verdict.model,
-                    "relation": verdict.relation,
-                    "observers": observers_text(verdict.observers),
-                    "outcome": verdict.outcome.value,
-                    "is_violated": verdict.outcome is Outcome.VIOLATED,
-                    "errors": ";".join(verdict.errors),
-                    "reason": verdict.reason,
-                    **{f"label.{name}": value for name, value in labels[verdict.case_id].items()},
-                    **{f"score.{name}": value for name, value in verdict.scores.items()},
-                    **{f"image.{role}": image_id for role, image_id in verdict.images.items()},
-                }
-                for verdict in store.verdicts()
-            ]
-        return pd.DataFrame(rows)
+        records = read_records(self.directory)
+        labels = {case.case_id: case.labels for case in records.cases}
+        is_headline = speaking(records)
+        rows: list[dict[str, Any]] = [
+            {
+                "case_id": verdict.case_id,
+                "repeat": verdict.repeat,
+                "arm": verdict.arm,
+                "model": verdict.model,
+                "relation": verdict.relation,
+                "observers": observers_text(verdict.observers),
+                "outcome": verdict.outcome.value,
+                "is_violated": verdict.outcome is Outcome.VIOLATED,
+                "errors": ";".join(verdict.errors),
+                "reason": verdict.reason,
+                **{f"label.{name}": value for name, value in labels[verdict.case_id].items()},
+                **{f"score.{name}": value for name, value in verdict.scores.items()},
+                **{f"image.{role}": image_id for role, image_id in verdict.images.items()},
+                "is_headline": is_headline(verdict),
+            }
+            for verdict in records.verdicts
+        ]
+        frame = pd.DataFrame(rows)
+        return frame[[name for name in frame.columns if name != "is_headline"] + ["is_headline"]] if rows else frame
 
     def image_path(self, image_id: str) -> Path:
         """The file of an image, for a closer look."""

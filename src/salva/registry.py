@@ -16,7 +16,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
-from salva.core.about import about_of, options_of, weights_of
+from salva.core.about import About, about_of, options_of, weights_of
 from salva.core.asked import Asked
 from salva.core.blame import blaming
 from salva.core.fingerprint import Json
@@ -171,6 +171,14 @@ def rates_of(relations: Iterable[str]) -> dict[str, Rate | None]:
     """What the violations of each relation are a rate of; one that is not installed is left out."""
     installed = {entry.name for entry in entries("relation")}
     return {name: about_of(load("relation", name)).rate for name in dict.fromkeys(relations) if name in installed}
+
+
+def suite_about(name: str) -> About:
+    """What a suite says of itself; nothing where it is not installed, since a report must not need it."""
+    try:
+        return about_of(load("suite", name))
+    except SalvaError:
+        return About()
 
 
 def pair_scorings() -> dict[str, PairScoring]:

@@ -95,7 +95,7 @@ def test_a_reply_that_nobody_can_read_leaves_the_pair_undecided(
         point_to(server, monkeypatch)
         arguments = ("--size", "2", "--model", "painter", "--reader", "openai/vague", "--no-progress")
         done = salva("run", "metalogic", *arguments, "--out", str(tmp_path / "run"))
-        assert done.returncode == 0, done.stderr
+        assert done.returncode == 3, done.stderr
     assert {outcome for outcome, _ in outcomes(salva, tmp_path / "run").values()} == {"INCONCLUSIVE"}
 
 

@@ -65,7 +65,7 @@ IMPORTED = RunFile(
 def test_what_is_written_is_read_again(tmp_path: Path, content: RunFile) -> None:
     write_run_file(tmp_path, content)
     assert read_run_file(tmp_path) == content
-    assert json.loads((tmp_path / "run.json").read_text())["schema"] == 1
+    assert json.loads((tmp_path / "run.json").read_text())["schema"] == 2
     before = (tmp_path / "run.json").stat()
     write_run_file(tmp_path, content)
     assert (tmp_path / "run.json").stat().st_ino == before.st_ino, "the same is not written again"
@@ -144,8 +144,8 @@ def test_what_is_no_object_is_named_too(tmp_path: Path, text: str) -> None:
 
 
 def test_a_file_of_a_later_schema_asks_for_a_later_salva(tmp_path: Path) -> None:
-    (tmp_path / "run.json").write_text(json.dumps(FILE.to_json() | {"schema": 2}))
-    with pytest.raises(StoreError, match="is of schema 2, and this salva reads up to 1; update salva"):
+    (tmp_path / "run.json").write_text(json.dumps(FILE.to_json() | {"schema": 3}))
+    with pytest.raises(StoreError, match="is of schema 3, and this salva reads up to 2; update salva"):
         read_run_file(tmp_path)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -39,7 +40,7 @@ def test_one_row_a_verdict_with_the_columns_of_the_contract(tmp_path: Path) -> N
     assert header[8:] == [
         *("label.count", "label.entities", "label.entity", "label.law", "label.modifier"),
         *("score.differs_between", "score.differs_within_a", "score.differs_within_b"),
-        *("score.right_a", "score.right_b", "score.wrong_alike"),
+        *("score.right_a", "score.right_b", "score.wrong_alike", "is_headline"),
     ]
 
 
@@ -58,7 +59,8 @@ def test_rows_of_several_judges_say_whose_they_are() -> None:
     verdicts = tuple(make_verdict(observers=("pocket", judge), scores={"kappa": 0.5}) for judge in ("scene", "gpt"))
     rows = _rows(RunRecords(cases=(make_case(),), verdicts=verdicts))
     assert [row["observers"] for row in rows] == ["pocket+scene", "pocket+gpt"]
-    assert list(rows[0])[-2:] == ["score.kappa", "observers"]
+    assert list(rows[0])[-3:] == ["score.kappa", "observers", "is_headline"]
+    assert [row["is_headline"] for row in rows] == ["1", "0"], "two opinions, and the first leads"
     assert "observers" not in _rows(RunRecords(cases=(make_case(),), verdicts=verdicts[:1]))[0]
 
 
@@ -78,16 +80,16 @@ def test_no_cell_of_a_hostile_run_starts_a_formula() -> None:
 
 
 def test_counterexamples_are_pictures_with_an_index(tmp_path: Path) -> None:
-    records, images = random_run(n_entities=2)
+    drawn, images = random_run(n_entities=2)
+    records = replace(drawn, asked=replace(drawn.asked, headline="same-scene"))
     store_run(tmp_path / "run", records, images)
     out = tmp_path / "out"
     n_pairs = export_run(tmp_path / "run", "counterexamples", out).n
     entries = [json.loads(line) for line in (out / "index.jsonl").read_text("utf-8").splitlines()]
-    relation_of = {case.case_id: case.relation for case in records.cases}
     violated = {
         (verdict.case_id, verdict.repeat)
         for verdict in records.verdicts
-        if verdict.outcome is Outcome.VIOLATED and verdict.relation == relation_of[verdict.case_id]
+        if verdict.outcome is Outcome.VIOLATED and (verdict.relation, verdict.arm) == ("same-scene", "pair")
     }
     assert {(entry["case_id"], entry["repeat"]) for entry in entries} == violated
     assert n_pairs == len(entries) == len(violated)

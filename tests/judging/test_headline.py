@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from report.fake_runs import RATES, judged, make_case, make_verdict
 
+from salva.core.asked import OWN
 from salva.core.judged import Judged, Rate
 from salva.core.verdict import Outcome
 from salva.judging.headline import Rates, headline, is_open, join
@@ -17,20 +18,45 @@ def _led_by(relations: list[str], chosen: str = "", rates: Rates | None = None, 
     return [one.verdict.relation for one in headline(pairs, rates or RATES, chosen)]
 
 
-def test_the_headline_is_the_cases_own_relation() -> None:
-    assert _led_by(["same-scene", "truth"]) == ["same-scene"]
-    assert _led_by(["truth"], relation="truth", determinate=False) == ["truth"]
-    assert _led_by(["same-scene", "truth"], relation="truth", determinate=True) == ["truth"]
+def test_whatever_holds_pictures_against_their_prompts_leads() -> None:
+    assert _led_by(["same-scene", "truth"]) == ["truth"]
+    assert _led_by(["same-scene"]) == ["same-scene"]
+    mine: Rates = {"my-truth": Rate.WRONG, "my-likeness": Rate.INCONSISTENT, "my-figure": None}
+    assert _led_by(list(mine), relation="my-figure", rates=mine) == ["my-truth"]
+    assert _led_by(["my-figure", "my-likeness"], relation="my-figure", rates=mine) == ["my-figure"]
+
+
+def test_a_suite_may_lead_with_a_relation_of_its_own() -> None:
+    pairs = join([make_case()], [make_verdict(relation=relation) for relation in ("same-scene", "truth")])
+    assert [one.verdict.relation for one in headline(pairs, RATES, leads="same-scene")] == ["same-scene"]
+    assert [one.verdict.relation for one in headline(pairs, RATES, "truth", leads="same-scene")] == ["truth"]
+
+
+def test_verdicts_of_two_relations_never_enter_one_rate() -> None:
+    cases = [make_case("case-0"), make_case("case-1", relation="truth", determinate=False)]
+    verdicts = [
+        make_verdict("case-0"),
+        make_verdict("case-1", relation="truth"),
+        make_verdict("case-0", relation="truth"),
+    ]
+    assert {one.verdict.relation for one in headline(join(cases, verdicts), RATES)} == {"truth"}
+    assert {one.verdict.relation for one in headline(join(cases, verdicts), RATES, "same-scene")} == {"same-scene"}
+
+
+def test_a_run_of_old_is_led_by_each_cases_own_relation() -> None:
+    assert _led_by(["same-scene", "truth"], OWN) == ["same-scene"]
+    assert _led_by(["truth"], OWN, relation="truth", determinate=False) == ["truth"]
+    assert _led_by(["same-scene", "truth"], OWN, relation="truth", determinate=True) == ["truth"]
 
 
 def test_several_worlds_compared_all_the_same_are_led_by_the_comparison() -> None:
-    assert _led_by(["same-scene", "truth"], relation="truth", determinate=False) == ["same-scene"]
+    assert _led_by(["same-scene", "truth"], OWN, relation="truth", determinate=False) == ["same-scene"]
     # What a relation is called says nothing; what its violations mean does.
-    assert _led_by(["same-scene", "truth"], relation="truth", rates={"x": None}, determinate=False) == ["truth"]
+    assert _led_by(["same-scene", "truth"], OWN, relation="truth", rates={"x": None}, determinate=False) == ["truth"]
     mine: Rates = {"my-truth": Rate.WRONG, "my-likeness": Rate.INCONSISTENT, "my-figure": None}
-    assert _led_by(list(mine), relation="my-truth", rates=mine, determinate=False) == ["my-likeness"]
-    assert _led_by(["my-figure", "my-truth"], relation="my-truth", rates=mine, determinate=False) == ["my-truth"]
-    assert _led_by(list(mine), relation="my-figure", rates=mine, determinate=False) == ["my-figure"]
+    assert _led_by(list(mine), OWN, relation="my-truth", rates=mine, determinate=False) == ["my-likeness"]
+    assert _led_by(["my-figure", "my-truth"], OWN, relation="my-truth", rates=mine, determinate=False) == ["my-truth"]
+    assert _led_by(list(mine), OWN, relation="my-figure", rates=mine, determinate=False) == ["my-figure"]
 
 
 def test_the_chosen_relation_leads_where_it_judged() -> None:
@@ -71,7 +97,7 @@ def test_a_metric_is_handed_both_arms_and_what_leads() -> None:
     handed = judged([make_case()], verdicts, same_scene={"scope": "all"})
     assert [one.verdict for one in handed.pairs] == verdicts[:2]
     assert [one.verdict for one in handed.controls] == [verdicts[2]]
-    assert [one.verdict for one in handed.headline] == [verdicts[0]]
+    assert [one.verdict for one in handed.headline] == [verdicts[1]]
     assert handed.verdicts == tuple(verdicts)
     assert (handed.of_rate(Rate.WRONG), handed.of_rate(Rate.INCONSISTENT)) == ("truth", "same-scene")
     assert handed.options_of("same-scene") == {"scope": "all"}

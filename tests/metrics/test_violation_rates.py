@@ -75,7 +75,7 @@ def test_same_scene_against_truth_shows_what_same_scene_cannot_see() -> None:
     assert _named(compared, 1)["truth"] == "both wrong alike"
     assert _named(compared, 1)["same-scene HOLDS"] == 1
     assert [row[:3] for row in tables["decided by"].rows] == [
-        ("same-scene", "the case's own relation", 3),
+        ("truth", "each picture is held against its own prompt", 3),
         ("truth", "several worlds fit the prompts, so two right pictures may differ", 1),
     ]
 
@@ -112,8 +112,8 @@ def test_a_second_detector_gets_its_own_row() -> None:
 
 def test_the_headline_can_be_chosen() -> None:
     verdicts = [make_verdict(), make_verdict(relation="truth", outcome=VIOLATED)]
-    assert _measured([make_case()], verdicts).numbers["violation_rate"] == 0.0
-    assert _measured([make_case()], verdicts, "truth").numbers["violation_rate"] == 1.0
+    assert _measured([make_case()], verdicts).numbers["violation_rate"] == 1.0
+    assert _measured([make_case()], verdicts, "same-scene").numbers["violation_rate"] == 0.0
 
 
 def test_no_verdicts_make_a_report_without_numbers() -> None:

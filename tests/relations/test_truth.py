@@ -11,6 +11,7 @@ from salva.core.options import parse_options
 from salva.core.protocols import Conclusion
 from salva.core.verdict import (
     ENTITY_DUPLICATION,
+    ENTITY_FORBIDDEN,
     ENTITY_OMISSION,
     OPTICAL_CHARACTER,
     X_MISPOSITION,
@@ -37,14 +38,14 @@ def blame(concluded: Conclusion) -> list[tuple[str, str, str]]:
 def test_two_right_pictures_of_an_or_may_differ() -> None:
     concluded = judge(relation(), OR, row("cat"), row("dog"))
     assert concluded.outcome is Outcome.HOLDS
-    assert concluded.scores == {"right_a": 1.0, "right_b": 1.0, "wrong_alike": 0.0}
+    assert concluded.scores == {"right_a": 1.0, "right_b": 1.0, "wrong_alike": 0.0, "named_a": 1.0, "named_b": 1.0}
     assert judge(relation(), OR, row("cat", "dog"), row("dog")).outcome is Outcome.HOLDS
 
 
 def test_nothing_is_no_cat_or_dog() -> None:
     concluded = judge(relation(), OR, row(), row("dog"))
     assert concluded.outcome is Outcome.VIOLATED
-    assert concluded.scores == {"right_a": 0.0, "right_b": 1.0, "wrong_alike": 0.0}
+    assert concluded.scores == {"right_a": 0.0, "right_b": 1.0, "wrong_alike": 0.0, "named_a": 0.0, "named_b": 1.0}
     assert concluded.errors == (ENTITY_OMISSION,)
     # The prompt asks for no cat in particular.
     assert "the nearest right picture has 1" in concluded.failures[0].message
@@ -53,7 +54,7 @@ def test_nothing_is_no_cat_or_dog() -> None:
 def test_true_negation() -> None:
     assert judge(relation(), NEGATION, row("cat"), row("cat")).outcome is Outcome.HOLDS
     concluded = judge(relation(), NEGATION, row("cat", "dog"), row("cat"))
-    assert blame(concluded) == [(ENTITY_DUPLICATION, "a", "dog")]
+    assert blame(concluded) == [(ENTITY_FORBIDDEN, "a", "dog")]
     assert concluded.failures[0].message == "1 dog where the prompt asks for none"
 
 
@@ -122,7 +123,7 @@ def test_text_nobody_asked_for() -> None:
     right = row("cat", "dog")
     concluded = judge(relation(), AND, right, right, reads=(text("CAT"), text("CAT")))
     assert concluded.errors == (OPTICAL_CHARACTER,)
-    assert concluded.scores == {"right_a": 0.0, "right_b": 0.0, "wrong_alike": 1.0}
+    assert concluded.scores == {"right_a": 0.0, "right_b": 0.0, "wrong_alike": 1.0, "named_a": 2.0, "named_b": 2.0}
 
 
 def test_wrong_alike_means_the_text_too() -> None:
@@ -162,3 +163,12 @@ def test_nothing_seen_is_inconclusive() -> None:
 )
 def test_which_cases_are_its_own(case: Case, applies: bool) -> None:
     assert relation().applies(case) is applies
+
+
+def test_a_proved_pair_gets_one_truth_for_both_wordings() -> None:
+    # By itself "a cat" says nothing of dogs; beside the wording that names one, a second dog is one too many for both.
+    case = pair("cat & (cat | dog)", "cat")
+    assert case.equivalent
+    for scene in (row("cat"), row("cat", "dog"), row("cat", "dog", "dog"), row("cat", "cat")):
+        scores = judge(relation(), case, scene, scene).scores
+        assert scores["right_a"] == scores["right_b"]

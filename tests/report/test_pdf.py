@@ -29,7 +29,7 @@ def test_a_run_becomes_a_pdf_with_figures_pictures_and_tables(tmp_path: Path) ->
     assert data.startswith(b"%PDF-")
     assert data.count(b"/Subtype /Image") >= 6, "three pairs have six pictures"
     words = words_of(data, tmp_path)
-    for wanted in ("Violation rate:", "Counterexamples", "3 are shown", "by category"):
+    for wanted in ("Wrong:", "Counterexamples", "3 are shown", "by category"):
         assert wanted in words
 
 

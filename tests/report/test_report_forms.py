@@ -79,7 +79,9 @@ def test_the_page_shows_figures_and_says_what_was_left_out(page: str) -> None:
     assert left_out > 0
     assert f"{left_out} were left out" in page
     assert page.count('<article class="exhibit"') == 60 + page.count('<p class="kind">agree, both wrong</p>')
-    assert "macro average over 20 categories" in page
+    assert "have a picture that does not show what its own prompt says, averaged over 20 categories" in page
+    for beside in ("inconsistent", "wrong alike", "chance"):
+        assert f"<dt>{beside}</dt>" in page
     assert page.count('stroke-width="2.2"') == 2 * 5, "lines of four things and of all, drawn for both widths"
     assert "48 of 280 cases were decided by" in page
     assert "Published figures, by another rule" in page
@@ -138,8 +140,11 @@ def test_a_card_names_prompts_formulas_failures_seed_and_command() -> None:
 def test_pairs_that_agree_and_are_both_wrong_are_shown_apart() -> None:
     scores = {"right_a": 0.0, "right_b": 0.0, "wrong_alike": 1.0}
     verdicts = (make_verdict(), make_verdict(relation="truth", outcome=Outcome.VIOLATED, scores=scores))
-    page = render_html(RunRecords(cases=(make_case(),), verdicts=verdicts), FakeImages())
+    compared = Asked(headline="same-scene")
+    page = render_html(RunRecords(cases=(make_case(),), verdicts=verdicts, asked=compared), FakeImages())
     assert '<p class="kind">agree, both wrong</p>' in page
+    led_by_truth = render_html(RunRecords(cases=(make_case(),), verdicts=verdicts), FakeImages())
+    assert '<p class="kind">both wrong alike</p>' in led_by_truth
 
 
 def test_a_picture_is_called_right_only_where_truth_says_so() -> None:
@@ -153,7 +158,8 @@ def test_a_picture_is_called_right_only_where_truth_says_so() -> None:
     ):
         scores = {"right_a": right_a, "right_b": 0.0, "wrong_alike": 0.0}
         truth = replace(same, relation="truth", failures=failures, scores=scores)
-        page = render_html(RunRecords(cases=(make_case(),), verdicts=(same, truth)), FakeImages())
+        asked = Asked(headline="same-scene")
+        page = render_html(RunRecords(cases=(make_case(),), verdicts=(same, truth), asked=asked), FakeImages())
         assert expected in page
         assert ("as its prompt says" in page) == bool(right_a)
         assert page.count("no dog") == 2, "once in the card, once at the top: truth does not repeat it"
@@ -257,7 +263,7 @@ def test_the_terminal_shows_rate_heat_map_and_hostile_text_as_text() -> None:
     console = Console(file=out, width=100)
     print_summary(summarise(records.cases, records.verdicts, asked=records.asked), console)
     text = out.getvalue()
-    for word in ("de-morgan", "AND", "violation rate", "counterexamples in", "macro average", "undecided"):
+    for word in ("de-morgan", "AND", "wrong", "averaged over 20", "inconsistent", "chance", "undecided"):
         assert word in text
     hostile, _ = hostile_run()
     marked = replace(hostile.verdicts[0], model="[red]name[/red]")

@@ -15,6 +15,7 @@ from salva.report.summary import summarise, summarise_run
 
 KEYS = {"suite", "models", "cases", "outcomes", "violation_rate", "interval"}
 KEYS |= {"macro_rate", "excess", "errors", "tables", "metrics", "by_model"}
+KEYS |= {"schema", "interval_things", "headline", "rates", "previous"}
 
 
 def test_one_model_has_its_figures_on_top() -> None:
@@ -26,7 +27,15 @@ def test_one_model_has_its_figures_on_top() -> None:
     outcomes = shown["outcomes"]
     assert isinstance(outcomes, dict)
     assert sum(outcomes.values()) == 2 * len(records.cases)  # type: ignore[arg-type]  # counts are whole numbers
-    assert shown["violation_rate"] == outcomes["VIOLATED"] / (outcomes["VIOLATED"] + outcomes["HOLDS"])  # type: ignore[operator]  # as above
+    headline, rates, before = (shown[name] for name in ("headline", "rates", "previous"))
+    assert isinstance(headline, dict)
+    assert isinstance(rates, dict)
+    assert isinstance(before, dict)
+    assert (shown["schema"], headline["relation"], headline["rate"]) == (2, "truth", "wrong")
+    assert (headline["average"], headline["over"]) == ("macro", "20 categories")
+    assert shown["violation_rate"] == rates["wrong"]["rate"] == shown["macro_rate"]  # type: ignore[index, call-overload]  # an object
+    assert before["schema"] == 1
+    assert before["violation_rate"] != shown["violation_rate"]
     assert isinstance(shown["interval"], list)
     assert isinstance(shown["excess"], float)
     by_model = shown["by_model"]
@@ -58,8 +67,9 @@ def test_a_run_without_verdicts_is_still_a_report() -> None:
 
 def test_the_chosen_headline_is_read_from_what_was_asked() -> None:
     verdicts = [make_verdict(), make_verdict(relation="truth", outcome=Outcome.VIOLATED)]
-    assert summarise([make_case()], verdicts, asked=Asked(headline="truth")).by_model[0].violation_rate == 1.0
-    assert summarise([make_case()], verdicts).by_model[0].violation_rate == 0.0
+    assert summarise([make_case()], verdicts, asked=Asked(headline="same-scene")).by_model[0].violation_rate == 0.0
+    assert summarise([make_case()], verdicts, asked=Asked().led_as_before()).by_model[0].violation_rate == 0.0
+    assert summarise([make_case()], verdicts).by_model[0].violation_rate == 1.0
 
 
 def test_cases_that_several_worlds_fit_are_counted_once_by_the_relation_that_leads_them() -> None:
@@ -68,8 +78,11 @@ def test_cases_that_several_worlds_fit_are_counted_once_by_the_relation_that_lea
         make_verdict(case.case_id, repeat=repeat, relation=case.relation) for case in cases for repeat in (0, 1)
     ]
     assert summarise(cases, verdicts).by_model[0].open_cases == {"truth": 1}
+    before = Asked().led_as_before()
+    assert summarise(cases, verdicts, asked=before).by_model[0].open_cases == {"truth": 1}
     compared = [*verdicts, make_verdict("open")]
-    assert summarise(cases, compared).by_model[0].open_cases == {}, "the pictures were compared all the same"
+    led = summarise(cases, compared, asked=before).by_model[0]
+    assert led.open_cases == {}, "the pictures were compared all the same"
 
 
 def test_a_run_judged_by_a_relation_that_is_not_installed_still_has_a_report() -> None:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from salva.cli import flags
 from salva.cli.main import EXIT_GATE, EXIT_INCOMPLETE, EXIT_INTERRUPTED
 from salva.run import ask as asking
+
+if TYPE_CHECKING:
+    from salva.report.summary import Summary
+    from salva.run.gate import Decision, Gate
+    from salva.run.summary import RunSummary
 
 
 def _default(role: str) -> str:
@@ -34,6 +39,7 @@ def _default(role: str) -> str:
 @flags.set_flag
 @flags.flag("--relation", default="", help="The relation that leads; default: each case's own.")
 @flags.reading_flag
+@flags.flag("--published", is_flag=True, help="Judge by the rule of the suite's paper; prints the flags it stands for.")
 @flags.flag("--out", type=flags.RUN_DIRECTORY, help="The run's directory; default runs/<name of what was asked>.")
 @flags.flag("--executor", default="local", show_default=True, help="Where components run.")
 @flags.flag("--max-violation-rate", type=click.FloatRange(0, 1), help="Exit 1 when the rate is above this.")
@@ -43,6 +49,18 @@ def _default(role: str) -> str:
     default="lower",
     show_default=True,
     help="Which end of the interval the gate looks at.",
+)
+@flags.flag(
+    "--gate-rate",
+    type=click.Choice(["wrong", "inconsistent", "wrong_alike"]),
+    help="The rate the gate looks at; default: the one that leads.",
+)
+@flags.flag(
+    "--min-decided",
+    type=click.IntRange(min=1),
+    default=16,
+    show_default=True,
+    help="With a gate: exit 3 when fewer pairs are decided.",
 )
 @flags.flag("--max-images", type=click.IntRange(min=1), help="Stop after so many new images; exit 3, resumable.")
 @flags.flag("--max-cost", type=click.FloatRange(min=0), help="Stop before endpoints cost more than this, in USD.")
@@ -54,6 +72,9 @@ def command(
     executor: str,
     max_violation_rate: float | None,
     gate_on: str,
+    gate_rate: str | None,
+    min_decided: int,
+    published: bool,
     max_images: int | None,
     max_cost: float | None,
     retry_refused: bool,
@@ -70,9 +91,14 @@ def command(
     from salva.report.summary import summarise_run
     from salva.report.terminal import print_summary
     from salva.run.directory import RUNS, find_directory
+    from salva.run.gate import Gate
     from salva.run.pipeline import execute
 
-    spec = asking.make_spec(asking.Ask(suite=suite, settings=asking.split_settings(settings), **asked))
+    ask = asking.Ask(suite=suite, settings=asking.split_settings(settings), **asked)
+    if published:
+        ask, rule = asking.by_published_rule(ask)
+        click.echo(f"--published: {rule}", err=True)
+    spec = asking.make_spec(ask)
     progress = make_progress(quiet=no_progress)
     directory = out or find_directory(spec, RUNS, progress)
     click.echo(f"{suite} on {', '.join(b.label for b in spec.models)}: {directory}", err=True)
@@ -99,23 +125,53 @@ def command(
             "The same command goes on from there",
             err=True,
         )
-    if not summary.is_complete:
-        n_refused = summary.outcomes.get("FAILED", 0) - summary.n_retryable
-        if summary.n_retryable:
-            click.echo(f"salva: {summary.n_retryable} verdicts FAILED; the same command tries them again", err=True)
-        if n_refused > 0:
-            click.echo(f"salva: {n_refused} verdicts FAILED by a refusal; --retry-refused asks again", err=True)
-        sys.exit(EXIT_INCOMPLETE)
-    if max_violation_rate is not None and not _passes(figures, max_violation_rate, gate_on):
+    _tell_failures(summary)
+    gate = None
+    if max_violation_rate is not None:
+        gate = Gate(limit=max_violation_rate, end=gate_on, rate=gate_rate or "", min_decided=min_decided)
+    decisions = _at_the_gate(figures, gate, directory)
+    # A rate above its limit is the worst news, even where something failed besides.
+    if any(decision.decides and not decision.passed for decision in decisions):
         sys.exit(EXIT_GATE)
+    too_little = [model for model in figures.by_model if model.leading.decides_too_little or model.leading.reason]
+    for model in too_little:
+        click.echo(f"salva: {model.model}: {model.leading.reason or 'too little is decided'}", err=True)
+    if not summary.is_complete or too_little or not all(decision.decides for decision in decisions):
+        sys.exit(EXIT_INCOMPLETE)
 
 
-def _passes(figures: Any, limit: float, gate_on: str) -> bool:
-    is_ok = True
-    for model, rate, (low, high) in figures.rates():
-        value = {"lower": low, "point": rate, "upper": high}[gate_on]
-        if value is None or value > limit:
-            shown = "unknown" if value is None else f"{value:.3f}"
-            click.echo(f"gate: {model}: {gate_on} violation rate {shown} is above {limit}", err=True)
-            is_ok = False
-    return is_ok
+def _tell_failures(summary: RunSummary) -> None:
+    n_refused = summary.outcomes.get("FAILED", 0) - summary.n_retryable
+    if summary.n_retryable:
+        click.echo(f"salva: {summary.n_retryable} verdicts FAILED; the same command tries them again", err=True)
+    if n_refused > 0:
+        click.echo(f"salva: {n_refused} verdicts FAILED by a refusal; --retry-refused asks again", err=True)
+
+
+def _at_the_gate(figures: Summary, gate: Gate | None, directory: Path) -> list[Decision]:
+    """Hold every model against the gate, say what was decided and keep it with the run."""
+    from salva.run.gate import decide, keep
+
+    if gate is None:
+        return []
+    decisions = [decide(model.model, model.leading, gate) for model in figures.by_model]
+    keep(directory, decisions)
+    for decision in decisions:
+        word = "passed" if decision.passed else "not passed" if decision.decides else "not decided"
+        click.echo(f"gate {word}: {decision.model}: {decision.reason}", err=True)
+    if not gate.rate:
+        _say_what_changed(figures)
+    return decisions
+
+
+def _say_what_changed(figures: Summary) -> None:
+    """For one release: the rate a gate looked at before, beside the one it looks at now."""
+    for model in figures.by_model:
+        before = model.leading.previous
+        if before is not None and before.violation_rate is not None:
+            click.echo(
+                f"gate: {model.model}: until now it looked at how often pairs broke their own relation, which is "
+                f"{before.violation_rate:.3f} here; --relation same-scene --set relation.average=pooled gives it, "
+                "--gate-rate says which rate is meant",
+                err=True,
+            )

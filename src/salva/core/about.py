@@ -67,6 +67,13 @@ class About:
     defaults: Mapping[str, str] = field(default_factory=dict)
     """Suites: role to the component that plays it unless the user names another, such as {"judge": "scene"}."""
 
+    leads: str = ""
+    """Suites: the relation whose figure leads; empty where truth does."""
+    published: Mapping[str, str] = field(default_factory=dict)
+    """Suites: the rule its paper judged by: flags (reader) and settings (relation.scope) to their values."""
+    apart: tuple[str, str] | None = None
+    """Suites: a label and its value; cases with it are counted apart from the leading rate."""
+
     errors: Mapping[str, str] = field(default_factory=dict)
     """Relations: the error types they can report, each with one sentence."""
     has_control: bool = False

@@ -16,8 +16,11 @@ from salva.core.blame import redact
 from salva.core.fingerprint import Json
 from salva.errors import StoreError
 
-SCHEMA = 1
-"""Changes when a key of run.json changes its meaning; a file without one is of schema 1."""
+SCHEMA = 2
+"""Changes when a key of run.json changes its meaning; a file without one is of schema 1, where each case was led by its
+own relation unless one was chosen."""
+OWN = "each case's own"
+"""In place of a leading relation: as runs of schema 1 are led."""
 Choice = Mapping[str, Json]
 """What the user chose, in the words of the command line: a flag, or ROLE.OPTION, to its value."""
 Defaults = Callable[[str, str], Mapping[str, Json]]
@@ -65,6 +68,10 @@ class Asked:
     """Labels a case must have, as (name, value)."""
     imported: str = ""
     """The format of the files the run was made of; empty for a run of our own."""
+
+    def led_as_before(self) -> Asked:
+        """As a run of schema 1 means it."""
+        return replace(self, headline=self.headline or OWN)
 
     def components(self) -> Iterator[AskedComponent]:
         """All of them, the suite first and the relations last."""
@@ -230,10 +237,12 @@ class RunFile:
     imported: Imported | None = None
     more: Mapping[str, Json] = field(default_factory=dict)
     """What a later version wrote; kept as it is."""
+    schema: int = SCHEMA
+    """A run keeps the rule it was made with until it is judged again."""
 
     def to_json(self) -> dict[str, Json]:
         """The whole file."""
-        content: dict[str, Json] = {**self.more, "schema": SCHEMA, "asked": self.asked.to_json()}
+        content: dict[str, Json] = {**self.more, "schema": self.schema, "asked": self.asked.to_json()}
         if self.choice is not None:
             content["choice"] = dict(self.choice)
         if self.components:
@@ -252,7 +261,7 @@ class RunFile:
     def from_json(cls, value: Json) -> RunFile:
         """From the whole file."""
         content = _object(value, "it")
-        schema = _get(content, "schema", int, SCHEMA)
+        schema = _get(content, "schema", int, 1)
         if schema > SCHEMA:
             raise StoreError(f"run.json is of schema {schema}, and this salva reads up to {SCHEMA}; update salva")
         asked = _get(content, "asked", dict)
@@ -266,6 +275,7 @@ class RunFile:
             judged=None if judged is None else _judged(asked, judged),
             imported=Imported.from_json(content["imported"]) if "imported" in content else None,
             more={name: part for name, part in content.items() if name not in _OUR_KEYS},
+            schema=schema,
         )
 
     def judged_as(self) -> Judged:

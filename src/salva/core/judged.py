@@ -60,6 +60,8 @@ class Judgements:
     chosen: str = ""
     """The relation the run asked to lead with; empty where it left that to each case."""
     relations: Mapping[str, JudgedBy] = field(default_factory=dict)
+    has_own_figure: bool = False
+    """Whether the suite leads with a figure of its own, beside which rates only stand."""
 
     def rate_of(self, relation: str) -> Rate | None:
         """What the violations of a relation are a rate of."""

@@ -6,11 +6,12 @@ Whatever works on these can be tried in a test without a store, and can stand be
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from salva.core.asked import NOTHING, Asked
 from salva.core.case import Case
+from salva.core.fingerprint import Json
 from salva.core.observation import Answer, Detection, TextSpan
 from salva.core.verdict import Observers, Verdict
 
@@ -25,8 +26,15 @@ class RunRecords:
     """As the run is judged now."""
     name: str = ""
     """The run directory's own name."""
+    gate: Mapping[str, Json] = field(default_factory=dict)
+    """What a gate last decided, by model."""
     is_whole: bool = False
     """Whether no verdict is missing: what has none is a case that the relation does not apply to."""
+
+    @property
+    def suite(self) -> str:
+        """The suite the cases are of."""
+        return self.cases[0].suite if self.cases else self.asked.suite.name
 
     @property
     def models(self) -> tuple[str, ...]:

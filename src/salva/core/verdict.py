@@ -14,6 +14,7 @@ X_MISPOSITION = "x-misposition"
 Y_MISPOSITION = "y-misposition"
 ENTITY_DUPLICATION = "entity-duplication"
 ENTITY_OMISSION = "entity-omission"
+ENTITY_FORBIDDEN = "entity-forbidden"
 OPTICAL_CHARACTER = "optical-character"
 
 PAIR = "pair"

@@ -27,7 +27,7 @@ from salva.errors import StoreError
 from salva.files.outfiles import cannot_write, safe_name, write_text
 from salva.files.tables import csv_text
 from salva.judging.headline import leading_verdicts
-from salva.registry import rates_of, widened
+from salva.registry import rates_of, suite_about, widened
 
 
 class Counterexamples:
@@ -42,7 +42,8 @@ class Counterexamples:
         """OUT/<model>/<case id>-r<repeat>/<role>.png, OUT/index.jsonl and OUT/index.csv."""
         records = source.records
         rates = rates_of(verdict.relation for verdict in records.verdicts)
-        leading = leading_verdicts(records.cases, records.verdicts, rates, records.asked.headline)
+        leads = suite_about(records.suite).leads
+        leading = leading_verdicts(records.cases, records.verdicts, rates, records.asked.headline, leads)
         violated = [
             judged for group in leading.values() for judged in group if judged.verdict.outcome is Outcome.VIOLATED
         ]

@@ -6,6 +6,7 @@ No cell of the CSV can be taken for a formula by a spreadsheet.
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar
 
@@ -13,10 +14,12 @@ from salva.core.exchange import Written
 from salva.core.options import NoOptions
 from salva.core.source import RunRecords, RunSource
 from salva.core.table import Cell
-from salva.core.verdict import observers_text
+from salva.core.verdict import PAIR, Verdict, observers_text
 from salva.errors import MissingExtraError
 from salva.files.outfiles import write_bytes, write_text
 from salva.files.tables import csv_text
+from salva.judging.headline import leading_verdicts
+from salva.registry import rates_of, suite_about
 
 _FIXED = ("case_id", "suite", "model", "repeat", "arm", "relation", "outcome", "errors")
 
@@ -60,8 +63,28 @@ def verdicts_csv(records: RunRecords) -> str:
     return csv_text([columns, *rows])
 
 
+def speaking(records: RunRecords) -> Callable[[Verdict], bool]:
+    """Whether a verdict is one of those that the headline counts."""
+    rates = rates_of(verdict.relation for verdict in records.verdicts)
+    leads = suite_about(records.suite).leads
+    by_model = leading_verdicts(records.cases, records.verdicts, rates, records.asked.headline, leads)
+    observers = {_unit(judged.verdict): judged.verdict.observers for group in by_model.values() for judged in group}
+
+    def speaks(verdict: Verdict) -> bool:
+        leading = observers.get(_unit(verdict))
+        # Observers at work on different cases go by their fullest name, of which a verdict's own are then a part.
+        return verdict.arm == PAIR and leading is not None and set(verdict.observers) <= set(leading)
+
+    return speaks
+
+
+def _unit(verdict: Verdict) -> tuple[str, int, str, str]:
+    return verdict.case_id, verdict.repeat, verdict.model, verdict.relation
+
+
 def verdict_rows(records: RunRecords) -> tuple[list[str], list[list[Cell]]]:
-    """Columns and rows, one a verdict; with a last column of observers where these tell two rows apart."""
+    """Columns and rows, one a verdict; observers stand where they tell two rows apart, whether it leads comes last."""
+    is_headline = speaking(records)
     cases = {case.case_id: case for case in records.cases}
     labels = sorted({name for case in records.cases for name in case.labels})
     scores = sorted({name for verdict in records.verdicts for name in verdict.scores})
@@ -76,6 +99,7 @@ def verdict_rows(records: RunRecords) -> tuple[list[str], list[list[Cell]]]:
         row: list[Cell] = [verdict.case_id, case.suite if case else "", verdict.model, verdict.repeat, verdict.arm]
         row += [verdict.relation, str(verdict.outcome), ";".join(verdict.errors)]
         row += [given.get(name) for name in labels] + [verdict.scores.get(name) for name in scores]
-        rows.append([*row, observers_text(verdict.observers)] if has_observers else row)
+        row += [observers_text(verdict.observers)] if has_observers else []
+        rows.append([*row, int(is_headline(verdict))])
     columns = [*_FIXED, *(f"label.{name}" for name in labels), *(f"score.{name}" for name in scores)]
-    return [*columns, "observers"] if has_observers else columns, rows
+    return [*columns, *(["observers"] if has_observers else []), "is_headline"], rows

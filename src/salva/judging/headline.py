@@ -7,9 +7,10 @@ Knows relations by what they say of themselves, never by name.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from salva.core.asked import OWN
 from salva.core.case import Case
 from salva.core.judged import Judged, JudgedBy, Judgements, Rate
 from salva.core.verdict import CONTROL, PAIR, Observers, Verdict
@@ -19,9 +20,13 @@ Rates = Mapping[str, Rate | None]
 
 
 def judgements(
-    cases: Sequence[Case], verdicts: Sequence[Verdict], relations: Mapping[str, JudgedBy], chosen: str = ""
+    cases: Sequence[Case],
+    verdicts: Sequence[Verdict],
+    relations: Mapping[str, JudgedBy],
+    chosen: str = "",
+    leads: str = "",
 ) -> Judgements:
-    """All verdicts on one model, joined and with the leading ones chosen."""
+    """All verdicts on one model, joined and with the leading ones chosen; leads: what the suite leads with."""
     pairs = join(cases, verdicts, PAIR)
     rates = {name: relation.rate for name, relation in relations.items()}
     return Judgements(
@@ -29,43 +34,54 @@ def judgements(
         verdicts=tuple(verdicts),
         pairs=tuple(pairs),
         controls=tuple(join(cases, verdicts, CONTROL)),
-        headline=tuple(headline(pairs, rates, chosen)),
+        headline=tuple(headline(pairs, rates, chosen, leads)),
         chosen=chosen,
         relations=relations,
+        has_own_figure=bool(leads) and not chosen,
     )
 
 
 def leading_verdicts(
-    cases: Sequence[Case], verdicts: Sequence[Verdict], rates: Rates, chosen: str = ""
+    cases: Sequence[Case], verdicts: Sequence[Verdict], rates: Rates, chosen: str = "", leads: str = ""
 ) -> dict[str, list[Judged]]:
     """Each model's headline verdicts beside their cases."""
     by_model: dict[str, list[Judged]] = {}
     for judged in join(cases, verdicts, PAIR):
         by_model.setdefault(judged.verdict.model, []).append(judged)
-    return {model: headline(group, rates, chosen) for model, group in by_model.items()}
+    return {model: headline(group, rates, chosen, leads) for model, group in by_model.items()}
 
 
-def headline(pairs: Sequence[Judged], rates: Rates, chosen: str = "") -> list[Judged]:
-    """The verdicts that speak for their cases: one relation each, by its main observers."""
+def headline(pairs: Sequence[Judged], rates: Rates, chosen: str = "", leads: str = "") -> list[Judged]:
+    """The verdicts that speak: of one relation, by its main observers.
+
+    That is the relation the run chose; else what the suite leads with; else the one that holds each picture against
+    its own prompt, since agreeing on nonsense is no success; else the one most cases name as their own.
+    """
     seen = of_main_observers(pairs)
+    if chosen == OWN:
+        return _each_its_own(seen, rates)
+    judged_by = Counter(judged.verdict.relation for judged in seen)
+    by_truth = next((name for name in judged_by if rates.get(name) is Rate.WRONG), "")
+    usual = Counter(case.relation for case, _ in seen if case.relation in judged_by)
+    named = (chosen, leads, by_truth, *(name for name, _ in usual.most_common(1)), *judged_by)
+    leading = next((name for name in named if name in judged_by), "")
+    return [judged for judged in seen if judged.verdict.relation == leading]
+
+
+def _each_its_own(seen: Sequence[Judged], rates: Rates) -> list[Judged]:
+    """Each case by its own relation; but a case with several worlds that was compared all the same, by the comparison,
+    because the run asked for that rule."""
     judged_by: dict[str, set[str]] = {}
     for case, verdict in seen:
         judged_by.setdefault(case.case_id, set()).add(verdict.relation)
-    leading = {case.case_id: _leading_relation(case, judged_by[case.case_id], rates, chosen) for case, _ in seen}
-    return [judged for judged in seen if judged.verdict.relation == leading[judged.case.case_id]]
 
+    def own(case: Case) -> str:
+        if rates.get(case.relation) is Rate.WRONG and case.determinate is False:
+            compared = (name for name in judged_by[case.case_id] if rates.get(name) is Rate.INCONSISTENT)
+            return min(compared, default=case.relation)
+        return case.relation
 
-def _leading_relation(case: Case, judged_by: Collection[str], rates: Rates, chosen: str) -> str:
-    """The relation whose verdict speaks for a case, among those that judged it.
-
-    The one the run chose, if it judged this case. Else the case's own; but where a case with several worlds is to be
-    held against its prompts, and its pictures were compared all the same, the run asked for that rule.
-    """
-    if chosen in judged_by:
-        return chosen
-    if rates.get(case.relation) is Rate.WRONG and case.determinate is False:
-        return min((name for name in judged_by if rates.get(name) is Rate.INCONSISTENT), default=case.relation)
-    return case.relation
+    return [judged for judged in seen if judged.verdict.relation == own(judged.case)]
 
 
 def is_open(judged: Judged, rate: Rate | None) -> bool:

@@ -174,8 +174,7 @@ def _relations_compared(judgements: Judgements) -> Table | None:
 def _deciders(judgements: Judgements) -> Table:
     groups: dict[tuple[str, str], list[Judged]] = {}
     for judged in judgements.headline:
-        why = _why(judged, judgements.rate_of(judged.verdict.relation))
-        groups.setdefault((judged.verdict.relation, why), []).append(judged)
+        groups.setdefault((judged.verdict.relation, _why(judged, judgements)), []).append(judged)
     return Table(
         name="decided by",
         columns=("relation", "why", "cases", *RATE_COLUMNS),
@@ -186,12 +185,18 @@ def _deciders(judgements: Judgements) -> Table:
     )
 
 
-def _why(judged: Judged, rate: Rate | None) -> str:
-    if judged.verdict.relation != judged.case.relation:
+def _why(judged: Judged, judgements: Judgements) -> str:
+    case, verdict = judged
+    rate = judgements.rate_of(verdict.relation)
+    if verdict.relation == judgements.chosen:
         return "the run asked for this relation"
     if is_open(judged, rate):
         return "several worlds fit the prompts, so two right pictures may differ"
-    return "the case's own relation"
+    if verdict.relation == case.relation:
+        return "the case's own relation"
+    if rate is Rate.WRONG:
+        return "each picture is held against its own prompt"
+    return "the run asked for this relation"
 
 
 def _findings(cases: Iterable[Case]) -> Table | None:

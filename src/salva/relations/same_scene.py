@@ -18,6 +18,7 @@ from salva.core.options import option
 from salva.core.protocols import Conclusion, Look, Sight
 from salva.core.verdict import (
     ENTITY_DUPLICATION,
+    ENTITY_FORBIDDEN,
     ENTITY_OMISSION,
     OPTICAL_CHARACTER,
     X_MISPOSITION,
@@ -25,7 +26,16 @@ from salva.core.verdict import (
     Failure,
     Outcome,
 )
-from salva.logic.satisfaction import EXTRA, MISSING, UNRELATED, X_MISPLACED, Y_MISPLACED, Discrepancy, explain
+from salva.logic.satisfaction import (
+    EXTRA,
+    FORBIDDEN,
+    MISSING,
+    UNRELATED,
+    X_MISPLACED,
+    Y_MISPLACED,
+    Discrepancy,
+    explain,
+)
 from salva.relations.orders import OrderDifference
 from salva.relations.scenes import (
     MISPOSITION,
@@ -71,6 +81,7 @@ class SameScene:
             Y_MISPOSITION: "The things stand in different orders from top to bottom.",
             ENTITY_DUPLICATION: "One image has more of something than the other and than its prompt asks for.",
             ENTITY_OMISSION: "One image has less of something than the other.",
+            ENTITY_FORBIDDEN: "One image has something that its prompt wants none of.",
             OPTICAL_CHARACTER: "One image alone shows text that its prompt does not ask for.",
         },
     )
@@ -102,6 +113,8 @@ class SameScene:
             return Conclusion(outcome=Outcome.INCONCLUSIVE, reason=seen)
         a, b = seen
         what = mentioned(case)
+        if not any(what.formulas) and not any(image.scene.things or image.text for image in seen):
+            return Conclusion(outcome=Outcome.INCONCLUSIVE, reason="nothing was seen in either picture")
         labels = None if options.scope == "all" else what.entities
         differing = number_differences(a.scene, b.scene, what, labels=labels, reading=options.reading)
         orders: tuple[OrderDifference, ...] = ()
@@ -129,7 +142,7 @@ class SameScene:
 
     def _number_failures(self, a: Seen, b: Seen, what: Mentioned, differing: Sequence[str]) -> list[Failure]:
         """Who has too many or too few, by the prompts' own formulas; by comparison where these are content."""
-        failures = self._blamed(a, b, what, {MISSING, EXTRA}, frozenset(differing))
+        failures = self._blamed(a, b, what, {MISSING, EXTRA, FORBIDDEN}, frozenset(differing))
         for label in differing:
             if any(failure.entity == label for failure in failures):
                 continue

@@ -20,6 +20,7 @@ from salva.core.scene import Scene
 from salva.core.seeing import scene_of
 from salva.core.verdict import (
     ENTITY_DUPLICATION,
+    ENTITY_FORBIDDEN,
     ENTITY_OMISSION,
     OPTICAL_CHARACTER,
     X_MISPOSITION,
@@ -29,7 +30,7 @@ from salva.core.verdict import (
 from salva.errors import UsageError
 from salva.logic.formula import Atom, Formula, atoms, entities, largest_counts
 from salva.logic.notation import parse
-from salva.logic.satisfaction import COLOUR, EXTRA, MISSING, X_MISPLACED, Y_MISPLACED, Discrepancy
+from salva.logic.satisfaction import COLOUR, EXTRA, FORBIDDEN, MISSING, X_MISPLACED, Y_MISPLACED, Discrepancy
 from salva.logic.words import plural
 from salva.relations.orders import AXIS_OF_RELATION, AxisOrder, OrderDifference, axis_orders, order_differences
 
@@ -45,12 +46,14 @@ _SPECIFIC_FIRST = (
     WRONG_RELATION,
     WRONG_COLOUR,
     ENTITY_DUPLICATION,
+    ENTITY_FORBIDDEN,
     ENTITY_OMISSION,
     OPTICAL_CHARACTER,
 )
 _ERROR_OF = {
     MISSING: ENTITY_OMISSION,
     EXTRA: ENTITY_DUPLICATION,
+    FORBIDDEN: ENTITY_FORBIDDEN,
     X_MISPLACED: X_MISPOSITION,
     Y_MISPLACED: Y_MISPOSITION,
     COLOUR: WRONG_COLOUR,
@@ -72,6 +75,12 @@ class SceneOptions:
     )
     merge_iou: float = option(0.7, "Boxes of one label that overlap by more than this are one thing.")
     min_text_score: float = option(0.5, "Text read with a lower score is left out.")
+    average: str = option(
+        "macro",
+        "macro: the rate is the mean over categories. pooled: the plain share of all pairs.",
+        choices=("macro", "pooled"),
+        since="0.2",
+    )
 
     def __post_init__(self) -> None:
         for name in ("merge_iou", "min_text_score"):
@@ -233,7 +242,7 @@ def failure_of(discrepancy: Discrepancy, role: str, *, has_choice: bool = False)
     has_choice: whether other pictures would be right as well, so that this is only the shortest way to one.
     """
     message = discrepancy.message
-    if discrepancy.kind in (MISSING, EXTRA):
+    if discrepancy.kind in (MISSING, EXTRA, FORBIDDEN):
         asked = "none" if discrepancy.expected == "0" else discrepancy.expected
         wants = "the nearest right picture has" if has_choice else "the prompt asks for"
         message = f"{_number_of(discrepancy.entity, discrepancy.seen)} where {wants} {asked}"

@@ -1,7 +1,8 @@
 """Relation: each image shows what its own prompt says.
 
 Takes what was seen of every image in a case and holds it against the worlds of its prompt, so it
-decides prompts that several pictures satisfy and sees when both images are wrong in the same way.
+decides prompts that several pictures satisfy and sees when both images are wrong in the same way. A proved pair is
+judged in the frame it was proved in, so both wordings always get the same truth.
 Pure: no model, no disk, no clock. Colours nobody looked at make a case INCONCLUSIVE.
 """
 
@@ -16,6 +17,7 @@ from salva.core.judged import Rate
 from salva.core.protocols import Conclusion, Look, Sight
 from salva.core.verdict import (
     ENTITY_DUPLICATION,
+    ENTITY_FORBIDDEN,
     ENTITY_OMISSION,
     OPTICAL_CHARACTER,
     X_MISPOSITION,
@@ -55,6 +57,7 @@ class Truth:
             WRONG_COLOUR: "Something has another colour than the prompt says.",
             ENTITY_DUPLICATION: "There is more of something than the prompt asks for.",
             ENTITY_OMISSION: "There is less of something than the prompt asks for.",
+            ENTITY_FORBIDDEN: "There is something that the prompt wants none of.",
             OPTICAL_CHARACTER: "The image shows text that the prompt does not ask for.",
         },
     )
@@ -83,20 +86,22 @@ class Truth:
         what = mentioned(case)
         failures: list[Failure] = []
         scores: dict[str, float] = {}
-        for image, formula, coloured in zip(seen, what.formulas, what.coloured, strict=True):
+        frames = what.formulas[::-1] if case.equivalent and len(seen) == 2 else (None,) * len(seen)
+        for image, formula, beside, coloured in zip(seen, what.formulas, frames, what.coloured, strict=True):
             if formula is None:
                 return Conclusion(outcome=Outcome.INCONCLUSIVE, reason=f"prompt {image.role!r} has no formula")
             if unknown := _unknown_colours(coloured, image):
                 return Conclusion(outcome=Outcome.INCONCLUSIVE, reason=unknown)
             wrong = [
                 failure_of(discrepancy, image.role, has_choice=not case.determinate)
-                for discrepancy in explain(formula, image.scene, options.reading, options.place)
+                for discrepancy in explain(formula, image.scene, options.reading, options.place, beside)
             ]
             wrong += [text_failure(image)] if image.text else []
             scores[f"right_{image.role}"] = 0.0 if wrong else 1.0
+            scores[f"named_{image.role}"] = float(sum(thing.label in what.entities for thing in image.scene.things))
             failures += wrong
         if len(seen) == 2:
-            both_wrong = not any(scores.values())
+            both_wrong = not any(scores[f"right_{image.role}"] for image in seen)
             alike = both_wrong and is_alike(*seen, what, reading=options.reading, place=options.place)
             scores["wrong_alike"] = float(alike)
         return Conclusion(

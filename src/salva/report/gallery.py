@@ -25,7 +25,7 @@ from salva.core.verdict import OPTICAL_CHARACTER, PAIR, Failure, Observers, Outc
 from salva.errors import StoreError
 from salva.judging.headline import leading_verdicts
 from salva.judging.pair_kinds import pair_kind
-from salva.registry import rates_of
+from salva.registry import rates_of, suite_about
 
 MAX_EXHIBITS = 200
 MAX_UNSEEN = 40
@@ -116,7 +116,8 @@ class Gallery:
 def make_gallery(records: RunRecords, images: ImageSource, limit: int = MAX_EXHIBITS) -> Gallery:
     """The counterexamples to show, spread over models and categories."""
     rates = rates_of(verdict.relation for verdict in records.verdicts)
-    leading = leading_verdicts(records.cases, records.verdicts, rates, records.asked.headline)
+    leads = suite_about(records.suite).leads
+    leading = leading_verdicts(records.cases, records.verdicts, rates, records.asked.headline, leads)
     everyone = [judged for group in leading.values() for judged in group]
     violated = [judged for judged in everyone if judged.verdict.outcome is Outcome.VIOLATED]
     truths = {

@@ -12,6 +12,7 @@ from salva.core.chart import Chart, ChartKind
 from salva.core.table import KeyFigure, Table
 from salva.figures.formats import cell_text, figure_text, heading, interval_text, percent
 from salva.figures.reading import cells_of, n_text, names_of, number, value_text, word
+from salva.report.lead import interval_of, sentence_of, title_of, warning_of
 from salva.report.summary import ModelSummary, Summary
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]#|~])")
@@ -40,15 +41,14 @@ def escape(text: str) -> str:
 
 def _model(model: ModelSummary, unit: str) -> list[str]:
     numbers = model.numbers
-    decided = model.outcomes["HOLDS"] + model.outcomes["VIOLATED"]
     lines: list[str] = []
     lines += [_figure(figure, "**") for figure in model.key_figures]
     rates = [
-        f"- **Violation rate: {percent(model.violation_rate)}** of {decided} decided {unit} "
-        f"(95 %: {interval_text(*model.interval)})",
-        f"- Macro average over {numbers.get('n_categories') or 0:g} categories: {percent(numbers.get('macro_rate'))} "
-        f"({interval_text(numbers.get('macro_low'), numbers.get('macro_high'))})",
+        f"- **{title_of(model.leading).capitalize()}: {percent(model.violation_rate)}** "
+        f"{sentence_of(model.leading, unit)} (95 %: {interval_of(model.leading)} under other seeds)",
     ]
+    if warning := warning_of(model.leading):
+        rates.append(f"- **{escape(warning)}**")
     rates += [_figure(figure) for figure in model.asides]
     if numbers.get("excess") is not None:
         ends = interval_text(numbers.get("excess_low"), numbers.get("excess_high"))

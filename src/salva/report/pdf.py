@@ -21,11 +21,12 @@ from salva.core.table import KeyFigure, Table
 from salva.core.verdict import observers_text
 from salva.errors import MissingExtraError
 from salva.figures.drawing import draw_chart
-from salva.figures.formats import cell_text, figure_text, heading, interval_text, percent
+from salva.figures.formats import cell_text, figure_text, heading, percent
 from salva.figures.png import png_file
 from salva.files.outfiles import write_bytes
 from salva.report.chart_files import all_charts, is_wide
 from salva.report.gallery import Exhibit, Shot, make_gallery
+from salva.report.lead import interval_of, sentence_of, title_of, warning_of
 from salva.report.summary import ModelSummary, Summary, summarise_records
 from salva.store.queries import open_source
 
@@ -237,11 +238,12 @@ def _figure(figure: KeyFigure) -> str:
 def _figures(model: ModelSummary) -> Iterator[str]:
     yield from map(_figure, model.key_figures)
     if model.has_rate:
-        n_decided = model.outcomes["HOLDS"] + model.outcomes["VIOLATED"]
         yield (
-            f"Violation rate: {percent(model.violation_rate)} of {n_decided} decided "
-            f"(95 %: {interval_text(*model.interval)}); macro average {percent(model.numbers.get('macro_rate'))}"
+            f"{title_of(model.leading).capitalize()}: {percent(model.violation_rate)} "
+            f"{sentence_of(model.leading, 'pairs')} (95 %: {interval_of(model.leading)} under other seeds)"
         )
+        if warning := warning_of(model.leading):
+            yield warning
         yield from map(_figure, model.asides)
         yield f"Inconclusive: {model.outcomes['INCONCLUSIVE']}, failed: {model.outcomes['FAILED']}"
     if model.n_unjudged:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from salva import registry
 from salva.core.about import options_of
-from salva.core.asked import NOTHING, Asked
+from salva.core.asked import NOTHING, SCHEMA, Asked
 from salva.core.case import Case
 from salva.core.chart import Chart
 from salva.core.fingerprint import Json
@@ -24,9 +24,17 @@ from salva.core.source import RunRecords
 from salva.core.table import Cell, KeyFigure, Table
 from salva.core.verdict import Outcome, Verdict
 from salva.judging.headline import is_open, judgements
+from salva.judging.leading import Leading, leading_of
+from salva.judging.rates import RATES, Figure
+from salva.report.lead import asides_of
+from salva.stats.intervals import Interval
 from salva.store.queries import read_records
 
 _RATES = "violation-rates"
+_FIGURES = (
+    *("outcomes", "violation_rate", "interval", "interval_things", "headline", "rates", "macro_rate", "excess"),
+    *("errors", "gate", "previous"),
+)
 Ends = tuple[float | None, float | None]
 
 
@@ -52,15 +60,21 @@ class ModelSummary:
     asides: tuple[KeyFigure, ...] = ()
     """Figures for the small print beside the violation rate."""
 
+    gate: Json = None
+    """What a gate last decided of it."""
+    leading: Leading = field(default_factory=Leading)
+    """The rate that leads and the three that stand together."""
+
     @property
     def violation_rate(self) -> float | None:
-        """Pooled over the headline verdicts."""
-        return self.numbers.get("violation_rate")
+        """The headline's rate, averaged as it says."""
+        return self.leading.figure.rate if self.leading.figure else None
 
     @property
     def interval(self) -> Ends:
-        """95 % interval of the violation rate."""
-        return self.numbers.get("violation_low"), self.numbers.get("violation_high")
+        """95 % interval of the violation rate, for these prompts under other seeds."""
+        interval = self.leading.figure.interval if self.leading.figure else None
+        return (interval.low, interval.high) if interval else (None, None)
 
     @property
     def has_rate(self) -> bool:
@@ -78,16 +92,44 @@ class ModelSummary:
 
     def to_json(self) -> dict[str, Json]:
         """The contract's figures of one model."""
-        low, high = self.interval
+        figure, leading = self.leading.figure, self.leading
+        before = leading.previous
         return {
             "outcomes": dict(self.outcomes),
             "violation_rate": self.violation_rate,
-            "interval": None if low is None or high is None else [low, high],
+            "interval": ends_json(figure.interval if figure else None),
+            "interval_things": ends_json(figure.interval_things if figure else None),
+            "headline": self._headline_json(),
+            "rates": {name: rate_json(leading.rates.get(name)) for name in RATES},
             "macro_rate": self.numbers.get("macro_rate"),
             "excess": self.numbers.get("excess"),
             "errors": dict(self.errors),
+            "gate": self.gate,
             "tables": [table_to_json(table) for table in self.tables],
             "metrics": dict(self.numbers),
+            "previous": None
+            if before is None
+            else {
+                "schema": 1,
+                "violation_rate": before.violation_rate,
+                "interval": ends_json(before.interval),
+                "macro_rate": before.macro_rate,
+            },
+        }
+
+    def _headline_json(self) -> dict[str, Json]:
+        figure, leading = self.leading.figure, self.leading
+        return {
+            "relation": figure.relation if figure else None,
+            "rate": leading.rate,
+            "average": figure.average if figure else None,
+            "over": figure.over if figure else None,
+            "n": figure.n if figure else 0,
+            "n_undecided": figure.n_undecided if figure else 0,
+            "n_asked": leading.n_asked,
+            "chance": leading.chance,
+            "oracle": leading.oracle,
+            "reason": leading.reason,
         }
 
 
@@ -126,12 +168,13 @@ class Summary:
 
     def to_json(self) -> dict[str, Json]:
         """The contract's object; with several models the top-level figures are null."""
-        top: dict[str, Json] = {"suite": self.suite, "models": list(self.models), "cases": self.cases}
+        top: dict[str, Json] = {"schema": SCHEMA, "suite": self.suite}
+        top |= {"models": list(self.models), "cases": self.cases}
         figures = {model.model: model.to_json() for model in self.by_model}
         if len(self.by_model) == 1:
             top |= figures[self.by_model[0].model]
         else:
-            top |= dict.fromkeys(("outcomes", "violation_rate", "interval", "macro_rate", "excess", "errors"))
+            top |= dict.fromkeys(_FIGURES)
             tables = (self.models_table(), *self.joined_tables())
             top |= {"tables": [table_to_json(table) for table in tables], "metrics": {}}
         return {**top, "by_model": dict(figures)}
@@ -193,13 +236,15 @@ def summarise_run(directory: Path) -> Summary:
 
 def summarise_records(records: RunRecords) -> Summary:
     """The figures of a run that has been read."""
-    return summarise(
+    summary = summarise(
         records.cases,
         records.verdicts,
         asked=records.asked,
         directory=records.name,
         is_whole=records.is_whole,
     )
+    gated = tuple(dataclasses.replace(model, gate=records.gate.get(model.model)) for model in summary.by_model)
+    return dataclasses.replace(summary, by_model=gated)
 
 
 def _joined(tables: Sequence[Table]) -> Table:
@@ -208,6 +253,27 @@ def _joined(tables: Sequence[Table]) -> Table:
     named = [dict(zip(table.columns, row, strict=True)) for table in tables for row in table.rows]
     rows = tuple(tuple(row.get(column) for column in columns) for row in named)
     return dataclasses.replace(tables[0], columns=columns, rows=rows)
+
+
+def rate_json(figure: Figure | None) -> Json:
+    """The contract's form of a rate."""
+    if figure is None:
+        return None
+    return {
+        "rate": figure.rate,
+        "pooled": figure.pooled,
+        "interval": ends_json(figure.interval),
+        "interval_things": ends_json(figure.interval_things),
+        "bounds": ends_json(figure.bounds),
+        "n": figure.n,
+        "n_undecided": figure.n_undecided,
+        "relation": figure.relation,
+    }
+
+
+def ends_json(interval: Interval | None) -> Json:
+    """Both ends of an interval."""
+    return None if interval is None else [interval.low, interval.high]
 
 
 def table_to_json(table: Table) -> dict[str, Json]:
@@ -224,7 +290,9 @@ def _summarise_model(
     asked: Asked,
     is_whole: bool,
 ) -> ModelSummary:
-    judged = judgements(cases, verdicts, _relations(asked, verdicts), asked.headline)
+    relations, about = _relations(asked, verdicts), registry.suite_about(suite)
+    judged = judgements(cases, verdicts, relations, asked.headline, about.leads)
+    before = judgements(cases, verdicts, relations, asked.led_as_before().headline)
     leading = judged.headline
     outcomes = Counter(pair.verdict.outcome for pair in leading)
     errors = Counter(
@@ -252,6 +320,11 @@ def _summarise_model(
             _place_chart(charts, chart)
         key_figures += [figure for figure in measured.key_figures if not figure.is_aside]
         asides += [figure for figure in measured.key_figures if figure.is_aside]
+    leads = leading_of(judged, before, about.apart, len(cases) * asked.repeats)
+    if leads.figure is not None:
+        ends = leads.figure.interval
+        numbers |= {"violation_rate": leads.figure.rate}
+        numbers |= {"violation_low": ends.low if ends else None, "violation_high": ends.high if ends else None}
     if key_figures and not outcomes[Outcome.HOLDS] + outcomes[Outcome.VIOLATED]:
         # Ratings decide no relation; tables of rates would be dashes, and the bounds of no rate.
         tables = [table for table in tables if table not in rates]
@@ -265,7 +338,8 @@ def _summarise_model(
         charts=tuple(charts),
         key_figures=tuple(key_figures),
         open_cases=_open_cases(judged),
-        asides=tuple(asides),
+        asides=(*asides_of(leads), *asides),
+        leading=leads,
     )
 
 

@@ -12,6 +12,7 @@ from salva.core.chart import Chart, ChartKind
 from salva.core.table import Cell, Table
 from salva.figures.formats import cell_text, figure_text, heading, interval_text, is_share, percent
 from salva.figures.reading import cells_of, names_of, number, rows_of, value_text, word
+from salva.report.lead import interval_of, sentence_of, title_of, warning_of
 from salva.report.summary import ModelSummary, Summary
 
 if TYPE_CHECKING:
@@ -52,24 +53,23 @@ def _model(summary: Summary, model: ModelSummary) -> list[Text | RichTable]:
         parts.append(Text.assemble((f"{figure.title} ", ""), (value, "bold"), (f"  {note}" if note else "", "dim")))
     if not model.has_rate:
         return parts
-    decided = model.outcomes["HOLDS"] + model.outcomes["VIOLATED"]
     parts.append(
         Text.assemble(
-            ("violation rate ", ""),
+            (f"{title_of(model.leading)} ", ""),
             (percent(model.violation_rate), "bold red" if model.violation_rate else "bold green"),
-            f"  95 %: {interval_text(*model.interval)}",
-            f"  ({model.outcomes['VIOLATED']} counterexamples in {decided} {summary.unit})",
+            f"  95 %: {interval_of(model.leading)} under other seeds",
+            f"  ({sentence_of(model.leading, summary.unit)})",
         )
     )
+    if warning := warning_of(model.leading):
+        parts.append(Text(warning, style="bold red"))
     parts += [Text(line, style="dim") for line in _small_print(model, summary.unit)]
     return parts
 
 
 def _small_print(model: ModelSummary, unit: str) -> list[str]:
     numbers = model.numbers
-    lines = [
-        f"macro average  {percent(numbers.get('macro_rate'))} over {numbers.get('n_categories') or 0:g} categories"
-    ]
+    lines: list[str] = []
     for figure in model.asides:
         value, note = figure_text(figure)
         lines.append(f"{figure.title}  {value}" + (f" ({note})" if note else ""))

@@ -13,7 +13,7 @@ from salva.core.asked import Asked
 from salva.core.options import as_typed
 from salva.core.spec import Binding, ComponentSpec, RunSpec
 from salva.errors import UsageError, unknown_name
-from salva.registry import BUILT_IN, bind, defaults, entries, load
+from salva.registry import BUILT_IN, bind, defaults, entries, load, suite_about
 
 SETTABLE = ("suite", "model", "detector", "reader", "embedder", "judge", "relation")
 NOBODY = "none"
@@ -57,6 +57,23 @@ def split_settings(pairs: Iterable[str]) -> dict[str, str]:
             raise UsageError(f"{key!r} is set twice: {settings[key]!r} and {value!r}")
         settings[key] = value
     return settings
+
+
+def by_published_rule(ask: Ask) -> tuple[Ask, str]:
+    """The same ask by the rule of the suite's paper, and the flags that stand for it."""
+    published = suite_about(ask.suite).published
+    if not published:
+        raise UsageError(f"the suite {ask.suite!r} has no published rule; leave --published out")
+    for name, value in published.items():
+        given = ask.settings.get(name, "") if "." in name else getattr(ask, name)
+        if given not in ("", value):
+            raise UsageError(f"--published means {name} {value!r}, and {given!r} is asked for; leave one of them out")
+    settings = {name: value for name, value in published.items() if "." in name}
+    named = {name: value for name, value in published.items() if "." not in name}
+    flags = [f"--{name} {value}" for name, value in named.items()]
+    flags += [f"--set {name}={value}" for name, value in settings.items()]
+    same = dataclasses.replace(ask, settings={**ask.settings, **settings}, **named)  # type: ignore[arg-type]  # names of fields
+    return same, " ".join(flags)
 
 
 def make_spec(ask: Ask, made: Asked | None = None) -> RunSpec:

@@ -12,7 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from salva.core.asked import Asked, Judged, RunFile
+from salva.core.asked import SCHEMA, Asked, Judged, RunFile
 from salva.core.fingerprint import Json
 from salva.core.protocols import Executor
 from salva.core.spec import RunSpec
@@ -137,4 +137,4 @@ def _write_down(directory: Path, content: RunFile, spec: RunSpec, leading: Mappi
     asked = replace(content.asked, observers=now.observers, relations=now.relations, headline=now.headline)
     is_otherwise = asked.to_json() != content.asked.to_json()
     judged = Judged(asked=asked, leading=leading) if is_otherwise else None
-    write_run_file(directory, replace(content, judged=judged))
+    write_run_file(directory, replace(content, judged=judged, schema=SCHEMA))

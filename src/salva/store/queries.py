@@ -20,7 +20,7 @@ from salva.core.protocols import Query
 from salva.core.source import QuestionAnswer, RunRecords, RunSource, Seen
 from salva.core.verdict import Observers, Outcome, Verdict, observers_text
 from salva.store.reading import VERDICT_ORDER, RunReader
-from salva.store.records import WHOLE, StoredImage
+from salva.store.records import GATE, WHOLE, StoredImage
 from salva.store.rows import Value, case_from_row, image_from_row, observers_to_text, select, to_text, verdict_from_row
 from salva.store.runfile import read_run_file
 from salva.store.sqlite import RunStore, open_run
@@ -158,12 +158,14 @@ def read_records(directory: Path) -> RunRecords:
 def open_source(directory: Path) -> Iterator[RunSource]:
     """The records and the pictures of a run; closed again afterwards."""
     with open_run(directory) as store:
-        judged = (read_run_file(directory) or RunFile(asked=NOTHING)).judged_as()
+        run_file = read_run_file(directory) or RunFile(asked=NOTHING)
+        judged = run_file.judged_as()
         records = RunRecords(
             cases=tuple(store.cases()),
             verdicts=_leading_first(store.verdicts(), judged.leading),
-            asked=judged.asked,
+            asked=judged.asked if run_file.schema > 1 else judged.asked.led_as_before(),
             name=directory.resolve().name,
+            gate=gate if isinstance(gate := store.meta().get(GATE), dict) else {},
             is_whole=WHOLE in store.meta(),
         )
         yield RunSource(records, StoredImages(store))

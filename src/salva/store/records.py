@@ -11,6 +11,8 @@ from salva.core.fingerprint import Json, fingerprint
 from salva.core.observation import Observation
 from salva.core.protocols import Query
 
+GATE = "gate"
+"""The note of a run that a gate looked at: model to what it decided."""
 WHOLE = "is_whole"
 """The note of a run whose cases all have every verdict that they can have."""
 

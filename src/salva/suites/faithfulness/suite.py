@@ -77,7 +77,7 @@ class Faithfulness:
 
     version: ClassVar[str] = "1"
     sizes: ClassVar[tuple[str, ...]] = ("quick", "paper", "full", "contrast")
-    about: ClassVar[About] = About(defaults={"embedder": "pocket", "judge": "scene"})
+    about: ClassVar[About] = About(defaults={"embedder": "pocket", "judge": "scene"}, leads="same-answers")
     Options = FaithfulnessOptions
 
     def __init__(self, options: FaithfulnessOptions) -> None:

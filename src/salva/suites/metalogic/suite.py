@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import islice, permutations
 from typing import ClassVar
 
+from salva.core.about import About
 from salva.core.case import SEVERAL_WORLDS, Case, Finding, Prompt
 from salva.core.options import option
 from salva.errors import UsageError, unknown_name
@@ -73,6 +74,15 @@ class MetaLogic:
 
     version: ClassVar[str] = "1"
     sizes: ClassVar[tuple[str, ...]] = ("quick", "paper", "full", "beyond")
+    about: ClassVar[About] = About(
+        apart=("law", "numbering"),
+        published={
+            "relation": "same-scene",
+            "reader": "none",
+            "relation.scope": "all",
+            "relation.indeterminate": "same-scene",
+        },
+    )
     Options = MetaLogicOptions
 
     def __init__(self, options: MetaLogicOptions) -> None:

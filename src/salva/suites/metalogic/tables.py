@@ -125,8 +125,8 @@ def _published(logic: Sequence[Judged], numbering: Sequence[Judged], looked_at_a
         columns=("figure", "published", "where"),
         rows=tuple((p.figure, p.value, p.where) for p in PUBLISHED),
         note="Not comparable with this run: the paper compares every label two pictures show, also where several "
-        "pictures would be right, over all 20 logic categories. Run with --set relation.indeterminate=same-scene "
-        "--set relation.scope=all to measure by its rule. It states AND against OR three ways, named by section.",
+        "pictures would be right, over all 20 logic categories. Run with --published to measure by its rule. "
+        "It states AND against OR three ways, named by section.",
     )
 
 

@@ -16,6 +16,7 @@ from salva.logic.notation import parse
 from salva.logic.satisfaction import (
     COLOUR,
     EXTRA,
+    FORBIDDEN,
     MISSING,
     X_MISPLACED,
     Y_MISPLACED,
@@ -92,7 +93,7 @@ def _error_of(discrepancy: Discrepancy) -> str:
         if name in _SIDED:
             return WRONG_DIRECTION
         return NO_INTERACTION if name in _TOUCHING and not discrepancy.is_unwanted else WRONG_INTERACTION
-    assert discrepancy.kind in (COLOUR, EXTRA), discrepancy.kind
+    assert discrepancy.kind in (COLOUR, EXTRA, FORBIDDEN), discrepancy.kind
     return WRONG_INTERACTION
 
 

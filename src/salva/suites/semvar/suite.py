@@ -49,7 +49,7 @@ class SemVar:
 
     version: ClassVar[str] = "1"
     sizes: ClassVar[tuple[str, ...]] = ("quick", "paper", "full", "test", "train", "embedded")
-    about: ClassVar[About] = About(defaults={"judge": "scene", "reader": "none"})
+    about: ClassVar[About] = About(defaults={"judge": "scene", "reader": "none"}, leads="semantic-effect")
     Options = SemVarOptions
 
     def __init__(self, options: SemVarOptions) -> None:

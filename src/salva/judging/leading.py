@@ -1,0 +1,98 @@
+"""What leads a report: one relation's rate with its intervals, three rates beside it, chance, and how far to trust it.
+
+Judgements in, one record out. Agreeing on nonsense is no success, and an oracle that sees nothing is said to be blind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from salva.core.asked import OWN
+from salva.core.judged import Judgements, Rate
+from salva.judging.chance import chance_of
+from salva.judging.headline import of_main_observers
+from salva.judging.rates import Figure, headline_figure, is_apart, rates_of
+from salva.judging.tally import macro_rate, tally
+from salva.stats.intervals import Interval
+
+OK, PARTIAL, BLIND = "ok", "partial", "blind"
+FEWEST_DECIDED = 0.8
+"""Below this share of decided pairs a run decides too little."""
+_HARDLY_ANY = 0.05
+_FEWEST_PICTURES = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Previous:
+    """The figures as they were before truth led; shown for one release."""
+
+    violation_rate: float | None
+    interval: Interval | None
+    macro_rate: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leading:
+    """What leads, and what stands beside it."""
+
+    figure: Figure | None = None
+    rate: str | None = None
+    """Which of the rates leads; None where the suite has a figure of its own."""
+    rates: Mapping[str, Figure | None] = field(default_factory=dict)
+    chance: float | None = None
+    """What pictures shuffled within the suite would get."""
+    oracle: str = OK
+    reason: str = ""
+    """Why the oracle is not to be trusted, or why nothing is decided; one sentence."""
+    n_asked: int = 0
+    previous: Previous | None = None
+
+    @property
+    def decides_too_little(self) -> bool:
+        """Whether the rate stands on too few of the pairs."""
+        return self.figure is None or (self.figure.coverage or 0.0) < FEWEST_DECIDED
+
+
+def leading_of(judgements: Judgements, before: Judgements, apart: tuple[str, str] | None, n_asked: int) -> Leading:
+    """What leads; before: the same verdicts, led as runs of schema 1 were."""
+    figure = headline_figure(judgements, apart)
+    relation = figure.relation if figure else ""
+    kind = judgements.rate_of(relation)
+    has_rate = kind is not None and not judgements.has_own_figure
+    oracle, reason = _oracle(judgements, figure)
+    shuffled = [case for case in judgements.cases if not is_apart(case, apart)] or list(judgements.cases)
+    old = tally(before.headline)
+    averaged = [one for one in before.headline if not is_apart(one.case, apart)] or list(before.headline)
+    return Leading(
+        figure=figure,
+        rate=str(kind) if has_rate else None,
+        rates=rates_of(judgements, apart),
+        chance=chance_of(shuffled) if kind is Rate.WRONG or relation == OWN else None,
+        oracle=oracle,
+        reason=reason,
+        n_asked=n_asked,
+        previous=Previous(violation_rate=old.rate, interval=old.interval(), macro_rate=macro_rate(averaged).rate),
+    )
+
+
+def _oracle(judgements: Judgements, figure: Figure | None) -> tuple[str, str]:
+    """Whether those who looked saw anything of what the prompts name."""
+    by_truth = judgements.of_rate(Rate.WRONG)
+    seen = [
+        value > 0
+        for one in of_main_observers(judgements.pairs)
+        if one.verdict.relation == by_truth
+        for name, value in one.verdict.scores.items()
+        if name.startswith("named_")
+    ]
+    if len(seen) >= _FEWEST_PICTURES and sum(seen) < _HARDLY_ANY * len(seen):
+        return BLIND, (
+            f"something that the prompts name was found in {sum(seen)} of {len(seen)} pictures: "
+            "the model paints none of it, or the detector cannot see it; look at some pictures, then try --detector"
+        )
+    if figure is None:
+        return PARTIAL, "no pair was judged by a relation that leads"
+    if figure.coverage is not None and figure.coverage < FEWEST_DECIDED:
+        return PARTIAL, f"only {figure.n} of {figure.n + figure.n_undecided} pairs could be decided"
+    return OK, ""

@@ -1,0 +1,190 @@
+"""The three rates that stand together: wrong, inconsistent, wrong alike; each over its own cases, with two intervals.
+
+Judgements in, figures out. Which relation a rate comes from, relations say themselves; how sure a rate is, stats says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from salva.core.asked import OWN
+from salva.core.case import Case
+from salva.core.judged import Judged, Judgements, Rate
+from salva.core.verdict import Outcome
+from salva.errors import FormulaError
+from salva.judging.headline import of_main_observers
+from salva.logic.formula import entities
+from salva.logic.notation import parse
+from salva.stats.intervals import Interval, implied_bounds
+from salva.stats.rates import Counted, macro, seeds_interval, share, things_interval
+
+MACRO, POOLED = "macro", "pooled"
+WRONG_ALIKE = "wrong_alike"
+RATES = (str(Rate.WRONG), str(Rate.INCONSISTENT), WRONG_ALIKE)
+_DECIDED = (Outcome.HOLDS, Outcome.VIOLATED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A rate and how sure it is."""
+
+    relation: str
+    rate: float | None
+    """The mean over categories, or the plain share, as `average` says; None where nothing is decided."""
+    average: str
+    over: str
+    """What it is an average over, in words."""
+    pooled: float | None
+    macro: float | None
+    interval: Interval | None
+    """95 %: these prompts, other seeds."""
+    interval_things: Interval | None
+    """95 %: prompts like these, other things."""
+    why_no_things: str
+    bounds: Interval | None
+    """The pooled share if all undecided held, and if all were violated."""
+    n: int
+    """Verdicts that enter the rate."""
+    n_undecided: int
+
+    @property
+    def coverage(self) -> float | None:
+        """The share that was decided."""
+        n_asked = self.n + self.n_undecided
+        return self.n / n_asked if n_asked else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """One case in one repeat: whether it counts towards a rate."""
+
+    case: Case
+    is_hit: bool | None
+    """None where nobody could tell."""
+
+
+def figure_of(hits: Sequence[Hit], relation: str, average: str, apart: tuple[str, str] | None) -> Figure:
+    """The rate over these, with those that are counted apart left out where others are there."""
+    leading = [hit for hit in hits if not is_apart(hit.case, apart)] or list(hits)
+    counted = _counted(leading)
+    averaged = counted if average == MACRO else [_in_one_category(case) for case in counted]
+    things = things_interval(averaged) if averaged else "no case is decided"
+    n_decided = sum(hit.is_hit is not None for hit in leading)
+    n_hits = sum(hit.is_hit is True for hit in leading)
+    categories = {hit.case.category for hit in leading if hit.is_hit is not None}
+    return Figure(
+        relation=relation,
+        rate=macro(averaged),
+        average=average,
+        over=f"{len(categories)} categories" if average == MACRO else f"{n_decided} pairs",
+        pooled=share(counted) if counted else None,
+        macro=macro(counted),
+        interval=seeds_interval(averaged),
+        interval_things=things if isinstance(things, Interval) else None,
+        why_no_things="" if isinstance(things, Interval) else things,
+        bounds=implied_bounds(n_hits, n_decided, len(leading) - n_decided),
+        n=n_decided,
+        n_undecided=len(leading) - n_decided,
+    )
+
+
+def rates_of(judgements: Judgements, apart: tuple[str, str] | None = None) -> dict[str, Figure | None]:
+    """All three by name; None for one that nothing was judged for."""
+    seen = of_main_observers(judgements.pairs)
+    wrong, inconsistent = (judgements.of_rate(rate) for rate in (Rate.WRONG, Rate.INCONSISTENT))
+    by_truth = {_key(one): one for one in seen if one.verdict.relation == wrong}
+    compared = {
+        _key(one): one
+        for one in seen
+        if one.verdict.relation == inconsistent and one.case.determinate and (not by_truth or _key(one) in by_truth)
+    }
+    alike = [
+        Hit(case=one.case, is_hit=_agree_and_wrong(one, compared[key]))
+        for key, one in by_truth.items()
+        if key in compared and _is_decided(one) and _is_decided(compared[key])
+    ]
+    found = {
+        str(Rate.WRONG): (hits_of(by_truth.values()), wrong),
+        str(Rate.INCONSISTENT): (hits_of(compared.values()), inconsistent),
+        WRONG_ALIKE: (alike, wrong),
+    }
+    return {
+        name: figure_of(hits, relation, average_of(judgements, relation), apart) if hits else None
+        for name, (hits, relation) in found.items()
+    }
+
+
+def headline_figure(judgements: Judgements, apart: tuple[str, str] | None = None) -> Figure | None:
+    """The rate of the verdicts that speak; None where there are none."""
+    leading = judgements.headline
+    relations = {one.verdict.relation for one in leading}
+    if not leading:
+        return None
+    relation = min(relations) if len(relations) == 1 else OWN
+    average = average_of(judgements, relation)
+    return figure_of(hits_of(leading), relation, average, apart if average == MACRO else None)
+
+
+def average_of(judgements: Judgements, relation: str) -> str:
+    """How a relation's rate is averaged; runs from before it could be chosen are pooled."""
+    return POOLED if judgements.chosen == OWN else str(judgements.options_of(relation).get("average", MACRO))
+
+
+def hits_of(judged: Iterable[Judged]) -> list[Hit]:
+    """Verdicts as hits: violated is one."""
+    return [
+        Hit(case=one.case, is_hit=one.verdict.outcome is Outcome.VIOLATED if _is_decided(one) else None)
+        for one in judged
+    ]
+
+
+def is_apart(case: Case, apart: tuple[str, str] | None) -> bool:
+    """Whether a suite counts a case apart from its leading rate."""
+    return apart is not None and case.labels.get(apart[0]) == apart[1]
+
+
+def things_of(case: Case) -> tuple[str, ...]:
+    """What a case is about: the things its formulas name; without formulas, its cluster."""
+    return _named(tuple(prompt.formula for prompt in case.prompts)) or (case.cluster or case.case_id,)
+
+
+@lru_cache(maxsize=16384)
+def _named(notations: tuple[str | None, ...]) -> tuple[str, ...]:
+    try:
+        return tuple(sorted({name for notation in notations if notation for name in entities(parse(notation))}))
+    except FormulaError:
+        # A run that somebody else made may hold anything; what cannot be read names nothing.
+        return ()
+
+
+def _counted(hits: Iterable[Hit]) -> list[Counted]:
+    """One Counted a case, its repeats together."""
+    cases: dict[str, Case] = {}
+    decided: dict[str, list[bool]] = {}
+    for hit in hits:
+        if hit.is_hit is not None:
+            cases[hit.case.case_id] = hit.case
+            decided.setdefault(hit.case.case_id, []).append(hit.is_hit)
+    return [
+        Counted(category=cases[name].category, things=things_of(cases[name]), n_hits=sum(each), n=len(each))
+        for name, each in decided.items()
+    ]
+
+
+def _in_one_category(case: Counted) -> Counted:
+    return Counted(category="", things=case.things, n_hits=case.n_hits, n=case.n)
+
+
+def _agree_and_wrong(by_truth: Judged, compared: Judged) -> bool:
+    is_wrong_alike = bool(by_truth.verdict.scores.get("wrong_alike"))
+    return is_wrong_alike and compared.verdict.outcome is Outcome.HOLDS
+
+
+def _is_decided(one: Judged) -> bool:
+    return one.verdict.outcome in _DECIDED
+
+
+def _key(one: Judged) -> tuple[str, int]:
+    return one.case.case_id, one.verdict.repeat

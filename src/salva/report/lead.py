@@ -1,0 +1,89 @@
+"""What leads a report, in words: the same sentences in every form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from salva.core.judged import Rate
+from salva.core.table import KeyFigure
+from salva.figures.formats import interval_text
+from salva.judging.leading import Leading
+from salva.judging.rates import MACRO, WRONG_ALIKE, Figure
+
+_SAYS = {
+    str(Rate.WRONG): "have a picture that does not show what its own prompt says",
+    str(Rate.INCONSISTENT): "of one meaning show different things",
+}
+_NOTES = {
+    str(Rate.WRONG): "a picture breaks its own prompt",
+    str(Rate.INCONSISTENT): "the two pictures differ, the published measure",
+    WRONG_ALIKE: "they agree, and both are wrong",
+}
+_TITLES = {str(Rate.WRONG): "wrong", str(Rate.INCONSISTENT): "inconsistent", WRONG_ALIKE: "wrong alike"}
+
+
+def title_of(leading: Leading) -> str:
+    """What the leading rate is called."""
+    return _TITLES.get(leading.rate or "", "violation rate")
+
+
+def sentence_of(leading: Leading, unit: str) -> str:
+    """What the leading rate is a share of, and what it is an average over; follows the number."""
+    figure = leading.figure
+    if figure is None:
+        return f"of no decided {unit}"
+    says = _SAYS.get(leading.rate or "", "broke their relation")
+    over = f", averaged over {figure.over}" if figure.average == MACRO else ""
+    return f"of {figure.n:,} decided {unit} {says}{over}"
+
+
+def interval_of(leading: Leading) -> str:
+    """The interval that gates and comparisons use, named by what it generalises to."""
+    interval = leading.figure.interval if leading.figure else None
+    return interval_text(interval.low, interval.high) if interval else "–"
+
+
+def asides_of(leading: Leading) -> Iterator[KeyFigure]:
+    """What stands beside the leading rate: the other interval, the other rates, chance."""
+    figure = leading.figure
+    if figure is not None:
+        yield from _other_things(figure)
+        yield from _other_average(figure)
+    for name, title in _TITLES.items():
+        rate = leading.rates.get(name)
+        if rate is not None and name != leading.rate:
+            yield _key_figure(title, rate, f"{rate.n} decided pairs: {_NOTES[name]}")
+    if leading.chance is not None:
+        note = "pictures shuffled within the suite would get this; a faultless painter gets 0"
+        yield KeyFigure(title="chance", value=leading.chance, is_share=True, is_aside=True, note=note)
+
+
+def warning_of(leading: Leading) -> str:
+    """Why the number is not to be trusted; empty where it is."""
+    return leading.reason and f"the oracle is {leading.oracle}: {leading.reason}"
+
+
+def _other_things(figure: Figure) -> Iterator[KeyFigure]:
+    interval = figure.interval_things
+    if interval is not None:
+        yield KeyFigure(
+            title="for prompts like these about other things",
+            value=figure.rate,
+            low=interval.low,
+            high=interval.high,
+            is_share=True,
+            is_aside=True,
+            note="the same rate with the interval to generalise by",
+        )
+
+
+def _other_average(figure: Figure) -> Iterator[KeyFigure]:
+    if figure.average == MACRO and figure.pooled != figure.rate:
+        yield KeyFigure(
+            title="plain share", value=figure.pooled, is_share=True, is_aside=True, note=f"{figure.n} decided"
+        )
+
+
+def _key_figure(title: str, figure: Figure, note: str) -> KeyFigure:
+    low, high = (figure.interval.low, figure.interval.high) if figure.interval else (None, None)
+    return KeyFigure(title=title, value=figure.rate, low=low, high=high, is_share=True, is_aside=True, note=note)

@@ -1,0 +1,126 @@
+"""The three rates, what leads, chance and a blind oracle; and garbage makes every number worse."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from report.fake_runs import judged, make_case, make_verdict
+
+from salva.core.case import Case, Prompt
+from salva.core.judged import Judgements
+from salva.core.spec import ComponentSpec
+from salva.core.verdict import Outcome, Verdict
+from salva.judging.chance import chance_of
+from salva.judging.leading import BLIND, OK, PARTIAL, Leading, leading_of
+from salva.judging.rates import Figure, headline_figure, rates_of
+from salva.registry import bind
+
+HOLDS, VIOLATED, INCONCLUSIVE, FAILED = Outcome
+
+
+def _truth(case_id: str, right_a: bool, right_b: bool, alike: bool = False, named: float = 2.0) -> Verdict:
+    scores = {"right_a": float(right_a), "right_b": float(right_b), "wrong_alike": float(alike)}
+    scores |= {"named_a": named, "named_b": named}
+    return make_verdict(case_id, HOLDS if right_a and right_b else VIOLATED, relation="truth", scores=scores)
+
+
+def _leading(handed: Judgements, n: int = 0) -> Leading:
+    return leading_of(handed, handed, None, n or len(handed.cases))
+
+
+def test_each_rate_has_its_own_cases() -> None:
+    cases = [make_case("right"), make_case("one"), make_case("alike"), make_case("open", determinate=False)]
+    verdicts = [
+        *(_truth("right", True, True), _truth("one", True, False), _truth("alike", False, False, alike=True)),
+        _truth("open", True, True),
+        *(make_verdict("right"), make_verdict("one", VIOLATED), make_verdict("alike"), make_verdict("open")),
+    ]
+    rates = rates_of(judged(cases, verdicts))
+    shown = {name: (figure.rate, figure.n, figure.relation) for name, figure in rates.items() if figure}
+    assert shown == {
+        "wrong": (0.5, 4, "truth"),
+        "inconsistent": (pytest.approx(1 / 3), 3, "same-scene"),
+        "wrong_alike": (pytest.approx(1 / 3), 3, "truth"),
+    }
+
+
+def test_without_formulas_nothing_is_wrong_and_the_comparison_leads() -> None:
+    prompts = tuple(Prompt(role=role, text=role) for role in "ab")
+    case = replace(make_case(), prompts=prompts, determinate=None, equivalent=None)
+    handed = judged([case], [make_verdict(outcome=VIOLATED)])
+    assert rates_of(handed)["wrong"] is None
+    figure = headline_figure(handed)
+    assert figure is not None
+    assert (figure.relation, figure.rate) == ("same-scene", 1.0)
+
+
+def test_cases_counted_apart_do_not_enter_the_leading_rate() -> None:
+    cases = [make_case("logic", labels={"law": "x"}), make_case("number", labels={"law": "numbering"}, category="n")]
+    handed = judged(cases, [_truth("logic", True, True), _truth("number", False, False)])
+    leading = headline_figure(handed, ("law", "numbering"))
+    assert isinstance(leading, Figure)
+    assert (leading.rate, leading.n, leading.over) == (0.0, 1, "1 categories")
+    alone = headline_figure(judged(cases[1:], [_truth("number", False, False)]), ("law", "numbering"))
+    assert alone is not None
+    assert alone.rate == 1.0, "where nothing else was asked for, they lead"
+
+
+def test_the_average_is_over_categories_unless_pooled_is_asked_for() -> None:
+    cases = [make_case(f"a{i}", category="a") for i in range(3)] + [make_case("b", category="b")]
+    verdicts = [*(_truth(f"a{i}", True, True) for i in range(3)), _truth("b", False, False)]
+    for options, expected in (({}, 0.5), ({"average": "pooled"}, 0.25)):
+        figure = headline_figure(judged(cases, verdicts, truth=options))
+        assert figure is not None
+        assert figure.rate == expected
+        assert (figure.macro, figure.pooled) == (0.5, 0.25)
+
+
+def test_an_oracle_that_sees_nothing_is_said_to_be_blind() -> None:
+    cases = [make_case(f"c{i}") for i in range(8)]
+    seeing = _leading(judged(cases, [_truth(case.case_id, True, True) for case in cases]))
+    assert (seeing.oracle, seeing.reason) == (OK, "")
+    blind = _leading(judged(cases, [_truth(case.case_id, False, False, True, named=0.0) for case in cases]))
+    assert blind.oracle == BLIND
+    assert "found in 0 of 16 pictures" in blind.reason
+    assert blind.figure is not None
+    assert blind.figure.rate == 1.0, "worse, not better"
+
+
+def test_too_few_decided_is_said_and_nothing_decided_too() -> None:
+    cases = [make_case(f"c{i}") for i in range(10)]
+    verdicts = [_truth(case.case_id, True, True) for case in cases[:7]]
+    verdicts += [make_verdict(case.case_id, INCONCLUSIVE, relation="truth", reason="?") for case in cases[7:]]
+    leading = _leading(judged(cases, verdicts))
+    assert (leading.oracle, leading.decides_too_little) == (PARTIAL, True)
+    assert "only 7 of 10 pairs" in leading.reason
+    nothing = _leading(judged(cases, []))
+    assert nothing.figure is None
+    assert nothing.decides_too_little
+
+
+@pytest.fixture(scope="module")
+def quick() -> list[Case]:
+    suite = bind(ComponentSpec(role="suite", name="metalogic")).build()
+    return [case for case in suite.cases("quick") if case.labels["law"] != "numbering"]
+
+
+def test_chance_is_between_faultless_and_hopeless_and_the_same_each_time(quick: list[Case]) -> None:
+    chance = chance_of(quick)
+    assert chance is not None
+    assert 0.3 < chance < 0.95
+    assert chance_of(quick) == chance
+    assert chance_of(quick[:1]) is None
+
+
+def test_one_prompt_for_all_is_no_harder_by_chance(quick: list[Case]) -> None:
+    same = [replace(quick[0], case_id=f"same-{i}") for i in range(5)]
+    assert chance_of(same) == 0.0
+
+
+def test_formulas_that_cannot_be_read_cost_nothing(quick: list[Case]) -> None:
+    broken = replace(
+        quick[0], case_id="broken", prompts=tuple(replace(p, formula="<script>") for p in quick[0].prompts)
+    )
+    assert chance_of([*quick, broken]) == chance_of(quick)
+    assert headline_figure(judged([broken], [replace(_truth("broken", True, True), case_id="broken")])) is not None
