@@ -1,6 +1,8 @@
 """Backgrounds for training scenes, a whole batch at a time on the GPU: nothing in them is a thing.
 
-Plain, gradient, cloudy, grainy, striped, chequered, dotted, landscape and blobs, and mixtures of two.
+Plain, gradient, cloudy, grainy, striped, chequered, dotted, landscape and blobs, and mixtures of two. Some are as busy
+as photographs: leaves of all sizes that cover each other, shaded and rough, which have a photograph's edges and
+contrasts without being one.
 """
 
 from __future__ import annotations
@@ -18,8 +20,10 @@ GREY = 0.5
 class Backgrounds:
     """Draws batches of backgrounds of one side."""
 
-    def __init__(self, side: int, device: torch.device) -> None:
+    def __init__(self, side: int, device: torch.device, busy: float = 0.0) -> None:
         self.side = side
+        self.busy = busy
+        self.leaves: Tensor | None = None
         self.device = device
         axis = (torch.arange(side, device=device) + 0.5) / side
         self.y, self.x = torch.meshgrid(axis, axis, indexing="ij")
@@ -37,6 +41,10 @@ class Backgrounds:
         strength = self._uniform(n, -0.6, 0.5).clamp_min(0).view(n, 1, 1, 1)
         picture = torch.lerp(picture, self._colours(n).expand_as(picture), second * strength)
         grain = self._uniform(n, -0.12, 0.12).clamp_min(0).view(n, 1, 1, 1)
+        n_busy = round(self.busy * n)
+        if n_busy:
+            chosen = torch.randperm(n, device=self.device)[:n_busy]
+            picture = picture.index_copy(0, chosen, self._busy(n_busy))
         picture = (picture + grain * torch.randn_like(picture)).clamp(0, 1)
         return torch.where(self._bands(n), torch.tensor(GREY, device=self.device), picture)
 
@@ -117,3 +125,52 @@ class Backgrounds:
             distance = ((self.x - cx).square() + (self.y - cy).square()).sqrt()
             total = torch.maximum(total, ((radius - distance) * edge + 0.5).clamp(0, 1) * torch.rand_like(cx))
         return total
+
+    def _busy(self, n: int) -> Tensor:
+        """Parts of stored leaves, mirrored, nearer or further, lighter or darker: to draw them each time costs more."""
+        if self.leaves is None:
+            n_chunks, size = (16, 192) if self.device.type == "cuda" else (1, 4)
+            self.leaves = torch.cat([self._leaves(size).half() for _ in range(n_chunks)])
+        picked = self.leaves[self._choice(n, len(self.leaves))].float()
+        zoom = self._uniform(n, 0.35, 1.0)
+        part = torch.zeros(n, 2, 3, device=self.device)
+        part[:, 0, 0] = zoom * torch.where(self._uniform(n, 0, 1) < 0.5, -1, 1)
+        part[:, 1, 1] = zoom * torch.where(self._uniform(n, 0, 1) < 0.2, -1, 1)
+        part[:, :, 2] = (torch.rand(n, 2, device=self.device) * 2 - 1) * (1 - zoom)[:, None]
+        grid = functional.affine_grid(part, [n, 3, self.side, self.side], align_corners=False)
+        picture = functional.grid_sample(picked, grid, padding_mode="reflection", align_corners=False)
+        tint = torch.rand(n, 3, 1, 1, device=self.device) * 0.4 + 0.8
+        return (picture * tint + self._uniform(n, -0.15, 0.15).view(n, 1, 1, 1)).clamp(0, 1)
+
+    def _leaves(self, n: int, n_leaves: int = 64) -> Tensor:
+        """Ellipses and rectangles of all sizes, one over another, in a few colours each picture has of its own."""
+        side = self.side
+        axis = (torch.arange(side, device=self.device) + 0.5) / side
+        y, x = torch.meshgrid(axis, axis, indexing="ij")
+
+        def between(low: float, high: float, channels: int = 1) -> Tensor:
+            return torch.rand(n, channels, 1, 1, device=self.device) * (high - low) + low
+
+        # Mostly light and dark of a few dull colours.
+        vivid, spread = between(0.05, 0.6).square() + 0.08, between(0.1, 0.7)
+        mood = between(0.15, 0.85) + vivid * (between(0, 1, 3) - 0.5)
+        picture = mood + between(-0.5, 0.5) * (y - 0.5)
+        hardness, boxy = between(0.1, 1.0), between(0, 1)
+        for i in range(n_leaves):
+            # Sizes fall as their number grows, as in photographs: many small things, few large ones.
+            radius = 0.5 / (1 + i * 0.35) * between(0.5, 1.3)
+            angle, long = between(0, math.pi), between(0.3, 1.0)
+            dx, dy = x - between(-0.1, 1.1), y - between(-0.1, 1.1)
+            along = (dx * angle.cos() + dy * angle.sin()) / radius
+            across = (dy * angle.cos() - dx * angle.sin()) / (radius * long)
+            is_boxy = between(0, 1) < boxy
+            far = torch.where(is_boxy, torch.maximum(along.abs(), across.abs()), (along**2 + across**2).sqrt())
+            cover = ((1 - far) * radius * side * hardness + 0.5).clamp(0, 1)
+            colour = mood + spread * (between(0, 1) - 0.5) + 2 * vivid * (between(0, 1, 3) - 0.5)
+            colour = colour + between(-0.2, 0.2) * along.clamp(-1, 1)
+            picture = torch.lerp(picture, colour, cover)
+        rough = torch.zeros(n, 1, side, side, device=self.device)
+        for cells, most in ((8, 0.1), (32, 0.08), (side, 0.04)):
+            noise = torch.randn(n, 1, cells, cells, device=self.device)
+            rough += between(0, most) * functional.interpolate(noise, size=side, mode="bilinear", align_corners=False)
+        return (picture + rough).clamp(0, 1)

@@ -20,7 +20,10 @@ from torch.nn import functional
 NOTHING = -1
 HIDDEN = -2
 """A thing too covered to be asked for, and too visible to be denied."""
-MIN_VISIBLE = 0.55
+MIN_VISIBLE, MIN_TRACE = 0.4, 0.1
+"""Shares of a thing that lie open in the picture: from the first on it is asked for, below the second denied."""
+BUSY = 0.3
+"""The share of backgrounds as busy as photographs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,11 +46,12 @@ class Compositor:
         self.labels = [str(label) for label in stored["labels"]]
         self.side = side
         self.device = device
-        self.backgrounds = Backgrounds(side, device)
+        self.backgrounds = Backgrounds(side, device, BUSY)
         n_patches = len(stored["patches"])
         self.owners = torch.from_numpy(np.concatenate((stored["owners"], np.full(n_patches, NOTHING)))).to(device)
         colours = torch.from_numpy(np.concatenate((stored["sprites"], stored["patches"]))).to(device).float() / 255
         colours[:, :3] *= colours[:, 3:]  # premultiplied, or transparent black would bleed into edges
+        self.solid = (colours[:, 3] > 0.5).float().mean((1, 2))
         dtype = torch.float16 if device.type == "cuda" else torch.float32
         # Level k is the sprite as seen at 1/2^k of its size: pasting from it small does not alias.
         levels = [colours.to(dtype)]
@@ -69,7 +73,6 @@ class Compositor:
         front = torch.zeros(n, 4, side, side, device=device)
         owner = torch.full((n, side, side), -1, dtype=torch.int8, device=device)
         boxes = torch.zeros(n, N_SLOTS, 4, device=device)
-        areas = torch.zeros(n, N_SLOTS, device=device)
         sprite, transform, level, flip, matrix, offset = (
             torch.from_numpy(part).to(device, non_blocking=True)
             for part in (plan.sprite, plan.transform, plan.level, plan.flip, plan.matrix, plan.offset)
@@ -87,10 +90,14 @@ class Compositor:
             front[:m] = front[:m] * (1 - alpha) + layer
             is_solid = alpha[:, 0] > 0.5
             owner[:m] = torch.where(is_solid, torch.tensor(slot, dtype=torch.int8, device=device), owner[:m])
-            areas[:m, slot] = is_solid.sum((1, 2)).float()
             boxes[:m, slot] = _extent(alpha[:, 0] > 0.2)
-        visible = torch.stack([(owner == slot).sum((1, 2)) for slot in range(N_SLOTS)], 1) / areas.clamp_min(1)
-        labels = self.owners[sprite].masked_fill(areas < 20, NOTHING)
+        # Whole areas, also of what lies outside of the picture.
+        shrunk = (transform[..., 0, 0] * transform[..., 1, 1] - transform[..., 0, 1] * transform[..., 1, 0]).abs()
+        areas = self.solid[sprite] / shrunk * side**2
+        seen = torch.stack([(owner == slot).sum((1, 2)) for slot in range(N_SLOTS)], 1)
+        visible = seen / areas.clamp_min(1)
+        is_gone = (seen < 16) | (visible < MIN_TRACE)
+        labels = self.owners[sprite].masked_fill(is_gone, NOTHING)
         labels = labels.masked_fill((labels >= 0) & (visible < MIN_VISIBLE), HIDDEN)
         return front, boxes / side, labels
 

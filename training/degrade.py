@@ -103,10 +103,10 @@ def blur(pictures: Tensor, chosen: np.ndarray, smallest: np.ndarray, rng: np.ran
 
 
 def shrink(pictures: Tensor, chosen: np.ndarray, smallest: np.ndarray, rng: np.random.Generator) -> Tensor:
-    """Down to a small picture and back up, as long as the smallest thing keeps 14 px."""
+    """Down to a small picture and back up, as long as the smallest thing keeps 11 px."""
     full = pictures.shape[-1]
     wanted = rng.choice(SIDES, len(chosen))
-    wanted = np.maximum(wanted, np.array(SIDES)[np.minimum(np.searchsorted(SIDES, 14 / smallest), len(SIDES) - 1)])
+    wanted = np.maximum(wanted, np.array(SIDES)[np.minimum(np.searchsorted(SIDES, 11 / smallest), len(SIDES) - 1)])
     for side in SIDES:
         index = torch.from_numpy(np.flatnonzero(chosen & (wanted == side))).to(pictures.device)
         if len(index) == 0:

@@ -20,7 +20,7 @@ from typing import Any
 
 import torch
 from pocket_drawing import bank_rows, drawing_extents
-from pocket_model import PocketPainter
+from pocket_model import compile_parts
 from pocket_optimiser import PocketOptimiser
 from pocket_repeat import Repeated
 from pocket_sampling import SHEET_PROMPTS, encode_prompts, paint, save_sheet, shifted_times, unsaid
@@ -78,11 +78,11 @@ class Distiller:
         self.speed, self.losses = torch.zeros((), device=device), torch.zeros((), device=device)
         self.t_from = torch.tensor(self.times[:-1], device=device).repeat_interleave(args.batch)
         self.t_to = torch.tensor(self.times[1:], device=device).repeat_interleave(args.batch)
-        self.ask_teacher, self.ask_student = self._forward(teacher), self._forward(self.student)
-
-    def _forward(self, painter: PocketPainter) -> Forward:
-        compiled: Forward = painter if self.args.no_compile else torch.compile(painter, dynamic=False)
-        return compiled
+        self.ask_teacher: Forward = teacher
+        self.ask_student: Forward = self.student
+        if not args.no_compile:
+            compile_parts(teacher)
+            compile_parts(self.student)
 
     def autocast(self) -> torch.autocast:
         """bf16 where the device has it."""

@@ -6,8 +6,6 @@ are to be compared with sentences too. Everything but the bank happens on the GP
 
 from __future__ import annotations
 
-import multiprocessing as mp
-import os
 from collections.abc import Iterator
 
 import numpy as np
@@ -15,7 +13,7 @@ import pocket_priors as priors
 import torch
 from backgrounds import Backgrounds
 from degrade import grain, soften, warp
-from pocket_drawing import SHARP_SIDES, _square_levels, drawing
+from pocket_drawing import SHARP_SIDES, drawing, sign_rows
 from torch import Tensor
 from torch.nn import functional
 
@@ -33,18 +31,7 @@ def wide_rows() -> list[tuple[str, str, str]]:
         for thing in priors.THINGS
         for style in entities[thing]["styles"]
         for colour in ("", *(priors.COLOURS if thing in priors.COLOURED else ()))
-    ]
-
-
-def _levels(row: tuple[str, str, str]) -> np.ndarray:
-    thing, style, colour = row
-    return np.stack(_square_levels(drawing._sprite(thing, style, colour or None)))
-
-
-def make_bank(n_workers: int = 0) -> np.ndarray:
-    """[rows, sharpness, 4, s, s] bytes; call it before the GPU is touched."""
-    with mp.get_context("fork").Pool(n_workers or os.cpu_count() or 1) as pool:
-        return np.stack(pool.map(_levels, wide_rows(), chunksize=8))
+    ] + sign_rows()
 
 
 class WideDrawer:
@@ -66,13 +53,14 @@ class WideDrawer:
             keep = torch.rand(rows.shape[0], 1, 1, 1, device=self.device) < PASTEL
             canvas = torch.where(keep, canvas, self.loud.draw(rows.shape[0]))
         for m, row, place in self._layers(rows, places, n_with):
-            level = (self.sharp[None] - place[:, 2:] * self.side).abs().argmin(1)
+            level = (self.sharp[None] - place[:, 2:3] * self.side).abs().argmin(1)
             stamp = self.bank[row.long(), level].float() / 255
             # Halves of the square, so that the grid runs from -1 to 1 across the drawing.
             scale = (2 / place[:, 2])[:, None, None]
             sign = torch.where(torch.rand_like(scale) < (0 if is_plain else MIRRORED), -1.0, 1.0)
-            across = (self.x[None] - place[:, 0, None, None]) * scale * sign
-            along = (self.y[None] - place[:, 1, None, None]) * scale
+            cos, sin = place[:, 3].cos()[:, None, None] * scale, place[:, 3].sin()[:, None, None] * scale
+            x, y = self.x[None] - place[:, 0, None, None], self.y[None] - place[:, 1, None, None]
+            across, along = (x * cos + y * sin) * sign, y * cos - x * sin
             layer = functional.grid_sample(stamp, torch.stack([across, along], 3), align_corners=False)
             canvas[:m] = canvas[:m] * (1 - layer[:, 3:]) + layer[:, :3]
         return canvas.clamp_(0, 1)

@@ -18,7 +18,8 @@ from multiprocessing.queues import Queue
 import numpy as np
 import pocket_priors as priors
 from pocket_captions import encode, tokenise, vocabulary, write_caption
-from pocket_world import MAX_THINGS, Extents, Group, Scene, sample_scene
+from pocket_stream import back_to_front
+from pocket_world import MAX_THINGS, SIGN, Extents, Group, Scene, sample_scene
 
 LONGEST = 40
 """Words of a caption, start and end included; the few that are longer are told anew."""
@@ -37,7 +38,7 @@ class Chunk:
 
     rows: np.ndarray
     places: np.ndarray
-    """[n, things, 3]: x, y and size; no size, no thing."""
+    """[n, things, 4]: x, y, size and turn; no size, no thing."""
     kinds: np.ndarray
     """[n]: the same number for pictures with the same things in the same numbers."""
     tokens: np.ndarray
@@ -60,17 +61,17 @@ def make_chunk(
     numbers = {word: i for i, word in enumerate(vocabulary())}
     styles = _styles(rows_of)
     rows = np.zeros((n, MAX_THINGS), np.int16)
-    places = np.zeros((n, MAX_THINGS, 3), np.float32)
+    places = np.zeros((n, MAX_THINGS, 4), np.float32)
     tokens = np.zeros((n, 1 + N_FALSE, LONGEST), np.int16)
     kinds = np.zeros(n, np.int64)
     kept = []
     scenes = sorted((sample_scene(rng, extents) for _ in range(n)), key=lambda scene: -len(scene.placements))
     for i, scene in enumerate(scenes):
         other = {thing: rng.choice(styles[thing]) for thing in styles} if rng.random() < wild else {}
-        placements = scene.placements[::-1] if scene.relation == "on" else sorted(scene.placements, key=lambda p: p.y)
-        for k, one in enumerate(placements):
-            rows[i, k] = rows_of[one.thing, other.get(one.thing, one.style), one.colour]
-            places[i, k] = one.x, one.y, one.size
+        for k, placement in enumerate(back_to_front(scene)):
+            style = other.get(placement.thing, placement.style)
+            rows[i, k] = rows_of[placement.thing, style, placement.colour]
+            places[i, k] = placement.x, placement.y, placement.size, placement.turn
         kinds[i] = hash(tuple(sorted((group.thing, group.n) for group in scene.groups)))
         encoded: list[list[int]] = []
         while not encoded or max(map(len, encoded)) > LONGEST:
@@ -89,11 +90,11 @@ def make_chunk(
 def write_captions(rng: random.Random, scene: Scene) -> list[str]:
     """The true caption, then the false ones."""
     seed = rng.getrandbits(48)
-    texts = [write_caption(random.Random(seed), scene)]
+    texts = [write_caption(random.Random(seed), scene, is_complete=True)]
     for change in (_exchanged, _changed, _other_things):
         false = change(rng, scene) or _other_things(rng, scene)
         wording = seed if rng.random() < 0.75 else rng.getrandbits(48)
-        texts.append(write_caption(random.Random(wording), false))
+        texts.append(write_caption(random.Random(wording), false, is_complete=True))
     return texts
 
 
@@ -165,7 +166,7 @@ def _said(scene: Scene, groups: list[Group]) -> Scene:
 def _styles(rows_of: Rows) -> dict[str, list[str]]:
     styles: dict[str, list[str]] = {}
     for thing, style, colour in rows_of:
-        if not colour:
+        if not colour and thing != SIGN:
             styles.setdefault(thing, []).append(style)
     return styles
 

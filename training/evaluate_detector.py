@@ -1,20 +1,23 @@
 """Measures the shipped detector on scenes the painter draws with seeds that training never used.
 
-    python training/evaluate_detector.py [--scenes 2000] [--sheet failures.png]
+    python training/evaluate_detector.py [--scenes 2000] [--sheet failures.png] [--weights detector.onnx]
+    SALVA_TEST_DATA=FOLDER python training/evaluate_detector.py --scenes 0 --hard 200    turned, tiny, covered and cut
 
 Prints how many scenes are exactly right by number of things, what was confused with what, false alarms
 on pictures without things, and the same for pictures made soft and small. A scene is right when labels
 and counts agree and, on both axes, so does the order of any two centres that lie at least 2 % of the
-side apart.
+side apart; a hard one when labels and counts agree. Photo grounds are parts of the pictures in FOLDER/real_images.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from PIL import Image, ImageDraw, ImageFilter
 
@@ -24,10 +27,11 @@ from salva.core.protocols import LookRequest, Query
 from salva.core.scene import Thing
 from salva.generators.painter.background import paint_background
 from salva.generators.painter.component import random_scene
-from salva.generators.painter.drawing import PaintedText, paint, text_box_size
-from salva.perception.detectors.pocket_detector import PocketDetector
+from salva.generators.painter.drawing import PaintedText, _sprite, paint, sprite_index, text_box_size
+from salva.perception.detectors.pocket_detector import PocketDetector, find_boxes, to_input
 
 FIRST_SEED = 900_000_000
+LANCZOS = Image.Resampling.LANCZOS
 TIE = 0.02
 
 
@@ -75,7 +79,7 @@ def is_right(things: Sequence[Thing], seen: Sequence[Detection]) -> bool:
     return True
 
 
-def look(detector: PocketDetector, picture: Picture) -> tuple[Detection, ...]:
+def look(detector: Any, picture: Picture) -> tuple[Detection, ...]:
     """What the detector sees; an error stops the evaluation."""
     (seen,) = detector.look([LookRequest(picture=picture, query=Query(role="detector"))])
     assert isinstance(seen, Detections), seen
@@ -107,7 +111,7 @@ Wear = Callable[[Picture, random.Random], Picture]
 
 
 def measure(
-    detector: PocketDetector,
+    detector: Any,
     n_scenes: int,
     name: str,
     *,
@@ -146,7 +150,7 @@ def measure(
     return failures
 
 
-def false_alarms(detector: PocketDetector, n_pictures: int) -> list[Image.Image]:
+def false_alarms(detector: Any, n_pictures: int) -> list[Image.Image]:
     """Print how often something is seen where nothing is."""
     found = {"empty": 0, "text": 0}
     failures = []
@@ -168,19 +172,148 @@ def false_alarms(detector: PocketDetector, n_pictures: int) -> list[Image.Image]
     return failures
 
 
+class Candidate:
+    """A detector file that is not shipped yet, asked like the shipped one."""
+
+    def __init__(self, path: Path, threshold: float) -> None:
+        import onnxruntime
+
+        settings = onnxruntime.SessionOptions()
+        settings.intra_op_num_threads = 1
+        self.session = onnxruntime.InferenceSession(str(path), settings, providers=["CPUExecutionProvider"])
+        self.threshold = threshold
+
+    def look(self, requests: Sequence[LookRequest]) -> list[Detections]:
+        """The boxes of each picture."""
+        seen = []
+        for request in requests:
+            pixels, frame = to_input(request.picture)
+            heat, box = self.session.run(None, {"picture": pixels})
+            boxes = find_boxes(heat[0], box[0], PocketDetector.labels(), self.threshold, frame)
+            seen.append(Detections(boxes=boxes))
+        return seen
+
+
+def _stamp(rng: random.Random, label: str, px: float, turn: float) -> Image.Image:
+    """One thing with this longer side, turned by so many degrees to either side."""
+    sprite = _sprite(label, rng.choice(sprite_index()["entities"][label]["styles"]))
+    scale = px / max(sprite.size)
+    sprite = sprite.resize((max(1, round(sprite.width * scale)), max(1, round(sprite.height * scale))), LANCZOS)
+    if not turn:
+        return sprite
+    turned = sprite.rotate(rng.choice((-1, 1)) * turn, Image.Resampling.BICUBIC, expand=True)
+    return turned.crop(turned.getchannel("A").getbbox())
+
+
+def _scattered(rng: random.Random, ground: Image.Image, px: tuple[float, float], turn: float) -> list[str]:
+    """Paste one to four things apart from each other; returns their labels."""
+    labels, taken = [], []
+    for _ in range(rng.randint(1, 4)):
+        label = rng.choice(PocketDetector.labels())
+        stamp = _stamp(rng, label, rng.uniform(*px), turn)
+        for _ in range(60):
+            x, y = rng.randint(0, 256 - stamp.width), rng.randint(0, 256 - stamp.height)
+            box = (x - 3, y - 3, x + stamp.width + 3, y + stamp.height + 3)
+            if all(box[2] < o[0] or box[0] > o[2] or box[3] < o[1] or box[1] > o[3] for o in taken):
+                ground.paste(stamp, (x, y), stamp)
+                labels.append(label)
+                taken.append(box)
+                break
+    return labels
+
+
+def _overlapping(rng: random.Random, ground: Image.Image, share: float, *, is_alike: bool) -> list[str]:
+    """Two things side by side or one above the other, so that they share this part of the smaller box's length."""
+    one, two = rng.sample(PocketDetector.labels(), 2)
+    labels = [one, one if is_alike else two]
+    px = rng.uniform(50, 110)
+    stamps = [_stamp(rng, label, px, 0) for label in labels]
+    axis = rng.randrange(2)
+    shift = stamps[0].size[axis] - round(share * min(stamp.size[axis] for stamp in stamps))
+    x, y = (rng.randint(4, max(5, 250 - stamps[0].size[i] - stamps[1].size[i])) for i in (0, 1))
+    ground.paste(stamps[0], (x, y), stamps[0])
+    ground.paste(stamps[1], (x + shift, y) if axis == 0 else (x, y + shift), stamps[1])
+    return labels
+
+
+def _half_cut(rng: random.Random, ground: Image.Image) -> list[str]:
+    """One thing half outside of the picture."""
+    label = rng.choice(PocketDetector.labels())
+    stamp = _stamp(rng, label, rng.uniform(50, 120), 0)
+    x, y = rng.randint(0, 256 - stamp.width), rng.randint(0, 256 - stamp.height)
+    side = rng.randrange(4)
+    if side < 2:
+        x = -stamp.width // 2 if side else 256 - stamp.width // 2
+    else:
+        y = -stamp.height // 2 if side == 2 else 256 - stamp.height // 2
+    ground.paste(stamp, (x, y), stamp)
+    return [label]
+
+
+def _photo(rng: random.Random, photos: Sequence[Path]) -> Image.Image:
+    """A quarter of a photo-like picture, from its edge, where its subject is least likely to be."""
+    photo = Image.open(rng.choice(photos)).convert("RGB")
+    side = min(photo.size) // 2
+    x, y = rng.choice((0, photo.width - side)), rng.choice((0, photo.height - side))
+    return photo.crop((x, y, x + side, y + side)).resize((256, 256), LANCZOS)
+
+
+def measure_hard(detector: Any, n_scenes: int) -> list[Image.Image]:
+    """Print a line for each hard kind of picture; the failures come back as pictures."""
+    data = os.environ.get("SALVA_TEST_DATA")
+    photos = sorted((Path(data) / "real_images").rglob("*.[jp][pn]g")) if data else []
+    usual = (50.0, 110.0)
+    kinds: dict[str, Callable[[random.Random, Image.Image], list[str]]] = {
+        "upright": lambda rng, ground: _scattered(rng, ground, usual, 0),
+        **{f"turned {t}": lambda rng, ground, t=t: _scattered(rng, ground, usual, t) for t in (15, 30, 45, 90, 180)},
+        **{f"{px} px": lambda rng, ground, px=px: _scattered(rng, ground, (px, px), 0) for px in (28, 20, 14)},
+        **{
+            f"{name} overlapping {share:.0%}": lambda rng, ground, share=share, name=name: _overlapping(
+                rng, ground, share, is_alike=name == "alike"
+            )
+            for name in ("alike", "different")
+            for share in (0.2, 0.4, 0.6)
+        },
+        "half outside": _half_cut,
+    }
+    if photos:
+        kinds["photo ground"] = kinds["upright"]
+    failures = []
+    for name, put in kinds.items():
+        n_right = 0
+        for i in range(n_scenes):
+            rng = random.Random(f"{FIRST_SEED}-{name}-{i}")
+            is_photo = name == "photo ground"
+            ground = _photo(rng, photos) if is_photo else paint_background("varied", 256, rng.getrandbits(31))
+            labels = put(rng, ground)
+            seen = look(detector, to_picture(ground))
+            if Counter(labels) == Counter(detection.label for detection in seen):
+                n_right += 1
+            elif len(failures) < 400:
+                failures.append(draw_failure(to_picture(ground), (), seen))
+        print(f"hard, {name}: {n_right} of {n_scenes} ({n_right / n_scenes:.1%})", flush=True)
+    return failures
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--scenes", type=int, default=2000)
     parser.add_argument("--threshold", type=float)
     parser.add_argument("--sheet", type=Path)
+    parser.add_argument("--weights", type=Path, help="an exported file; else the shipped one")
+    parser.add_argument("--hard", type=int, default=0, help="hard pictures of each kind")
     given = parser.parse_args()
-    options = PocketDetector.Options(**({"threshold": given.threshold} if given.threshold else {}))
-    detector = PocketDetector(options)
-    failures = measure(detector, given.scenes, "painter scenes, 256 px")
-    failures += measure(detector, given.scenes // 4, "coloured things beside words", text="two dogs", colours=0.7)
-    failures += measure(detector, given.scenes // 4, "softened, 96 to 128 px", wear=soften)
-    failures += false_alarms(detector, given.scenes // 2)
+    threshold = given.threshold or 0.4
+    detector: Any = PocketDetector(PocketDetector.Options(threshold=threshold))
+    if given.weights:
+        detector = Candidate(given.weights, threshold)
+    failures = measure_hard(detector, given.hard) if given.hard else []
+    if given.scenes:
+        failures += measure(detector, given.scenes, "painter scenes, 256 px")
+        failures += measure(detector, given.scenes // 4, "coloured things beside words", text="two dogs", colours=0.7)
+        failures += measure(detector, given.scenes // 4, "softened, 96 to 128 px", wear=soften)
+        failures += false_alarms(detector, given.scenes // 2)
     if given.sheet and failures:
         columns = 5
         rows = -(-len(failures[:40]) // columns)

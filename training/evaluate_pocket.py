@@ -84,7 +84,7 @@ def draw_truth(asked: list[Question]) -> Tensor:
             placements = lay_out(rng, groups, question.relation, extents)
         scene = Scene(groups=groups, relation=question.relation, placements=placements)
         rows = torch.tensor([[rows_of[one.thing, one.style, one.colour] for one in scene.placements]])
-        places = torch.tensor([[[one.x, one.y, one.size] for one in scene.placements]])
+        places = torch.tensor([[[one.x, one.y, one.size, one.turn] for one in scene.placements]])
         pictures.append(drawer.draw(rows, places))
     return torch.cat(pictures)
 

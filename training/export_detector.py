@@ -3,6 +3,7 @@
 With --ship they are copied to the package's assets:
 
     python training/export_detector.py training/out/detector.pt --ship
+    python training/export_detector.py --start training/out/start.pt     the shipped weights, to go on from
 """
 
 from __future__ import annotations
@@ -22,10 +23,24 @@ THRESHOLD = 0.4
 ASSETS = Path(__file__).resolve().parent.parent / "src" / "salva" / "assets" / "pocket"
 
 
-def save(network: torch.nn.Module, labels: list[str], side: int, out: Path, n_scenes: int) -> None:
-    """Write weights, ONNX file and card to a folder."""
+def save_weights(network: torch.nn.Module, labels: list[str], side: int, out: Path, n_scenes: int) -> None:
+    """Write detector.pt to a folder."""
     weights = {name: value.cpu().contiguous() for name, value in network.state_dict().items()}
     torch.save({"weights": weights, "labels": labels, "side": side, "n_scenes": n_scenes}, out / "detector.pt")
+
+
+def folded_weights(path: Path) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    """Weights and biases of an exported file in the order in which they are used, heat and box last."""
+    import onnx
+    from onnx import numpy_helper
+
+    graph = onnx.load(str(path)).graph
+    values = {tensor.name: torch.tensor(numpy_helper.to_array(tensor)) for tensor in graph.initializer}
+    return [(values[node.input[1]], values[node.input[2]]) for node in graph.node if node.op_type == "Conv"]
+
+
+def export(network: torch.nn.Module, labels: list[str], side: int, out: Path, n_scenes: int) -> None:
+    """Write ONNX file and card to a folder."""
     plain = copy.deepcopy(network).cpu().float().eval().to(memory_format=torch.contiguous_format)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the exporter announces its successor; this one folds the normalisation
@@ -48,14 +63,18 @@ def save(network: torch.nn.Module, labels: list[str], side: int, out: Path, n_sc
 def main() -> None:
     """Export a checkpoint."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("checkpoint", type=Path)
+    parser.add_argument("checkpoint", type=Path, nargs="?")
+    parser.add_argument("--start", type=Path)
     parser.add_argument("--ship", action="store_true")
     given = parser.parse_args()
+    if given.start:
+        torch.save(folded_weights(ASSETS / "detector.onnx"), given.start)
+        return
     stored = torch.load(given.checkpoint, map_location="cpu")
     network = PocketNetwork(len(stored["labels"])).eval()
     network.load_state_dict(stored["weights"])
     out = given.checkpoint.parent
-    save(network, stored["labels"], stored["side"], out, stored["n_scenes"])
+    export(network, stored["labels"], stored["side"], out, stored["n_scenes"])
     if given.ship:
         ASSETS.mkdir(parents=True, exist_ok=True)
         for name in ("detector.onnx", "detector.json"):

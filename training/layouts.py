@@ -1,7 +1,8 @@
 """Decides what goes where in a batch of training scenes: which sprites, how large, turned and tinted how.
 
 Numbers only, drawn with numpy in worker processes, so that the GPU never waits for them. Knows the
-sprites by their outlines and labels, never by their pixels.
+sprites by their outlines and labels, never by their pixels. Some pictures are hard: tiny or turned things, things that
+cover each other or stick out of the picture.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ N_LEVELS = 4
 MAX_THINGS = 12
 MAX_PATCHES = 3
 N_SLOTS = MAX_THINGS + MAX_PATCHES
+SMALLEST = 0.055
+"""14 px of 256."""
 # Nothing at all as often as needed to teach silence; many things as often as few.
 HOW_MANY = np.array([0.08, 0.1, 0.1, 0.09, 0.08, 0.07, 0.07, 0.07, 0.07, 0.07, 0.08, 0.08, 0.04])
 
@@ -103,10 +106,11 @@ class Planner:
         for slot, kind in enumerate(rng.choice(kinds, n_things)):
             sprite[slot] = rng.choice(self.of_label[kind][int(rng.random() < 0.4)])
         largest = {0: 0.6, 1: 0.65, 2: 0.5, 3: 0.46, 4: 0.42, 5: 0.38, 6: 0.36}.get(n_things, 0.3)
-        low, high = math.log(0.105), math.log(largest)
+        smallest = SMALLEST if rng.random() < 0.5 else 0.105
+        low, high = math.log(smallest), math.log(largest)
         size = np.exp(rng.uniform(low, high, N_SLOTS))
         if rng.random() < 0.5:
-            size = np.clip(size[0] * rng.uniform(0.8, 1.25, N_SLOTS), 0.105, largest)
+            size = np.clip(size[0] * rng.uniform(0.8, 1.25, N_SLOTS), smallest, largest)
         size[:n_things] = -np.sort(-size[:n_things])
         n_patches = n_used - n_things
         sprite[n_things:n_used] = rng.integers(self.n_sprites, len(self.extents), n_patches)
@@ -114,18 +118,22 @@ class Planner:
         return sprite, size.astype(np.float32)
 
     def _place(self, n_used: np.ndarray, extent: np.ndarray) -> np.ndarray:
-        """Centres that keep things apart, or let them touch, each picture in its own way."""
+        """Centres that keep things apart, let them touch, cover each other or leave the picture."""
         rng = self.rng
         n, n_tries = len(n_used), 40
-        tolerance = rng.choice((0.0, 0.0, 0.04, 0.1, 0.22), n)[:, None]
+        tolerance = rng.choice((0.0, 0.0, 0.04, 0.15, 0.3, 0.45, 0.65), n)[:, None]
         is_huddle = rng.random(n) < 0.25
-        slack = np.where(rng.random(n) < 0.1, 0.08, 0.0)[:, None, None]
+        is_cut = rng.random(n) < 0.2
+        slack = np.where(is_cut, rng.uniform(0.05, 0.55, n), 0.0)[:, None, None]
+        # Where things may leave the picture, half of the tries lie near its edges.
+        press = np.where(is_cut, 0.35, 1.0)[:, None, None]
         centre = np.full((n, N_SLOTS, 2), np.nan, np.float32)
         rows = np.arange(n)
         for slot in range(N_SLOTS):
             half = extent[:, slot, None, :] / 2
             room = np.maximum(0.5 - half * (1 - 2 * slack), 0)
-            tries = 0.5 + room * rng.uniform(-1, 1, (n, n_tries, 2))
+            spots = rng.uniform(-1, 1, (n, n_tries, 2))
+            tries = 0.5 + room * np.sign(spots) * np.abs(spots) ** press
             overlap = np.zeros((n, n_tries))
             for earlier in range(slot):
                 there, their_half = centre[:, None, earlier], extent[:, None, earlier] / 2
@@ -140,15 +148,18 @@ class Planner:
                 distance = np.where(is_fine & np.isfinite(distance), distance, 9)
                 pick = np.where(is_huddle, distance.argmin(1), pick)
             pick = np.where(is_fine.any(1), pick, overlap.argmin(1))
-            is_placed = (slot < n_used) & (overlap[rows, pick] < 0.25)
+            is_placed = (slot < n_used) & (overlap[rows, pick] < np.maximum(tolerance[:, 0], 0.25))
             centre[:, slot] = np.where(is_placed[:, None], tries[rows, pick], np.nan)
         return centre
 
     def _transforms(self, scale: np.ndarray, centre: np.ndarray) -> np.ndarray:
         rng = self.rng
         shape = scale.shape[:2]
-        # Half of the things stand upright, as the painter draws them.
+        # In most pictures things stand upright, as the painter draws them, or nearly so.
+        kind = rng.random((shape[0], 1))
         angle = np.where(rng.random(shape) < 0.5, rng.normal(0, 0.13, shape).clip(-0.3, 0.3), 0)
+        angle = np.where(kind < 0.3, rng.uniform(-0.9, 0.9, shape), angle)
+        angle = np.where(kind > 0.94, rng.uniform(-math.pi, math.pi, shape), angle)
         shear = np.where(rng.random(shape) < 0.2, rng.normal(0, 0.08, shape), 0)
         cos, sin = np.cos(angle), np.sin(angle)
         sx, sy = scale[..., 0], scale[..., 1]

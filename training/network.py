@@ -6,6 +6,7 @@ a dozen small things side by side must keep peaks of their own. Knows nothing of
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -46,6 +47,10 @@ class PocketNetwork(nn.Module):
         self.stage4 = nn.Sequential(ConvNorm(w2, w4, stride=2), Block(w4, w4))
         self.stage8 = nn.Sequential(ConvNorm(w4, w8, stride=2), Block(w8, w8), Block(w8, w8))
         self.stage16 = nn.Sequential(ConvNorm(w8, w16, stride=2), Block(w16, w16), Block(w16, w16), Block(w16, w16))
+        # Added for the second generation: they start as nothing, so that the first one's weights go on beside them.
+        self.more8, self.more16 = Block(w8, w8), Block(w16, w16)
+        for block in (self.more8, self.more16):
+            nn.init.zeros_(block.body[1][1].weight)
         self.lateral16 = ConvNorm(w16, w8, kernel=1, is_active=False)
         self.merge8 = ConvNorm(w8, w8)
         self.lateral8 = ConvNorm(w8, UP_WIDTH, kernel=1, is_active=False)
@@ -59,8 +64,8 @@ class PocketNetwork(nn.Module):
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Picture (values 0 to 1) to heat-map logits [n, labels, s/4, s/4] and boxes [n, 4, s/4, s/4]."""
         x4 = self.stage4(self.stem((x - 0.5) * 4))
-        x8 = self.stage8(x4)
-        x16 = self.stage16(x8)
+        x8 = self.more8(self.stage8(x4))
+        x16 = self.more16(self.stage16(x8))
         up8 = functional.relu(x8 + functional.interpolate(self.lateral16(x16), scale_factor=2.0, mode="nearest"))
         up8 = self.merge8(up8)
         up4 = functional.relu(
@@ -68,3 +73,37 @@ class PocketNetwork(nn.Module):
         )
         up4 = self.merge4(up4)
         return self.heat(up4), self.box(up4)
+
+
+@torch.no_grad()
+def start_from(network: PocketNetwork, folded: list[tuple[Tensor, Tensor]], pictures: Tensor) -> None:
+    """Begin with another network's weights, given without normalisation in the order in which they are used.
+
+    Normalisation is set so that on these pictures it changes nothing; blocks the other one lacks add nothing yet.
+    """
+    rest = iter(folded)
+    new = {id(module) for block in (network.more8, network.more16) for module in block.modules()}
+
+    def take(module: nn.Module, inputs: tuple[Tensor]) -> None:
+        if id(module) in new:
+            return
+        if isinstance(module, ConvNorm):
+            weight, bias = next(rest)
+            module[0].weight.copy_(weight)
+            seen = module[0](inputs[0])
+            mean, spread = seen.mean((0, 2, 3)), seen.var((0, 2, 3), unbiased=False)
+            norm = module[1]
+            norm.running_mean.copy_(mean)
+            norm.running_var.copy_(spread)
+            norm.weight.copy_((spread + norm.eps).sqrt())
+            norm.bias.copy_(mean + bias)
+        else:
+            weight, bias = next(rest)
+            module.weight.copy_(weight)
+            module.bias.copy_(bias)
+
+    asked = [module for module in network.modules() if isinstance(module, ConvNorm)] + [network.heat, network.box]
+    hooks = [module.register_forward_pre_hook(take) for module in asked]
+    network.train()(pictures)
+    for hook in hooks:
+        hook.remove()

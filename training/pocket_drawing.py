@@ -1,18 +1,21 @@
 """Draws pocket scenes in batches on the GPU: drawings from a bank, pasted one layer of things at a time.
 
-Placements come in as arrays of bank rows, centres and sizes; every layer touches every picture, since one compiled
-pass over all of them costs less than many small ones over those that still have a thing.
+Placements come in as arrays of bank rows, centres, sizes and turns; every layer touches every picture, since one
+compiled pass over all of them costs less than many small ones over those that still have a thing.
 """
 
 from __future__ import annotations
 
+import multiprocessing as mp
+import os
 import sys
 from pathlib import Path
 
 import numpy as np
 import pocket_priors as priors
 import torch
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
+from pocket_world import SIGN, SIGN_EXTENT
 from torch import Tensor
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
@@ -24,13 +27,35 @@ SHARP_SIDES = (64, 48, 36, 27, 20, 16)
 
 
 def bank_rows() -> list[tuple[str, str, str]]:
-    """Thing, style and colour of every row of the bank; the empty colour is the drawing's own."""
+    """Thing, style and colour of every row of the bank; the empty colour is the drawing's own. Signs come last."""
     return [
         (thing, style, colour)
         for thing, styles in priors.STYLES.items()
         for style in styles
         for colour in ("", *(priors.COLOURS if thing in priors.COLOURED else ()))
-    ]
+    ] + sign_rows()
+
+
+def sign_rows() -> list[tuple[str, str, str]]:
+    """The rows of plates with words."""
+    return [(SIGN, word, "") for word in priors.SIGNS]
+
+
+def draw_sign(word: str) -> Image.Image:
+    """A plate with a word on it, its colours fixed by the word."""
+    plates = (("#f8f8f4", "#22242c"), ("#c62828", "#ffffff"), ("#1d5fb8", "#ffffff"), ("#f3d13a", "#26241c"))
+    plate, ink = plates[sum(map(ord, word)) % len(plates)]
+    sign = Image.new("RGBA", (256, round(256 * SIGN_EXTENT[1])))
+    pen = ImageDraw.Draw(sign)
+    pen.rounded_rectangle((0, 0, sign.width - 1, sign.height - 1), radius=16, fill=plate, outline=ink, width=6)
+    size = min(96, 400 // max(2, len(word)))
+    pen.text((sign.width / 2, sign.height / 2), word, font=ImageFont.load_default(size), fill=ink, anchor="mm")
+    return sign
+
+
+def draw_row(thing: str, style: str, colour: str) -> Image.Image:
+    """The drawing of one row."""
+    return draw_sign(style) if thing == SIGN else drawing._sprite(thing, style, colour or None)
 
 
 def drawing_extents() -> dict[tuple[str, str], tuple[float, float]]:
@@ -40,7 +65,7 @@ def drawing_extents() -> dict[tuple[str, str], tuple[float, float]]:
         for style in styles:
             width, height = drawing._sprite(thing, style).size
             extents[thing, style] = (width / max(width, height), height / max(width, height))
-    return extents
+    return extents | {(SIGN, word): SIGN_EXTENT for word in priors.SIGNS}
 
 
 def _square_levels(sprite: Image.Image) -> list[np.ndarray]:
@@ -56,6 +81,16 @@ def _square_levels(sprite: Image.Image) -> list[np.ndarray]:
     return levels
 
 
+def _levels(row: tuple[str, str, str]) -> np.ndarray:
+    return np.stack(_square_levels(draw_row(*row)))
+
+
+def make_bank(rows: list[tuple[str, str, str]]) -> np.ndarray:
+    """[rows, sharpness, 4, s, s] bytes, made by all cores; the processes are forked, so call it before CUDA is used."""
+    with mp.get_context("fork").Pool(os.cpu_count()) as pool:
+        return np.stack(pool.map(_levels, rows, chunksize=8))
+
+
 class Drawer:
     """Holds the bank on one device and draws batches of one side."""
 
@@ -63,8 +98,7 @@ class Drawer:
         self.side = side
         self.device = device
         rows = bank_rows()
-        levels = [_square_levels(drawing._sprite(thing, style, colour or None)) for thing, style, colour in rows]
-        self.bank = torch.from_numpy(np.stack(levels)).to(device)  # rows, sharpness, 4, s, s
+        self.bank = torch.from_numpy(make_bank(rows)).to(device)  # rows, sharpness, 4, s, s
         # One number for the four of a pixel: the bank is read at random, and one read costs what four would.
         red, green, blue, opacity = self.bank.to(torch.int32).unbind(2)
         self.packed = (red | green << 8 | blue << 16 | opacity << 24).flatten()
@@ -73,11 +107,12 @@ class Drawer:
         self.y, self.x = torch.meshgrid(axis, axis, indexing="ij")
         extents = drawing_extents()
         self.halves = torch.tensor([extents[thing, style] for thing, style, _ in rows], device=device) / 2
-        self.kinds = torch.tensor([priors.THINGS.index(thing) for thing, _, _ in rows], device=device)
+        numbers = {thing: i for i, thing in enumerate(priors.THINGS)} | {SIGN: -1}
+        self.kinds = torch.tensor([numbers[thing] for thing, _, _ in rows], device=device)
         self._paste = torch.compile(self.paste) if device.type == "cuda" else self.paste
 
     def draw(self, rows: Tensor, places: Tensor) -> Tensor:
-        """Pictures [b, 3, s, s] in -1 to 1 of rows [b, k] and places [b, k, 3] (x, y, size; size 0 for no thing)."""
+        """Pictures [b, 3, s, s] in -1 to 1 of rows [b, k] and places [b, k, 4] (x, y, size, turn; size 0: no thing)."""
         pictures: Tensor = self._paste(rows, places)
         return pictures.contiguous()
 
@@ -97,8 +132,10 @@ class Drawer:
         start = ((row * len(SHARP_SIDES) + level) * BANK_SIDE**2)[:, None, None]
         scale = (BANK_SIDE / size.clamp_min(1e-3))[:, None, None]
         middle = BANK_SIDE / 2 - 0.5
-        x = (self.x[None] - place[:, 0, None, None]) * scale + middle
-        y = (self.y[None] - place[:, 1, None, None]) * scale + middle
+        cos, sin = place[:, 3].cos()[:, None, None] * scale, place[:, 3].sin()[:, None, None] * scale
+        across, down = self.x[None] - place[:, 0, None, None], self.y[None] - place[:, 1, None, None]
+        x = across * cos + down * sin + middle
+        y = down * cos - across * sin + middle
         left, top = x.floor(), y.floor()
         x, y = x - left, y - top
         sums: list[Tensor] = []
@@ -116,12 +153,14 @@ class Drawer:
     def maps(self, rows: Tensor, places: Tensor, n_cells: int) -> tuple[Tensor, Tensor]:
         """What stands where on a coarse grid: kinds [b, n, n], 0 for none and else 1 + the thing's number, and centres.
 
-        Where two overlap the later one counts, as it does in the picture.
+        Where two overlap the later one counts, as it does in the picture. Signs are nothing.
         """
         rows = rows.long()
-        has = places[:, :, 2] > 0
+        has = (places[:, :, 2] > 0) & (self.kinds[rows] >= 0)
         cells = (torch.arange(n_cells, device=rows.device) + 0.5) / n_cells
-        half = (self.halves[rows] * places[:, :, 2:]).clamp_min(0.5 / n_cells)
+        cos, sin = places[:, :, 3:].cos().abs(), places[:, :, 3:].sin().abs()
+        half = self.halves[rows] * cos + 0.8 * self.halves[rows].flip(2) * sin
+        half = (half * places[:, :, 2:3]).clamp_min(0.5 / n_cells)
         across = (cells - places[:, :, 0:1]).abs() <= half[:, :, 0:1]
         along = (cells - places[:, :, 1:2]).abs() <= half[:, :, 1:2]
         inside = across[:, :, None, :] & along[:, :, :, None] & has[:, :, None, None]

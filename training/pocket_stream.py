@@ -14,7 +14,7 @@ from multiprocessing.queues import Queue
 
 import numpy as np
 from pocket_captions import encode, scramble, tokenise, vocabulary, write_caption
-from pocket_world import MAX_THINGS, Extents, Scene, sample_scene
+from pocket_world import MAX_THINGS, SIGN, Extents, Placement, Scene, sample_scene
 
 Rows = dict[tuple[str, str, str], int]
 LONGEST = 32
@@ -27,7 +27,7 @@ class Chunk:
 
     rows: np.ndarray
     places: np.ndarray
-    """x, y and size; size 0 where there is no thing."""
+    """x, y, size and turn; size 0 where there is no thing."""
     tokens: np.ndarray
     captions: list[str] | None = None
 
@@ -36,7 +36,7 @@ def make_chunk(rng: random.Random, n: int, extents: Extents, rows_of: Rows, *, k
     """n scenes with their captions."""
     numbers = {word: i for i, word in enumerate(vocabulary())}
     rows = np.zeros((n, MAX_THINGS), np.int16)
-    places = np.zeros((n, MAX_THINGS, 3), np.float32)
+    places = np.zeros((n, MAX_THINGS, 4), np.float32)
     tokens = np.zeros((n, LONGEST), np.int16)
     captions = []
     for i in range(n):
@@ -44,19 +44,19 @@ def make_chunk(rng: random.Random, n: int, extents: Extents, rows_of: Rows, *, k
         while len(row) > LONGEST:
             caption = write_caption(rng, scene)
             row = scramble(rng, encode(tokenise(caption), numbers))
-        for k, one in enumerate(back_to_front(scene)):
-            rows[i, k] = rows_of[one.thing, one.style, one.colour]
-            places[i, k] = one.x, one.y, one.size
+        for k, placement in enumerate(back_to_front(scene)):
+            rows[i, k] = rows_of[placement.thing, placement.style, placement.colour]
+            places[i, k] = placement.x, placement.y, placement.size, placement.turn
         tokens[i, : len(row)] = row
         captions.append(caption)
     return Chunk(rows=rows, places=places, tokens=tokens, captions=captions if keeps_captions else None)
 
 
-def back_to_front(scene: Scene) -> list:  # type: ignore[type-arg]  # of placements
-    """Lower things stand in front; a thing on another stands in front of it."""
-    if scene.relation == "on":
+def back_to_front(scene: Scene) -> list[Placement]:
+    """Lower things stand in front, signs behind all; a thing on or in front of another stands in front of it."""
+    if scene.relation in ("on", "in front of"):
         return scene.placements[::-1]
-    return sorted(scene.placements, key=lambda one: one.y)
+    return sorted(scene.placements, key=lambda placement: (placement.thing != SIGN, placement.y))
 
 
 def _work(queue: Queue[Chunk], seed: int, n: int, extents: Extents, rows_of: Rows) -> None:

@@ -50,6 +50,11 @@ def load_weights(folder: Path, name: str) -> dict[str, Tensor]:
     return {key: value.float() for key, value in state.items()}
 
 
+def has_weights(folder: Path, name: str) -> bool:
+    """Whether a set of this name lies there."""
+    return any(folder.glob(f"{name}-[0-9].safetensors"))
+
+
 def save_facts(folder: Path, facts: dict[str, Any]) -> None:
     """Write what is known about the weights in this folder."""
     folder.mkdir(parents=True, exist_ok=True)

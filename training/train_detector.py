@@ -1,9 +1,10 @@
 """Trains the pocket detector on scenes that are painted while it learns; no scene is seen twice.
 
-    python training/train_detector.py --minutes 9 --out training/out [--resume training/out/detector.pt]
+    python training/train_detector.py --minutes 9 --out OUT [--start start.pt | --resume OUT/detector.pt]
 
-Writes detector.pt (averaged weights), detector.onnx and train.log every minute and at the end, so that a
-run that is cut short loses little. Needs torch and the bank made by make_bank.py.
+Writes detector.pt (averaged weights) and train.log every minute and at the end, so that a run that is cut short loses
+little. Needs torch and the bank made by make_bank.py. --start begins with the weights of another detector, which
+export_detector.py takes from a shipped file.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ import time
 from pathlib import Path
 
 import torch
-from compositor import Batch, Compositor
-from export_detector import save
+from compositor import HIDDEN, NOTHING, Batch, Compositor
+from export_detector import save_weights
 from layouts import Plan, Planner
-from network import STRIDE, PocketNetwork
+from network import STRIDE, PocketNetwork, start_from
+from PIL import Image, ImageDraw
 from targets import loss, make_targets
 from torch import nn
 from torch.utils.data import DataLoader, IterableDataset, get_worker_info
@@ -54,6 +56,20 @@ def blend(average: nn.Module, network: nn.Module, keep: float) -> None:
             mine.copy_(theirs)
 
 
+def save_view(batch: Batch, path: Path, n_columns: int = 8) -> None:
+    """The first pictures with the boxes of what is asked for (green) and of what is not (red)."""
+    shown = batch.pictures[: 4 * n_columns].cpu().permute(0, 2, 3, 1).mul(255).byte().numpy()
+    sheet = Image.new("RGB", (n_columns * SIDE, -(-len(shown) // n_columns) * SIDE))
+    for i, pixels in enumerate(shown):
+        picture = Image.fromarray(pixels)
+        pen = ImageDraw.Draw(picture)
+        for label, box in zip(batch.labels[i].tolist(), (batch.boxes[i] * SIDE).tolist(), strict=True):
+            if label != NOTHING:
+                pen.rectangle(box, outline="red" if label == HIDDEN else "lime")
+        sheet.paste(picture, (i % n_columns * SIDE, i // n_columns * SIDE))
+    sheet.save(path)
+
+
 def rate(progress: float, peak: float) -> float:
     """Learning rate: a short climb, then half a cosine down to nearly nothing."""
     climb = min(1.0, progress / 0.02)
@@ -71,6 +87,8 @@ def main() -> None:
     parser.add_argument("--bank", type=Path, default=HERE / "out" / "bank.npz")
     parser.add_argument("--out", type=Path, default=HERE / "out")
     parser.add_argument("--resume", type=Path)
+    parser.add_argument("--start", type=Path)
+    parser.add_argument("--max-steps", type=int, default=10**9)
     parser.add_argument("--no-compile", action="store_true")
     given = parser.parse_args()
     started = time.monotonic()
@@ -82,6 +100,12 @@ def main() -> None:
     network = PocketNetwork(len(compositor.labels)).to(device).to(memory_format=torch.channels_last)
     if given.resume:
         network.load_state_dict(torch.load(given.resume, map_location=device)["weights"])
+    first = compositor.draw(Planner(given.bank, SIDE, min(64, given.batch), given.seed + 77).plan(min(64, given.batch)))
+    if given.start:
+        folded = [(weight.to(device), bias.to(device)) for weight, bias in torch.load(given.start)]
+        start_from(network, folded, first.pictures)
+    given.out.mkdir(parents=True, exist_ok=True)
+    save_view(first, given.out / "scenes.jpg")
     average = copy.deepcopy(network).eval()
     quick = network if given.no_compile or device.type == "cpu" else torch.compile(network)
     plans = iter(DataLoader(Plans(given.bank, given.batch, given.seed), batch_size=None, collate_fn=as_is,
@@ -92,7 +116,7 @@ def main() -> None:
                                   lr=given.rate, fused=device.type == "cuda")  # fmt: skip
     step, saved_at, logged_at, logged_step = 0, started, started, 0
     log = (given.out / "train.log").open("a")
-    while (progress := (time.monotonic() - started) / (60 * given.minutes)) < 1:
+    while (progress := (time.monotonic() - started) / (60 * given.minutes)) < 1 and step < given.max_steps:
         for group in optimiser.param_groups:
             group["lr"] = rate(progress, given.rate)
         batch: Batch = compositor.draw(next(plans))
@@ -115,9 +139,9 @@ def main() -> None:
             print(line, file=log, flush=True)
             logged_at, logged_step = now, step
         if now - saved_at > 75:
-            save(average, compositor.labels, SIDE, given.out, step * given.batch)
+            save_weights(average, compositor.labels, SIDE, given.out, step * given.batch)
             saved_at = time.monotonic()
-    save(average, compositor.labels, SIDE, given.out, step * given.batch)
+    save_weights(average, compositor.labels, SIDE, given.out, step * given.batch)
     print(f"done: {step} steps, {step * given.batch} scenes", flush=True)
 
 

@@ -22,11 +22,11 @@ from typing import Any
 import numpy as np
 import pocket_priors as priors
 import torch
-from embedder_drawing import WideDrawer, make_bank, wear, wide_rows
+from embedder_drawing import WideDrawer, wear, wide_rows
 from embedder_model import Embedder, EmbedderShape, parameter_count, unit
 from embedder_scenes import N_FALSE, Chunk, Stream, make_chunk
 from pocket_captions import MAX_TOKENS, vocabulary
-from pocket_drawing import drawing_extents
+from pocket_drawing import drawing_extents, make_bank
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -149,10 +149,12 @@ def save(embedder: Embedder, out: Path, facts: dict[str, Any]) -> None:
 
 def halves(batch: OnDevice, kinds: Tensor) -> Tensor:
     """How many of each thing stand left, right, at the top and at the bottom, [b, things x 4]."""
-    x, y, size = batch.places.unbind(2)
-    where = torch.stack([x < 0.5, x >= 0.5, y < 0.5, y >= 0.5], 2) & (size > 0)[:, :, None]
+    x, y, size, _ = batch.places.unbind(2)
+    which = kinds[batch.rows.long()]
+    is_thing = (size > 0) & (which >= 0)
+    where = torch.stack([x < 0.5, x >= 0.5, y < 0.5, y >= 0.5], 2) & is_thing[:, :, None]
     counts = torch.zeros(len(x), len(priors.THINGS), 4, device=x.device)
-    at = kinds[batch.rows.long()][:, :, None].expand(-1, -1, 4)
+    at = which.clamp_min(0)[:, :, None].expand(-1, -1, 4)
     return counts.scatter_add_(1, at, where.float()).flatten(1)
 
 
@@ -164,7 +166,8 @@ class Learner:
         self.embedder = Embedder(shape).to(device, memory_format=torch.channels_last).train()
         self.picture_counts = nn.Linear(shape.wide, 4 * len(priors.THINGS)).to(device)
         self.caption_counts = nn.Linear(shape.wide, len(priors.THINGS)).to(device)
-        self.kinds = torch.tensor([priors.THINGS.index(thing) for thing, _, _ in wide_rows()], device=device)
+        numbers = {thing: i for i, thing in enumerate(priors.THINGS)}
+        self.kinds = torch.tensor([numbers.get(thing, -1) for thing, _, _ in wide_rows()], device=device)
         everything = nn.ModuleList([self.embedder, self.picture_counts, self.caption_counts])
         self.parameters = list(everything.parameters())
         matrices = [p for p in self.parameters if p.ndim > 1]
@@ -200,7 +203,7 @@ def main() -> None:
     begin = time.time()
     args = parse_arguments()
     extents, rows_of = drawing_extents(), {row: i for i, row in enumerate(wide_rows())}
-    bank = make_bank()
+    bank = make_bank(wide_rows())
     stream = Stream(n=args.batch, seed=args.seed, extents=extents, rows_of=rows_of, n_workers=args.workers)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     torch.set_float32_matmul_precision("high")
