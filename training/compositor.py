@@ -22,7 +22,7 @@ HIDDEN = -2
 """A thing too covered to be asked for, and too visible to be denied."""
 MIN_VISIBLE, MIN_TRACE = 0.4, 0.1
 """Shares of a thing that lie open in the picture: from the first on it is asked for, below the second denied."""
-BUSY = 0.3
+BUSY = 0.45
 """The share of backgrounds as busy as photographs."""
 
 

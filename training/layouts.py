@@ -123,8 +123,8 @@ class Planner:
         n, n_tries = len(n_used), 40
         tolerance = rng.choice((0.0, 0.0, 0.04, 0.15, 0.3, 0.45, 0.65), n)[:, None]
         is_huddle = rng.random(n) < 0.25
-        is_cut = rng.random(n) < 0.2
-        slack = np.where(is_cut, rng.uniform(0.05, 0.55, n), 0.0)[:, None, None]
+        is_cut = rng.random(n) < 0.35
+        slack = np.where(is_cut, rng.uniform(0.1, 0.58, n), 0.0)[:, None, None]
         # Where things may leave the picture, half of the tries lie near its edges.
         press = np.where(is_cut, 0.35, 1.0)[:, None, None]
         centre = np.full((n, N_SLOTS, 2), np.nan, np.float32)
