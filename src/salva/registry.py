@@ -108,6 +108,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
 
 _STAND_INS = {"reader": ("judge", "salva.perception.readers.judge_reader", "JudgeAsReader")}
 """A role that components of another can play, and what makes them fit: any judge can be asked to read."""
+_COLOURIST = "salva.perception.colours:PixelColours"
 _CALLED = {"importer": "import format", "exporter": "export format"}
 """Roles that a user knows by another name."""
 _GROUP = {role: f"salva.{'generator' if role == 'model' else role}s" for role in ROLES}
@@ -201,6 +202,13 @@ def bind(spec: ComponentSpec) -> Binding:
         raise UsageError(f"the {spec.role} {spec.name!r} needs something after a slash: {spec.name}/<{target}>")
     options = parse_options(options_class, given, spec.role)
     return _pinned(Binding(role=spec.role, label=spec.label, component=component, options=options))
+
+
+def colourist() -> Binding:
+    """Who tells the colours in a detector's boxes; it is the same for everyone, so nobody is asked to name it."""
+    module_name, _, class_name = _COLOURIST.partition(":")
+    component = getattr(importlib.import_module(module_name), class_name)
+    return Binding(role="colourist", label="pixels", component=component, options=options_of(component)())
 
 
 def rebind(binding: Binding, changes: Mapping[str, str]) -> Binding:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from salva.core.case import Case, Prompt
@@ -62,9 +63,18 @@ def text(*spans: str, score: float = 0.95) -> Reading:
     return Reading(spans=tuple(TextSpan(text=span, score=score, box=(0.1, 0.1, 0.4, 0.2)) for span in spans))
 
 
-def sights(relation: Any, case: Case, seen: Mapping[str, tuple[Observation, ...]]) -> dict[str, Sight]:
+def painted(*things_of_a_colour: tuple[str, str | None]) -> Detections:
+    """Things side by side with their colours; None where nobody can tell."""
+    boxes = row(*(label for label, _ in things_of_a_colour)).boxes
+    colours = [colour for _, colour in things_of_a_colour]
+    return Detections(boxes=tuple(replace(box, colour=c) for box, c in zip(boxes, colours, strict=True)))
+
+
+def sights(
+    relation: Any, case: Case, seen: Mapping[str, tuple[Observation, ...]], *more_roles: str
+) -> dict[str, Sight]:
     """Answers to the looks the relation asked for, so that a query nobody asked is never answered."""
-    roles = {"detector", "reader"} if any(len(observed) > 1 for observed in seen.values()) else {"detector"}
+    roles = {"detector", *more_roles, *(["reader"] if any(len(observed) > 1 for observed in seen.values()) else [])}
     found: dict[str, dict[Query, Observation]] = {role: {} for role in seen}
     for look in relation.looks(case, roles, {}):
         if look.role in seen:

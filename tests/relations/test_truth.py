@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from relations.planted import judge, pair, row, text, things
+from relations.planted import judge, painted, pair, row, sights, text, things
 
 from salva.core.case import Case
 from salva.core.observation import Detections
@@ -151,6 +151,58 @@ def test_a_colour_nobody_looked_at_is_inconclusive() -> None:
     assert concluded.outcome is Outcome.INCONCLUSIVE
     assert "colour of the cat" in concluded.reason
     assert judge(relation(), case, row("dog"), row("dog")).errors == (ENTITY_OMISSION,)
+
+
+def judge_coloured(case: Case, a: Detections, b: Detections) -> Conclusion:
+    return relation().judge(case, sights(relation(), case, {"a": (a,), "b": (b,)}, "colourist"))
+
+
+@pytest.mark.parametrize(
+    ("formula", "seen", "wrong"),
+    [
+        ("red cat & dog", painted(("cat", "red"), ("dog", None)), []),
+        ("red cat & dog", painted(("cat", "blue"), ("dog", None)), [("wrong-colour", "cat")]),
+        ("red cat & blue dog", painted(("cat", "blue"), ("dog", "blue")), [("wrong-colour", "cat")]),
+        ("cat & !red cat", painted(("cat", "red")), [("wrong-colour", "cat")]),
+        ("cat & !red cat", painted(("cat", "blue")), []),
+        ("red cat | blue dog", painted(("dog", "blue")), []),
+        ("2 red cat", painted(("cat", "red"), ("cat", "green")), [("wrong-colour", "cat")]),
+        ("red cat", painted(("bird", None)), [(ENTITY_OMISSION, "cat")]),
+    ],
+)
+def test_colours_that_somebody_saw_are_judged(formula: str, seen: Detections, wrong: list[tuple[str, str]]) -> None:
+    concluded = judge_coloured(pair(formula, relation="truth"), seen, seen)
+    assert concluded.outcome is (Outcome.VIOLATED if wrong else Outcome.HOLDS), concluded.reason
+    assert [(failure.error, failure.entity) for failure in concluded.failures if failure.role == "a"] == wrong
+
+
+def test_a_colour_nobody_could_tell_makes_the_pair_undecided_and_is_named() -> None:
+    case = pair("red cat & dog", relation="truth")
+    right, unsure = painted(("cat", "red"), ("dog", None)), painted(("cat", None), ("dog", "red"))
+    for a, b, role in ((right, unsure, "b"), (unsure, right, "a")):
+        concluded = judge_coloured(case, a, b)
+        assert concluded.outcome is Outcome.INCONCLUSIVE
+        assert concluded.reason == f"the pixels do not say the colour of the cat in the image of prompt {role!r}"
+    # One of two cats is enough: nobody knows whether it is the red one too many.
+    two = painted(("cat", "red"), ("cat", None), ("dog", None))
+    assert judge_coloured(case, two, two).outcome is Outcome.INCONCLUSIVE
+
+
+def test_colours_are_asked_for_only_where_a_formula_speaks_of_them() -> None:
+    def roles(formula: str, *bound: str) -> set[str]:
+        return {look.query.role for look in relation().looks(pair(formula), bound, {})}
+
+    assert roles("cat & dog", "detector", "colourist") == {"detector"}
+    assert roles("red cat & dog", "detector", "colourist") == {"detector", "colourist"}
+    assert roles("red cat & dog", "detector") == {"detector"}
+    assert len(list(SameScene(SameScene.Options()).looks(pair("red cat"), ("detector", "colourist"), {}))) == 2
+
+
+def test_a_colour_that_only_the_other_wording_names_counts_in_their_joint_frame() -> None:
+    case = pair("cat & (cat | red cat)", "cat", relation="truth")
+    unsure, told = painted(("cat", None)), painted(("cat", "red"))
+    assert judge_coloured(case, told, unsure).outcome is Outcome.INCONCLUSIVE
+    assert judge_coloured(case, told, told).outcome is Outcome.HOLDS
 
 
 def test_nothing_seen_is_inconclusive() -> None:

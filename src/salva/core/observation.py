@@ -22,6 +22,8 @@ class Detection:
     box: Box
     raw: str = ""
     """What the detector itself called it, where another name was put in its place."""
+    colour: str | None = None
+    """What the colourist called it; None where nobody asked or nobody can tell."""
 
     def name_for(self, wanted: Collection[str]) -> str:
         """The detector's own name where just that was asked for, else the everyday one: a man is a person unless
@@ -94,10 +96,7 @@ def observation_to_json(observation: Observation) -> dict[str, Json]:
         case Detections(boxes=boxes):
             return {
                 "kind": "detections",
-                "boxes": [
-                    {"label": b.label, "score": b.score, "box": [*b.box], **({"raw": b.raw} if b.raw else {})}
-                    for b in boxes
-                ],
+                "boxes": [_box_to_json(box) for box in boxes],
             }
         case Reading(spans=spans):
             extras: dict[str, Json] = {
@@ -120,6 +119,12 @@ def observation_to_json(observation: Observation) -> dict[str, Json]:
             }
         case Vector(values=values):
             return {"kind": "vector", "values": [*values]}
+
+
+def _box_to_json(detection: Detection) -> dict[str, Json]:
+    extras: dict[str, Json] = {"raw": detection.raw, "colour": detection.colour}
+    said = {name: value for name, value in extras.items() if value}
+    return {"label": detection.label, "score": detection.score, "box": [*detection.box], **said}
 
 
 def observation_from_json(stored: Mapping[str, Json]) -> Observation:

@@ -58,7 +58,7 @@ class Query:
     """What a perceiver is asked about an image."""
 
     role: str
-    """detector, reader, embedder or judge."""
+    """detector, reader, embedder or judge; colourist: what colour the things in the detector's boxes have."""
     text: str = ""
     """For an embedder: the text to embed in place of the picture. For a judge: what it is asked about."""
     labels: tuple[str, ...] = ()

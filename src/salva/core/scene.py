@@ -15,7 +15,7 @@ class Thing:
     label: str
     box: Box
     colour: str | None = None
-    """None when nobody looked at the colour."""
+    """None when nobody looked at the colour, or nobody could tell it."""
 
     @property
     def x(self) -> float:

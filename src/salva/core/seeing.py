@@ -5,18 +5,13 @@ Used by relations that compare scenes and by the judge that reasons from them, s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 
 from salva.core.observation import Detection, Detections
 from salva.core.scene import Box, Scene, Thing
 
-ColourOf = Callable[[str, Box], str | None]
-"""The colour of a thing of this name in this box; None where nobody asks."""
 
-
-def scene_of(
-    detections: Detections, merge_iou: float, wanted: Collection[str] = (), colour_of: ColourOf | None = None
-) -> Scene:
+def scene_of(detections: Detections, merge_iou: float, wanted: Collection[str] = ()) -> Scene:
     """The scene a detector saw, in the words that are wanted where it used one of them.
 
     Of two boxes with one label that overlap by more than merge_iou (intersection over union) the
@@ -31,10 +26,13 @@ def scene_of(
         for box in sorted(same, key=lambda one: (-one.score, one.box)) if len(same) > 1 else same:
             if all(overlap(box.box, other.box) <= merge_iou for other in kept):
                 kept.append(box)
-        things += [
-            Thing(label=label, box=box.box, colour=colour_of(label, box.box) if colour_of else None) for box in kept
-        ]
+        things += [Thing(label=label, box=box.box, colour=box.colour) for box in kept]
     return Scene(things=tuple(things))
+
+
+def untold_colours(scene: Scene, coloured: Collection[str]) -> tuple[str, ...]:
+    """The names among some whose things are there without a colour, sorted: of those nobody can say what is asked."""
+    return tuple(sorted({thing.label for thing in scene.things if thing.colour is None and thing.label in coloured}))
 
 
 def overlap(one: Box, other: Box) -> float:

@@ -71,6 +71,8 @@ class RunSpec:
     reader: Binding | None = None
     embedder: Binding | None = None
     judges: tuple[Binding, ...] = ()
+    colourist: Binding | None = None
+    """Who tells the colours in the detector's boxes; no choice of the user's, so no part of what is asked."""
     relations: tuple[Binding, ...] = ()
     """Every relation whose roles are bound."""
     headline: str = ""

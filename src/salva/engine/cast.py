@@ -84,7 +84,8 @@ class Cast:
         def label(binding: Binding) -> str:
             return renamed.get((binding.role, binding.label), binding.label)
 
-        singles = {b.role: Actor.of(b, label(b)) for b in (spec.detector, spec.reader, spec.embedder) if b is not None}
+        alone = (spec.detector, spec.reader, spec.embedder, spec.colourist)
+        singles = {b.role: Actor.of(b, label(b)) for b in alone if b is not None}
         judges = [Actor.of(binding, label(binding)) for binding in spec.judges]
         perceivers: list[Perceivers] = [{**singles, "judge": judge} for judge in judges] or [singles]
         relations = tuple(

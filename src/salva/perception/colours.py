@@ -1,16 +1,24 @@
-"""The colour of a thing from the pixels in its box, as one of the words a formula can use.
+"""Colourist: the colour of each thing from the pixels in its box, as one of the words a formula can use, or none.
 
-What differs from the surroundings of the box is taken for the thing, and its pixels vote. Knows no labels: what
-colour a thing usually has does not come into it.
+A picture and a detector's boxes come in, whoever the detector is; the same boxes go out with their colours. What
+differs from the surroundings of a box is taken for the thing, and its pixels vote. What colour a thing usually has does
+not come into it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
+from salva.core.about import About, Habits
 from salva.core.image import Picture
+from salva.core.observation import Detections, Observation
+from salva.core.options import NoOptions
+from salva.core.protocols import LookRequest
 from salva.core.scene import Box
+from salva.errors import PluginError, SalvaError
 from salva.imaging.palette import PALETTE
 
 if TYPE_CHECKING:
@@ -29,11 +37,47 @@ _LEAST = 0.1
 """When less of the box than this stands out, the thing has the colour of what is behind it, and all of it votes."""
 _GAP, _RING = 0.03, 0.12
 """From where to where the surroundings of a box reach, in its longer side: boxes may be a little tight."""
+_SECOND = 0.85
+"""With more than this of the first colour's votes for a second one, nobody can say which the thing has."""
 _N_PIXELS, _N_AROUND = 1500, 96
 
 
+class PixelColours:
+    """Tells the colours of what a detector saw from the pixels alone."""
+
+    version: ClassVar[str] = "1"
+    about: ClassVar[About] = About(needs=("detector",), takes_labels=True)
+    habits: ClassVar[Habits] = Habits(batch_size=8)
+    Options: ClassVar[type[NoOptions]] = NoOptions
+
+    def __init__(self, options: NoOptions) -> None:
+        self.options = options
+
+    def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
+        """The detector's boxes, those of the names that are asked for with their colours."""
+        outcomes: list[Observation | SalvaError] = []
+        for request in requests:
+            detections = request.given.get("detector")
+            if not isinstance(detections, Detections):
+                raise PluginError(f"colours are told in a detector's boxes, got {detections!r}")
+            labels = request.query.labels
+            outcomes.append(with_colours(detections, request.picture, labels, labels))
+        return outcomes
+
+
+def with_colours(
+    detections: Detections, picture: Picture, wanted: Collection[str], coloured: Collection[str]
+) -> Detections:
+    """The same boxes, each with its colour where its name, in the words that are wanted, is one of the coloured."""
+    boxes = tuple(
+        replace(box, colour=colour_of(picture, box.box)) if box.name_for(wanted) in coloured else box
+        for box in detections.boxes
+    )
+    return replace(detections, boxes=boxes)
+
+
 def colour_of(picture: Picture, box: Box) -> str | None:
-    """The colour word for what is in the box; None for a box without pixels."""
+    """The colour word for what is in the box; None where the pixels do not say one."""
     import numpy as np
 
     pixels = np.frombuffer(picture.rgb, np.uint8).reshape(picture.height, picture.width, 3)
@@ -58,7 +102,8 @@ def colour_of(picture: Picture, box: Box) -> str | None:
     scale = np.array([_LIGHTNESS, 1.0, 1.0])
     nearest = whose[_squared_distances(inside * scale, shades * scale).argmin(1)]
     votes = np.bincount(nearest, minlength=len(PALETTE)) * np.array([_VOTE.get(name, 1.0) for name in PALETTE])
-    return tuple(PALETTE)[int(votes.argmax())]
+    best, second = votes.argsort()[:-3:-1]
+    return tuple(PALETTE)[int(best)] if votes[second] <= _SECOND * votes[best] else None
 
 
 def _squared_distances(ones: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:

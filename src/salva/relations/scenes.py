@@ -103,6 +103,8 @@ class Mentioned:
     """For each formula, the entities whose colour it speaks of."""
     query: Query
     """What the detector is asked."""
+    colour_query: Query | None
+    """What the colourist is asked; None where no formula speaks of a colour."""
 
 
 def mentioned(case: Case) -> Mentioned:
@@ -119,13 +121,16 @@ def _mentioned(notations: tuple[str | None, ...]) -> Mentioned:
     for formula in given:
         for entity, n in largest_counts(formula).items():
             caps[entity] = max(n, caps.get(entity, 0))
+    coloured = tuple(_coloured(formula) for formula in formulas)
     return Mentioned(
         formulas=formulas,
         entities=tuple(names),
         orders=axis_orders(given),
         caps=caps,
-        coloured=tuple(_coloured(formula) for formula in formulas),
+        coloured=coloured,
         query=Query(role="detector", labels=tuple(names)),
+        # In the detector's words, so that the colourist is told what the detector saw for everybody.
+        colour_query=Query(role="colourist", labels=tuple(names)) if any(coloured) else None,
     )
 
 
@@ -152,7 +157,8 @@ class Seen:
 
 def see(case: Case, sights: Mapping[str, Sight], *, merge_iou: float, min_text_score: float) -> tuple[Seen, ...] | str:
     """What was seen of every image, or the reason why nobody can tell."""
-    query = mentioned(case).query
+    what = mentioned(case)
+    query = what.query
     seen = []
     for prompt in case.prompts:
         sight = sights.get(prompt.role)
@@ -163,7 +169,9 @@ def see(case: Case, sights: Mapping[str, Sight], *, merge_iou: float, min_text_s
         if isinstance(reading, Reading) and reading.problem:
             return f"the text in the image of prompt {prompt.role!r}: {reading.problem}"
         text = unrequested_text(reading, prompt.text, min_text_score) if isinstance(reading, Reading) else ()
-        seen.append(Seen(role=prompt.role, scene=scene_of(boxes, merge_iou, query.labels), text=text))
+        coloured = sight.seen.get(what.colour_query) if what.colour_query else None
+        told = coloured if isinstance(coloured, Detections) else boxes
+        seen.append(Seen(role=prompt.role, scene=scene_of(told, merge_iou, query.labels), text=text))
     return tuple(seen)
 
 

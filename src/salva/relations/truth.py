@@ -3,7 +3,7 @@
 Takes what was seen of every image in a case and holds it against the worlds of its prompt, so it
 decides prompts that several pictures satisfy and sees when both images are wrong in the same way. A proved pair is
 judged in the frame it was proved in, so both wordings always get the same truth.
-Pure: no model, no disk, no clock. Colours nobody looked at make a case INCONCLUSIVE.
+Pure: no model, no disk, no clock. A colour nobody could tell makes a case INCONCLUSIVE.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from salva.core.about import About
 from salva.core.case import Case
 from salva.core.judged import Rate
 from salva.core.protocols import Conclusion, Look, Sight
+from salva.core.seeing import untold_colours
 from salva.core.verdict import (
     ENTITY_DUPLICATION,
     ENTITY_FORBIDDEN,
@@ -74,8 +75,12 @@ class Truth:
         return not any(is_contradictory(formula, self._options.reading) for formula in formulas)
 
     def looks(self, case: Case, roles: Collection[str], sights: Mapping[str, Sight]) -> Sequence[Look]:  # noqa: ARG002  # one wave is enough
-        """Boxes of what the case mentions, and text where somebody can read it."""
-        return looks_at(case, roles)
+        """Boxes of what the case mentions, colours where a formula speaks of any, and text where somebody reads."""
+        looks = looks_at(case, roles)
+        asked = mentioned(case).colour_query
+        if asked is not None and asked.role in roles:
+            looks += [Look(role=prompt.role, query=asked) for prompt in case.prompts]
+        return looks
 
     def judge(self, case: Case, sights: Mapping[str, Sight]) -> Conclusion:
         """Hold every image against its own prompt; the scores say which were right, and whether wrong alike."""
@@ -84,14 +89,17 @@ class Truth:
         if isinstance(seen, str):
             return Conclusion(outcome=Outcome.INCONCLUSIVE, reason=seen)
         what = mentioned(case)
+        was_asked = any(what.colour_query in sight.seen for sight in sights.values())
         failures: list[Failure] = []
         scores: dict[str, float] = {}
-        frames = what.formulas[::-1] if case.equivalent and len(seen) == 2 else (None,) * len(seen)
-        for image, formula, beside, coloured in zip(seen, what.formulas, frames, what.coloured, strict=True):
+        in_one_frame = bool(case.equivalent) and len(seen) == 2
+        frames = what.formulas[::-1] if in_one_frame else (None,) * len(seen)
+        for image, formula, beside, own in zip(seen, what.formulas, frames, what.coloured, strict=True):
             if formula is None:
                 return Conclusion(outcome=Outcome.INCONCLUSIVE, reason=f"prompt {image.role!r} has no formula")
-            if unknown := _unknown_colours(coloured, image):
-                return Conclusion(outcome=Outcome.INCONCLUSIVE, reason=unknown)
+            coloured = frozenset().union(*what.coloured) if in_one_frame else own
+            if untold := untold_colours(image.scene, coloured):
+                return Conclusion(outcome=Outcome.INCONCLUSIVE, reason=_why_untold(untold, image, was_asked=was_asked))
             wrong = [
                 failure_of(discrepancy, image.role, has_choice=not case.determinate)
                 for discrepancy in explain(formula, image.scene, options.reading, options.place, beside)
@@ -112,9 +120,7 @@ class Truth:
         )
 
 
-def _unknown_colours(coloured: frozenset[str], seen: Seen) -> str:
-    """Why the colours cannot be told, or nothing when they can."""
-    blind = sorted({thing.label for thing in seen.scene.things if thing.colour is None} & coloured) if coloured else ()
-    if not blind:
-        return ""
-    return f"nobody looked at the colour of the {', '.join(blind)} in the image of prompt {seen.role!r}"
+def _why_untold(names: tuple[str, ...], seen: Seen, *, was_asked: bool) -> str:
+    """Why the colours of some things are not known."""
+    things = f"the colour of the {', '.join(names)} in the image of prompt {seen.role!r}"
+    return f"the pixels do not say {things}" if was_asked else f"nobody looked at {things}"

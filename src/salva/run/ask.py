@@ -13,7 +13,7 @@ from salva.core.asked import Asked
 from salva.core.options import as_typed
 from salva.core.spec import Binding, ComponentSpec, RunSpec
 from salva.errors import UsageError, unknown_name
-from salva.registry import BUILT_IN, bind, defaults, entries, load, suite_about
+from salva.registry import BUILT_IN, bind, colourist, defaults, entries, load, suite_about
 
 SETTABLE = ("suite", "model", "detector", "reader", "embedder", "judge", "relation")
 NOBODY = "none"
@@ -112,6 +112,7 @@ def make_spec(ask: Ask, made: Asked | None = None) -> RunSpec:
         reader=reader,
         embedder=embedder,
         judges=judges,
+        colourist=colourist() if detector else None,
         relations=bind_relations(by_role["relation"], roles, ask.relation, kept),
         headline=ask.relation,
         size=ask.size,

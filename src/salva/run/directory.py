@@ -27,6 +27,8 @@ RUNS = Path("runs")
 """Where runs live that nobody gave a directory."""
 _OURS = {LOCK_FILE, DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", f"{DATABASE}-journal", IMAGES, f".{RUN_FILE}.tmp"}
 _N_HEX = 8
+_SCHEMA_WITH_COLOURS = 2
+"""In earlier runs nobody looked at colours."""
 
 
 def find_directory(spec: RunSpec, parent: Path, progress: Progress) -> Path:
@@ -63,6 +65,8 @@ def settle(directory: Path, spec: RunSpec, stored: RunFile | None = None) -> Run
             f"{str(directory)!r} holds a run that was asked differently ({'; '.join(differing)}); "
             "ask the same again to go on with it, or choose another directory with --out"
         )
+    if content.schema < _SCHEMA_WITH_COLOURS:
+        spec = dataclasses.replace(spec, colourist=None)
     try:
         return _as_made(spec, content.asked)
     except UsageError as error:

@@ -66,10 +66,11 @@ def asked_before(store: RunStore) -> RunFile | None:
 
 def open_ledger(store: RunStore, spec: RunSpec, cast_: Cast, environment: Mapping[str, Json]) -> None:
     """Write down what is asked, who answers and where; under the run lock, before any work."""
+    observers = (*spec.observers(), *((spec.colourist,) if spec.colourist else ()))
     components = (
         Resolved(role="suite", identity=spec.suite.identity()),
         *(Resolved(role="model", identity=actor.identity, component_id=actor.component_id) for actor in cast_.models),
-        *(Resolved(role=b.role, identity=b.identity()) for b in (*spec.observers(), *spec.relations)),
+        *(Resolved(role=b.role, identity=b.identity()) for b in (*observers, *spec.relations)),
     )
     content = read_run_file(store.directory) or RunFile(asked=spec.asked(), environment=environment)
     is_new_place = environment not in (content.environment, *content.resumed_in)

@@ -6,7 +6,7 @@ but for the colours in the boxes, knows no English, and has nothing to say about
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -16,13 +16,13 @@ from salva.core.observation import Answer, Detections, Observation
 from salva.core.options import option
 from salva.core.protocols import LookRequest, Query
 from salva.core.scene import Scene
-from salva.core.seeing import scene_of
+from salva.core.seeing import scene_of, untold_colours
 from salva.errors import PluginError, SalvaError, UsageError
 from salva.logic.alignment import Part, align
 from salva.logic.formula import Atom, Formula, atoms, entities
 from salva.logic.notation import parse
 from salva.logic.satisfaction import satisfies
-from salva.perception.colours import colour_of
+from salva.perception.colours import with_colours
 
 _FULL = 50.0
 _USAGE = {"n_calls": 0.0, "input_tokens": 0.0, "output_tokens": 0.0, "cost_usd": 0.0}
@@ -50,7 +50,7 @@ class SceneJudgeOptions:
 class SceneJudge:
     """Derives its answers from detections and formulas."""
 
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     about: ClassVar[About] = About(needs=("detector",), sees_formula=True)
     habits: ClassVar[Habits] = Habits(batch_size=8)
     Options = SceneJudgeOptions
@@ -79,7 +79,10 @@ class SceneJudge:
         if problem := _unanswerable(query):
             return _problem(problem)
         formulas = tuple(parse(notation) for notation in query.formulas)
-        scene = _scene_of(detections, request.picture, formulas, self._options.merge_iou)
+        coloured = {leaf.entity for f in formulas for leaf in atoms(f) if isinstance(leaf, Atom) and leaf.colour}
+        scene = _scene_of(detections, request.picture, formulas, coloured, self._options.merge_iou)
+        if untold := untold_colours(scene, coloured):
+            return _problem(f"the pixels do not say what colour the {', '.join(untold)} has")
         if query.kind == "score":
             return self._score(formulas[0], scene)
         holds = [satisfies(f, scene, "at-least", self._options.place) for f in formulas]
@@ -138,10 +141,9 @@ def _reckoned(parts: Sequence[Part]) -> str:
     return ", ".join(f"{part.words} {'yes' if part.matches else 'no'}" for part in parts) or "none stated"
 
 
-def _scene_of(detections: Detections, picture: Picture, formulas: Sequence[Formula], merge_iou: float) -> Scene:
-    """The scene the detector saw; the colours of those things whose colour a formula speaks of are looked up."""
-    coloured = {leaf.entity for f in formulas for leaf in atoms(f) if isinstance(leaf, Atom) and leaf.colour}
+def _scene_of(
+    detections: Detections, picture: Picture, formulas: Sequence[Formula], coloured: Collection[str], merge_iou: float
+) -> Scene:
+    """The scene the detector saw, with the colours of those things whose colour a formula speaks of."""
     wanted = {name for f in formulas for name in entities(f)}
-    return scene_of(
-        detections, merge_iou, wanted, lambda name, box: colour_of(picture, box) if name in coloured else None
-    )
+    return scene_of(with_colours(detections, picture, wanted, coloured), merge_iou, wanted)
