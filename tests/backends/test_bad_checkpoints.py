@@ -82,7 +82,10 @@ def test_half_a_file_and_half_the_weights_are_refused(tmp_path: Path) -> None:
     safetensors.save_file(
         {key: value for key, value in weights.items() if key != lost}, path, metadata={"format": "pt"}
     )
-    with pytest.raises(UsageError, match=r"lacks 1 of the weights that a 'detr' model has"):
+    with pytest.raises(UsageError, match=rf"model.safetensors' lacks 1 of the weights that a 'detr' .*{lost}.*random"):
+        build(f"detr/{folder}")
+    safetensors.save_file({**weights, lost: torch.zeros(3, 5)}, path, metadata={"format": "pt"})
+    with pytest.raises(UsageError, match=rf"1 weights of other shapes.*'{lost}' is \[3, 5\] where .* random"):
         build(f"detr/{folder}")
 
 

@@ -103,6 +103,28 @@ def _other_shapes(folder: Path) -> None:
     save_file({**weights, "conv_in.weight": torch.zeros(1, 1, 1, 1)}, path)
 
 
+def _lose_a_weight(folder: Path, part: str, file: str, ending: str) -> None:
+    path = folder / part / file
+    weights = load_file(path)
+    lost = next(key for key in weights if key.endswith(ending))
+    save_file({key: value for key, value in weights.items() if key != lost}, path, metadata={"format": "pt"})
+
+
+def _half_a_unet(folder: Path) -> None:
+    _lose_a_weight(folder, "unet", "diffusion_pytorch_model.safetensors", "conv_in.weight")
+
+
+def _half_a_reader(folder: Path) -> None:
+    _lose_a_weight(folder, "text_encoder", "model.safetensors", "mlp.fc1.weight")
+
+
+def _reader_of_other_shapes(folder: Path) -> None:
+    path = folder / "text_encoder" / "model.safetensors"
+    weights = load_file(path)
+    wider = next(key for key in weights if key.endswith("mlp.fc1.weight"))
+    save_file({**weights, wider: torch.zeros(1, 1)}, path, metadata={"format": "pt"})
+
+
 def _inpainting(folder: Path) -> None:
     path = folder / "unet" / "config.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "in_channels": 9}))
@@ -125,6 +147,12 @@ def _inpainting(folder: Path) -> None:
         (_half_an_index, r"model_index.json' is no index of a pipeline"),
         (_no_class, r"names no pipeline class"),
         (_other_shapes, r"cannot load it: .*conv_in"),
+        (
+            _half_a_unet,
+            r"unet/diffusion_pytorch_model.safetensors' lacks 1 of .* \('conv_in.weight'\).*random",
+        ),
+        (_half_a_reader, r"text_encoder/model.safetensors' lacks 1 of the weights .*mlp.fc1.weight.*random"),
+        (_reader_of_other_shapes, r"text_encoder/model.safetensors' has 1 weights of other shapes .*mlp.fc1.weight"),
         (_inpainting, r"takes 9 channels and its vae has 4.*inpainting"),
     ],
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import threading
 import warnings
 from collections.abc import Iterator, Mapping
 from inspect import Parameter, signature
@@ -18,13 +19,22 @@ from typing import Any
 from salva.core.blame import one_line, translating
 from salva.errors import MissingExtraError, SalvaError, UsageError
 from salva.generators.diffusers_presets import SAMPLERS
-from salva.hardware.checkpoints import Checkpoint, check_weights, digest_of_files, hub_error, locate, pickle_error
+from salva.hardware.checkpoints import (
+    Checkpoint,
+    check_complete,
+    check_weights,
+    digest_of_files,
+    hub_error,
+    locate,
+    pickle_error,
+)
 
 INDEX = "model_index.json"
 LORA_FILE = "pytorch_lora_weights.safetensors"
 _WITHOUT_WEIGHTS = ("Tokenizer", "Scheduler", "Processor", "FeatureExtractor")
 _NOT_FROM_TEXT = ("num_frames", "video", "audio_length_in_s", "audio_end_in_s", "image", "frames")
 _MORE_WORDS = Parameter.VAR_KEYWORD
+_ONE_AT_A_TIME = threading.Lock()
 
 Pipeline = Any
 """A diffusers pipeline; the library has no types."""
@@ -115,7 +125,7 @@ def load_pipeline(name: str, folder: Path, *, dtype: str, variant: str, without:
             )
         return UsageError(f"{name}: diffusers {diffusers.__version__} cannot load it: {one_line(error, 600)}")
 
-    with translating(translate), _quiet(diffusers):
+    with translating(translate), _quiet(diffusers), _refusing_random(name, folder, diffusers):
         kind = _pipeline_class(name, diffusers, index["_class_name"])
         pipeline = kind.from_pretrained(str(folder), variant=variant or None, trust_remote_code=False, **given)
     _check_inputs(name, pipeline)
@@ -271,6 +281,37 @@ def _karras_samplers() -> list[str]:
 
 def _own_code(name: str, what: object) -> UsageError:
     return UsageError(f"{name}: it brings code of its own ({what}), which salva never runs; wrap it in a --plugin")
+
+
+@contextlib.contextmanager
+def _refusing_random(name: str, folder: Path, diffusers: Any) -> Iterator[None]:
+    """Refuse parts whose weights are not all in their files.
+
+    A pipeline loads its parts without handing on what they lacked, and both libraries then paint with random
+    numbers. So while it loads, every part of this folder is asked for its loading info, which from_pretrained gives.
+    """
+    import transformers
+
+    def asking(whole: Any, also: Mapping[str, bool]) -> Any:
+        def from_pretrained(
+            kind: Any, source: Any, *more: Any, output_loading_info: bool = False, **settings: Any
+        ) -> Any:
+            model, info = whole(kind, source, *more, output_loading_info=True, **also, **settings)
+            # Another thread may be loading something else meanwhile.
+            if Path(source).is_relative_to(folder):
+                check_complete(name, str(source), kind.__name__, info)
+            return (model, info) if output_loading_info else model
+
+        return classmethod(from_pretrained)
+
+    # Of a wrong shape diffusers says itself which weight it is; transformers would only point at a log nobody sees.
+    bases = {diffusers.ModelMixin: {}, transformers.PreTrainedModel: {"ignore_mismatched_sizes": True}}
+    with _ONE_AT_A_TIME, contextlib.ExitStack() as stack:
+        for base, also in bases.items():
+            own = vars(base)["from_pretrained"]
+            stack.callback(setattr, base, "from_pretrained", own)
+            base.from_pretrained = asking(own.__func__, also)
+        yield
 
 
 @contextlib.contextmanager

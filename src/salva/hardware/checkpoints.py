@@ -10,10 +10,11 @@ import functools
 import hashlib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from salva.core.blame import translating
 from salva.core.fingerprint import fingerprint
@@ -27,6 +28,7 @@ _REPO = re.compile(r"[\w.-]+(/[\w.-]+)?")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _LOGIN = "log in with `hf auth login` or set HF_TOKEN"
 _PATIENCE_S = 20.0
+_N_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,6 +176,37 @@ def check_weights(name: str, folder: Path, variant: str = "") -> None:
     if pickles:
         raise pickle_error(name, str(folder / pickles[0]))
     raise UsageError(f"{name}: {str(folder)!r} holds no weights (*.safetensors); download it again")
+
+
+def check_complete(
+    name: str, where: str, kind: str, info: Mapping[str, Any], advice: str = "Download it again."
+) -> None:
+    """Refuse weights that a library filled in with random numbers: a checkpoint that lacks some looks like a model.
+
+    where: the folder or hub id. kind: what the model is. info: what from_pretrained(output_loading_info=True) says;
+    weights that are tied to others, or made anew by the model itself, are not in it.
+    """
+    missing = sorted(info["missing_keys"])
+    differing = sorted((key, tuple(stored), tuple(wanted)) for key, stored, wanted in info.get("mismatched_keys", ()))
+    if missing:
+        shown = ", ".join(map(repr, missing[:_N_SHOWN])) + (" ..." if len(missing) > _N_SHOWN else "")
+        raise UsageError(
+            f"{name}: {_weights_at(where)!r} lacks {len(missing)} of the weights that a {kind!r} model has ({shown}); "
+            f"they would be random numbers, and what it answers too. {advice}"
+        )
+    if differing:
+        key, stored, wanted = differing[0]
+        raise UsageError(
+            f"{name}: {_weights_at(where)!r} has {len(differing)} weights of other shapes than its config says "
+            f"({key!r} is {list(stored)} where {list(wanted)} is wanted); they would be random numbers, and what it "
+            f"answers too. {advice}"
+        )
+
+
+def _weights_at(where: str) -> str:
+    """The one file that holds the weights, or the place itself."""
+    files = sorted(Path(where).glob("*.safetensors")) if Path(where).is_dir() else []
+    return str(files[0]) if len(files) == 1 else where
 
 
 def pickle_error(name: str, where: str) -> UsageError:

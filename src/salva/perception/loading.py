@@ -20,7 +20,7 @@ from salva.core.blame import one_line, translating
 from salva.core.options import option
 from salva.errors import MissingExtraError, SalvaError, UsageError
 from salva.hardware.batching import BatchSizer
-from salva.hardware.checkpoints import Checkpoint, check_weights, digest_of_files, hub_error, locate
+from salva.hardware.checkpoints import Checkpoint, check_complete, check_weights, digest_of_files, hub_error, locate
 from salva.hardware.devices import DTYPES, choose_device, choose_dtype
 
 if TYPE_CHECKING:
@@ -103,22 +103,23 @@ def load(
             )
         processor = getattr(transformers, processor_class).from_pretrained(checkpoint.source, **where)
         model, info = getattr(transformers, model_class).from_pretrained(
-            checkpoint.source, **where, use_safetensors=True, dtype=dtype, output_loading_info=True
+            checkpoint.source,
+            **where,
+            use_safetensors=True,
+            dtype=dtype,
+            output_loading_info=True,
+            # Told by check_complete, in words that name the weights.
+            ignore_mismatched_sizes=True,
         )
-    missing = sorted(info["missing_keys"])
-    if missing:
-        raise UsageError(
-            f"{name}: {options.model!r} lacks {len(missing)} of the weights that a {kind!r} model has, such as "
-            f"{missing[0]!r}; it is half there or made for other code than transformers' own. "
-            f"{_NATIVE.get(kind, 'Give a checkpoint that save_pretrained wrote.')}"
-        )
+    check_complete(name, options.model, kind, info, _NATIVE.get(kind, _WRITTEN_ANEW))
     model.requires_grad_(False)
     return Loaded(model=model.to(device).eval(), processor=processor, device=device, dtype=dtype)
 
 
+_WRITTEN_ANEW = "It is half there or made for other code than transformers' own: give one that save_pretrained wrote."
 _NATIVE = {
-    "florence2": "For Florence-2 that is florence-community/Florence-2-base (or -large): the same weights under the "
-    "names transformers uses, while microsoft/Florence-2-base needs code from the hub, which salva does not run."
+    "florence2": "Give florence-community/Florence-2-base (or -large): the same weights under the names transformers "
+    "uses, while microsoft/Florence-2-base needs code from the hub, which salva does not run."
 }
 
 
@@ -135,10 +136,6 @@ def _translate(name: str, target: str, checkpoint: Checkpoint, error: Exception)
             "salva reads nothing else; choose a revision that has them, or write it again with save_pretrained"
         )
     return UsageError(f"{name}: {target!r} cannot be loaded: {type(error).__name__}: {one_line(error)}")
-
-
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split())[:300]
 
 
 @contextmanager
