@@ -82,7 +82,7 @@ class ErringDetector(PocketDetector):
         rng = random.Random(request.picture.image_id())
         if not isinstance(seen, Detections):
             return seen
-        return Detections(boxes=tuple(box for box in seen.boxes if rng.random() >= ERROR_RATE))
+        return replace(seen, boxes=tuple(box for box in seen.boxes if rng.random() >= ERROR_RATE))
 
 
 class ErringJudge(SceneJudge):

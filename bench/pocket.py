@@ -34,6 +34,7 @@ from salva.core.image import Picture
 from salva.core.observation import Detections, Vector
 from salva.core.options import NoOptions
 from salva.core.protocols import LookRequest, Query, Rendered, RenderRequest
+from salva.core.seeing import counting
 from salva.core.verdict import Outcome
 from salva.generators.painter.component import random_scene
 from salva.generators.pocket import Pocket, PocketOptions
@@ -112,7 +113,7 @@ def right_pictures(asked: Sequence[Question], pictures: Sequence[Picture]) -> li
         (seen,) = detector.look([LookRequest(picture=picture, query=Query(role="detector"))])
         assert isinstance(seen, Detections), seen
         pixels = np.frombuffer(picture.rgb, np.uint8).reshape(picture.height, picture.width, 3)
-        marks[question.category].append(not evaluate_pocket.faults(question, seen.boxes, pixels, colours))
+        marks[question.category].append(not evaluate_pocket.faults(question, counting(seen), pixels, colours))
     return [share(category, right, TARGETS.get(category)) for category, right in marks.items()]
 
 

@@ -28,6 +28,7 @@ from salva.core.case import Prompt
 from salva.core.image import Picture
 from salva.core.observation import Detection, Detections
 from salva.core.protocols import LookRequest, Query, Rendered, RenderRequest
+from salva.core.seeing import counting
 from salva.generators.pocket import Pocket, PocketOptions
 from salva.perception.detectors.pocket_detector import PocketDetector
 from salva.stats.intervals import wilson
@@ -164,7 +165,7 @@ def compare(folder: Path) -> list[Compared]:
             )
         (found,) = detector.look([LookRequest(picture=picture, query=Query(role="detector"))])
         assert isinstance(found, Detections), found
-        results.append(compare_one(int(label["number"]), question["category"], seen, found.boxes))
+        results.append(compare_one(int(label["number"]), question["category"], seen, counting(found)))
     return results
 
 

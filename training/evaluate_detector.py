@@ -25,6 +25,7 @@ from salva.core.image import Picture
 from salva.core.observation import Detection, Detections
 from salva.core.protocols import LookRequest, Query
 from salva.core.scene import Thing
+from salva.core.seeing import counting
 from salva.generators.painter.background import paint_background
 from salva.generators.painter.component import random_scene
 from salva.generators.painter.drawing import PaintedText, _sprite, paint, sprite_index, text_box_size
@@ -83,7 +84,7 @@ def look(detector: Any, picture: Picture) -> tuple[Detection, ...]:
     """What the detector sees; an error stops the evaluation."""
     (seen,) = detector.look([LookRequest(picture=picture, query=Query(role="detector"))])
     assert isinstance(seen, Detections), seen
-    return seen.boxes
+    return counting(seen)
 
 
 def soften(picture: Picture, rng: random.Random) -> Picture:

@@ -34,6 +34,7 @@ from torch import Tensor
 from salva.core.image import Picture
 from salva.core.observation import Detection, Detections
 from salva.core.protocols import LookRequest, Query
+from salva.core.seeing import counting
 
 CHUNK = 256
 
@@ -161,7 +162,7 @@ def judge(path: Path, sheet: Path | None) -> None:
         picture = Picture(rgb=pixels.tobytes(), width=pixels.shape[1], height=pixels.shape[0])
         sight = detector.look([LookRequest(picture=picture, query=Query(role="detector"))])[0]
         assert isinstance(sight, Detections), sight
-        problems = faults(question, sight.boxes, pixels, colours)
+        problems = faults(question, counting(sight), pixels, colours)
         right[question.category].append(not problems)
         for group in question.groups:
             by_thing[group.thing].append(not problems)

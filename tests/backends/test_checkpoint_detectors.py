@@ -24,6 +24,7 @@ from backends.tiny_models import (
 from salva.api import run_suite
 from salva.core.observation import Detection, Detections
 from salva.core.protocols import LookRequest, Query
+from salva.core.seeing import counting
 from salva.core.spec import Binding, ComponentSpec
 from salva.errors import BackendError, UsageError
 from salva.perception.detectors.boxes import BoxOptions
@@ -96,12 +97,14 @@ def test_they_keep_the_promises_of_the_seam(name: str, folders: dict[str, Path])
 
 
 @pytest.mark.parametrize("name", ["detr", "rt-detr", "d-fine", "grounding-dino", "owlv2"])
-def test_a_higher_threshold_drops_boxes(name: str, folders: dict[str, Path]) -> None:
-    def n_boxes(threshold: str) -> int:
-        detector = bound(name, folders[name], threshold=threshold, nms_iou="1", duplicate_iou="1").build()
-        return sum(len(seen.boxes) for seen in look(detector, *LABELS))
-
-    assert n_boxes("0.05") > n_boxes("0.999")
+def test_boxes_are_kept_from_the_floor_on_and_fewer_count_at_a_threshold(name: str, folders: dict[str, Path]) -> None:
+    options = {"threshold": "0.999", "nms_iou": "1", "duplicate_iou": "1"}
+    low = look(bound(name, folders[name], **options).build(), *LABELS)
+    assert {(seen.floor, seen.threshold) for seen in low} == {(0.05, 0.999)}
+    assert all(seen.doubt for seen in low)
+    high = look(bound(name, folders[name], floor="0.999", **options).build(), *LABELS)
+    assert sum(len(seen.boxes) for seen in low) > sum(len(seen.boxes) for seen in high)
+    assert [counting(seen) for seen in low] == [seen.boxes for seen in high]
 
 
 def test_detr_scores_and_boxes_are_its_own_processors(folders: dict[str, Path]) -> None:

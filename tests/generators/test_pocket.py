@@ -24,6 +24,7 @@ from salva.core.case import Prompt
 from salva.core.observation import Detections
 from salva.core.options import parse_options
 from salva.core.protocols import LookRequest, Query, Rendered, RenderRequest
+from salva.core.seeing import counting
 from salva.errors import BackendError, PluginError, SalvaError, UsageError
 from salva.generators import pocket
 from salva.generators.pocket import CANVAS, CARD, TEXT, Pocket, PocketOptions, starting_noise
@@ -261,7 +262,7 @@ def test_shipped_weights_paint_single_things(shipped: Pocket) -> None:
     wrong = []
     for thing, seen in zip(things, PocketDetector(DetectorOptions()).look(looks), strict=True):
         assert isinstance(seen, Detections)
-        if Counter(box.label for box in seen.boxes) != Counter([thing]):
+        if Counter(box.label for box in counting(seen)) != Counter([thing]):
             wrong.append(thing)
     assert len(wrong) <= 2, wrong
 

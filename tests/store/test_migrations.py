@@ -114,8 +114,7 @@ import os, sys
 from pathlib import Path
 from salva.store import migrations
 from salva.store.sqlite import open_run
-convert = migrations._CONVERSIONS[2]
-migrations._CONVERSIONS = {2: lambda connection: (convert(connection), os._exit(9))}
+migrations._CONVERSIONS = {2: (*migrations._CONVERSIONS[2], lambda connection: os._exit(9))}
 open_run(Path(sys.argv[1]), "write")
 """
     assert subprocess.run([sys.executable, "-c", killed, str(tmp_path)]).returncode == 9

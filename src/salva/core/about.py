@@ -63,6 +63,8 @@ class About:
     """What a detector can name."""
     made_for: str = ""
     """What pictures a detector was made for, in one sentence."""
+    floor: str = ""
+    """The option of a detector that says from which score on its boxes are kept; empty where none does."""
 
     defaults: Mapping[str, str] = field(default_factory=dict)
     """Suites: role to the component that plays it unless the user names another, such as {"judge": "scene"}."""

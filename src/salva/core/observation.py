@@ -42,9 +42,20 @@ class TextSpan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detections:
-    """What a detector saw."""
+    """What a detector saw, and what its scores are worth; which boxes count is said in core/seeing.py.
+
+    The three numbers are None for a detector without scores. A look of version 0.1 has no threshold and no doubt
+    either: it kept the boxes from its threshold on, which is its floor.
+    """
 
     boxes: tuple[Detection, ...] = ()
+    """Every box from the floor on, the strongest first."""
+    floor: float | None = None
+    """Boxes with a lower score were not kept."""
+    threshold: float | None = None
+    """The score from which a box counts unless the relation says another."""
+    doubt: float | None = None
+    """A box that counts and has a lower score than this is in doubt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +98,8 @@ class Vector:
     values: tuple[float, ...]
 
 
+_WORTH = ("floor", "threshold", "doubt")
+
 Observation: TypeAlias = Detections | Reading | Answer | Vector
 
 
@@ -94,10 +107,9 @@ def observation_to_json(observation: Observation) -> dict[str, Json]:
     """The stored form of an observation."""
     match observation:
         case Detections(boxes=boxes):
-            return {
-                "kind": "detections",
-                "boxes": [_box_to_json(box) for box in boxes],
-            }
+            numbers = {name: getattr(observation, name) for name in _WORTH}
+            stated = {name: value for name, value in numbers.items() if value is not None}
+            return {"kind": "detections", "boxes": [_box_to_json(box) for box in boxes], **stated}
         case Reading(spans=spans):
             extras: dict[str, Json] = {
                 "reply": observation.reply,
@@ -132,7 +144,10 @@ def observation_from_json(stored: Mapping[str, Json]) -> Observation:
     fields = cast(dict[str, list[dict[str, object]]], stored)
     match stored["kind"]:
         case "detections":
-            return Detections(boxes=tuple(Detection(**_with_box(box)) for box in fields["boxes"]))  # type: ignore[arg-type]  # JSON has no field types
+            return Detections(
+                boxes=tuple(Detection(**_with_box(box)) for box in fields["boxes"]),  # type: ignore[arg-type]  # JSON has no field types
+                **{name: cast(float, stored[name]) for name in _WORTH if name in stored},
+            )
         case "reading":
             return Reading(
                 spans=tuple(TextSpan(**_with_box(span)) for span in fields["spans"]),  # type: ignore[arg-type]  # as above

@@ -38,13 +38,16 @@ def option(
     choices: tuple[str, ...] = (),
     target: bool = False,
     since: str = "",
+    means: str = "",
 ) -> Any:
     """A field of an Options class.
 
     choices: the values allowed. target: filled from what follows the slash in a model string.
-    since: the version that brought it, for an option that earlier runs did not have.
+    since: the version that brought it, for an option that earlier runs did not have. means: ROLE.OPTION that is set
+    in its place, for one that has moved there; runs that were made with it keep it.
     """
-    metadata = {"help": help_text, "keyed": keyed, "choices": choices, "target": target, "since": since}
+    metadata = {"help": help_text, "keyed": keyed, "choices": choices, "target": target}
+    metadata |= {"since": since, "means": means}
     return dataclasses.field(default=default, metadata=metadata)
 
 

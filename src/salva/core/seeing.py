@@ -1,33 +1,67 @@
-"""From boxes to a scene: what a detector saw, as the logic sees it.
+"""From boxes to a scene: which boxes count, which of them are one thing, and what a detector saw as the logic sees it.
 
-Used by relations that compare scenes and by the judge that reasons from them, so that both see the same things.
+Used by whoever compares, judges or shows what was seen, so that all see the same things. A detector keeps more boxes
+than it believes in; those that count have the threshold's score at least.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import NamedTuple
 
 from salva.core.observation import Detection, Detections
 from salva.core.scene import Box, Scene, Thing
 
 
-def scene_of(detections: Detections, merge_iou: float, wanted: Collection[str] = ()) -> Scene:
-    """The scene a detector saw, in the words that are wanted where it used one of them.
+class Sighting(NamedTuple):
+    """A thing and the score it was seen with."""
+
+    thing: Thing
+    score: float
+
+
+def counting(detections: Detections, threshold: float | None = None) -> tuple[Detection, ...]:
+    """The boxes that count: all from a threshold on, the detector's own unless another is given.
+
+    Of a detector without scores, and of a look that kept nothing below its threshold, that is every box.
+    """
+    least = detections.threshold if threshold is None else threshold
+    # Not "score >= least": what is no number is neither above nor below, and whoever judges must hear of it.
+    return detections.boxes if least is None else tuple(box for box in detections.boxes if not box.score < least)
+
+
+def scene_of(
+    detections: Detections,
+    merge_iou: float,
+    wanted: Collection[str] = (),
+    threshold: float | None = None,
+) -> Scene:
+    """The scene a detector saw, in the words that are wanted where it used one of them."""
+    return Scene(things=tuple(sighting.thing for sighting in sightings(detections, merge_iou, wanted, threshold)))
+
+
+def sightings(
+    detections: Detections,
+    merge_iou: float,
+    wanted: Collection[str] = (),
+    threshold: float | None = None,
+) -> tuple[Sighting, ...]:
+    """The things of that scene with their scores.
 
     Of two boxes with one label that overlap by more than merge_iou (intersection over union) the
     one with the higher score is kept: a detector that says "cat" twice about one cat saw one cat.
     """
     by_label: dict[str, list[Detection]] = {}
-    for box in detections.boxes:
+    for box in counting(detections, threshold):
         by_label.setdefault(box.name_for(wanted), []).append(box)
-    things = []
+    seen = []
     for label, same in by_label.items():
         kept: list[Detection] = []
         for box in sorted(same, key=lambda one: (-one.score, one.box)) if len(same) > 1 else same:
             if all(overlap(box.box, other.box) <= merge_iou for other in kept):
                 kept.append(box)
-        things += [Thing(label=label, box=box.box, colour=box.colour) for box in kept]
-    return Scene(things=tuple(things))
+        seen += [Sighting(Thing(label=label, box=box.box, colour=box.colour), box.score) for box in kept]
+    return tuple(seen)
 
 
 def untold_colours(scene: Scene, coloured: Collection[str]) -> tuple[str, ...]:

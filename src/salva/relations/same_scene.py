@@ -108,7 +108,7 @@ class SameScene:
     def judge(self, case: Case, sights: Mapping[str, Sight]) -> Conclusion:
         """Compare the two images."""
         options = self._options
-        seen = see(case, sights, merge_iou=options.merge_iou, min_text_score=options.min_text_score)
+        seen = see(case, sights, options)
         if isinstance(seen, str):
             return Conclusion(outcome=Outcome.INCONCLUSIVE, reason=seen)
         a, b = seen

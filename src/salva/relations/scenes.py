@@ -81,11 +81,14 @@ class SceneOptions:
         choices=("macro", "pooled"),
         since="0.2",
     )
+    threshold: float | None = option(
+        None, "Boxes with a lower score do not count; unset, as the detector states.", since="0.2"
+    )
 
     def __post_init__(self) -> None:
-        for name in ("merge_iou", "min_text_score"):
+        for name in ("merge_iou", "min_text_score", "threshold"):
             value = getattr(self, name)
-            if not 0 <= value <= 1:
+            if value is not None and not 0 <= value <= 1:
                 raise UsageError(f"relation.{name} is {value!r}; it must be from 0 to 1")
 
 
@@ -155,7 +158,7 @@ class Seen:
     """Unrequested text; empty when there is none or nobody read."""
 
 
-def see(case: Case, sights: Mapping[str, Sight], *, merge_iou: float, min_text_score: float) -> tuple[Seen, ...] | str:
+def see(case: Case, sights: Mapping[str, Sight], options: SceneOptions) -> tuple[Seen, ...] | str:
     """What was seen of every image, or the reason why nobody can tell."""
     what = mentioned(case)
     query = what.query
@@ -168,11 +171,26 @@ def see(case: Case, sights: Mapping[str, Sight], *, merge_iou: float, min_text_s
         reading = sight.seen.get(READER)
         if isinstance(reading, Reading) and reading.problem:
             return f"the text in the image of prompt {prompt.role!r}: {reading.problem}"
-        text = unrequested_text(reading, prompt.text, min_text_score) if isinstance(reading, Reading) else ()
+        if problem := _unusable(boxes, options.threshold):
+            return f"the image of prompt {prompt.role!r}: {problem}"
         coloured = sight.seen.get(what.colour_query) if what.colour_query else None
         told = coloured if isinstance(coloured, Detections) else boxes
-        seen.append(Seen(role=prompt.role, scene=scene_of(told, merge_iou, query.labels), text=text))
+        scene = scene_of(told, options.merge_iou, query.labels, options.threshold)
+        least = options.min_text_score
+        text = unrequested_text(reading, prompt.text, least) if isinstance(reading, Reading) else ()
+        seen.append(Seen(role=prompt.role, scene=scene, text=text))
     return tuple(seen)
+
+
+def _unusable(detections: Detections, threshold: float | None) -> str:
+    """Why these scores say nothing at this threshold; empty where they do."""
+    least = detections.threshold if threshold is None else threshold
+    odd = next((box for box in detections.boxes if not 0 <= box.score <= 1), None)
+    if odd is not None and least is not None:
+        return f"the detector gave {odd.label} the score {odd.score}, which is none from 0 to 1"
+    if least is not None and detections.floor is not None and least < detections.floor:
+        return f"boxes below {detections.floor:g} were not kept, and the threshold is {least:g}"
+    return ""
 
 
 def unrequested_text(reading: Reading, prompt: str, min_score: float) -> tuple[str, ...]:

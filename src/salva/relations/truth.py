@@ -85,7 +85,7 @@ class Truth:
     def judge(self, case: Case, sights: Mapping[str, Sight]) -> Conclusion:
         """Hold every image against its own prompt; the scores say which were right, and whether wrong alike."""
         options = self._options
-        seen = see(case, sights, merge_iou=options.merge_iou, min_text_score=options.min_text_score)
+        seen = see(case, sights, options)
         if isinstance(seen, str):
             return Conclusion(outcome=Outcome.INCONCLUSIVE, reason=seen)
         what = mentioned(case)

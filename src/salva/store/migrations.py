@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Mapping
 
-from salva.store.old_shapes import observers_as_lists_and_findings_as_records
+from salva.store.old_shapes import observers_as_lists_and_findings_as_records, thresholds_as_floors
 
 APPLICATION_ID = 0x53414C56
 """Marks an SQLite file as ours ("SALV")."""
@@ -55,7 +55,9 @@ MIGRATIONS: tuple[str, ...] = (
     """,
 )
 
-_CONVERSIONS: Mapping[int, Callable[[sqlite3.Connection], None]] = {2: observers_as_lists_and_findings_as_records}
+_CONVERSIONS: Mapping[int, tuple[Callable[[sqlite3.Connection], None], ...]] = {
+    2: (observers_as_lists_and_findings_as_records, thresholds_as_floors)
+}
 """By schema version, what its step does to rows that are there already."""
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
@@ -89,8 +91,8 @@ def migrate(connection: sqlite3.Connection) -> None:
     for version in range(schema_version(connection) + 1, len(MIGRATIONS) + 1):
         try:
             connection.executescript(f"BEGIN IMMEDIATE; {MIGRATIONS[version - 1]}")
-            if version in _CONVERSIONS:
-                _CONVERSIONS[version](connection)
+            for convert in _CONVERSIONS.get(version, ()):
+                convert(connection)
             connection.execute(f"PRAGMA user_version = {version}")
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute("COMMIT")

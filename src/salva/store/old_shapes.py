@@ -35,6 +35,18 @@ def observers_as_lists_and_findings_as_records(connection: sqlite3.Connection) -
         connection.execute("UPDATE cases SET record = ? WHERE ordinal = ?", (stored, ordinal))
 
 
+def thresholds_as_floors(connection: sqlite3.Connection) -> None:
+    """Schema 2: a detector kept the boxes from its threshold on, and its looks did not say so."""
+    for component_id, identity in connection.execute(
+        "SELECT component_id, identity FROM components WHERE role = 'detector'"
+    ).fetchall():
+        threshold = json.loads(identity).get("options", {}).get("threshold")
+        if isinstance(threshold, int | float) and threshold > 0:
+            connection.execute(
+                "UPDATE looks SET box_floor = ? WHERE component_id = ? AND status = 'done'", (threshold, component_id)
+            )
+
+
 def _observers(joined: str, labels: _Labels) -> list[str]:
     if not any(labels) or not joined:
         # Nobody looked: the run was imported, and the name is that of a person or a judge.

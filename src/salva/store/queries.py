@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from salva.core.asked import NOTHING, RunFile
+from salva.core.asked import NOTHING, Asked, RunFile
 from salva.core.case import Case
 from salva.core.observation import Answer, Detection, Detections, Reading, TextSpan
 from salva.core.protocols import Query
+from salva.core.seeing import counting
 from salva.core.source import QuestionAnswer, RunRecords, RunSource, Seen
 from salva.core.verdict import Observers, Outcome, Verdict, observers_text
 from salva.store.reading import VERDICT_ORDER, RunReader
@@ -103,23 +104,26 @@ def _where(wanted: VerdictFilter) -> tuple[str, tuple[Value, ...]]:
 
 
 class StoredImages:
-    """The pictures of an open run."""
+    """The pictures of an open run.
 
-    def __init__(self, store: RunStore) -> None:
-        self._store = store
+    threshold: from which score on a box counts, where the run's relations say so.
+    """
+
+    def __init__(self, store: RunStore, threshold: float | None = None) -> None:
+        self._store, self._threshold = store, threshold
 
     def file_bytes(self, image_id: str) -> bytes:
         """The stored file."""
         return self._store.blobs.read(image_id)
 
     def seen(self, image_id: str, observers: Observers) -> Seen:
-        """What these observers saw."""
+        """What these observers saw; boxes, as far as they count."""
         boxes: tuple[Detection, ...] = ()
         texts: tuple[TextSpan, ...] = ()
         answers: list[QuestionAnswer] = []
         for look in self._store.observations_of(image_id, observers):
             if isinstance(look.observation, Detections):
-                boxes = look.observation.boxes
+                boxes = counting(look.observation, self._threshold)
             elif isinstance(look.observation, Reading):
                 texts = look.observation.spans
             elif isinstance(look.observation, Answer) and not look.query.repeat:
@@ -168,7 +172,13 @@ def open_source(directory: Path) -> Iterator[RunSource]:
             gate=gate if isinstance(gate := store.meta().get(GATE), dict) else {},
             is_whole=WHOLE in store.meta(),
         )
-        yield RunSource(records, StoredImages(store))
+        yield RunSource(records, StoredImages(store, _threshold(records.asked)))
+
+
+def _threshold(asked: Asked) -> float | None:
+    """The threshold that was set for the relations, which goes to all that know it."""
+    stated = (relation.options.get("threshold") for relation in asked.relations)
+    return next((value for value in stated if isinstance(value, int | float)), None)
 
 
 def _leading_first(verdicts: Iterable[Verdict], leading: Mapping[str, str]) -> tuple[Verdict, ...]:

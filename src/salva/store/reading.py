@@ -16,7 +16,7 @@ from typing import ParamSpec, TypeVar, cast
 from salva.core.case import Case
 from salva.core.fingerprint import Json
 from salva.core.image import ImageRef
-from salva.core.observation import Observation, observation_from_json
+from salva.core.observation import Observation
 from salva.core.verdict import Observers, Verdict
 from salva.errors import StoreError, UsageError
 from salva.store.blobs import Blobs
@@ -31,6 +31,7 @@ from salva.store.rows import (
     digest_of_row,
     image_from_row,
     look_from_row,
+    observation_of,
     render_from_row,
     select,
     to_text,
@@ -175,8 +176,13 @@ class RunReader:
 
     def look_outcome(self, key: str) -> tuple[Status, Observation | None, str] | None:
         """How a look ended, what was seen and its error, if it was tried; quicker than the whole record."""
-        row = self._row("SELECT look_key, status, observation, error FROM looks WHERE look_key = ?", key)
+        row = self._row("SELECT look_key, status, observation, error, box_floor FROM looks WHERE look_key = ?", key)
         return None if row is None else self.parsed("looks", row, _look_outcome)
+
+    def highest_floor(self, component_id: str) -> float | None:
+        """The highest score below which boxes were not kept in any look of a detector; None where nobody knows."""
+        row = self._row("SELECT max(box_floor) FROM looks WHERE component_id = ?", component_id)
+        return None if row is None else row[0]
 
     def digests(self) -> Iterator[tuple[str, str, bool | None]]:
         """Table and key of every row that may have a digest, and whether its content has it; None where none is."""
@@ -221,8 +227,8 @@ class RunReader:
 
 
 def _look_outcome(row: sqlite3.Row) -> tuple[Status, Observation | None, str]:
-    _, status, seen, error = row
-    return Status(status), None if seen is None else observation_from_json(json.loads(seen)), error
+    _, status, seen, error, box_floor = row
+    return Status(status), None if seen is None else observation_of(seen, box_floor), error
 
 
 def _key_of(table: str, row: sqlite3.Row) -> str:

@@ -10,10 +10,11 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TypeAlias
 
 from salva.core.case import Case, case_from_json, case_to_json
-from salva.core.observation import observation_from_json, observation_to_json
+from salva.core.observation import Detections, Observation, observation_from_json, observation_to_json
 from salva.core.verdict import Failure, Observers, Outcome, Verdict
 from salva.store.migrations import COLUMNS
 from salva.store.records import (
@@ -180,8 +181,17 @@ def look_to_row(look: StoredLook) -> Row:
             "status": str(look.status),
             "observation": None if look.observation is None else to_text(observation_to_json(look.observation)),
             "error": storable(look.error),
+            "box_floor": look.observation.floor if isinstance(look.observation, Detections) else None,
         },
     )
+
+
+def observation_of(seen: str, box_floor: float | None) -> Observation:
+    """What a look saw, from its two columns: a look of version 0.1 does not say its floor itself."""
+    observation = observation_from_json(json.loads(seen))
+    if isinstance(observation, Detections) and observation.floor is None and box_floor is not None:
+        return replace(observation, floor=box_floor)
+    return observation
 
 
 def look_from_row(row: sqlite3.Row, label: str) -> StoredLook:
@@ -192,7 +202,7 @@ def look_from_row(row: sqlite3.Row, label: str) -> StoredLook:
         query=query_from_json(json.loads(row["query"])),
         given=json.loads(row["given"]),
         status=Status(row["status"]),
-        observation=None if row["observation"] is None else observation_from_json(json.loads(row["observation"])),
+        observation=None if row["observation"] is None else observation_of(row["observation"], row["box_floor"]),
         error=row["error"],
         label=label,
     )

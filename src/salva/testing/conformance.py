@@ -193,6 +193,9 @@ def _outcomes(binding: Binding, outcomes: Sequence[object], n_wanted: int) -> Se
 def _check_boxes(binding: Binding, observation: Observation) -> None:
     boxes: list[tuple[float, float, float, float]] = []
     if isinstance(observation, Detections):
+        lowest = observation.floor or 0
+        odd = [box.score for box in observation.boxes if not lowest <= box.score <= 1]
+        assert not odd, f"{binding.label}: a box has the score {odd[0]}; it keeps scores from {lowest:g} to 1"
         boxes = [detection.box for detection in observation.boxes]
     elif isinstance(observation, Reading):
         boxes = [span.box for span in observation.spans]

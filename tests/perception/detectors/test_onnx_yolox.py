@@ -14,6 +14,7 @@ from perception.onnx_files import save_fixed, save_means
 from salva.core.image import Picture
 from salva.core.observation import Detection, Detections
 from salva.core.protocols import LookRequest, Query
+from salva.core.seeing import counting
 from salva.core.spec import ComponentSpec
 from salva.errors import UsageError
 from salva.imaging.files import decode_picture
@@ -41,7 +42,7 @@ def detector(path: Path, **options: str) -> OnnxYolox:
 def look(one: OnnxYolox, picture: Picture) -> tuple[Detection, ...]:
     (seen,) = one.look([LookRequest(picture=picture, query=Query(role="detector"))])
     assert isinstance(seen, Detections), seen
-    return seen.boxes
+    return counting(seen)
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -21,11 +22,20 @@ from salva.core.observation import Detection, Detections
 from salva.core.options import parse_options
 from salva.core.protocols import LookRequest, Query
 from salva.core.scene import Thing
+from salva.core.seeing import counting
 from salva.errors import UsageError
 from salva.generators.painter.background import paint_background
 from salva.generators.painter.component import random_scene
 from salva.generators.painter.drawing import PaintedText, paint, sprite_index, text_box_size
-from salva.perception.detectors.pocket_detector import CARD, SIDE, WEIGHTS, DetectorOptions, PocketDetector, find_boxes
+from salva.perception.detectors.pocket_detector import (
+    CARD,
+    DOUBT,
+    SIDE,
+    WEIGHTS,
+    DetectorOptions,
+    PocketDetector,
+    find_boxes,
+)
 
 Scene = tuple[Picture, tuple[Thing, ...]]
 
@@ -49,7 +59,7 @@ def look(*pictures: Picture) -> list[tuple[Detection, ...]]:
     requests = [LookRequest(picture=picture, query=Query(role="detector")) for picture in pictures]
     seen = detector().look(requests)
     assert all(isinstance(one, Detections) for one in seen)
-    return [one.boxes for one in seen if isinstance(one, Detections)]
+    return [counting(one) for one in seen if isinstance(one, Detections)]
 
 
 def to_image(picture: Picture) -> Image.Image:
@@ -140,18 +150,24 @@ def test_what_is_seen_does_not_depend_on_the_neighbours_or_the_thread() -> None:
         assert [seen[0] for seen in pool.map(look, pictures)] == together
 
 
-def test_a_higher_threshold_drops_the_weaker_boxes_only() -> None:
+def test_a_higher_floor_drops_the_weaker_boxes_only_and_a_threshold_none() -> None:
     picture, _ = scenes(1)[7]
-    (seen,) = look(picture)
-    middle = sorted(box.score for box in seen)[len(seen) // 2]
-    strict = PocketDetector(DetectorOptions(threshold=middle))
-    (fewer,) = strict.look([LookRequest(picture=picture, query=Query(role="detector"))])
+    request = LookRequest(picture=picture, query=Query(role="detector"))
+    (everything,) = detector().look([request])
+    assert isinstance(everything, Detections)
+    assert (everything.floor, everything.threshold, everything.doubt) == (0.05, 0.4, DOUBT)
+    middle = sorted(box.score for box in everything.boxes)[len(everything.boxes) // 2]
+    (fewer,) = PocketDetector(DetectorOptions(floor=middle, threshold=middle)).look([request])
     assert isinstance(fewer, Detections)
-    assert 0 < len(fewer.boxes) < len(seen)
-    assert set(fewer.boxes) < set(seen)
+    assert 0 < len(fewer.boxes) < len(everything.boxes)
+    assert fewer.boxes == tuple(box for box in everything.boxes if box.score > middle)
+    (stated,) = PocketDetector(DetectorOptions(threshold=middle)).look([request])
+    assert stated == replace(everything, threshold=middle)
 
 
-@pytest.mark.parametrize("setting", [("threshold", "0"), ("threshold", "1"), ("threshold", "nan"), ("threads", "0")])
+@pytest.mark.parametrize(
+    "setting", [("floor", "0"), ("threshold", "0"), ("threshold", "1"), ("threshold", "nan"), ("threads", "0")]
+)
 def test_impossible_options_are_refused(setting: tuple[str, str]) -> None:
     with pytest.raises(UsageError, match=setting[0]):
         parse_options(DetectorOptions, dict([setting]), "detector")

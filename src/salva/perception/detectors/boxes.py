@@ -1,7 +1,8 @@
-"""Boxes as networks give them, turned into detections: thresholds, duplicates and names, the same for every detector.
+"""Boxes as networks give them, turned into detections: floors, duplicates and names, the same for every detector.
 
 Numbers come in, Detections go out; whose numbers they are plays no part. Every rule is an option, so that it is
-part of the key under which a look is stored.
+part of the key under which a look is stored. From which score on a box counts is not decided here: all that
+are not hopeless are kept, and the relation has the threshold.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 from salva.core.observation import Detection, Detections
 from salva.core.options import option
 from salva.core.scene import Box
+from salva.errors import BackendError
 from salva.perception.detectors.label_names import WAYS, Names, names_pin
 
 if TYPE_CHECKING:
@@ -21,6 +23,13 @@ if TYPE_CHECKING:
 
 MAX_CANDIDATES = 1000
 """So many boxes of a picture, the strongest, are compared with one another."""
+MAX_BOXES = 100
+"""So many of them, the strongest, are kept."""
+FLOOR = 0.05
+_SLACK = 1e-3
+"""By so much half precision may leave the range of scores."""
+FLOOR_HELP = "Boxes with a lower score are not kept; up to the threshold."
+THRESHOLD_HELP = "What relation.threshold is unless set; setting this sets that."
 
 
 # No slots: a detector's options join these with those of its checkpoint, and only one base may have slots.
@@ -28,7 +37,7 @@ MAX_CANDIDATES = 1000
 class BoxOptions:
     """What every detector lets one set about its boxes with --set detector.NAME=VALUE."""
 
-    threshold: float = option(0.3, "Boxes with a lower score are dropped; between 0 and 1.")
+    threshold: float = option(0.3, THRESHOLD_HELP, means="relation.threshold")
     nms_iou: float = option(0.5, "Of two boxes with one name that overlap by more, the weaker is dropped; 1 keeps all.")
     duplicate_iou: float = option(
         0.85, "Of two boxes with any names that overlap by more, the weaker is dropped; 1 keeps all."
@@ -53,11 +62,36 @@ class BoxOptions:
         return names_pin(self.names, self.names_file)
 
 
-class BoxRules:
-    """The options at work: one for each detector."""
+@dataclass(frozen=True, kw_only=True)  # no slots, as above
+class ScoredOptions(BoxOptions):
+    """What every detector with scores lets one set besides."""
 
-    def __init__(self, options: BoxOptions) -> None:
-        self._options = options
+    floor: float = option(FLOOR, FLOOR_HELP, since="0.2")
+
+    def __post_init__(self) -> None:
+        BoxOptions.__post_init__(self)
+        check_floor(self.floor, self.threshold)
+
+    def lowest(self) -> float:
+        """The score from which boxes are kept: a threshold that a run was made with is never above what it needs."""
+        return min(self.floor, self.threshold)
+
+
+def check_floor(floor: float, threshold: float) -> None:
+    """Raise where a floor keeps less than a threshold asks for."""
+    if not 0 <= floor <= max(threshold, FLOOR):
+        raise ValueError(f"floor is {floor!r}; it must be from 0 to the threshold, {threshold:g}")
+
+
+class BoxRules:
+    """The options at work: one for each detector.
+
+    doubt: below which score a box of this detector is in doubt; None for one without scores.
+    """
+
+    def __init__(self, options: BoxOptions, doubt: float | None = None) -> None:
+        self._options, self._doubt = options, doubt
+        self._floor = options.lowest() if isinstance(options, ScoredOptions) else None
         self._names = Names(options.names, options.names_file)
 
     def names_of(self, labels: Iterable[str]) -> tuple[str, ...]:
@@ -66,25 +100,34 @@ class BoxRules:
 
     def detections(
         self, corners: ArrayLike, scores: ArrayLike, labels: Sequence[str], *, are_names: bool = False
-    ) -> Detections:
+    ) -> Detections | BackendError:
         """Detections from corners (x0, y0, x1, y1 as fractions), scores and the detector's own labels.
 
         Strongest first; equal scores stay in the order given. are_names: the labels are what was asked for, so
-        they are left alone.
+        they are left alone. A score that is no number, or none from 0 to 1, is the network's failure: to leave its
+        box out would be to say that nothing is there.
         """
         import numpy as np
 
         boxes = np.asarray(corners, np.float64).reshape(-1, 4).clip(0, 1).round(4)
         strength = np.asarray(scores, np.float64).reshape(-1)
         has_area = (boxes[:, 2] > boxes[:, 0]) & (boxes[:, 3] > boxes[:, 1])  # not so where a number is not one
-        keep = np.flatnonzero(has_area & (strength >= self._options.threshold))
+        is_score = (strength >= -_SLACK) & (strength <= 1 + _SLACK)  # not so where a number is not one
+        if not is_score.all():
+            odd = strength[~is_score][0]
+            return BackendError(f"a box has the score {odd}; scores are numbers from 0 to 1", is_retryable=False)
+        strength = strength.clip(0, 1)
+        keep = np.flatnonzero(has_area & (strength.round(4) >= (self._floor or 0)))  # as its score is stored
         keep = keep[np.argsort(-strength[keep], kind="stable")][:MAX_CANDIDATES]
         own = [labels[int(i)] for i in keep]
         names = own if are_names else [self._names.name(label) for label in own]
         boxes, strength = boxes[keep], strength[keep]
         kept = strongest(boxes, self._options.nms_iou, names)
-        kept = [kept[i] for i in strongest(boxes[kept], self._options.duplicate_iou)]
+        kept = [kept[i] for i in strongest(boxes[kept], self._options.duplicate_iou)][:MAX_BOXES]
         return Detections(
+            floor=self._floor,
+            threshold=None if self._floor is None else self._options.threshold,
+            doubt=self._doubt,
             boxes=tuple(
                 Detection(
                     label=names[i],
@@ -93,7 +136,7 @@ class BoxRules:
                     raw="" if names[i] == own[i] else own[i],
                 )
                 for i in kept
-            )
+            ),
         )
 
 

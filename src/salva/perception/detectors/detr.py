@@ -15,22 +15,23 @@ from salva.core.observation import Detections
 from salva.core.options import option
 from salva.core.protocols import LookRequest
 from salva.errors import MissingExtraError, SalvaError, UsageError
-from salva.perception.detectors.boxes import BoxOptions, BoxRules
+from salva.perception.detectors.boxes import THRESHOLD_HELP, BoxRules, ScoredOptions
 from salva.perception.loading import Batches, CheckpointOptions, load, pin
 from salva.perception.pixels import in_groups, settings_of, to_pixels
 
 NAME = "detr"
 LIMIT = 64
+DOUBT = 0.7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DetrOptions(BoxOptions, CheckpointOptions):
+class DetrOptions(ScoredOptions, CheckpointOptions):
     """What can be set with --set detector.NAME=VALUE."""
 
-    threshold: float = option(0.5, "Boxes with a lower score are dropped; between 0 and 1.")
+    threshold: float = option(0.5, THRESHOLD_HELP, means="relation.threshold")
 
     def __post_init__(self) -> None:
-        BoxOptions.__post_init__(self)
+        ScoredOptions.__post_init__(self)
         CheckpointOptions.__post_init__(self)
 
 
@@ -39,7 +40,9 @@ class Detr:
 
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(
-        names=Naming.LOADED, made_for="What its checkpoint was trained on; mostly photographs of everyday scenes."
+        names=Naming.LOADED,
+        floor="floor",
+        made_for="What its checkpoint was trained on; mostly photographs of everyday scenes.",
     )
     Options: ClassVar[type[DetrOptions]] = DetrOptions
 
@@ -60,7 +63,7 @@ class Detr:
         self._options, self._loaded = options, loaded
         self._labels = _labels(loaded.model.config.id2label, options.model)
         self._pixels = settings_of(loaded.processor, NAME)
-        self._rules = BoxRules(options)
+        self._rules = BoxRules(options, DOUBT)
         self._batches = Batches(NAME, options, loaded, limit=LIMIT)
         self.habits = replace(self._batches.habits, names=self._rules.names_of(self._labels.values()))
 
@@ -78,13 +81,13 @@ class Detr:
             lambda part: self._batches.run(self._look, part),
         )
 
-    def _look(self, requests: Sequence[LookRequest]) -> list[Detections]:
+    def _look(self, requests: Sequence[LookRequest]) -> list[Detections | SalvaError]:
         import torch
 
         pixels = to_pixels([r.picture for r in requests], self._pixels, self._loaded.device, self._loaded.dtype)
         with self._batches.on_device, torch.inference_mode():
             by_picture = self._loaded.processor.post_process_object_detection(
-                self._loaded.model(pixel_values=pixels), threshold=self._options.threshold
+                self._loaded.model(pixel_values=pixels), threshold=self._options.lowest()
             )
             by_picture = [{key: values.float().cpu().numpy() for key, values in seen.items()} for seen in by_picture]
         return [

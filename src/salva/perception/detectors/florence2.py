@@ -42,7 +42,7 @@ class Florence2Options(BoxOptions, CheckpointOptions):
         "The checkpoint: a hub id, or a folder that save_pretrained wrote.",
         target=True,
     )
-    threshold: float = option(0.0, "Without effect: Florence-2 gives no scores.")
+    threshold: float = option(0.0, "Without effect: Florence-2 gives no scores.", means="relation.threshold")
     beams: int = option(
         3, "Beams of the search for words, as on the model's card; 1 is greedy and about twice as fast."
     )
@@ -177,7 +177,7 @@ class Florence2:
         corners = [[edge / SCALE for edge in box] for box in parsed["bboxes"]]
         return self._boxes(labels, corners, [str(label) for label in parsed["labels"]])
 
-    def _boxes(self, labels: tuple[str, ...], corners: list[list[float]], said: list[str]) -> Detections:  # noqa: ARG002  # as above
+    def _boxes(self, labels: tuple[str, ...], corners: list[list[float]], said: list[str]) -> Detections | SalvaError:  # noqa: ARG002  # as above
         return self._rules.detections(corners, [1.0] * len(said), said)
 
 
@@ -199,7 +199,7 @@ class Florence2Grounding(Florence2):
     def _prompt(self, labels: tuple[str, ...]) -> str:
         return GROUND + ", ".join(with_article(label) for label in labels) + "."
 
-    def _boxes(self, labels: tuple[str, ...], corners: list[list[float]], said: list[str]) -> Detections:
+    def _boxes(self, labels: tuple[str, ...], corners: list[list[float]], said: list[str]) -> Detections | SalvaError:
         """Boxes of what was asked for: the answer repeats the caption's words, and other phrases are no label."""
         asked = {with_article(label).casefold(): label for label in labels} | {
             label.casefold(): label for label in labels

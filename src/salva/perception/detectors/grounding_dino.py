@@ -16,7 +16,7 @@ from salva.core.observation import Detections
 from salva.core.options import option
 from salva.core.protocols import LookRequest
 from salva.errors import BackendError, SalvaError
-from salva.perception.detectors.boxes import BoxOptions, BoxRules, from_centres
+from salva.perception.detectors.boxes import THRESHOLD_HELP, BoxRules, ScoredOptions, from_centres
 from salva.perception.detectors.zero_shot import AskedOptions, asked_labels, size_and_labels
 from salva.perception.loading import Batches, CheckpointOptions, load, pin
 from salva.perception.pixels import in_groups, settings_of, to_pixels
@@ -26,10 +26,11 @@ if TYPE_CHECKING:
 
 NAME = "grounding-dino"
 LIMIT = 32
+DOUBT = 0.45
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroundingDinoOptions(AskedOptions, BoxOptions, CheckpointOptions):
+class GroundingDinoOptions(AskedOptions, ScoredOptions, CheckpointOptions):
     """What can be set with --set detector.NAME=VALUE."""
 
     model: str = option(
@@ -37,10 +38,10 @@ class GroundingDinoOptions(AskedOptions, BoxOptions, CheckpointOptions):
         "The checkpoint: a hub id, or a folder that save_pretrained wrote.",
         target=True,
     )
-    threshold: float = option(0.35, "Boxes with a lower score are dropped; between 0 and 1.")
+    threshold: float = option(0.35, THRESHOLD_HELP, means="relation.threshold")
 
     def __post_init__(self) -> None:
-        BoxOptions.__post_init__(self)
+        ScoredOptions.__post_init__(self)
         CheckpointOptions.__post_init__(self)
 
 
@@ -49,7 +50,7 @@ class GroundingDino:
 
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(
-        takes_labels=True, names=Naming.ASKED, made_for="Photographs of all kinds, from the web."
+        takes_labels=True, names=Naming.ASKED, floor="floor", made_for="Photographs of all kinds, from the web."
     )
     Options: ClassVar[type[GroundingDinoOptions]] = GroundingDinoOptions
 
@@ -65,7 +66,7 @@ class GroundingDino:
         self._options, self._loaded = options, loaded
         self._tokenizer = loaded.processor.tokenizer
         self._pixels = settings_of(loaded.processor.image_processor, NAME)
-        self._rules = BoxRules(options)
+        self._rules = BoxRules(options, DOUBT)
         self._batches = Batches(NAME, options, loaded, limit=LIMIT)
         self.habits = self._batches.habits
 

@@ -23,7 +23,7 @@ from salva.core.protocols import LookRequest
 from salva.errors import BackendError, SalvaError, UsageError
 from salva.hardware.checkpoints import digest_of_files
 from salva.hardware.networks import open_users_network
-from salva.perception.detectors.boxes import BoxOptions, BoxRules, from_centres
+from salva.perception.detectors.boxes import THRESHOLD_HELP, BoxRules, ScoredOptions, from_centres
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 NAME = "onnx"
 GREY = 114
+DOUBT = 0.5
 STRIDES = ((8, 16, 32), (8, 16, 32, 64))
 """The grids of the usual networks and of the larger ones."""
 COCO = (
@@ -50,12 +51,12 @@ _LABEL_KEYS = ("names", "labels", "classes")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OnnxOptions(BoxOptions):
+class OnnxOptions(ScoredOptions):
     """What can be set with --set detector.NAME=VALUE."""
 
     model: str = option("", "The ONNX file.", target=True)
     labels_file: str = option("", "Names of what it sees, one a line; else those in the file itself, else COCO's 80.")
-    threshold: float = option(0.3, "Boxes with a lower score are dropped; between 0 and 1.")
+    threshold: float = option(0.3, THRESHOLD_HELP, means="relation.threshold")
     nms_iou: float = option(
         0.45, "Of two boxes with one name that overlap by more, the weaker is dropped; 1 keeps all."
     )
@@ -64,7 +65,7 @@ class OnnxOptions(BoxOptions):
     threads: int = option(1, "Cores used for one picture.", keyed=False)
 
     def __post_init__(self) -> None:
-        BoxOptions.__post_init__(self)
+        ScoredOptions.__post_init__(self)
         if self.side < 32 or self.side % 32:
             raise ValueError(f"side is {self.side!r}; it must be a multiple of 32")
         if self.threads < 1:
@@ -76,7 +77,9 @@ class OnnxYolox:
 
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(
-        names=Naming.LOADED, made_for="What its file was trained on; mostly photographs of everyday scenes."
+        names=Naming.LOADED,
+        floor="floor",
+        made_for="What its file was trained on; mostly photographs of everyday scenes.",
     )
     Options: ClassVar[type[OnnxOptions]] = OnnxOptions
 
@@ -91,7 +94,7 @@ class OnnxYolox:
                 options.model, f"its {self._n_rows} rows are no grids of a {self._width} x {self._height} input"
             )
         self._labels = _labels(session, options, n_columns - 5)
-        self._rules = BoxRules(options)
+        self._rules = BoxRules(options, DOUBT)
         self.habits = Habits(batch_size=4, names=self._rules.names_of(self._labels))
 
     @classmethod

@@ -15,7 +15,7 @@ from salva.core.observation import Detections
 from salva.core.options import option
 from salva.core.protocols import LookRequest
 from salva.errors import BackendError, SalvaError
-from salva.perception.detectors.boxes import BoxOptions, BoxRules, from_centres
+from salva.perception.detectors.boxes import THRESHOLD_HELP, BoxRules, ScoredOptions, from_centres
 from salva.perception.detectors.zero_shot import AskedOptions, asked_labels, size_and_labels
 from salva.perception.loading import Batches, CheckpointOptions, load, pin
 from salva.perception.pixels import in_groups, settings_of, to_pixels
@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 
 NAME = "owlv2"
 LIMIT = 32
+DOUBT = 0.3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Owlv2Options(AskedOptions, BoxOptions, CheckpointOptions):
+class Owlv2Options(AskedOptions, ScoredOptions, CheckpointOptions):
     """What can be set with --set detector.NAME=VALUE."""
 
     model: str = option(
@@ -36,11 +37,11 @@ class Owlv2Options(AskedOptions, BoxOptions, CheckpointOptions):
         "The checkpoint: a hub id, or a folder that save_pretrained wrote.",
         target=True,
     )
-    threshold: float = option(0.2, "Boxes with a lower score are dropped; between 0 and 1.")
+    threshold: float = option(0.2, THRESHOLD_HELP, means="relation.threshold")
     template: str = option("a photo of a {}", "How a label is asked for; {} stands for it.")
 
     def __post_init__(self) -> None:
-        BoxOptions.__post_init__(self)
+        ScoredOptions.__post_init__(self)
         CheckpointOptions.__post_init__(self)
         if self.template.count("{}") != 1:
             raise ValueError(f"template is {self.template!r}; it must hold {{}} once, for the label")
@@ -51,7 +52,7 @@ class Owlv2:
 
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(
-        takes_labels=True, names=Naming.ASKED, made_for="Photographs of all kinds, from the web."
+        takes_labels=True, names=Naming.ASKED, floor="floor", made_for="Photographs of all kinds, from the web."
     )
     Options: ClassVar[type[Owlv2Options]] = Owlv2Options
 
@@ -67,7 +68,7 @@ class Owlv2:
         self._options, self._loaded = options, loaded
         self._tokenizer = loaded.processor.tokenizer
         self._pixels = replace(settings_of(loaded.processor.image_processor, NAME), is_squared=True)
-        self._rules = BoxRules(options)
+        self._rules = BoxRules(options, DOUBT)
         self._batches = Batches(NAME, options, loaded, limit=LIMIT)
         self.habits = self._batches.habits
 

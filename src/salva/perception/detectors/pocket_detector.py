@@ -22,6 +22,7 @@ from salva.core.options import option
 from salva.core.protocols import LookRequest
 from salva.errors import BackendError, SalvaError
 from salva.hardware.networks import open_network
+from salva.perception.detectors.boxes import FLOOR, FLOOR_HELP, MAX_BOXES, THRESHOLD_HELP, check_floor
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,6 +37,7 @@ UNIT = 8.0
 """The network gives the logarithm of a box's sides in units of this many cells."""
 PAD = 128
 """The grey that fills an oblong picture up to a square."""
+DOUBT = 0.5
 MAX_OVERLAP = 0.5
 """Of two boxes that share more of their union than this, the weaker is the same thing seen twice."""
 
@@ -44,12 +46,15 @@ MAX_OVERLAP = 0.5
 class DetectorOptions:
     """What can be set with --set detector.NAME=VALUE."""
 
-    threshold: float = option(0.4, "Boxes with a lower score are dropped; between 0 and 1.")
+    threshold: float = option(0.4, THRESHOLD_HELP, means="relation.threshold")
+    floor: float = option(FLOOR, FLOOR_HELP, since="0.2")
     threads: int = option(1, "Cores used for one picture.", keyed=False)
 
     def __post_init__(self) -> None:
-        if not 0 < self.threshold < 1:
-            raise ValueError(f"threshold is {self.threshold!r}; give a number between 0 and 1")
+        for name in ("threshold", "floor"):
+            if not 0 < getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)!r}; give a number between 0 and 1")
+        check_floor(self.floor, self.threshold)
         if self.threads < 1:
             raise ValueError(f"threads is {self.threads!r}; give 1 or more")
 
@@ -59,14 +64,16 @@ class PocketDetector:
 
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(
-        names=LABELS, made_for="Pictures by the painter and by pocket, made of one set of sprites; no photographs."
+        names=LABELS,
+        floor="floor",
+        made_for="Pictures by the painter and by pocket, made of one set of sprites; no photographs.",
     )
     habits: ClassVar[Habits] = Habits(batch_size=8)
     Options: ClassVar[type[DetectorOptions]] = DetectorOptions
 
     def __init__(self, options: DetectorOptions) -> None:
         self._session = open_network(read_asset(WEIGHTS), threads=options.threads)
-        self._threshold = options.threshold
+        self._floor, self._threshold = min(options.floor, options.threshold), options.threshold
 
     @classmethod
     def labels(cls) -> tuple[str, ...]:
@@ -91,7 +98,12 @@ class PocketDetector:
                 heat, box = self._session.run(None, {"picture": pixels})
         except SalvaError as error:
             return error
-        return Detections(boxes=find_boxes(heat[0], box[0], LABELS, self._threshold, frame))
+        return Detections(
+            boxes=find_boxes(heat[0], box[0], LABELS, self._floor, frame)[:MAX_BOXES],
+            floor=self._floor,
+            threshold=self._threshold,
+            doubt=DOUBT,
+        )
 
 
 Frame = tuple[float, float, float, float]
@@ -125,7 +137,7 @@ def find_boxes(
     heat: NDArray[np.float32],
     box: NDArray[np.float32],
     labels: Sequence[str],
-    threshold: float,
+    floor: float,
     frame: Frame = (0.0, 0.0, 1.0, 1.0),
 ) -> tuple[Detection, ...]:
     """The peaks of the heat maps as boxes, each thing once, strongest first."""
@@ -133,7 +145,7 @@ def find_boxes(
 
     cells = heat.shape[-1]
     edged = np.pad(heat, ((0, 0), (1, 1), (1, 1)), constant_values=-np.inf)
-    which, rows, columns = np.nonzero(heat > math.log(threshold / (1 - threshold)))
+    which, rows, columns = np.nonzero(heat > math.log(floor / (1 - floor)))
     logits = heat[which, rows, columns]
     around = np.stack([edged[which, rows + dy, columns + dx] for dy in range(3) for dx in range(3)])
     keep = np.flatnonzero(logits >= around.max(axis=0))

@@ -41,10 +41,15 @@ class SceneJudgeOptions:
         "order", "Places by the order of centroids, or by thirds of the picture.", choices=("order", "thirds")
     )
     merge_iou: float = option(0.7, "Boxes of one label that overlap by more than this are one thing.")
+    threshold: float | None = option(
+        None, "Boxes with a lower score do not count; unset, as the detector states.", since="0.2"
+    )
 
     def __post_init__(self) -> None:
-        if not 0 <= self.merge_iou <= 1:
-            raise UsageError(f"judge.merge_iou is {self.merge_iou!r}; it must be from 0 to 1")
+        for name in ("merge_iou", "threshold"):
+            value = getattr(self, name)
+            if value is not None and not 0 <= value <= 1:
+                raise UsageError(f"judge.{name} is {value!r}; it must be from 0 to 1")
 
 
 class SceneJudge:
@@ -80,7 +85,7 @@ class SceneJudge:
             return _problem(problem)
         formulas = tuple(parse(notation) for notation in query.formulas)
         coloured = {leaf.entity for f in formulas for leaf in atoms(f) if isinstance(leaf, Atom) and leaf.colour}
-        scene = _scene_of(detections, request.picture, formulas, coloured, self._options.merge_iou)
+        scene = _scene_of(detections, request.picture, formulas, coloured, self._options)
         if untold := untold_colours(scene, coloured):
             return _problem(f"the pixels do not say what colour the {', '.join(untold)} has")
         if query.kind == "score":
@@ -142,8 +147,13 @@ def _reckoned(parts: Sequence[Part]) -> str:
 
 
 def _scene_of(
-    detections: Detections, picture: Picture, formulas: Sequence[Formula], coloured: Collection[str], merge_iou: float
+    detections: Detections,
+    picture: Picture,
+    formulas: Sequence[Formula],
+    coloured: Collection[str],
+    options: SceneJudgeOptions,
 ) -> Scene:
     """The scene the detector saw, with the colours of those things whose colour a formula speaks of."""
     wanted = {name for f in formulas for name in entities(f)}
-    return scene_of(with_colours(detections, picture, wanted, coloured), merge_iou, wanted)
+    told = with_colours(detections, picture, wanted, coloured)
+    return scene_of(told, options.merge_iou, wanted, options.threshold)

@@ -53,13 +53,21 @@ class SemanticEffectOptions(AskingOptions):
     kappa_threshold: float = option(0.5, "The relation holds when kappa is above this, between -2 and 2.")
     changed_at: float = option(0.5, "A picture counts as changed when its gamma is above this, between 0 and 2.")
     merge_iou: float = option(0.7, "Boxes of one label that overlap by more than this are one thing.")
+    threshold: float | None = option(
+        None, "Boxes with a lower score do not count; unset, as the detector states.", since="0.2"
+    )
     tokens: bool = option(False, "Also ask the judge about every word of meaning, for token accuracy.")
 
     def __post_init__(self) -> None:
         AskingOptions.__post_init__(self)
-        for name, low, high in (("kappa_threshold", -2, 2), ("changed_at", 0, 2), ("merge_iou", 0, 1)):
+        for name, low, high in (
+            ("kappa_threshold", -2, 2),
+            ("changed_at", 0, 2),
+            ("merge_iou", 0, 1),
+            ("threshold", 0, 1),
+        ):
             value = getattr(self, name)
-            if not low <= value <= high:
+            if value is not None and not low <= value <= high:
                 raise UsageError(f"relation.{name} is {value!r}; it must be from {low} to {high}")
 
 
@@ -155,7 +163,8 @@ class SemanticEffect:
             other = case.prompt("a" if prompt.role == "pv" else "pv")
             boxes = _seen(sights, prompt.role, mentioned(case).query) if _has_formulas(case) else None
             if isinstance(boxes, Detections) and can_tell(prompt, other):
-                failures.append(failure_from_scene(prompt, other, scene_of(boxes, self._options.merge_iou)))
+                scene = scene_of(boxes, self._options.merge_iou, threshold=self._options.threshold)
+                failures.append(failure_from_scene(prompt, other, scene))
             else:
                 swapped = totals.get((other.role, prompt.role))
                 total = totals[prompt.role, prompt.role]
