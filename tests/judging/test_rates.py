@@ -113,6 +113,17 @@ def test_chance_is_between_faultless_and_hopeless_and_the_same_each_time(quick: 
     assert chance_of(quick[:1]) is None
 
 
+def test_chance_deals_the_pictures_there_are_and_not_as_many_of_each_category() -> None:
+    def pair(case_id: str, category: str, formula: str) -> Case:
+        prompts = tuple(Prompt(role=role, text=formula, formula=formula) for role in ("a", "b"))
+        return replace(make_case(case_id, category=category), prompts=prompts)
+
+    cats = [pair(f"cat-{i}", "many", "cat") for i in range(300)]
+    dogs = [pair(f"dog-{i}", "few", "dog") for i in range(100)]
+    # A cat pair gets 299 cats and 100 dogs, a dog pair 99 dogs and 300 cats.
+    assert chance_of([*cats, *dogs]) == pytest.approx((100 / 399 + 300 / 399) / 2, abs=0.001)
+
+
 def test_one_prompt_for_all_is_no_harder_by_chance(quick: list[Case]) -> None:
     same = [replace(quick[0], case_id=f"same-{i}") for i in range(5)]
     assert chance_of(same) == 0.0

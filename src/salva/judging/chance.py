@@ -1,76 +1,105 @@
 """What pictures that have nothing to do with their prompts would get: every picture in the place of another.
 
 Cases in, the rate a shuffled faultless painter would have. Worlds of each prompt are painted in thought, each thing in
-its third, and held against other prompts of the same suite.
+its third and what has no place anywhere, and held against other prompts of the same suite.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import islice
 from random import Random
 
 from salva.core.case import Case
 from salva.core.fingerprint import fingerprint
 from salva.core.scene import Scene, Thing
 from salva.errors import UsageError
-from salva.logic.formula import Atom, Formula, atoms, axis_of
+from salva.logic.formula import Atom, Formula, atoms, axis_of, entities
 from salva.logic.notation import parse
 from salva.logic.satisfaction import satisfies
 from salva.logic.worlds import choose_world
 
-MOST_CASES = 120
-"""Of more cases so many are shuffled, spread over the categories and the same ones each time."""
+MOST_PROMPTS = 60
+"""Of more cases so many get others' pictures, spread over the categories and the same ones each time."""
+MOST_PICTURES = 300
+"""So many pairs of pictures are dealt out, each case's as likely as any other's: categories differ in size, and what
+a picture has to do with a prompt depends on where most pictures come from. Few cases are painted several times."""
 _RANK = {"left": 0, "top": 0, "middle": 1, "right": 2, "bottom": 2}
 
 
 def chance_of(cases: Sequence[Case], reading: str = "exact") -> float | None:
     """The mean over categories of how often a pair is wrong with another pair's pictures; None with fewer than two."""
-    spread = _spread(cases) if len(cases) > MOST_CASES else cases
-    usable = [case for case in spread if all(_painted(prompt.formula or "") for prompt in case.prompts)]
+    paintable = list(islice(filter(_is_painted, sorted(cases, key=_shuffled)), MOST_PICTURES))
+    draws = range(MOST_PICTURES // len(paintable)) if paintable else ()
     by_category: dict[str, list[float]] = {}
-    for case in usable:
-        others = [other for other in usable if other is not case and len(other.prompts) == len(case.prompts)]
+    for case in islice(filter(_is_painted, _spread(cases)), MOST_PROMPTS):
+        fits = _fitting(case, reading)
+        others = [other for other in paintable if other is not case and len(other.prompts) == len(case.prompts)]
         if others:
-            wrong = sum(not _is_right(case, other, reading) for other in others) / len(others)
+            wrong = sum(not fits(other, draw) for other in others for draw in draws) / len(others) / len(draws)
             by_category.setdefault(case.category, []).append(wrong)
     shares = [sum(group) / len(group) for group in by_category.values()]
     return sum(shares) / len(shares) if shares else None
 
 
+def _is_painted(case: Case) -> bool:
+    return all(_painted(prompt.formula or "", f"{case.case_id} 0") for prompt in case.prompts)
+
+
+def _shuffled(case: Case) -> str:
+    return fingerprint([case.case_id])
+
+
 def _spread(cases: Sequence[Case]) -> list[Case]:
-    """As many as are shuffled, each category in turn."""
+    """Each category in turn."""
     by_category: dict[str, list[Case]] = {}
-    for case in sorted(cases, key=lambda case: fingerprint([case.case_id])):
+    for case in sorted(cases, key=_shuffled):
         by_category.setdefault(case.category, []).append(case)
-    turns = max(map(len, by_category.values()))
-    dealt = [group[turn] for turn in range(turns) for group in by_category.values() if turn < len(group)]
-    return dealt[:MOST_CASES]
+    turns = range(max(map(len, by_category.values()), default=0))
+    return [group[turn] for turn in turns for group in by_category.values() if turn < len(group)]
 
 
-def _is_right(case: Case, other: Case, reading: str) -> bool:
-    """Whether another case's right pictures are right for this one."""
-    for mine, theirs in zip(case.prompts, other.prompts, strict=True):
-        scene = _painted(theirs.formula or "")
-        if scene is None or not satisfies(parse(mine.formula or ""), scene, reading):
-            return False
-    return True
+def _fitting(case: Case, reading: str) -> Callable[[Case, int], bool]:
+    """Whether another case's right pictures, drawn for the nth time, are right for this one."""
+    formulas = [parse(prompt.formula or "") for prompt in case.prompts]
+    # As truth does: both wordings of a proved pair in one frame.
+    beside = formulas[::-1] if case.equivalent and len(formulas) == 2 else [None] * len(formulas)
+    named = frozenset(name for f in formulas for name in entities(f))
+    # What no prompt of the case names plays no part, so most of the others come down to the same few scenes.
+    decided: dict[tuple[int, tuple[Thing, ...]], bool] = {}
+
+    def is_right(index: int, scene: Scene) -> bool:
+        key = (index, tuple(thing for thing in scene.things if thing.label in named))
+        if key not in decided:
+            decided[key] = satisfies(formulas[index], Scene(things=key[1]), reading, beside=beside[index])
+        return decided[key]
+
+    def fits(other: Case, draw: int) -> bool:
+        scenes = (_painted(prompt.formula or "", f"{other.case_id} {draw}") for prompt in other.prompts)
+        return all(scene is not None and is_right(index, scene) for index, scene in enumerate(scenes))
+
+    return fits
 
 
 @lru_cache(maxsize=8192)
-def _painted(notation: str) -> Scene | None:
-    """One right picture of a formula, each thing in the third of its place; None where there is none to be had."""
+def _painted(notation: str, seed: str) -> Scene | None:
+    """A right picture of a formula, each thing in the third of its place; None where there is none to be had."""
     try:
         f = parse(notation)
-        world = choose_world(f, Random(notation))
+        # The words are left out: two wordings of one case show the same world.
+        world = choose_world(f, Random(seed))
     except UsageError:
         return None
     named = _named(f)
+    rng = Random(f"{notation} {seed}")
+    n_things = len(world.things)
+    lines = {axis: rng.sample(range(n_things), n_things) for axis in ("x", "y")}
     things = []
     for number, thing in enumerate(world.things):
         x, y = (
-            _at(getattr(thing, axis), named.get((thing.entity, axis), frozenset()), number, len(world.things))
-            for axis in ("x", "y")
+            _at(getattr(thing, axis), named.get((thing.entity, axis), frozenset()), line[number], n_things)
+            for axis, line in lines.items()
         )
         box = (x - 0.02, y - 0.02, x + 0.02, y + 0.02)
         colour = thing.colour if thing.colour != "other" else "gray"
@@ -89,7 +118,7 @@ def _named(f: Formula) -> dict[tuple[str, str], frozenset[int]]:
 
 
 def _at(place: str | None, named: frozenset[int], number: int, n_things: int) -> float:
-    """A coordinate in the third of a place; a thing without one stands in line with the others."""
+    """A coordinate in the third of a place; a thing without one stands anywhere in line with the others."""
     if place is None:
         return (number + 0.5) / n_things
     rank = min({0, 1, 2} - named) if place == "elsewhere" else _RANK[place]

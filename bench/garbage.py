@@ -1,0 +1,219 @@
+"""What garbage scores: painters that paint nonsense, detectors that see nonsense, and pictures dealt to other prompts.
+
+    python bench/garbage.py [SIZE] [N_SHUFFLES]      default paper and 2
+
+Each row is a whole run of MetaLogic without a reader: the rate that leads, what is decided, whether a gate at 10 %
+lets it pass, and why not. Pictures shuffled within the suite stand beside the chance rate the report prints for them.
+Every class below is a component, so one can be tried alone: --plugin bench/garbage.py:Grey --model grey.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar
+
+from salva.core.about import About
+from salva.core.case import Case, Prompt
+from salva.core.fingerprint import derive_seed, fingerprint
+from salva.core.image import Picture
+from salva.core.observation import Detection, Detections
+from salva.core.options import NoOptions, option
+from salva.core.protocols import LookRequest, Rendered, RenderRequest
+from salva.engine.progress import make_progress
+from salva.errors import SalvaError, UsageError
+from salva.generators.painter.component import Painter, random_scene
+from salva.judging.leading import Leading
+from salva.judging.rates import is_apart
+from salva.logic.formula import entities
+from salva.logic.notation import parse
+from salva.perception.detectors.pocket_detector import PocketDetector
+from salva.registry import add_loose_plugin, load
+from salva.report.summary import summarise_run
+from salva.run.ask import Ask, make_spec
+from salva.run.gate import Gate, decide
+from salva.run.pipeline import execute
+
+SIDE = 256
+LIMIT = 0.1
+
+
+class Grey:
+    """Generator: plain grey, whatever is asked."""
+
+    version: ClassVar[str] = "1"
+
+    def __init__(self, options: NoOptions) -> None:
+        self.options = options
+
+    def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
+        """One picture per request."""
+        return [Rendered(picture=self.paint(request)) for request in requests]
+
+    def paint(self, request: RenderRequest) -> Picture:  # noqa: ARG002  # grey whatever is asked
+        """The picture of one request."""
+        return Picture(rgb=bytes([128]) * (3 * SIDE * SIDE), width=SIDE, height=SIDE)
+
+
+class Noise(Grey):
+    """Generator: every pixel at random."""
+
+    def paint(self, request: RenderRequest) -> Picture:
+        """The picture of one request."""
+        rng = random.Random(fingerprint([request.prompt.text, request.seed]))
+        return Picture(rgb=rng.randbytes(3 * SIDE * SIDE), width=SIDE, height=SIDE)
+
+
+class OffTopic(Grey):
+    """Generator: things that the prompt does not name, well painted."""
+
+    def paint(self, request: RenderRequest) -> Picture:
+        """The picture of one request."""
+        assert request.prompt.formula is not None, "every prompt of MetaLogic has a formula"
+        named = entities(parse(request.prompt.formula))
+        others = [name for name in PocketDetector.labels() if name not in named]
+        rng = random.Random(fingerprint([request.prompt.text, request.seed]))
+        return random_scene(rng, others, rng.randint(1, 3), SIDE)[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShuffledOptions:
+    """What is shuffled how often."""
+
+    size: str = option("paper", "The size of the suite.")
+    repeats: int = option(1, "The repeats of the run; each is another shuffle.")
+
+
+class Shuffled:
+    """Generator: the faultless painter's pictures of another pair of the same suite, both of the same one."""
+
+    version: ClassVar[str] = "1"
+    about: ClassVar[About] = About(sees_formula=True)
+    Options = ShuffledOptions
+
+    def __init__(self, options: ShuffledOptions) -> None:
+        suite = load("suite", "metalogic")
+        apart = suite.about.apart
+        cases = [case for case in suite(suite.Options()).cases(options.size) if not is_apart(case, apart)]
+        random.Random(0).shuffle(cases)
+        self._others: dict[int, Case] = {}
+        for repeat in range(options.repeats):
+            for number, case in enumerate(cases):
+                # A case is known by its seed, since a generator is told no more.
+                seed = derive_seed(0, case.case_id, repeat)
+                self._others[seed] = cases[(number + 1 + repeat) % len(cases)]
+        self._painter = Painter(Painter.Options())
+
+    def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
+        """One picture or error per request."""
+        return self._painter.render([replace(request, prompt=self._dealt(request)) for request in requests])
+
+    def _dealt(self, request: RenderRequest) -> Prompt:
+        other = self._others.get(request.seed)
+        if other is None:
+            return request.prompt
+        return next(prompt for prompt in other.prompts if prompt.role == request.prompt.role)
+
+
+class Blind(PocketDetector):
+    """Detector: sees nothing, ever."""
+
+    about: ClassVar[About] = replace(PocketDetector.about, role="detector")
+
+    def look(self, requests: Sequence[LookRequest]) -> Sequence[Detections | SalvaError]:
+        """Nothing for every request."""
+        return [Detections() for _ in requests]
+
+
+class Inverted(PocketDetector):
+    """Detector: overlooks what is there, and sees one of everything that is not."""
+
+    about: ClassVar[About] = replace(PocketDetector.about, role="detector")
+
+    def look(self, requests: Sequence[LookRequest]) -> Sequence[Detections | SalvaError]:
+        """The opposite of what is seen."""
+        return [_opposite(seen) if isinstance(seen, Detections) else seen for seen in super().look(requests)]
+
+
+def _opposite(seen: Detections) -> Detections:
+    present = {detection.label for detection in seen.boxes}
+    absent = [name for name in PocketDetector.labels() if name not in present]
+    return Detections(
+        boxes=tuple(
+            Detection(label=name, score=0.9, box=(x := 0.9 * i / len(absent), 0.4, x + 0.1, 0.5))
+            for i, name in enumerate(absent)
+        )
+    )
+
+
+GARBAGE: Mapping[str, Mapping[str, str]] = {
+    "the faultless painter": {},
+    "a grey painter": {"model": "grey"},
+    "a painter of random pixels": {"model": "noise"},
+    "things the prompt does not name": {"model": "off-topic"},
+    "words the detector does not know": {"model": "grey", "suite.entities": "zebra,laptop,kite"},
+    "a blind detector": {"detector": "blind"},
+    "an inverted detector": {"detector": "inverted"},
+}
+
+
+def register() -> None:
+    """Make the components above known to this process."""
+    for component in (Grey, Noise, OffTopic, Shuffled, Blind, Inverted):
+        add_loose_plugin(f"{__file__}:{component.__name__}")
+
+
+def ask(garbage: Mapping[str, str], size: str) -> Ask:
+    """A run of the faultless painter with this garbage in its place."""
+    return Ask(
+        suite="metalogic",
+        models=(garbage.get("model", "painter"),),
+        detector=garbage.get("detector", "pocket"),
+        reader="none",
+        size=size,
+        settings={name: value for name, value in garbage.items() if "." in name},
+    )
+
+
+def leading(asked: Ask) -> Leading:
+    """What leads the report of such a run."""
+    with tempfile.TemporaryDirectory(prefix="salva-bench-") as root:
+        execute(make_spec(asked), Path(root) / "run", make_progress(quiet=True))
+        return summarise_run(Path(root) / "run").by_model[0].leading
+
+
+def shuffled(size: str, n: int) -> Ask:
+    """A run whose every repeat is another shuffle."""
+    settings = {"model.repeats": str(n), "model.size": size}
+    return replace(ask({"model": "shuffled", **settings}, size), repeats=n)
+
+
+def main() -> None:
+    """Print one row a kind of garbage."""
+    size = sys.argv[1] if len(sys.argv) > 1 else "paper"
+    n_shuffles = int(sys.argv[2]) if len(sys.argv) > 2 else 2
+    register()
+    rows = [(name, ask(garbage, size)) for name, garbage in GARBAGE.items()]
+    rows.append((f"pictures shuffled within the suite, {n_shuffles} times", shuffled(size, n_shuffles)))
+    print("| garbage | wrong | chance | decided | gate at 10 % | why |\n|---|---|---|---|---|---|")
+    for name, asked in rows:
+        try:
+            lead = leading(asked)
+        except UsageError as error:
+            print(f"| {name} | - | - | 0 | refused before painting | {error} |")
+            continue
+        decision = decide("", lead, Gate(limit=LIMIT))
+        gate = "passes" if decision.passed else "does not pass"
+        figure = lead.figure
+        wrong = "-" if figure is None or figure.rate is None else f"{figure.rate:.1%}"
+        chance = "-" if lead.chance is None else f"{lead.chance:.1%}"
+        n = f"{figure.n} of {figure.n + figure.n_undecided}" if figure else "0"
+        print(f"| {name} | {wrong} | {chance} | {n} | {gate} | {lead.reason or decision.reason} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
