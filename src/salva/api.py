@@ -12,9 +12,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
+from salva.core.blame import redact
 from salva.core.case import Case
 from salva.core.verdict import Outcome, observers_text
 from salva.engine.progress import make_progress
+from salva.errors import NobodyNamedError, UsageError
 from salva.exchange.verdict_rows import speaking
 from salva.report.summary import Summary, summarise_run
 from salva.run.ask import Ask, make_spec
@@ -117,7 +119,14 @@ def run_suite(
     spec = make_spec(ask)
     shown = make_progress(quiet=not progress)
     directory = Path(out) if out is not None else find_directory(spec, RUNS, shown)
-    execute(spec, directory, shown)
+    try:
+        execute(spec, directory, shown)
+    except NobodyNamedError as error:
+        # The call as it was made, with the keyword it lacks.
+        given = {"model": model, "out": out, "settings": settings, **flags}
+        words = [repr(suite), *(f"{name}={value!r}" for name, value in given.items() if value)]
+        call = f"salva.run_suite({', '.join(words)}, {error.role}={error.name!r})"
+        raise UsageError(redact(f"{error.problem}. Name one:\n  {call}\n{error.others}")) from error
     return Run(directory)
 
 

@@ -2,7 +2,8 @@
 
     SalvaError
     ├── UsageError            the user must change something (exit code 2, no traceback)
-    │   └── FormulaError        a formula or sentence that does not parse; points at the place
+    │   ├── FormulaError        a formula or sentence that does not parse; points at the place
+    │   └── NobodyNamedError    a role must be played, and nobody plays it by default
     ├── PluginError           a component is broken; its author or installer must act
     │   └── MissingExtraError   an optional dependency is not installed
     ├── BackendError          the outside world failed; retried when is_retryable
@@ -43,6 +44,22 @@ class FormulaError(UsageError):
             return self.problem
         line = self.text.replace("\n", " ")
         return f"{self.problem}\n  {line}\n  {' ' * self.position}^"
+
+
+class NobodyNamedError(UsageError):
+    """A role that must be played and that nobody plays by default; whoever knows the command says how to name one."""
+
+    def __init__(self, problem: str, role: str, name: str, others: str) -> None:
+        super().__init__(problem, role, name, others)
+        self.problem = problem
+        self.role = role
+        self.name = name
+        """Somebody to name, for an example."""
+        self.others = others
+        """Who else could be named, in sentences."""
+
+    def __str__(self) -> str:
+        return f"{self.problem}; name one, as in --{self.role} {self.name}. {self.others}"
 
 
 class PluginError(SalvaError):

@@ -9,6 +9,7 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -63,7 +64,11 @@ def _error_classes() -> list[type[errors.SalvaError]]:
 
 @pytest.mark.parametrize("kind", _error_classes())
 def test_every_error_survives_pickle(kind: type[errors.SalvaError]) -> None:
-    arguments = {errors.FormulaError: ("no formula", "cat &", 5), errors.MissingExtraError: ("florence2", "torch")}
+    arguments: dict[type[errors.SalvaError], tuple[Any, ...]] = {
+        errors.FormulaError: ("no formula", "cat &", 5),
+        errors.MissingExtraError: ("florence2", "torch"),
+        errors.NobodyNamedError: ("nobody looks", "detector", "owlv2", "Or another."),
+    }
     if kind is errors.BackendError:
         error: errors.SalvaError = errors.BackendError("busy", is_retryable=True, retry_after_s=2.5)
     else:

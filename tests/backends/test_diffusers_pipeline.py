@@ -101,9 +101,8 @@ def test_every_family_runs_from_the_suite_to_the_report(
     family: str, checkpoints: Callable[[str], Path], tmp_path: Path
 ) -> None:
     out, settings = tmp_path / "run", {"model.size": "64", "model.steps": "2", "model.device": "cpu"}
-    run = run_suite(
-        "metalogic", f"diffusers/{checkpoints(family)}", out=out, settings=settings, size="4", reader="none"
-    )
+    model = f"diffusers/{checkpoints(family)}"
+    run = run_suite("metalogic", model, out=out, settings=settings, size="4", reader="none", detector="pocket")
     verdicts = run.verdicts
     assert len(verdicts[verdicts["relation"] == "same-scene"]) > 0
     assert set(verdicts["outcome"]) <= {"HOLDS", "VIOLATED"}, "every picture was painted and looked at"

@@ -362,6 +362,7 @@ def test_from_the_command_line(tmp_path: Path) -> None:
         command = [
             *(sys.executable, "-c", "from salva.cli.main import main; main()"),
             *("run", "metalogic", "--size", "6", "--model", "openai/gpt-image-1", "--reader", "none"),
+            *("--detector", "pocket"),
             *("--set", f"model.base_url={server.url}/v1", "--set", "model.price_usd=0.01", "--max-images", "5"),
             *("--out", str(tmp_path / "run"), "--no-progress"),
         ]

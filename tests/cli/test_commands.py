@@ -261,7 +261,16 @@ for line in sys.stdin:
 )
 def test_a_run_that_failed_says_why_and_what_to_do(word: str, advice: str, tmp_path: Path) -> None:
     (tmp_path / "unwilling.py").write_text(_UNWILLING)
-    asked = ("--model", f"command/{sys.executable} unwilling.py {word}", "--size", "2", "--out", "out")
+    asked = (
+        "--model",
+        f"command/{sys.executable} unwilling.py {word}",
+        "--detector",
+        "pocket",
+        "--size",
+        "2",
+        "--out",
+        "out",
+    )
     for _ in range(2):  # and again, when there is nothing left to try
         done = salva("run", "metalogic", *asked, "--reader", "none", cwd=tmp_path)
         assert done.returncode == 3, done.stderr

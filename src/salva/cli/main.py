@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import importlib
 import os
+import shlex
 import sys
 
 import click
 
-from salva.errors import SalvaError
+from salva.core.blame import redact
+from salva.errors import NobodyNamedError, SalvaError, UsageError
 
 COMMANDS = {
     "run": "Paint every prompt of a suite, look at the pictures, judge and summarise.",
@@ -32,10 +34,24 @@ COMMANDS = {
     "doctor": "Versions, devices, extras and keys (yes or no); with a suite, whether its run fits on the disk.",
 }
 EXIT_GATE, EXIT_USAGE, EXIT_INCOMPLETE, EXIT_INTERRUPTED = 1, 2, 3, 130
+_TYPED = "salva.typed"
+"""Where a context keeps the words salva was called with."""
 
 
 class LazyGroup(click.Group):
     """A group whose commands are imported one at a time, by name; the signatures are click's."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[_TYPED] = list(args)
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except NobodyNamedError as error:
+            typed = redact(shlex.join(["salva", *ctx.meta[_TYPED]]))
+            how = f"Name one:\n  {typed} --{error.role} {error.name}\n{error.others}"
+            raise UsageError(f"{error.problem}. {how}") from error
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(COMMANDS)

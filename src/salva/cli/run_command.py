@@ -27,7 +27,7 @@ def _default(role: str) -> str:
 @flags.config_flag
 @flags.plugin_flag
 @flags.flag("--model", "models", multiple=True, help=f"A generator; repeatable. {_default('model')}")
-@flags.flag("--detector", default="", help=f"Finds the things in a picture. {_default('detector')}")
+@flags.flag("--detector", default="", help="Finds the things in a picture. Default: pocket for painter and pocket.")
 @flags.flag("--reader", default="", help=f"Reads text in a picture. {_default('reader')}")
 @flags.flag("--embedder", default="", help=f"Makes vectors of pictures and texts. {_default('embedder')}")
 @flags.flag("--judge", "judges", multiple=True, help=f"Answers about a picture; repeatable. {_default('judge')}")

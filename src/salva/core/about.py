@@ -67,7 +67,8 @@ class About:
     """The option of a detector that says from which score on its boxes are kept; empty where none does."""
 
     defaults: Mapping[str, str] = field(default_factory=dict)
-    """Suites: role to the component that plays it unless the user names another, such as {"judge": "scene"}."""
+    """Suites, and models whose pictures somebody was made to look at: role to the component that plays it unless the
+    user names another, such as {"judge": "scene"}. A model that says nothing is looked at by whom the user names."""
 
     leads: str = ""
     """Suites: the relation whose figure leads; empty where truth does."""

@@ -75,6 +75,8 @@ class RunSpec:
     """Who tells the colours in the detector's boxes; no choice of the user's, so no part of what is asked."""
     relations: tuple[Binding, ...] = ()
     """Every relation whose roles are bound."""
+    wanting: tuple[Binding, ...] = ()
+    """Relations that want for a detector alone, where nobody was named and nobody looks by default."""
     headline: str = ""
     """The relation the user chose to lead with; empty leaves it to each case."""
     size: str = "quick"

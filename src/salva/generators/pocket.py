@@ -72,7 +72,7 @@ class Pocket:
     """A small text-to-image model of our own, with honest failures."""
 
     version: ClassVar[str] = "1"
-    about: ClassVar[About] = About(seeds_hold=True)
+    about: ClassVar[About] = About(seeds_hold=True, defaults={"detector": "pocket"})
     Options: ClassVar[type[PocketOptions]] = PocketOptions
 
     def __init__(self, options: PocketOptions) -> None:

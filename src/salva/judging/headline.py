@@ -7,7 +7,7 @@ Knows relations by what they say of themselves, never by name.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from salva.core.asked import OWN
@@ -60,12 +60,19 @@ def headline(pairs: Sequence[Judged], rates: Rates, chosen: str = "", leads: str
     seen = of_main_observers(pairs)
     if chosen == OWN:
         return _each_its_own(seen, rates)
-    judged_by = Counter(judged.verdict.relation for judged in seen)
-    by_truth = next((name for name in judged_by if rates.get(name) is Rate.WRONG), "")
-    usual = Counter(case.relation for case, _ in seen if case.relation in judged_by)
-    named = (chosen, leads, by_truth, *(name for name, _ in usual.most_common(1)), *judged_by)
-    leading = next((name for name in named if name in judged_by), "")
+    judged_by = dict.fromkeys(judged.verdict.relation for judged in seen)
+    leading = leading_relation(judged_by, (case.relation for case, _ in seen), rates, chosen, leads)
     return [judged for judged in seen if judged.verdict.relation == leading]
+
+
+def leading_relation(
+    judged_by: Collection[str], own: Iterable[str], rates: Rates, chosen: str = "", leads: str = ""
+) -> str:
+    """Which of the relations that judge speaks for the run; own: the one that each case names."""
+    by_truth = next((name for name in judged_by if rates.get(name) is Rate.WRONG), "")
+    usual = Counter(name for name in own if name in judged_by)
+    named = (chosen, leads, by_truth, *(name for name, _ in usual.most_common(1)), *judged_by)
+    return next((name for name in named if name in judged_by), "")
 
 
 def _each_its_own(seen: Sequence[Judged], rates: Rates) -> list[Judged]:

@@ -18,8 +18,8 @@ from salva.registry import BUILT_IN, bind, colourist, defaults, entries, load, s
 SETTABLE = ("suite", "model", "detector", "reader", "embedder", "judge", "relation")
 NOBODY = "none"
 """What stands for a role left empty."""
-DEFAULTS = {"model": "pocket", "detector": "pocket", "reader": "rapidocr", "embedder": NOBODY, "judge": NOBODY}
-"""Who plays a role when neither the user nor the suite names anyone."""
+DEFAULTS = {"model": "pocket", "detector": NOBODY, "reader": "rapidocr", "embedder": NOBODY, "judge": NOBODY}
+"""Who plays a role when neither the user nor the suite nor every model names anyone."""
 Kept = Mapping[tuple[str, str], Mapping[str, str]]
 """Role and name of a component to the options it had in a run."""
 
@@ -91,13 +91,15 @@ def make_spec(ask: Ask, made: Asked | None = None) -> RunSpec:
     def some(role: str, texts: tuple[str, ...]) -> tuple[Binding, ...]:
         named = tuple(text for text in texts or (chosen[role],) if text != NOBODY)
         if not named and by_role[role]:
-            raise UsageError(f"{role}.{next(iter(by_role[role]))} is set, but this run has no {role}")
+            option = next(iter(by_role[role]))
+            raise UsageError(f"{role}.{option} is set, but this run has no {role}; name one with --{role}")
         return bind_each(role, named, by_role[role], kept)
 
     def one(role: str, text: str) -> Binding | None:
         return next(iter(some(role, (text,) if text else ())), None)
 
     models = some("model", ask.models)
+    chosen = {**DEFAULTS, **_observers_of(models), **suite.about.defaults}
     if not models:
         raise UsageError("no model given; name one with --model")
     if len({binding.label for binding in models}) != len(models):
@@ -105,6 +107,8 @@ def make_spec(ask: Ask, made: Asked | None = None) -> RunSpec:
     detector, reader, embedder = one("detector", ask.detector), one("reader", ask.reader), one("embedder", ask.embedder)
     judges = some("judge", ask.judges)
     roles = {b.role for b in (detector, reader, embedder, *judges) if b is not None}
+    is_open = not ask.detector and detector is None
+    relations, wanting = bind_relations(by_role["relation"], roles, ask.relation, kept, is_open=is_open)
     return RunSpec(
         suite=suite,
         models=models,
@@ -113,7 +117,8 @@ def make_spec(ask: Ask, made: Asked | None = None) -> RunSpec:
         embedder=embedder,
         judges=judges,
         colourist=colourist() if detector else None,
-        relations=bind_relations(by_role["relation"], roles, ask.relation, kept),
+        relations=relations,
+        wanting=wanting,
         headline=ask.relation,
         size=ask.size,
         repeats=max(ask.repeats, 2) if ask.control else ask.repeats,
@@ -121,6 +126,12 @@ def make_spec(ask: Ask, made: Asked | None = None) -> RunSpec:
         control=ask.control,
         only=tuple((key, value) for key, value in split_settings(ask.only).items()),
     )
+
+
+def _observers_of(models: Sequence[Binding]) -> dict[str, str]:
+    """Who looks at the pictures of these models by default: whom all of them name."""
+    first, *others = [binding.about.defaults for binding in models] or [{}]
+    return {role: name for role, name in first.items() if all(other.get(role) == name for other in others)}
 
 
 def bind_each(
@@ -160,29 +171,36 @@ def component_spec(role: str, text: str, options: Mapping[str, str] | None = Non
 
 
 def bind_relations(
-    options: Mapping[str, str], roles: Iterable[str], headline: str = "", kept: Kept | None = None
-) -> tuple[Binding, ...]:
-    """Every relation whose needed roles are bound; each gets the options it knows."""
+    options: Mapping[str, str],
+    roles: Iterable[str],
+    headline: str = "",
+    kept: Kept | None = None,
+    *,
+    is_open: bool = False,
+) -> tuple[tuple[Binding, ...], tuple[Binding, ...]]:
+    """Every relation whose needed roles are bound, and those that want for a detector where one is_open to be named."""
     bound_roles = set(roles)
     classes = {entry.name: load("relation", entry.name) for entry in entries("relation")}
     if headline and headline not in classes:
         raise unknown_name("relation", headline, classes)
     names_of: dict[str, set[str]] = {}
-    bindings = []
+    bindings: list[Binding] = []
+    wanting: list[Binding] = []
     for name, relation in classes.items():
         names_of[name] = option_names("relation", name)
         missing = [role for role in about_of(relation).needs if role not in bound_roles]
-        if missing and name == headline:
+        wants_detector = is_open and missing == ["detector"]
+        if missing and name == headline and not wants_detector:
             raise UsageError(f"the relation {name!r} needs a {missing[0]}; name one with --{missing[0]}")
-        if not missing:
+        if not missing or wants_detector:
             mine = _own("relation", name, options, names_of[name], kept or {})
-            bindings.append(bind(ComponentSpec(role="relation", name=name, options=mine)))
+            (wanting if missing else bindings).append(bind(ComponentSpec(role="relation", name=name, options=mine)))
     for key in options:
         if not any(key in names for names in names_of.values()):
             raise unknown_name("option of relation", key, set().union(*names_of.values()))
-    if not bindings:
-        raise UsageError("no relation can be judged with these roles; bind a detector, e.g. --detector pocket")
-    return tuple(bindings)
+    if not bindings and not wanting:
+        raise UsageError("no relation can be judged with these roles; name somebody who looks, as --detector does")
+    return tuple(bindings), tuple(wanting)
 
 
 def ask_again(asked: Asked) -> Ask:

@@ -17,7 +17,8 @@ from salva.core.options import as_typed
 from salva.core.spec import Binding, RunSpec
 from salva.engine.progress import Progress
 from salva.errors import StoreError, UsageError
-from salva.registry import defaults, rebind
+from salva.registry import bind, colourist, defaults, rebind
+from salva.run.ask import component_spec
 from salva.store.blobs import IMAGES
 from salva.store.lock import LOCK_FILE
 from salva.store.reading import DATABASE
@@ -42,7 +43,7 @@ def find_directory(spec: RunSpec, parent: Path, progress: Progress) -> Path:
             content = read_run_file(sibling)
         except StoreError:
             continue
-        if content is not None and not _differing(content, spec):
+        if content is not None and not _differing(content, _seen_as_before(spec, content.asked)):
             progress.note(f"{str(sibling)!r} is this run under the name of an earlier version; it goes on there")
             return sibling
     return directory
@@ -60,6 +61,7 @@ def settle(directory: Path, spec: RunSpec, stored: RunFile | None = None) -> Run
     if content is None:
         _refuse_strangers(directory)
         return spec
+    spec = _seen_as_before(spec, content.asked)
     if differing := _differing(content, spec):
         raise UsageError(
             f"{str(directory)!r} holds a run that was asked differently ({'; '.join(differing)}); "
@@ -86,7 +88,9 @@ def rules_kept(asked: Asked, made: Asked) -> str:
         if component.options.get(option) != value
     ]
     new = [f"{c.name} is not judged" for c in asked.relations if (c.role, c.name) not in before]
-    return "; ".join(kept + new)
+    now = {(component.role, component.name) for component in asked.components()}
+    looking = [f"{c.name} is its {c.role}" for c in made.observers if (c.role, c.name) not in now]
+    return "; ".join(kept + new + looking)
 
 
 def _refuse_strangers(directory: Path) -> None:
@@ -128,6 +132,22 @@ def _told(choice: Choice, name: str) -> str:
 def _short(value: Json) -> str:
     text = as_typed(value) or "none" if isinstance(value, list) else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 120 else f"{text[:117]}..."
+
+
+def _seen_as_before(spec: RunSpec, made: Asked) -> RunSpec:
+    """The same with the detector a run was made with, where the command leaves it open: once every model had one."""
+    detector = next((observer for observer in made.observers if observer.role == "detector"), None)
+    if not spec.wanting or detector is None:
+        return spec
+    options = {name: as_typed(value) for name, value in detector.options.items()}
+    relations = sorted((*spec.relations, *spec.wanting), key=lambda binding: binding.label)
+    return dataclasses.replace(
+        spec,
+        detector=bind(component_spec("detector", detector.name, options)),
+        colourist=colourist(),
+        relations=tuple(relations),
+        wanting=(),
+    )
 
 
 def _as_made(spec: RunSpec, made: Asked) -> RunSpec:

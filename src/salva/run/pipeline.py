@@ -26,6 +26,7 @@ from salva.errors import UsageError
 from salva.registry import bind
 from salva.run import environment as surroundings
 from salva.run.directory import rules_kept, settle
+from salva.run.foresight import refuse_unwatched
 from salva.run.ledger import CaseCount, asked_before, finished_summary, keep_cases, open_ledger, stamp_finished
 from salva.run.plan import planned_cases
 from salva.run.summary import RunSummary
@@ -56,6 +57,7 @@ def execute(
     finished = finished_summary(directory, spec, retry_refused)
     if finished is not None:
         return finished
+    refuse_unwatched(spec)
     cast_ = Cast.of(spec)
     with closing(open_executor(executor)) as workplace, open_run(directory, "write") as store:
         # Again, now that nobody else can write: two processes may have found the directory empty.

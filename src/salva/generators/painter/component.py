@@ -48,7 +48,7 @@ class Painter:
     """Paints what a formula says, from sprites; flawless unless faults are planted."""
 
     version: ClassVar[str] = "1"
-    about: ClassVar[About] = About(sees_formula=True, seeds_hold=True)
+    about: ClassVar[About] = About(sees_formula=True, seeds_hold=True, defaults={"detector": "pocket"})
     habits: ClassVar[Habits] = Habits(batch_size=8)
     Options = PainterOptions
 
