@@ -109,6 +109,15 @@ def test_report_json_has_the_contract_keys(run_directory: Path) -> None:
     low, high = figures["interval"]
     assert low < figures["violation_rate"] < high
     assert figures["excess"] is not None
+    wording = figures["wording_difference"]
+    assert wording["difference"] == pytest.approx(wording["second"] - wording["first"])
+    assert wording["interval"][0] <= wording["difference"] <= wording["interval"][1]
+    assert wording["seed_noise"] > 0, "faults are drawn anew for every picture"
+    assert set(figures["wording_by_law"]) >= {"commutative", "de-morgan"}
+    controls = next(table for table in figures["tables"] if table["name"] == "control")
+    assert [row[0] for row in controls["rows"]] == ["same-scene", "truth"], "truth has its control too"
+    low, high = figures["rates"]["wrong"]["without_one_template"]
+    assert low < figures["violation_rate"] < high
     assert figures["errors"]["entity-omission"] > 0
 
 

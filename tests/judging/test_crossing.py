@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from salva.core.about import About
 from salva.core.case import Case, Prompt
 from salva.core.image import ImageRef
+from salva.core.judged import Rate
 from salva.core.observation import Detection, Detections
-from salva.core.protocols import Look, Query
+from salva.core.protocols import Conclusion, Look, Query, Sight
 from salva.core.verdict import Outcome
 from salva.judging.crossing import can_cross, crossed
 from salva.judging.waves import Missing, Waves
@@ -60,3 +64,35 @@ def test_a_missing_neighbour_fails_the_control_and_other_missing_images_are_left
     rest = crossed(repeats, 2)
     assert rest.conclusion.outcome is Outcome.HOLDS
     assert rest.conclusion.scores == {"differs_between": 0.0, "differs_within_a": 0.0, "n_compared": 3.0}
+
+
+class _Right(FakeSame):
+    """Each picture by itself: right when it shows a cat."""
+
+    about = About(needs=("detector",), rate=Rate.WRONG, has_control=True)
+
+    def judge(self, case: Case, sights: Mapping[str, Sight]) -> Conclusion:  # what it shows is enough
+        if any("unsure" in sight.image.image_id for sight in sights.values()):
+            return Conclusion(outcome=Outcome.INCONCLUSIVE, reason="nobody could tell")
+        scores = {f"right_{role}": float("cat" in sight.image.image_id) for role, sight in sights.items()}
+        return Conclusion(outcome=Outcome.HOLDS if all(scores.values()) else Outcome.VIOLATED, scores=scores)
+
+
+def test_pictures_held_against_their_own_prompts_differ_when_one_is_right() -> None:
+    def right(a: str, b: str) -> Waves:
+        waves = seen(a, b)
+        waves.relation = _Right(FakeSame.Options())
+        return waves
+
+    # The first wording is always wrong, the second always right: all harm and no noise.
+    harmed = crossed([right("dog", "cat")] * 3, 0).conclusion
+    assert harmed.outcome is Outcome.HOLDS
+    assert harmed.scores["differs_between"] == 1.0
+    assert harmed.scores["differs_within_a"] == harmed.scores["differs_within_b"] == 0.0
+    noisy = crossed([right("dog", "cat"), right("cat", "dog")], 0).conclusion
+    assert noisy.outcome is Outcome.VIOLATED
+    assert (noisy.scores["differs_between"], noisy.scores["excess"]) == (0.0, -1.0)
+    blank = crossed([right("nothing", "nothing")] * 2, 0).conclusion
+    assert blank.scores["excess"] == 0.0
+    blind = crossed([right("cat", "cat"), right("unsure", "cat")], 0).conclusion
+    assert (blind.outcome, blind.scores) == (Outcome.INCONCLUSIVE, {"n_compared": 0.0})

@@ -87,7 +87,7 @@ def test_control_stands_beside_the_same_seed_rate_of_the_same_cases() -> None:
     verdicts += [make_verdict(case.case_id, VIOLATED if n in (0, 2, 3) else HOLDS) for n, case in enumerate(cases)]
     measured = _measured(cases, verdicts)
     row = _named(next(table for table in measured.tables if table.name == "control"))
-    assert (row["n"], row["excess"], row["same_seed_rate"]) == (2, 0.75, 0.5)
+    assert (row["n"], row["squared_distance"], row["same_seed_rate"]) == (2, 0.75, 0.5)
     assert measured.numbers["excess"] == 0.75
 
 

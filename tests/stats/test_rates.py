@@ -17,6 +17,7 @@ from salva.stats.rates import (
     seeds_interval,
     seeds_variance,
     things_interval,
+    without_one,
 )
 from salva.stats.student import t_95
 
@@ -37,6 +38,14 @@ def test_the_rate_is_the_mean_over_categories_and_the_variance_that_of_the_contr
     assert seeds_variance(cases) == pytest.approx(variance)
     rate = 1 / 3
     assert seeds_interval(cases) == wilson(rate, rate * (1 - rate) / variance)
+
+
+def test_the_range_without_one_category_names_the_one_that_carries_the_rate() -> None:
+    left = without_one(_cases(("one", 1), ("two", 4), ("three", 0)))
+    assert left is not None
+    assert (left.low, left.low_without) == (pytest.approx(0.125), "two")
+    assert (left.high, left.high_without) == (pytest.approx(0.625), "three")
+    assert without_one(_cases(("one", 1))) is None
 
 
 def test_a_category_of_one_case_takes_the_share_of_all() -> None:
@@ -114,11 +123,25 @@ def test_a_mean_at_its_ceiling_is_not_certain() -> None:
     assert mean_interval({0: [1.0, 0.5]}) is None
 
 
-def test_a_difference_is_paired_and_students() -> None:
+def test_a_difference_is_paired_students_and_as_wide_as_one_more_each_way_makes_it() -> None:
     values = [0.0, 1.0, 0.0, 1.0, 1.0]
     interval = difference_interval({"": values})
     assert interval is not None
-    half = t_95(4) * sqrt(sum((v - 0.6) ** 2 for v in values) / 4 / 5)
+    half = t_95(4) * sqrt(sum((v - 0.6) ** 2 for v in values) / 4 / 5 + 2 / 25)
     assert interval.low == pytest.approx(0.6 - half)
-    assert interval.high == pytest.approx(0.6 + half)
+    assert interval.high == 1.0, "no difference of shares is larger"
+    many = difference_interval({"": values * 100})
+    assert many is not None
+    assert many.high - many.low == pytest.approx(2 * t_95(499) * sqrt(0.24 / 499 + 2 / 500**2))
     assert difference_interval({"": [1.0]}) is None
+
+
+def test_no_difference_seen_is_not_none_for_sure() -> None:
+    few, many = difference_interval({"": [0.0] * 20}), difference_interval({"": [0.0] * 2000})
+    assert few is not None
+    assert many is not None
+    assert few.high == -few.low > 3 / 20 * 0.8, "three in twenty would show none once in twenty times"
+    assert 0 < many.high < 0.002
+    repeated = difference_interval({"": [0.0] * 20}, n_repeats=4)
+    assert repeated is not None
+    assert few.high / 4 < repeated.high < few.high

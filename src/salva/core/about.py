@@ -80,7 +80,8 @@ class About:
     errors: Mapping[str, str] = field(default_factory=dict)
     """Relations: the error types they can report, each with one sentence."""
     has_control: bool = False
-    """Relations: whether any two images can be put in their two places, so that seed noise can be measured."""
+    """Relations: whether seed noise can be measured by them: any two images can be put in their two places, or (for
+    Rate.WRONG) each image is right or wrong by itself."""
     rate: Rate | None = None
     """Relations: what their violations are a rate of that reports know; None for a figure of their own."""
     scoring: PairScoring | None = None

@@ -62,6 +62,8 @@ class Judgements:
     relations: Mapping[str, JudgedBy] = field(default_factory=dict)
     has_own_figure: bool = False
     """Whether the suite leads with a figure of its own, beside which rates only stand."""
+    apart: tuple[str, str] | None = None
+    """A label and its value: cases with it are counted apart from the leading rate."""
 
     def rate_of(self, relation: str) -> Rate | None:
         """What the violations of a relation are a rate of."""

@@ -18,6 +18,8 @@ class KeyFigure:
     """Ends of a 95 % interval."""
     is_share: bool = False
     """Whether it is a share between 0 and 1, shown as percent."""
+    is_difference: bool = False
+    """Whether it is a difference of two shares, shown in points with its sign."""
     note: str = ""
     """Over how many, and what it means: one short sentence."""
     is_aside: bool = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from salva.core.table import Cell, KeyFigure
 
 NOTHING = "–"
-_SHARES = ("rate", "low", "high", "excess", "ours")
+_SHARES = ("rate", "low", "high", "squared_distance", "difference", "wording_difference", "seed_noise", "ours")
 
 
 def percent(value: float | None, digits: int = 1) -> str:
@@ -18,9 +18,17 @@ def interval_text(low: float | None, high: float | None) -> str:
     return NOTHING if low is None or high is None else f"{low * 100:.1f} to {high * 100:.1f} %"
 
 
+def points(value: float | None) -> str:
+    """A difference of shares in points, with its sign; a dash for none."""
+    return NOTHING if value is None else f"{value * 100 + 0.0:+.1f} points"
+
+
 def figure_text(figure: KeyFigure) -> tuple[str, str]:
     """A key figure's value, and its interval and note in one line."""
-    if figure.is_share:
+    if figure.is_difference:
+        value, (low, high) = points(figure.value), (figure.low, figure.high)
+        ends = NOTHING if low is None or high is None else f"{low * 100:+.1f} to {high * 100:+.1f} points"
+    elif figure.is_share:
         value, ends = percent(figure.value), interval_text(figure.low, figure.high)
     else:
         value = NOTHING if figure.value is None else f"{figure.value:.3f}"

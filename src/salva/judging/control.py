@@ -1,7 +1,7 @@
-"""What rewording adds over seed noise: the crossed-seed control, averaged.
+"""How far apart two wordings are, as distributions of pictures: the crossed-seed control, averaged.
 
-Takes control verdicts with their scores, gives the excess and its interval. How two images are
-compared is the relation's business; here only the shares of differing pairs arrive.
+Takes control verdicts with their scores, gives the excess and its interval. How two images are compared is the
+relation's business; here only the shares of differing pairs arrive. What people mean by harm is in wordings.py.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from salva.core.judged import Judged
+from salva.core.judged import Judged, Judgements, Rate
 from salva.judging.crossing import BETWEEN, WITHIN_A, WITHIN_B
+from salva.judging.headline import of_main_observers
 from salva.judging.tally import cluster_of
 from salva.stats.bootstrap import cautious_macro
 from salva.stats.intervals import Interval
@@ -27,9 +28,19 @@ class Excess:
     """P(A_i differs from A_j): same wording, other seed."""
     within_b: float
     excess: float
-    """between - (within_a + within_b) / 2."""
+    """between - (within_a + within_b) / 2: half the squared distance of what the two wordings show."""
     interval: Interval | None
     """95 %, clusters or cases drawn again, whichever is wider; None with fewer than two clusters."""
+
+
+def compared_controls(judgements: Judgements) -> list[Judged]:
+    """The control verdicts of one relation: the one that compares two pictures, where it judged; else the leading."""
+    controls = of_main_observers(judgements.controls)
+    judged_by = dict.fromkeys(control.verdict.relation for control in controls)
+    leading = [one.verdict.relation for one in judgements.headline[:1]]
+    named = (judgements.of_rate(Rate.INCONSISTENT), *leading, *judged_by)
+    relation = next((name for name in named if name in judged_by), "")
+    return [control for control in controls if control.verdict.relation == relation]
 
 
 def excess_of(controls: Sequence[Judged]) -> Excess | None:

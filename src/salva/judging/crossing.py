@@ -1,14 +1,17 @@
 """The control arm: wordings and seeds crossed, to see how much two pictures differ by luck alone.
 
-Takes the waves of every repeat of a case under one relation, gives one conclusion a repeat. Pure.
+Takes the waves of every repeat of a case under one relation, gives one conclusion a repeat. Two pictures differ when
+the relation says so of them; under a relation that holds each picture against its own prompt, when one is right and
+the other is not. Pure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from salva.core.about import about_of
+from salva.core.judged import Rate
 from salva.core.protocols import Conclusion, Sight
 from salva.core.verdict import Outcome
 from salva.judging.waves import Concluded, Missing, Waves, concluded
@@ -18,13 +21,18 @@ WITHIN_A = "differs_within_a"
 WITHIN_B = "differs_within_b"
 """Scores of a control verdict: the share of pictures that differ."""
 
+_Seen = Mapping[tuple[int, str], Sight | Missing]
+"""Repeat and prompt role to what was seen of that picture."""
+_Compared = Callable[[str, int, str], Conclusion | Missing]
+"""The picture of a role in the repeat at hand beside that of another repeat and role."""
+
 N_OTHERS = 8
 """With many repeats each one is crossed with this many others, the next ones in a circle: the cost
 grows with repeats and not with their square, and every repeat still meets as many as any other."""
 
 
 def can_cross(waves: Waves) -> bool:
-    """Whether any two images can be put in a relation's two places."""
+    """Whether a relation can say of any two images of a case if they differ."""
     return about_of(type(waves.relation)).has_control and len(waves.case.prompts) == 2
 
 
@@ -37,13 +45,8 @@ def crossed(repeats: Sequence[Waves], i: int) -> Concluded:
     a, b = (prompt.role for prompt in waves.case.prompts)
     others = [(i + step) % n for step in range(1, min(n - 1, N_OTHERS) + 1)]
     seen = {(k, role): repeats[k].sight(role) for k in (i, *others) for role in (a, b)}
-
-    def compared(own: str, k: int, other: str) -> Conclusion | Missing:
-        first, second = seen[i, own], seen[k, other]
-        if isinstance(first, Missing):
-            return first
-        return second if isinstance(second, Missing) else waves.judged({a: first, b: second})
-
+    holds_each_by_itself = about_of(type(waves.relation)).rate is Rate.WRONG
+    compared = (_by_what_is_right if holds_each_by_itself else _side_by_side)(waves, i, seen)
     shown = {a: seen[i, a], b: seen[others[0], a]}
     images = {role: sight.image.image_id for role, sight in shown.items() if isinstance(sight, Sight)}
     neighbour = compared(a, others[0], a)
@@ -61,3 +64,34 @@ def crossed(repeats: Sequence[Waves], i: int) -> Concluded:
         scores["excess"] = scores[BETWEEN] - (scores[WITHIN_A] + scores[WITHIN_B]) / 2
     scores["n_compared"] = float(n_compared)
     return concluded(replace(neighbour, scores=scores), images)
+
+
+def _side_by_side(waves: Waves, i: int, seen: _Seen) -> _Compared:
+    """Two pictures in the relation's two places."""
+    a, b = (prompt.role for prompt in waves.case.prompts)
+
+    def compared(own: str, k: int, other: str) -> Conclusion | Missing:
+        first, second = seen[i, own], seen[k, other]
+        if isinstance(first, Missing):
+            return first
+        return second if isinstance(second, Missing) else waves.judged({a: first, b: second})
+
+    return compared
+
+
+def _by_what_is_right(waves: Waves, i: int, seen: _Seen) -> _Compared:
+    """Each picture in its own place, where it is right or wrong."""
+    a, b = (prompt.role for prompt in waves.case.prompts)
+    pairs = {k: _side_by_side(waves, k, seen)(a, k, b) for k in dict.fromkeys(k for k, _ in seen)}
+
+    def compared(own: str, k: int, other: str) -> Conclusion | Missing:
+        rights = []
+        for pair, role in ((pairs[i], own), (pairs[k], other)):
+            if isinstance(pair, Missing):
+                return pair
+            if f"right_{role}" not in pair.scores:
+                return Conclusion(outcome=Outcome.INCONCLUSIVE, reason=pair.reason)
+            rights.append(pair.scores[f"right_{role}"])
+        return Conclusion(outcome=Outcome.HOLDS if rights[0] == rights[1] else Outcome.VIOLATED)
+
+    return compared

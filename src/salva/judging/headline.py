@@ -25,8 +25,12 @@ def judgements(
     relations: Mapping[str, JudgedBy],
     chosen: str = "",
     leads: str = "",
+    apart: tuple[str, str] | None = None,
 ) -> Judgements:
-    """All verdicts on one model, joined and with the leading ones chosen; leads: what the suite leads with."""
+    """All verdicts on one model, joined and with the leading ones chosen.
+
+    leads: what the suite leads with; apart: the label and value of cases that it counts apart.
+    """
     pairs = join(cases, verdicts, PAIR)
     rates = {name: relation.rate for name, relation in relations.items()}
     return Judgements(
@@ -38,6 +42,7 @@ def judgements(
         chosen=chosen,
         relations=relations,
         has_own_figure=bool(leads) and not chosen,
+        apart=apart,
     )
 
 

@@ -18,7 +18,7 @@ from salva.judging.headline import of_main_observers
 from salva.logic.formula import entities
 from salva.logic.notation import parse
 from salva.stats.intervals import Interval, implied_bounds
-from salva.stats.rates import Counted, macro, seeds_interval, share, things_interval
+from salva.stats.rates import Counted, LeftOut, macro, seeds_interval, share, things_interval, without_one
 
 MACRO, POOLED = "macro", "pooled"
 WRONG_ALIKE = "wrong_alike"
@@ -48,6 +48,8 @@ class Figure:
     n: int
     """Verdicts that enter the rate."""
     n_undecided: int
+    without_one: LeftOut | None = None
+    """How far the mean over categories moves when one of them is left out; None for a plain share."""
 
     @property
     def coverage(self) -> float | None:
@@ -87,6 +89,7 @@ def figure_of(hits: Sequence[Hit], relation: str, average: str, apart: tuple[str
         bounds=implied_bounds(n_hits, n_decided, len(leading) - n_decided),
         n=n_decided,
         n_undecided=len(leading) - n_decided,
+        without_one=without_one(averaged),
     )
 
 

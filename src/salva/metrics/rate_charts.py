@@ -1,4 +1,4 @@
-"""Charts of violation rates, for any suite: by category, by error type, and of the rewording against its control."""
+"""Charts of violation rates, for any suite: by category, error type and wording, and of wordings and seeds crossed."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from salva.core.chart import Chart, ChartKind
 from salva.core.table import Cell, Table
+from salva.metrics.wording_table import WORDINGS, wording_chart
 
 BY_CATEGORY = "by-category"
 
@@ -45,6 +46,8 @@ def rate_charts(tables: Sequence[Table]) -> Iterator[Chart]:
             filters={"error": "error"},
             note="Share of what broke that shows the error; n show it, and one can show several.",
         )
+    if WORDINGS in by_name:
+        yield wording_chart(by_name[WORDINGS])
     if "control" in by_name:
         yield _control(by_name["control"])
 
@@ -55,13 +58,13 @@ def _control(table: Table) -> Chart:
     rows: list[tuple[Cell, ...]] = [
         ("other wording, other seed", row["differs_between"], None, None),
         ("same wording, other seed", sum(within) / len(within) if within else None, None, None),
-        ("excess of the rewording", row["excess"], row["low"], row["high"]),
+        ("squared distance of the wordings", row["squared_distance"], row["low"], row["high"]),
         ("other wording, same seed", row["same_seed_rate"], row["same_seed_low"], row["same_seed_high"]),
     ]
-    lowest = min(value for name in ("excess", "low") if isinstance(value := row[name] or 0.0, float))
+    lowest = min(value for name in ("squared_distance", "low") if isinstance(value := row[name] or 0.0, float))
     return Chart(
         name="control",
-        title="Is it the wording? Control and excess",
+        title="Wordings and seeds crossed: how often two pictures differ",
         kind=ChartKind.BARS,
         table=Table(name=table.name, columns=("pictures", "share", "low", "high"), rows=tuple(rows)),
         x="pictures",
@@ -72,5 +75,5 @@ def _control(table: Table) -> Chart:
         is_share=True,
         ends=(min(0.0, lowest), 1.0),
         note=f"The share of picture pairs that differ under {row['relation']}. Seed noise and detector noise are in "
-        "both of the first two and cancel in the excess.",
+        "both of the first two; what the first has more is half the squared distance of what two wordings show.",
     )

@@ -1,7 +1,7 @@
 """Metric: how often relations broke, for any suite.
 
 Takes the verdicts on one model, gives the headline rate with interval and bounds,
-its macro average, the excess over seed noise, and the tables behind them. Knows no suite's
+its macro average, what rewording does, and the tables behind them. Knows no suite's
 laws; tables by law and modifier are another metric's.
 """
 
@@ -17,11 +17,12 @@ from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
 from salva.core.verdict import Outcome, observers_text
-from salva.judging.control import excess_of
+from salva.judging.control import compared_controls, excess_of
 from salva.judging.headline import is_open, main_observers, of_main_observers
 from salva.judging.pair_kinds import PairKind, pair_kind
 from salva.judging.tally import RATE_COLUMNS, Tally, macro_rate, tally, tally_by
 from salva.metrics.rate_charts import rate_charts
+from salva.metrics.wording_table import wording_table
 from salva.stats.intervals import Interval
 
 MAX_ROWS = 40
@@ -40,8 +41,7 @@ class ViolationRates:
     def measure(self, judgements: Judgements) -> Measured:
         """Tables and numbers for the report."""
         pairs, leading = judgements.pairs, judgements.headline
-        controls = of_main_observers(judgements.controls)
-        total, macro, excess = tally(leading), macro_rate(leading), excess_of(controls)
+        total, macro, excess = tally(leading), macro_rate(leading), excess_of(compared_controls(judgements))
         numbers: dict[str, float | None] = {"violation_rate": total.rate}
         numbers |= _ends("violation", total.interval()) | _ends("bound", total.bounds())
         numbers |= {"macro_rate": macro.rate, "n_categories": macro.n_categories} | _ends("macro", macro.interval)
@@ -52,7 +52,8 @@ class ViolationRates:
             _outcomes(pairs, leading),
             _by_category(leading),
             _errors(leading),
-            control_table(controls, pairs),
+            wording_table(judgements),
+            control_table(of_main_observers(judgements.controls), pairs),
             _relations_compared(judgements),
             _deciders(judgements),
             _findings(judgements.cases),
@@ -64,7 +65,7 @@ class ViolationRates:
 
 
 def control_table(controls: Sequence[Judged], pairs: Sequence[Judged]) -> Table | None:
-    """Excess by relation, with the disagreement of the two wordings at the same seed beside it."""
+    """How far apart the wordings are by relation, with their disagreement at the same seed beside it."""
     rows: list[tuple[Cell, ...]] = []
     main = main_observers(pairs)
     for relation in dict.fromkeys(judged.verdict.relation for judged in controls):
@@ -94,7 +95,7 @@ def control_table(controls: Sequence[Judged], pairs: Sequence[Judged]) -> Table 
             "differs_between",
             "differs_within_a",
             "differs_within_b",
-            "excess",
+            "squared_distance",
             "low",
             "high",
             "same_seed_rate",
@@ -102,8 +103,9 @@ def control_table(controls: Sequence[Judged], pairs: Sequence[Judged]) -> Table 
             "same_seed_high",
         ),
         rows=tuple(rows),
-        note="Excess is what rewording adds over seed and detector noise: other wording under another seed, "
-        "less same wording under another seed. The same-seed rate is the two wordings under one seed.",
+        note="How often two pictures differ: other wording and other seed, same wording and other seed. What the first "
+        "has more than the mean of the others is half the squared distance of what the two wordings show; a difference "
+        "of rates is in the table of wordings. The same-seed rate is the two wordings under one seed.",
     )
 
 

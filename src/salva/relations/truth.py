@@ -50,6 +50,7 @@ class Truth:
     about: ClassVar[About] = About(
         needs=("detector",),
         rate=Rate.WRONG,
+        has_control=True,
         errors={
             X_MISPOSITION: "Something stands at the wrong place from left to right.",
             Y_MISPOSITION: "Something stands at the wrong place from top to bottom.",

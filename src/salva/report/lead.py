@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from salva.core.judged import Rate
 from salva.core.table import KeyFigure
-from salva.figures.formats import interval_text
+from salva.figures.formats import interval_text, percent
 from salva.judging.leading import Leading
 from salva.judging.rates import MACRO, WRONG_ALIKE, Figure
+from salva.judging.wordings import WordingDifference
 
 _SAYS = {
     str(Rate.WRONG): "have a picture that does not show what its own prompt says",
@@ -34,7 +35,9 @@ def sentence_of(leading: Leading, unit: str) -> str:
         return f"of no decided {unit}"
     says = _SAYS.get(leading.rate or "", "broke their relation")
     over = f", averaged over {figure.over}" if figure.average == MACRO else ""
-    return f"of {figure.n:,} decided {unit} {says}{over}"
+    left = figure.without_one
+    apart = f", {interval_text(left.low, left.high)} without any one of them" if over and left else ""
+    return f"of {figure.n:,} decided {unit} {says}{over}{apart}"
 
 
 def interval_of(leading: Leading) -> str:
@@ -56,6 +59,34 @@ def asides_of(leading: Leading) -> Iterator[KeyFigure]:
     if leading.chance is not None:
         note = "pictures shuffled within the suite would get this; a faultless painter gets 0"
         yield KeyFigure(title="chance", value=leading.chance, is_share=True, is_aside=True, note=note)
+
+
+def wording_figures(wording: WordingDifference | None, numbers: Mapping[str, float | None]) -> Iterator[KeyFigure]:
+    """What rewording does: the paired difference first, then the distance of what the two wordings show."""
+    if wording is not None:
+        noise = f"seed noise: one wording under two seeds differs in {percent(wording.seed_noise)}"
+        if wording.seed_noise is None:
+            noise = f"seed noise unknown: {wording.why_no_seed_noise}"
+        low, high = (wording.interval.low, wording.interval.high) if wording.interval else (None, None)
+        yield KeyFigure(
+            title="second wording against first",
+            value=wording.difference,
+            low=low,
+            high=high,
+            is_difference=True,
+            is_aside=True,
+            note=f"wrong {percent(wording.second)} against {percent(wording.first)} in {wording.n:,} pairs; {noise}",
+        )
+    if numbers.get("excess") is not None:
+        yield KeyFigure(
+            title="squared distance of wordings",
+            value=numbers["excess"],
+            low=numbers.get("excess_low"),
+            high=numbers.get("excess_high"),
+            is_share=True,
+            is_aside=True,
+            note="half the squared distance of what two wordings show, seed noise taken off",
+        )
 
 
 def warning_of(leading: Leading) -> str:

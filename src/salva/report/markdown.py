@@ -50,9 +50,6 @@ def _model(model: ModelSummary, unit: str) -> list[str]:
     if warning := warning_of(model.leading):
         rates.append(f"- **{escape(warning)}**")
     rates += [_figure(figure) for figure in model.asides]
-    if numbers.get("excess") is not None:
-        ends = interval_text(numbers.get("excess_low"), numbers.get("excess_high"))
-        rates.append(f"- Excess over seed noise: {percent(numbers['excess'])} ({ends})")
     undecided = model.outcomes["INCONCLUSIVE"] + model.outcomes["FAILED"]
     bounds = interval_text(numbers.get("bound_low"), numbers.get("bound_high"))
     rates.append(

@@ -26,14 +26,15 @@ from salva.core.verdict import Outcome, Verdict
 from salva.judging.headline import is_open, judgements
 from salva.judging.leading import Leading, leading_of
 from salva.judging.rates import RATES, Figure
-from salva.report.lead import asides_of
+from salva.judging.wordings import WordingDifference, differences_by_law, wording_difference
+from salva.report.lead import asides_of, wording_figures
 from salva.stats.intervals import Interval
 from salva.store.queries import read_records
 
 _RATES = "violation-rates"
 _FIGURES = (
     *("outcomes", "violation_rate", "interval", "interval_things", "headline", "rates", "macro_rate", "excess"),
-    *("errors", "gate", "previous"),
+    *("wording_difference", "wording_by_law", "errors", "gate", "previous"),
 )
 Ends = tuple[float | None, float | None]
 
@@ -64,6 +65,9 @@ class ModelSummary:
     """What a gate last decided of it."""
     leading: Leading = field(default_factory=Leading)
     """The rate that leads and the three that stand together."""
+    wording: WordingDifference | None = None
+    """How much more often the second wording is wrong; None where nothing says which pictures are right."""
+    wording_by_law: Mapping[str, WordingDifference] = field(default_factory=dict)
 
     @property
     def violation_rate(self) -> float | None:
@@ -102,6 +106,8 @@ class ModelSummary:
             "headline": self._headline_json(),
             "rates": {name: rate_json(leading.rates.get(name)) for name in RATES},
             "macro_rate": self.numbers.get("macro_rate"),
+            "wording_difference": wording_json(self.wording),
+            "wording_by_law": {name: wording_json(wording) for name, wording in self.wording_by_law.items()},
             "excess": self.numbers.get("excess"),
             "errors": dict(self.errors),
             "gate": self.gate,
@@ -188,10 +194,18 @@ class Summary:
                 model.violation_rate,
                 *model.interval,
                 model.numbers.get("macro_rate"),
-                model.numbers.get("excess"),
+                model.wording.difference if model.wording else None,
             )
             rows.append((model.model, *counts, *rates))
-        columns = ("model", *(str(outcome) for outcome in Outcome), "rate", "low", "high", "macro_rate", "excess")
+        columns = (
+            "model",
+            *(str(outcome) for outcome in Outcome),
+            "rate",
+            "low",
+            "high",
+            "macro_rate",
+            "wording_difference",
+        )
         return Table(name="models", columns=columns, rows=tuple(rows))
 
     def joined_tables(self) -> tuple[Table, ...]:
@@ -268,6 +282,25 @@ def rate_json(figure: Figure | None) -> Json:
         "n": figure.n,
         "n_undecided": figure.n_undecided,
         "relation": figure.relation,
+        "without_one_template": None if (left := figure.without_one) is None else [left.low, left.high],
+        "left_out": None if left is None else [left.low_without, left.high_without],
+    }
+
+
+def wording_json(wording: WordingDifference | None) -> Json:
+    """The paired difference of two wordings as programs read it."""
+    if wording is None:
+        return None
+    return {
+        "difference": wording.difference,
+        "interval": ends_json(wording.interval),
+        "first": wording.first,
+        "second": wording.second,
+        "seed_noise": wording.seed_noise,
+        "reason": wording.why_no_seed_noise,
+        "n": wording.n,
+        "n_cases": wording.n_cases,
+        "relation": wording.relation,
     }
 
 
@@ -291,7 +324,7 @@ def _summarise_model(
     is_whole: bool,
 ) -> ModelSummary:
     relations, about = _relations(asked, verdicts), registry.suite_about(suite)
-    judged = judgements(cases, verdicts, relations, asked.headline, about.leads)
+    judged = judgements(cases, verdicts, relations, asked.headline, about.leads, about.apart)
     before = judgements(cases, verdicts, relations, asked.led_as_before().headline)
     leading = judged.headline
     outcomes = Counter(pair.verdict.outcome for pair in leading)
@@ -321,6 +354,7 @@ def _summarise_model(
         key_figures += [figure for figure in measured.key_figures if not figure.is_aside]
         asides += [figure for figure in measured.key_figures if figure.is_aside]
     leads = leading_of(judged, before, about.apart, len(cases) * asked.repeats)
+    wording = wording_difference(judged)
     if leads.figure is not None:
         ends = leads.figure.interval
         numbers |= {"violation_rate": leads.figure.rate}
@@ -338,8 +372,10 @@ def _summarise_model(
         charts=tuple(charts),
         key_figures=tuple(key_figures),
         open_cases=_open_cases(judged),
-        asides=(*asides_of(leads), *asides),
+        asides=(*asides_of(leads), *wording_figures(wording, numbers), *asides),
         leading=leads,
+        wording=wording,
+        wording_by_law=differences_by_law(judged),
     )
 
 

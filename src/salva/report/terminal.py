@@ -73,9 +73,6 @@ def _small_print(model: ModelSummary, unit: str) -> list[str]:
     for figure in model.asides:
         value, note = figure_text(figure)
         lines.append(f"{figure.title}  {value}" + (f" ({note})" if note else ""))
-    if numbers.get("excess") is not None:
-        ends = interval_text(numbers.get("excess_low"), numbers.get("excess_high"))
-        lines.append(f"excess         {percent(numbers['excess'])} over seed noise (95 %: {ends})")
     if model.errors:
         lines.append("errors         " + ", ".join(f"{error} {n}" for error, n in model.errors.items()))
     undecided = model.outcomes["INCONCLUSIVE"] + model.outcomes["FAILED"]

@@ -53,6 +53,28 @@ def by_category(cases: Iterable[Counted]) -> dict[str, list[Counted]]:
     return _grouped(cases, lambda case: case.category)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """How far a mean over categories moves when one of them is left out."""
+
+    low: float
+    high: float
+    low_without: str
+    """The category whose absence gives the lowest rate."""
+    high_without: str
+
+
+def without_one(cases: Iterable[Counted]) -> LeftOut | None:
+    """The lowest and highest rate with one category left out; None with fewer than two."""
+    shares = {name: share(group) for name, group in by_category(cases).items()}
+    if len(shares) < 2:
+        return None
+    total = sum(shares.values())
+    rates = {name: (total - value) / (len(shares) - 1) for name, value in shares.items()}
+    low_without, high_without = min(rates, key=rates.__getitem__), max(rates, key=rates.__getitem__)
+    return LeftOut(low=rates[low_without], high=rates[high_without], low_without=low_without, high_without=high_without)
+
+
 def seeds_interval(cases: Sequence[Counted]) -> Interval | None:
     """95 %: these prompts, other seeds. None without cases."""
     rate = macro(cases)
@@ -87,8 +109,7 @@ def things_interval(cases: Sequence[Counted]) -> Interval | str:
         return f"it takes {FEWEST_THINGS} different things, and these prompts are about {len(things)}"
     if not any(len({case.things for case in group}) > 1 for group in by_category(cases).values()):
         return "every category is about one set of things only"
-    left_out = [macro(case for case in cases if thing not in case.things) for thing in things]
-    rates = [value for value in left_out if value is not None]
+    rates = _left_out(cases, things)
     if len(rates) < FEWEST_THINGS:
         return "leaving out one thing leaves no case"
     variance = max(_jackknife(rates), seeds_variance(cases))
@@ -137,10 +158,12 @@ def mean_interval(values: Mapping[Hashable, Sequence[float]], pseudo: float | No
     return Interval(low=low, high=high)
 
 
-def difference_interval(differences: Mapping[str, Sequence[float]]) -> Interval | None:
-    """95 % of the mean over categories of paired differences, case by case; None where nothing varies.
+def difference_interval(differences: Mapping[str, Sequence[float]], n_repeats: float = 1) -> Interval | None:
+    """95 % of the mean over categories of paired differences of shares, one a case; None of one case alone.
 
-    The same variance as a rate's: within categories, a category of one case taking the spread of all.
+    The same variance as a rate's, with Student's t: within categories, a category of one case taking the spread of all.
+    To it comes what one more difference each way would add: none seen among few cases does not mean that there is none.
+    n_repeats: over how many a case's difference is a mean.
     """
     everything = [value for group in differences.values() for value in group]
     if len(everything) < 2:
@@ -148,9 +171,18 @@ def difference_interval(differences: Mapping[str, Sequence[float]]) -> Interval 
     centre = sum(sum(group) / len(group) for group in differences.values()) / len(differences)
     spread = _spread(everything)
     variances = [(_spread(group) if len(group) > 1 else spread) / len(group) for group in differences.values()]
+    n_even = len(differences) ** 2 / sum(1 / len(group) for group in differences.values())
+    variance = sum(variances) / len(differences) ** 2 + 2 * _one_more(everything, n_repeats) / n_even**2
     degrees = max(1, len(everything) - sum(len(group) > 1 for group in differences.values()))
-    half = t_95(degrees) * sqrt(sum(variances)) / len(differences)
-    return Interval(low=centre - half, high=centre + half)
+    half = t_95(degrees) * sqrt(variance)
+    return Interval(low=max(-1.0, centre - half), high=min(1.0, centre + half))
+
+
+def _one_more(differences: Sequence[float], n_repeats: float) -> float:
+    """The square of one more difference: as large as those seen, and at least that of one repeat of a case."""
+    seen = [value * value for value in differences if value]
+    least = (1 + LEAST_CORRELATION * (n_repeats - 1)) / n_repeats**2
+    return max(least, sum(seen) / len(seen) if seen else 0.0)
 
 
 def _within(group: Sequence[Counted], pooled: float) -> float:
@@ -180,6 +212,27 @@ def _n_even(cases: Sequence[Counted]) -> float:
 def _wilson_at(rate: float, variance: float, n_even: float, quantile: float) -> Interval:
     n = rate * (1 - rate) / variance if variance > 0 and 0 < rate < 1 else n_even
     return wilson(rate, n, quantile)
+
+
+def _left_out(cases: Sequence[Counted], things: Sequence[str]) -> list[float]:
+    """The rate without each thing and every case about it; none where that leaves no case."""
+    total: dict[str, list[int]] = {}
+    about: dict[str, dict[str, list[int]]] = {thing: {} for thing in things}
+    for case in cases:
+        for sums in (total, *(about[thing] for thing in set(case.things))):
+            hits_and_n = sums.setdefault(case.category, [0, 0])
+            hits_and_n[0] += case.n_hits
+            hits_and_n[1] += case.n
+    rates = []
+    for of_thing in about.values():
+        shares = []
+        for category, (n_hits, n) in total.items():
+            taken_hits, taken = of_thing.get(category, (0, 0))
+            if n > taken:
+                shares.append((n_hits - taken_hits) / (n - taken))
+        if shares:
+            rates.append(sum(shares) / len(shares))
+    return rates
 
 
 def _jackknife(rates: Sequence[float]) -> float:

@@ -17,8 +17,7 @@ from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, KeyFigure, Table
 from salva.core.verdict import OPTICAL_CHARACTER, Outcome
-from salva.judging.control import excess_of
-from salva.judging.headline import of_main_observers
+from salva.judging.control import compared_controls, excess_of
 from salva.judging.tally import RATE_COLUMNS, category_mean, macro_rate, tally, tally_by
 from salva.suites.metalogic.charts import charts_of
 
@@ -216,7 +215,7 @@ def _errors_by_law(leading: Sequence[Judged]) -> Table | None:
 
 def _control_by_law(judgements: Judgements) -> Table | None:
     groups: dict[str, list[Judged]] = {}
-    for pair in of_main_observers(judgements.controls):
+    for pair in compared_controls(judgements):
         groups.setdefault(pair.case.labels.get("law", ""), []).append(pair)
     rows: list[tuple[Cell, ...]] = []
     for law in sorted(groups, key=lambda law: _order((law,))):
@@ -226,7 +225,7 @@ def _control_by_law(judgements: Judgements) -> Table | None:
             rows.append((law, excess.n, excess.between, excess.within_a, excess.within_b, excess.excess, *ends))
     if not rows:
         return None
-    columns = ("law", "n", "differs_between", "differs_within_a", "differs_within_b", "excess", "low", "high")
+    columns = ("law", "n", "differs_between", "differs_within_a", "differs_within_b", "squared_distance", "low", "high")
     return Table(name="control by law", columns=columns, rows=tuple(rows))
 
 
