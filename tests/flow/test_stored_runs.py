@@ -125,6 +125,15 @@ def test_a_stored_run_is_reported_and_exported(runs: Path, name: str) -> None:
     assert verdicts(runs / name) == expected(runs, name)
 
 
+@pytest.mark.usefixtures("no_models")
+def test_looks_of_an_old_run_count_as_kept_from_its_threshold_on(runs: Path) -> None:
+    with pytest.raises(UsageError, match=r"looks of pocket that are stored have boxes with a score of 0\.4 or more"):
+        salva("judge", "plain", "--set", "relation.threshold=0.3", "--no-progress")
+    assert verdicts(runs / "plain") == expected(runs, "plain")
+    done = salva("judge", "plain", "--set", "relation.threshold=0.5", "--no-progress")
+    assert done.exit_code == 0, done.output
+
+
 @pytest.mark.usefixtures("runs")
 def test_asking_something_else_of_a_stored_run_is_refused() -> None:
     with pytest.raises(UsageError, match=r"was asked differently \(seed was 0, now 1\)"):

@@ -85,6 +85,8 @@ class RunSpec:
     control: bool = False
     only: tuple[tuple[str, str], ...] = ()
     """Labels a case must have, as (name, value)."""
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    """What whoever asked should hear before anything happens."""
 
     def observers(self) -> tuple[Binding, ...]:
         """Every bound perceiver."""

@@ -6,7 +6,7 @@ The command line and the Python API meet here. Nothing is loaded and nothing is 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from salva.core.about import about_of, options_of
 from salva.core.asked import Asked
@@ -87,9 +87,11 @@ def make_spec(ask: Ask, made: Asked | None = None) -> RunSpec:
     suite = bind(component_spec("suite", ask.suite, {**kept.get(("suite", ask.suite), {}), **by_role["suite"]}))
     _check_size(suite, ask.size)
     chosen = {**DEFAULTS, **suite.about.defaults}
+    notes: list[str] = []
 
     def some(role: str, texts: tuple[str, ...]) -> tuple[Binding, ...]:
         named = tuple(text for text in texts or (chosen[role],) if text != NOBODY)
+        notes.extend(_move_settings(role, named, by_role))
         if not named and by_role[role]:
             option = next(iter(by_role[role]))
             raise UsageError(f"{role}.{option} is set, but this run has no {role}; name one with --{role}")
@@ -109,6 +111,9 @@ def make_spec(ask: Ask, made: Asked | None = None) -> RunSpec:
     roles = {b.role for b in (detector, reader, embedder, *judges) if b is not None}
     is_open = not ask.detector and detector is None
     relations, wanting = bind_relations(by_role["relation"], roles, ask.relation, kept, is_open=is_open)
+    if detector is not None and detector.about.floor:
+        name = detector.about.floor
+        check_threshold(relations, getattr(detector.options, name), f"{detector.label} keeps", f"detector.{name}")
     return RunSpec(
         suite=suite,
         models=models,
@@ -125,6 +130,7 @@ def make_spec(ask: Ask, made: Asked | None = None) -> RunSpec:
         seed=ask.seed,
         control=ask.control,
         only=tuple((key, value) for key, value in split_settings(ask.only).items()),
+        notes=tuple(notes),
     )
 
 
@@ -132,6 +138,34 @@ def _observers_of(models: Sequence[Binding]) -> dict[str, str]:
     """Who looks at the pictures of these models by default: whom all of them name."""
     first, *others = [binding.about.defaults for binding in models] or [{}]
     return {role: name for role, name in first.items() if all(other.get(role) == name for other in others)}
+
+
+def check_threshold(relations: Iterable[Binding], floor: float, who_keeps: str, floor_option: str) -> None:
+    """Refuse a threshold below the score from which boxes are kept: what is not there cannot be counted."""
+    for relation in relations:
+        threshold = getattr(relation.options, "threshold", None)
+        if threshold is not None and threshold < floor:
+            raise UsageError(
+                f"relation.threshold is {threshold:g}, and {who_keeps} boxes with a score of {floor:g} or more; give "
+                f"at least that, or have the pictures looked at again with --set {floor_option}={threshold:g}"
+            )
+
+
+def _move_settings(role: str, texts: Sequence[str], by_role: Mapping[str, dict[str, str]]) -> Iterator[str]:
+    """Put the settings of options that have moved where they are read now; a sentence for each."""
+    for text in texts:
+        for field in dataclasses.fields(options_of(load(role, text.partition("/")[0]))):
+            moved_to = field.metadata.get("means", "")
+            if not moved_to or field.name not in by_role[role]:
+                continue
+            value = by_role[role].pop(field.name)
+            new_role, _, name = moved_to.partition(".")
+            if by_role[new_role].setdefault(name, value) != value:
+                raise UsageError(
+                    f"{role}.{field.name}={value} means {moved_to}={value}, and {moved_to} is "
+                    f"{by_role[new_role][name]}; leave one of them out"
+                )
+            yield f"{role}.{field.name} means {moved_to} now: {moved_to}={value} is set; later releases know that alone"
 
 
 def bind_each(

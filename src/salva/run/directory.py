@@ -43,7 +43,7 @@ def find_directory(spec: RunSpec, parent: Path, progress: Progress) -> Path:
             content = read_run_file(sibling)
         except StoreError:
             continue
-        if content is not None and not _differing(content, _seen_as_before(spec, content.asked)):
+        if content is not None and not _differing(content, _as_asked_then(spec, content.asked)):
             progress.note(f"{str(sibling)!r} is this run under the name of an earlier version; it goes on there")
             return sibling
     return directory
@@ -61,7 +61,7 @@ def settle(directory: Path, spec: RunSpec, stored: RunFile | None = None) -> Run
     if content is None:
         _refuse_strangers(directory)
         return spec
-    spec = _seen_as_before(spec, content.asked)
+    spec = _as_asked_then(spec, content.asked)
     if differing := _differing(content, spec):
         raise UsageError(
             f"{str(directory)!r} holds a run that was asked differently ({'; '.join(differing)}); "
@@ -121,6 +121,27 @@ def _differing(content: RunFile, spec: RunSpec) -> list[str]:
     now = asked.chosen(spec.defaults).words()
     names = sorted({*before, *now})
     return [f"{n} was {_told(before, n)}, now {_told(now, n)}" for n in names if before.get(n) != now.get(n)]
+
+
+def _as_asked_then(spec: RunSpec, made: Asked) -> RunSpec:
+    """The same run as it was asked for when an option that has moved to the relations was its perceiver's."""
+    spec = _seen_as_before(spec, made)
+    before = {(component.role, component.name): component.options for component in made.observers}
+    for binding in spec.observers():
+        for field in dataclasses.fields(binding.options):
+            role, _, name = field.metadata.get("means", "").partition(".")
+            value = before.get((binding.role, binding.label), {}).get(field.name)
+            if role != "relation" or value in (None, field.default):
+                continue
+            movers = {r.label: rebind(r, {name: "none"}) for r in spec.relations if hasattr(r.options, name)}
+            if all(getattr(relation.options, name, value) == value for relation in spec.relations):
+                owner = rebind(binding, {field.name: as_typed(value)})
+                spec = dataclasses.replace(
+                    spec,
+                    detector=owner if spec.detector is binding else spec.detector,
+                    relations=tuple(movers.get(relation.label, relation) for relation in spec.relations),
+                )
+    return spec
 
 
 def _told(choice: Choice, name: str) -> str:

@@ -21,7 +21,7 @@ from salva.engine.actors import Actor
 from salva.engine.cast import Cast
 from salva.engine.progress import Progress
 from salva.errors import StoreError, UsageError
-from salva.run.ask import ask_again, make_spec
+from salva.run.ask import ask_again, check_threshold, make_spec
 from salva.run.ledger import keep_rules, stored_count
 from salva.run.pipeline import flow_through, open_executor
 from salva.run.summary import RunSummary
@@ -55,11 +55,14 @@ def judge_again(
         )
     asked = content.asked
     spec = changes if isinstance(changes, RunSpec) else changed_spec(asked, changes)
+    for note in spec.notes:
+        progress.note(note)
     labels = _told_apart(spec, asked)
     with closing(open_executor(executor)) as workplace, open_run(directory, "write") as store:
         cast_ = Cast.of(spec, _painters(store, content), labels)
         for actor in cast_.actors():
             store.put_component(actor.stored())
+        _check_floor(store, spec, cast_)
         counted = stored_count(store)
         if counted is None:
             raise UsageError(f"{str(directory)!r} was stopped before its cases were stored; run it again first")
@@ -71,6 +74,15 @@ def judge_again(
     for label in sorted(set(labels.values())):
         progress.note(f"what {label!r} has to say stands beside the verdicts that were there")
     return summary
+
+
+def _check_floor(store: RunStore, spec: RunSpec, cast_: Cast) -> None:
+    """Refuse a threshold below what the looks that are stored have kept."""
+    for actor in cast_.actors():
+        floor = store.highest_floor(actor.component_id) if actor.role == "detector" else None
+        if floor is not None:
+            option = f"detector.{actor.about.floor or 'floor'}"
+            check_threshold(spec.relations, floor, f"the looks of {actor.label} that are stored have", option)
 
 
 def changed_spec(asked: Asked, changes: Changes) -> RunSpec:

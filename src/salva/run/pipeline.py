@@ -47,6 +47,8 @@ def execute(
     limits: Limits | None = None,
 ) -> RunSummary:
     """Make or finish the run in a directory; KeyboardInterrupt leaves after all that is done is safe."""
+    for note in spec.notes:
+        progress.note(note)
     budget = Budget(limits)
     check_prices((*spec.models, *spec.observers()), limits or Limits())
     if spec.control and spec.repeats < 2:

@@ -84,6 +84,8 @@ def selftest(
         raise UsageError("model.faults is set, but the selftest plants its own faults; leave it out")
     asked = Ask(suite="metalogic", models=("painter",), detector=detector, reader=reader, settings=settings)
     spec = make_spec(asked)
+    for note in spec.notes:
+        progress.note(note)
     painter_options = {key.removeprefix("model."): text for key, text in settings.items() if key.startswith("model.")}
     faults = [fault for fault in FAULTS if fault != OPTICAL_CHARACTER or spec.reader is not None]
     relations = {binding.label: binding for binding in spec.relations}
