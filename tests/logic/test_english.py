@@ -74,10 +74,106 @@ def test_plain_variants(sentence: str, notation: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("sentence", "notation"),
+    [
+        ("no cats and no dogs", "!cat & !dog"),
+        ("a pair of cats", "2 cat"),
+        ("two pairs of shoes", "4 shoe"),
+        ("a dozen eggs", "12 egg"),
+        ("a red and a blue ball", "red ball & blue ball"),
+        ("a cat along with a dog", "cat & dog"),
+        ("a cat with either a dog or a cow", "cat & (dog | cow)"),
+        ("It is not true that there is a cat", "!cat"),
+        ("There is neither a cat nor a dog", "!cat & !dog"),
+        ("a cat but no dog", "cat & !dog"),
+        ("exactly two cats", "2 cat & !3 cat"),
+        ("exactly two pairs of shoes", "4 shoe & !5 shoe"),
+        ("at least two cats", "2 cat | 99 cat"),
+        ("a cat on the left of a dog", "left_of(cat, dog)"),
+        ("a cat on the left of the picture", "cat@left"),
+        ("a cat under a table", "below(cat, table)"),
+        ("There is a cat. There is a dog on the left.", "cat & dog@left"),
+        ("a photo of a cat and a dog", "cat & dog"),
+        ("a stop sign and two teddy bears", "stop sign & 2 teddy bear"),
+        ("a cat without a dog", "cat & !dog"),
+        ("a cat but not a dog", "cat & !dog"),
+        ("There is not a single cat", "!cat"),
+        ("no cats, dogs or cows", "!cat & !dog & !cow"),
+        ("It is not the case that there is a cat and a dog", "!(cat & dog)"),
+        ("A cat is on the left and a dog is on the right.", "cat@left & dog@right"),
+        ("A cat and a dog are on the left", "cat@left & dog@left"),
+        ("a traffic light", "traffic light"),
+    ],
+)
+def test_what_people_write(sentence: str, notation: str) -> None:
+    assert to_notation(from_english(sentence)) == notation
+
+
+@pytest.mark.parametrize(
+    ("sentence", "one", "other"),
+    [
+        ("a lion, a tiger and a bear on the left", "lion & tiger & bear@left", "lion@left & tiger@left & bear@left"),
+        (
+            "a cat on the left, a dog and a cow on the right",
+            "cat@left & dog & cow@right",
+            "cat@left & dog@right & cow@right",
+        ),
+        ("It is not the case that there is a cat and there is a dog", "!cat & dog", "!(cat & dog)"),
+        (
+            "There is a cow and it is not true that there is a cat and there is a dog",
+            "cow & !cat & dog",
+            "cow & !(cat & dog)",
+        ),
+        ("It is not the case that there is a cat, but a dog", "!(cat & dog)", "!cat & dog"),
+        ("a cat and a dog or a cow", "cat & dog | cow", "cat & (dog | cow)"),
+        ("There isn't a cat or a dog", "!cat | dog", "!(cat | dog)"),
+        ("no cat or a dog", "!cat | dog", "!(cat | dog)"),
+        ("no cats and dogs", "!cat & !dog", "!(cat & dog)"),
+        ("a cat without a dog and a cow", "cat & !dog & cow", "cat & !(dog & cow)"),
+        ("a cat next to a dog and a cow", "next_to(cat, dog) & cow", "next_to(cat, dog) & next_to(cat, cow)"),
+        ("a cat and a dog on a sofa", "cat & on(dog, sofa)", "on(cat, sofa) & on(dog, sofa)"),
+        ("a cat and a dog that are red", "cat & red dog", "red cat & red dog"),
+        ("an orange and a blue ball", "orange & blue ball", "orange ball & blue ball"),
+        ("a pair of glasses", "2 glass", "eyeglasses"),
+        ("a cat in the middle", "cat@x-middle", "cat@y-middle"),
+    ],
+)
+def test_two_honest_readings_are_both_shown(sentence: str, one: str, other: str) -> None:
+    with pytest.raises(FormulaError) as caught:
+        from_english(sentence)
+    assert f"it can be read as {one} or as {other}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "ten thousand cats",
+        "a cat sitting on a sofa",
+        "a cat sat on a sofa",
+        "no cat sits on a sofa",
+        "a cat directly above a dog",
+        "a cat outside",
+        "a cat behind glass",
+        "several cats",
+        "cats and dogs",
+        "a cat and a blue",
+        "a red and blue ball",
+        "a small cat",
+        "no cat without a dog",
+        "a cat is",
+        "the cat is on the left",
+    ],
+)
+def test_what_a_formula_cannot_say_is_refused(sentence: str) -> None:
+    with pytest.raises(FormulaError):
+        from_english(sentence)
+
+
+@pytest.mark.parametrize(
     ("sentence", "position", "problem"),
     [
-        ("There is a cat and a dog or a cow", 25, "two ways"),
-        ("There isn't a cat and a dog", 18, "how far the not reaches"),
+        ("There is a cat and a dog or a cow", 25, "cat & dog . cow or as cat & .dog . cow."),
+        ("There isn't a cat and a dog", 18, "!cat & dog or as !.cat & dog."),
         ("There is a cat in the middle", 15, "axis of the middle"),
         ("There is a cat on", 17, "expected a or an"),
         ("There is a cat on a cat", 20, "different entity"),
@@ -101,7 +197,30 @@ def test_what_is_no_sentence_is_pointed_at(sentence: str, position: int, problem
 
 @pytest.mark.parametrize(
     "sentence",
-    ["", "it is not the case that " * 400 + "there is a cat", "There is " + "both " * 1500 + "a cat", "a" * 20_000],
+    [
+        "",
+        " \n\t ",
+        "it is not the case that " * 400 + "there is a cat",
+        "There is " + "both " * 1500 + "a cat",
+        "a" * 20_000,
+        "cat " * 5_000,
+        "a cat and " * 900 + "a cat",
+        "not " * 2_000 + "a cat",
+        "Es gibt eine Katze und einen Hund",
+        "un gato y un perro",
+        "有一只猫和一只狗",
+        "a 🐈 and a 🐕",
+        "a cat\x00 and a dog",
+        "a cat\x1b[31m and a dog",
+        "=HYPERLINK(1)",
+        "cat & !dog",
+        "a cat@left and a dog",
+        "a cat); left_of(cat, dog",
+        "a left_of and a dog",
+        "a cat and 1e9 dogs",
+        "a cat and -3 dogs",
+        "٣ cats",
+    ],
 )
 def test_nothing_and_too_much_are_errors_and_not_crashes(sentence: str) -> None:
     with pytest.raises(FormulaError):
@@ -110,9 +229,12 @@ def test_nothing_and_too_much_are_errors_and_not_crashes(sentence: str) -> None:
 
 WORDS = ("there", "is", "are", "a", "no", "not", "it", "it is not the case that", "either", "both", "or", "and", ",")
 NOUNS = ("all of", "a cat", "two dogs", "on", "on the left", "in the middle", "next to", "the")
+MORE = ("without", "with", "but", "neither", "nor", "a pair of", "red", "orange", "exactly", "at least", "cats", ".")
+REST = ("that are", "of the picture", "a photo of", "zero", "any", "a single", "one", "no more than", "dozen", "half")
 
 
-@given(st.lists(st.sampled_from(WORDS + NOUNS), max_size=14))
+@settings(max_examples=600)
+@given(st.lists(st.sampled_from(WORDS + NOUNS + MORE + REST), max_size=14))
 def test_any_row_of_words_reads_or_is_pointed_at(words: list[str]) -> None:
     text = " ".join(words)
     try:

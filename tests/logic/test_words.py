@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from salva.errors import UsageError
-from salva.logic.words import counted, number_of, number_word, plural, singular, with_article
+from salva.logic.nouns import plural, singular
+from salva.logic.words import counted, number_of, number_word, with_article
 
 NOUNS = (
     *("person", "bicycle", "car", "motorcycle", "airplane", "bus", "train", "truck", "boat", "traffic light", "bench"),

@@ -28,9 +28,10 @@ from salva.logic.formula import (
     stated_counts,
 )
 from salva.logic.notation import to_notation
+from salva.logic.nouns import plural
 from salva.logic.order import canonical
 from salva.logic.placing import Axis, is_related
-from salva.logic.words import number_word, plural
+from salva.logic.words import number_word
 
 _MAX_WAYS = 256
 

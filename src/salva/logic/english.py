@@ -7,12 +7,15 @@ write, and refuses, pointing at the place, what could be read in two ways.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from salva.errors import FormulaError
 from salva.logic.english_reader import read
 from salva.logic.english_words import NOT_THE_CASE
 from salva.logic.formula import And, Atom, Formula, Not, Or, Related, atoms, axis_of
 from salva.logic.notation import checked_text, parse
-from salva.logic.words import RELATION_WORDS, counted, number_word, plural, with_article
+from salva.logic.nouns import plural
+from salva.logic.words import RELATION_WORDS, counted, number_word, with_article
 
 _PLACE_WORDS = {
     "left": "on the left",
@@ -99,15 +102,22 @@ def _is_nominal(f: Formula) -> bool:
         return isinstance(f.part, Atom)
     if isinstance(f, Atom | Related):
         return True
-    *others, last = _chain(f)
-    # A place or relation at the end of a list could be meant for all of it: such a list is said in clauses.
-    is_open = _has_ending(last) and not any(map(_has_ending, others))
-    return not is_open and all(map(_is_nominal, (*others, last)))
+    parts = _chain(f)
+    # A place or relation may be meant for what stands before or behind it: such a list is said in clauses.
+    endings = [_ending(part) for part in parts]
+    is_open = any((not one and other) or (one == "relation" and not other) for one, other in pairwise(endings))
+    return not is_open and all(map(_is_nominal, parts))
 
 
-def _has_ending(f: Formula) -> bool:
+def _ending(f: Formula) -> str:
+    """How every thing of a phrase ends: "place", "relation" (its last one) or nothing."""
+    if isinstance(f, And | Or):
+        endings = [_ending(part) for part in _chain(f)]
+        return endings[-1] if all(endings) else ""
     leaf = f.part if isinstance(f, Not) else f
-    return isinstance(leaf, Related) or (isinstance(leaf, Atom) and leaf.place is not None)
+    if isinstance(leaf, Related):
+        return "relation"
+    return "place" if isinstance(leaf, Atom) and leaf.place else ""
 
 
 def _chain(f: And | Or) -> list[Formula]:

@@ -26,8 +26,9 @@ from salva.logic.formula import (
     largest_counts,
 )
 from salva.logic.notation import parse, to_notation
+from salva.logic.nouns import plural
 from salva.logic.order import canonical
-from salva.logic.words import COLOURS, RELATION_WORDS, counted, number_word, plural, with_article
+from salva.logic.words import COLOURS, RELATION_WORDS, counted, number_word, with_article
 
 YES, NO = "yes", "no"
 PRESENCE, COUNT, COLOUR, PLACE, SIZE, RELATION = "presence", "count", "colour", "place", "size", "relation"

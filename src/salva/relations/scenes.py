@@ -30,8 +30,8 @@ from salva.core.verdict import (
 from salva.errors import UsageError
 from salva.logic.formula import Atom, Formula, atoms, entities, largest_counts
 from salva.logic.notation import parse
+from salva.logic.nouns import plural
 from salva.logic.satisfaction import COLOUR, EXTRA, FORBIDDEN, MISSING, X_MISPLACED, Y_MISPLACED, Discrepancy
-from salva.logic.words import plural
 from salva.relations.orders import AXIS_OF_RELATION, AxisOrder, OrderDifference, axis_orders, order_differences
 
 WRONG_COLOUR = "wrong-colour"

@@ -17,7 +17,7 @@ from typing import Protocol
 
 from salva.assets.files import read_asset
 from salva.errors import UsageError
-from salva.logic.words import singular
+from salva.logic.nouns import singular
 
 EVERYDAY = "labels/everyday.txt"
 WAYS = ("table", "wordnet", "none")

@@ -20,7 +20,8 @@ from salva.logic.english import from_english
 from salva.logic.equivalence import are_equivalent, is_determinate
 from salva.logic.formula import entities
 from salva.logic.notation import parse, to_notation
-from salva.logic.words import number_word, plural, with_article
+from salva.logic.nouns import plural
+from salva.logic.words import number_word, with_article
 from salva.suites.semvar.rows import Row
 
 PER_CATEGORY = 48

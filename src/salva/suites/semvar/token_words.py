@@ -13,7 +13,8 @@ from salva.core.case import Prompt
 from salva.core.protocols import Query
 from salva.logic.formula import PLACES, Atom, Formula, Related, atoms, disjunction, entities
 from salva.logic.notation import parse, to_notation
-from salva.logic.words import COLOURS, number_of, plural
+from salva.logic.nouns import plural
+from salva.logic.words import COLOURS, number_of
 
 # Articles, auxiliaries, pronouns and joining words: what is left tells of things, properties, acts and relations.
 _EMPTY_WORDS = frozenset(

@@ -1,0 +1,200 @@
+"""Nouns in one and in several, and words that name no thing.
+
+Singular to plural and back, for one word or several (the last one bends). A table has what the endings alone would
+get wrong. Knows nothing of numbers, articles or formulas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+_UNCHANGED = frozenset(
+    (
+        *("sheep", "fish", "deer", "moose", "aircraft", "spacecraft", "bison", "salmon", "trout", "squid", "shrimp"),
+        *("swordfish", "goldfish", "jellyfish", "starfish", "reindeer", "hovercraft", "series", "species"),
+    )
+)
+_PAIRS = frozenset(
+    (
+        *("scissors", "trousers", "jeans", "sunglasses", "shorts", "pants", "binoculars", "tweezers", "pliers", "skis"),
+        *("eyeglasses", "spectacles", "goggles", "headphones", "earphones", "tongs", "shears", "tights", "leggings"),
+        *("pyjamas", "pajamas", "overalls", "dungarees"),
+    )
+)
+_IRREGULAR = {
+    "person": "people",
+    "goose": "geese",
+    "tooth": "teeth",
+    "foot": "feet",
+    "ox": "oxen",
+    "die": "dice",
+    "cactus": "cacti",
+    "fungus": "fungi",
+    "oasis": "oases",
+    "life": "lives",
+    "leaf": "leaves",
+    "loaf": "loaves",
+    "half": "halves",
+    "calf": "calves",
+    "elf": "elves",
+    "thief": "thieves",
+    "scarf": "scarves",
+    "hoof": "hooves",
+    "dwarf": "dwarves",
+    "sheaf": "sheaves",
+    "quiz": "quizzes",
+    # Most that end in o take a plain s: pianos, photos.
+    **{
+        noun: f"{noun}es"
+        for noun in ("tomato", "potato", "hero", "mango", "mosquito", "torpedo", "volcano", "buffalo", "domino")
+    },
+    # Regular, but their plurals would be undone wrongly by the endings alone.
+    **{noun: f"{noun}es" for noun in ("gas", "lens", "iris", "canvas", "atlas", "rhinoceros", "thermos", "trellis")},
+    **{
+        noun: f"{noun}s"
+        for noun in (
+            *("axe", "shoe", "horseshoe", "snowshoe", "toe", "canoe", "hoe", "oboe", "moustache", "headache", "cache"),
+            *("quiche", "brioche", "avalanche", "fuse", "muse"),
+            *("movie", "cookie", "tie", "necktie", "bowtie", "pie", "magpie", "zombie", "selfie", "brownie", "hoodie"),
+            *("smoothie", "genie", "pixie", "collie", "hippie", "budgie", "prairie", "birdie", "hankie", "cowrie"),
+        )
+    },
+}
+_ENDINGS = {
+    "child": "children",
+    "mouse": "mice",
+    "woman": "women",
+    "man": "men",
+    "knife": "knives",
+    "wife": "wives",
+    "shelf": "shelves",
+    "wolf": "wolves",
+}
+"""Nouns that bend the same as the last part of a longer word: bookshelf, snowman."""
+_NO_MAN = frozenset(("human", "talisman", "shaman", "caiman", "ottoman", "roman", "german", "norman"))
+_ONE_MEN = frozenset(("specimen", "omen", "abdomen", "ramen", "stamen", "regimen"))
+_SINGULAR = {several: one for one, several in _IRREGULAR.items()}
+
+_ING_NOUNS = frozenset(
+    (
+        *("building", "ring", "king", "wing", "string", "earring", "painting", "ceiling", "sibling", "duckling"),
+        *("pudding", "awning", "railing", "sling", "spring", "swing", "viking", "carving", "drawing", "dumpling"),
+    )
+)
+_ED_NOUNS = frozenset(("bed", "sled", "shed", "seed", "weed", "reed", "steed", "bobsled", "moped"))
+_LY_NOUNS = frozenset(
+    (
+        *("butterfly", "fly", "dragonfly", "firefly", "housefly", "lily", "waterlily", "jelly", "belly", "family"),
+        *("doily", "holly", "trolly", "dolly", "bully", "monopoly"),
+    )
+)
+_NO_NAMES = frozenset(
+    (
+        # What a thing is like, beyond its colour.
+        *("small", "large", "big", "little", "tiny", "huge", "giant", "tall", "short", "long", "wide", "round"),
+        *("old", "young", "new", "happy", "sad", "angry", "cute", "beautiful", "fluffy", "furry", "shiny", "bright"),
+        *("dark", "striped", "spotted", "wooden", "metal", "golden", "silver", "violet", "beige", "colorful"),
+        *("colourful", "empty", "full", "open", "closed", "broken", "wet", "dry", "fresh", "ripe", "sleepy", "asleep"),
+        # Numbers that are none.
+        *("several", "many", "some", "few", "multiple", "various", "lots", "each", "every", "another", "other", "any"),
+        *("hundred", "thousand", "million", "billion", "dozen", "dozens", "pair", "pairs", "couple", "group", "bunch"),
+        *("single", "zero", "countless", "numerous", "enough"),
+        # What belongs to verbs and clauses.
+        *("has", "have", "his", "her", "its", "their", "who", "which", "while", "where", "this", "these", "those"),
+        *("very", "also", "just", "not", "never", "without", "except", "only", "then", "so", "if", "because", "when"),
+        *("was", "were", "be", "been", "could", "must", "should", "sat", "ran", "stood", "slept", "ate", "swam"),
+        *("held", "wore", "hung", "drove", "rode", "looks", "sits", "stands", "lies", "runs", "walks"),
+        *("sleeps", "eats", "jumps", "holds", "wears", "plays", "i", "you", "we", "he", "she", "they", "them", "me"),
+        *("us", "him", "same", "different"),
+        # Where something is, in words that no formula has.
+        *("behind", "near", "inside", "outside", "over", "around", "between", "among", "against", "across", "through"),
+        *("from", "by", "for", "into", "onto", "during", "off", "about", "after", "before", "toward", "towards"),
+        *("here", "nearby", "away", "somewhere", "everywhere", "indoors", "outdoors", "alone", "far", "close", "up"),
+        *("down", "via", "per", "amid", "beyond", "within", "upon", "out"),
+    )
+)
+
+
+def plural(entity: str) -> str:
+    """The plural of a singular noun; of several words, that of the last."""
+    head, space, noun = entity.rpartition(" ")
+    return head + space + _plural_noun(noun)
+
+
+def singular(words: str) -> str:
+    """The singular of a plural noun; undoes `plural` for every noun this file knows and regular ones."""
+    head, space, noun = words.rpartition(" ")
+    return head + space + _singular_noun(noun)
+
+
+def is_plural_noun(noun: str) -> bool:
+    """Whether a noun can only name several things: sheep are one or several, and so are scissors."""
+    if noun in _UNCHANGED or noun in _PAIRS:
+        return False
+    if noun in _SINGULAR or _bent_back(noun):
+        return True
+    if noun in _IRREGULAR or not noun.endswith("s") or noun.endswith(("ss", "us", "is")):
+        return False
+    return _plural_noun(_singular_noun(noun)) == noun
+
+
+def can_be_several(noun: str) -> bool:
+    """Whether a noun can stand after a number."""
+    return is_plural_noun(noun) or noun in _UNCHANGED or noun in _PAIRS
+
+
+def counts_in_pairs(entity: str) -> bool:
+    """Whether a pair of them is one: scissors, not shoes."""
+    return entity.rpartition(" ")[2] in _PAIRS
+
+
+def unsayable(words: Sequence[str]) -> str:
+    """Why these words are no name of a thing; empty where they may be one."""
+    for i, word in enumerate(words):
+        # A light is a thing, a light dog is not.
+        if word in _NO_NAMES or (word == "light" and i < len(words) - 1):
+            return f"{word!r} cannot be said in a formula; name things, numbers, colours and places"
+    last = words[-1]
+    is_verb = (last.endswith("ing") and last not in _ING_NOUNS) or (last.endswith("ed") and last not in _ED_NOUNS)
+    is_adverb = last.endswith("ly") and last not in _LY_NOUNS
+    if len(words) > 1 and (is_verb or is_adverb):
+        return f"{last!r} says what a thing does, which a formula cannot; name things, numbers, colours and places"
+    return ""
+
+
+def _plural_noun(noun: str) -> str:
+    if noun in _UNCHANGED or noun in _PAIRS:
+        return noun
+    if noun in _IRREGULAR:
+        return _IRREGULAR[noun]
+    for one, several in _ENDINGS.items():
+        if noun.endswith(one) and noun not in _NO_MAN:
+            return noun.removesuffix(one) + several
+    if noun.endswith(("s", "x", "z", "ch", "sh")):
+        return noun + "es"
+    if noun.endswith("y") and noun[-2:-1] not in tuple("aeiou"):
+        return noun[:-1] + "ies"
+    return noun + "s"
+
+
+def _singular_noun(noun: str) -> str:
+    if noun in _UNCHANGED or noun in _PAIRS:
+        return noun
+    if noun in _SINGULAR:
+        return _SINGULAR[noun]
+    if one := _bent_back(noun):
+        return one
+    if noun.endswith("ies") and len(noun) > 4:
+        return noun[:-3] + "y"
+    if noun.endswith(("sses", "xes", "zzes", "tzes", "ches", "shes", "oes")):
+        return noun[:-2]
+    if noun.endswith("uses") and not noun.endswith("ouses"):
+        return noun[:-2]
+    return noun[:-1] if noun.endswith("s") and not noun.endswith("ss") else noun
+
+
+def _bent_back(noun: str) -> str:
+    """The singular of a plural that ends as _ENDINGS says, or nothing."""
+    if noun in _ONE_MEN:
+        return ""
+    return next((noun.removesuffix(many) + one for one, many in _ENDINGS.items() if noun.endswith(many)), "")
