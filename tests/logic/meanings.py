@@ -34,7 +34,8 @@ NOUNS = [
         "scarf/scarves, horse/horses, house/houses, rose/roses, vase/vases, nose/noses, purse/purses, cookie/cookies,"
         "pie/pies, tie/ties, movie/movies, bee/bees, cactus/cacti, octopus/octopuses, walrus/walruses, lens/lenses,"
         "volcano/volcanoes, hero/heroes, kangaroo/kangaroos, giraffe/giraffes, stove/stoves, dove/doves, foot/feet,"
-        "tooth/teeth, circus/circuses, dress/dresses, mosquito/mosquitoes, human/humans, grandchild/grandchildren",
+        "tooth/teeth, circus/circuses, dress/dresses, mosquito/mosquitoes, tornado/tornadoes, human/humans,"
+        "grandchild/grandchildren",
         "a",
     ),
     *_nouns(

@@ -103,6 +103,7 @@ class Things:
         start = words.at
         is_pair = words.take("pair of", "pairs of")
         wanted = None if is_pair else n > 1 if is_plural else is_plural
+        colour: str | None
         if shared := self._shared_noun(n):
             if words.word == "orange":
                 self._refuse_orange(n, *shared)
@@ -114,7 +115,7 @@ class Things:
             words.two_readings(Atom("glass", 2 * n, colour), Atom("eyeglasses", n, colour), start)
         if is_pair and not counts_in_pairs(entity):
             n = 2 * n
-        return self._ended(Atom(entity, self._within(n + step), colour or None), start)
+        return self._ended(Atom(entity, self._within(n + step), colour), start)
 
     def _within(self, n: int) -> int:
         if n > MAX_COUNT:

@@ -135,7 +135,7 @@ def is_plural_noun(noun: str) -> bool:
         return True
     if noun in _IRREGULAR or not noun.endswith("s") or noun.endswith(("ss", "us", "is")):
         return False
-    return _plural_noun(_singular_noun(noun)) == noun
+    return noun.endswith("oes") or _plural_noun(_singular_noun(noun)) == noun
 
 
 def can_be_several(noun: str) -> bool:
