@@ -49,6 +49,8 @@ class About:
     bound for them to be judged at all."""
     sees_formula: bool = False
     """Whether the formula, and not only the text, can change what is painted or answered."""
+    needs_formulas: bool = False
+    """Whether a perceiver can say nothing of a text without a formula."""
     takes_labels: bool = False
     """Whether Query.labels can change what a perceiver sees."""
 

@@ -6,7 +6,7 @@ a detector at two thresholds stand side by side. Loads no weights.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -20,9 +20,11 @@ from salva.core.verdict import Observers
 from salva.engine.actors import Actor
 from salva.engine.guard import build
 from salva.errors import PluginError, UsageError
+from salva.judging.rates import named_in
 from salva.judging.waves import Waves
 
 ROLE_ORDER = ("detector", "reader", "embedder", "judge")
+DETECTOR = "detector"
 _NO_IMAGE = ImageRef(image_id="", width=0, height=0)
 
 Perceivers = Mapping[str, Actor]
@@ -47,6 +49,17 @@ class AppliedRelation:
     observers: Observers
     first_looks: tuple[Look, ...]
     """What it asks before anything was seen."""
+    unnamed: tuple[str, ...] = ()
+    """What it is about and its detector has no name for; nobody can tell then, whatever is painted."""
+    unread: str = ""
+    """Why one it needs has nothing to reason from; nobody can tell then either."""
+
+    @property
+    def undecidable(self) -> str:
+        """Why nobody here can tell, whatever is painted; empty where somebody may."""
+        if self.unnamed:
+            return f"the detector {self.perceivers[DETECTOR].label!r} cannot name {', '.join(self.unnamed)}"
+        return self.unread
 
     def waves(self, case: Case) -> Waves:
         """Its waves of questions over one set of images, at their beginning."""
@@ -56,6 +69,7 @@ class AppliedRelation:
             label=self.part.label,
             roles=self.perceivers.keys(),
             first_looks=self.first_looks,
+            undecidable=self.undecidable,
         )
 
 
@@ -70,14 +84,21 @@ class Cast:
     repeats: int
     seed: int
     control: bool
+    names: frozenset[str] | None = None
+    """What the detector can name; None where it takes any word, or nobody knows."""
 
     @classmethod
     def of(
-        cls, spec: RunSpec, models: Sequence[Actor] = (), labels: Mapping[tuple[str, str], str] | None = None
+        cls,
+        spec: RunSpec,
+        models: Sequence[Actor] = (),
+        labels: Mapping[tuple[str, str], str] | None = None,
+        names: frozenset[str] | None = None,
     ) -> Cast:
         """The cast of a specification.
 
-        models: generators known from elsewhere. labels: other labels, by role and name.
+        models: generators known from elsewhere. labels: other labels, by role and name. names: what the detector can
+        name.
         """
         renamed = labels or {}
 
@@ -99,6 +120,7 @@ class Cast:
             repeats=spec.repeats,
             seed=spec.seed,
             control=spec.control and spec.repeats >= 2,
+            names=names,
         )
         _refuse_doubles("model", [actor.label for actor in actors])
         _refuse_doubles("judge", [actor.label for actor in judges])
@@ -123,19 +145,62 @@ class Cast:
     def _applied(self, part: RelationPart, case: Case) -> Iterator[AppliedRelation]:
         if not part.relation.applies(case):
             return
-        blank = {prompt.role: Sight(image=_NO_IMAGE) for prompt in case.prompts}
         for perceivers in self.perceivers:
             if any(role not in perceivers for role in part.about.needs):
                 continue
-            looks = tuple(part.relation.looks(case, perceivers.keys(), blank))
-            roles = {*part.about.needs, *(look.query.role for look in looks)}
-            for role in roles - perceivers.keys():
-                raise PluginError(f"the relation {part.label!r} asks a {role}, but this run has none")
-            asked = {needed for role in roles for needed in with_needs(role, perceivers)}
-            names = tuple(perceivers[role].label for role in ROLE_ORDER if role in asked)
-            yield AppliedRelation(part=part, perceivers=perceivers, observers=names, first_looks=looks)
+            needed = _with_all_needs(part.about.needs, perceivers)
+            looks = _first_looks(part, case, perceivers)
+            unnamed = self._unnamed(looks, perceivers)
+            if unnamed and DETECTOR not in needed:
+                # Boxes that only help are left out where the detector has no name for what they would be of.
+                perceivers = _without(DETECTOR, perceivers)
+                looks, unnamed = _first_looks(part, case, perceivers), ()
+            asked = needed | _with_all_needs((look.query.role for look in looks), perceivers)
+            yield AppliedRelation(
+                part=part,
+                perceivers=perceivers,
+                observers=tuple(perceivers[role].label for role in ROLE_ORDER if role in asked),
+                first_looks=looks,
+                unnamed=unnamed,
+                unread=_without_formulas(looks, needed, perceivers),
+            )
             if "judge" not in asked:
                 return
+
+    def _unnamed(self, looks: Iterable[Look], perceivers: Perceivers) -> tuple[str, ...]:
+        """What looks that go by boxes are about and the detector has no name for."""
+        if self.names is None:
+            return ()
+        by_boxes = {role for role in perceivers if DETECTOR in with_needs(role, perceivers)}
+        queries = [look.query for look in looks if look.query.role in by_boxes]
+        things = {thing for query in queries for thing in (*query.labels, *named_in(query.formulas))}
+        return tuple(sorted(things - self.names))
+
+
+def _first_looks(part: RelationPart, case: Case, perceivers: Perceivers) -> tuple[Look, ...]:
+    blank = {prompt.role: Sight(image=_NO_IMAGE) for prompt in case.prompts}
+    looks = tuple(part.relation.looks(case, perceivers.keys(), blank))
+    for role in {look.query.role for look in looks} - perceivers.keys():
+        raise PluginError(f"the relation {part.label!r} asks a {role}, but this run has none")
+    return looks
+
+
+def _without_formulas(looks: Iterable[Look], needed: Collection[str], perceivers: Perceivers) -> str:
+    """Why one who reasons from formulas can say nothing here; empty where it is given some, or is not needed."""
+    for role in needed:
+        asked = [look.query for look in looks if look.query.role == role]
+        if asked and perceivers[role].about.needs_formulas and not any(query.formulas for query in asked):
+            return f"the {role} {perceivers[role].label!r} reasons from formulas, and these texts have none"
+    return ""
+
+
+def _with_all_needs(roles: Iterable[str], perceivers: Perceivers) -> set[str]:
+    return {needed for role in roles for needed in with_needs(role, perceivers)}
+
+
+def _without(role: str, perceivers: Perceivers) -> Perceivers:
+    """The perceivers who can do without one of them."""
+    return {other: actor for other, actor in perceivers.items() if role not in with_needs(other, perceivers)}
 
 
 def with_needs(role: str, perceivers: Perceivers) -> list[str]:

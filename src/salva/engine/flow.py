@@ -95,6 +95,10 @@ class Flow:
             self._progress.advance("judging")
             return
         requests = requests_of(unit.case, unit.repeats, self._cast.seed)
+        if unit.is_undecidable:
+            self._progress.advance("painting", len(requests))
+            self._conclude(unit)
+            return
         self._n_open += len(requests)
         for request in requests:
             place = Place(unit, request.repeat, request.prompt.role)

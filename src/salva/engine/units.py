@@ -141,6 +141,11 @@ class Unit:
         waves = [(applied, [applied.waves(case) for _ in range(repeats)]) for applied in relations]
         return cls(case=case, model=model, repeats=repeats, relations=waves)
 
+    @property
+    def is_undecidable(self) -> bool:
+        """Whether no image could tell any of its relations anything."""
+        return all(applied.undecidable for applied, _ in self.relations)
+
     def first_perceivers(self) -> Iterator[Actor]:
         """Who will be asked first."""
         for applied, _ in self.relations:

@@ -19,7 +19,7 @@ def verdicts_of(unit: Unit, control: bool) -> Iterator[tuple[Verdict, bool]]:
     for applied, waves in unit.relations:
         for repeat in range(unit.repeats):
             yield _verdict(unit, applied, repeat, PAIR, waves[repeat].conclude())
-        if control and can_cross(waves[0]):
+        if control and not applied.undecidable and can_cross(waves[0]):
             for repeat in range(unit.repeats):
                 yield _verdict(unit, applied, repeat, CONTROL, crossed(waves, repeat))
 

@@ -5,6 +5,7 @@ Judgements in, one record out. Agreeing on nonsense is no success, and an oracle
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -12,7 +13,7 @@ from salva.core.asked import OWN
 from salva.core.judged import Judgements, Rate
 from salva.judging.chance import chance_of
 from salva.judging.headline import of_main_observers
-from salva.judging.rates import Figure, headline_figure, is_apart, rates_of
+from salva.judging.rates import DECIDED, Figure, headline_figure, is_apart, rates_of
 from salva.judging.tally import macro_rate, tally
 from salva.stats.intervals import Interval
 
@@ -92,7 +93,18 @@ def _oracle(judgements: Judgements, figure: Figure | None) -> tuple[str, str]:
             "the model paints none of it, or the detector cannot see it; look at some pictures, then try --detector"
         )
     if figure is None:
-        return PARTIAL, "no pair was judged by a relation that leads"
+        return PARTIAL, "no pair was judged by a relation that leads; name one that applies with --relation"
     if figure.coverage is not None and figure.coverage < FEWEST_DECIDED:
-        return PARTIAL, f"only {figure.n} of {figure.n + figure.n_undecided} pairs could be decided"
+        n = f"only {figure.n}" if figure.n else "none"
+        return PARTIAL, f"{n} of {figure.n + figure.n_undecided} pairs could be decided{_mostly(judgements)}"
     return OK, ""
+
+
+def _mostly(judgements: Judgements) -> str:
+    """Why most are undecided, and who decides more."""
+    reasons = Counter(one.verdict.reason for one in judgements.headline if one.verdict.reason)
+    decided = Counter(one.verdict.relation for one in judgements.pairs if one.verdict.outcome in DECIDED)
+    leading = {one.verdict.relation for one in judgements.headline}
+    why = "".join(f", mostly because {reason}" for reason, _ in reasons.most_common(1))
+    better = [name for name, n in decided.most_common(1) if name not in leading and n > len(judgements.headline) / 2]
+    return why + "".join(f"; {name} decides {decided[name]}, and leads with --relation {name}" for name in better)

@@ -23,7 +23,7 @@ from salva.stats.rates import Counted, LeftOut, macro, seeds_interval, share, th
 MACRO, POOLED = "macro", "pooled"
 WRONG_ALIKE = "wrong_alike"
 RATES = (str(Rate.WRONG), str(Rate.INCONSISTENT), WRONG_ALIKE)
-_DECIDED = (Outcome.HOLDS, Outcome.VIOLATED)
+DECIDED = (Outcome.HOLDS, Outcome.VIOLATED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,11 +150,12 @@ def is_apart(case: Case, apart: tuple[str, str] | None) -> bool:
 
 def things_of(case: Case) -> tuple[str, ...]:
     """What a case is about: the things its formulas name; without formulas, its cluster."""
-    return _named(tuple(prompt.formula for prompt in case.prompts)) or (case.cluster or case.case_id,)
+    return named_in(tuple(prompt.formula for prompt in case.prompts)) or (case.cluster or case.case_id,)
 
 
 @lru_cache(maxsize=16384)
-def _named(notations: tuple[str | None, ...]) -> tuple[str, ...]:
+def named_in(notations: tuple[str | None, ...]) -> tuple[str, ...]:
+    """The things that formulas name, sorted."""
     try:
         return tuple(sorted({name for notation in notations if notation for name in entities(parse(notation))}))
     except FormulaError:
@@ -186,7 +187,7 @@ def _agree_and_wrong(by_truth: Judged, compared: Judged) -> bool:
 
 
 def _is_decided(one: Judged) -> bool:
-    return one.verdict.outcome in _DECIDED
+    return one.verdict.outcome in DECIDED
 
 
 def _key(one: Judged) -> tuple[str, int]:

@@ -55,6 +55,8 @@ class Waves:
     """Who can be asked."""
     first_looks: tuple[Look, ...] = ()
     """What the relation asks before anything is seen: each is asked as soon as its image is there."""
+    undecidable: str = ""
+    """Why nobody can tell whatever the images show; nothing is asked then, and no image is needed."""
     images: dict[str, ImageRef | Missing] = field(default_factory=dict)
     """Prompt role to image, as they arrive."""
     _answers: dict[str, dict[Query, Observation | Missing | None]] = field(default_factory=dict)
@@ -67,13 +69,13 @@ class Waves:
     def show(self, role: str, image: ImageRef | Missing) -> list[Look]:
         """Put an image in its place; what can be asked about it at once."""
         self.images[role] = image
-        if isinstance(image, Missing):
+        if isinstance(image, Missing) or self.undecidable:
             return []
         return self._asked([look for look in self.first_looks if look.role == role])
 
     def next_looks(self) -> list[Look]:
         """The next wave, once all images are shown and every look is answered; empty when the relation has no more."""
-        if self._is_over:
+        if self._is_over or self.undecidable:
             return []
         looks = self._wanted()
         if isinstance(looks, Missing):
@@ -107,8 +109,10 @@ class Waves:
         images = {
             prompt.role: image.image_id
             for prompt in self.case.prompts
-            if isinstance(image := self.images[prompt.role], ImageRef)
+            if isinstance(image := self.images.get(prompt.role), ImageRef)
         }
+        if self.undecidable:
+            return concluded(Conclusion(outcome=Outcome.INCONCLUSIVE, reason=self.undecidable), images)
         sights = self._problem or self._sights()
         return concluded(sights if isinstance(sights, Missing) else self.judged(sights), images)
 

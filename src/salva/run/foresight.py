@@ -1,25 +1,125 @@
-"""What a run can decide, known before anything is painted: who leads, and whether anybody can see what it needs.
+"""What a run can decide, known before anything is painted: who leads, and over how many of the cases.
 
-A specification and its cases come in; a run that could decide nothing is refused with what to change. Loads no model.
+A specification and its cases come in; what cannot be decided is told, and a run that could decide nothing is refused
+with what to change. Loads no model.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 from typing import cast
 
 from salva.core.about import Naming, about_of, options_of
+from salva.core.case import Case
 from salva.core.options import target_field
 from salva.core.protocols import Relation
 from salva.core.spec import RunSpec
+from salva.engine.cast import DETECTOR, AppliedRelation, Cast
 from salva.engine.guard import build
-from salva.errors import NobodyNamedError, SalvaError
+from salva.errors import NobodyNamedError, SalvaError, UsageError
 from salva.judging.headline import leading_relation
 from salva.registry import entries, load
 from salva.run.plan import planned_cases
 
 EXAMPLE = "grounding-dino"
 """The detector that a refusal gives as an example: it takes words, and its scores let it doubt."""
+
+
+def foresee(spec: RunSpec, cast_: Cast) -> list[str]:
+    """What to tell before painting, a line each; a run whose leading relation could decide no case is refused."""
+    cases = _Cases()
+    for case in planned_cases(spec):
+        cases.add(case, cast_.relations_of(case))
+    if not cases.n:
+        return []  # an empty suite is refused by whoever stores its cases
+    rates = {part.label: part.about.rate for part in cast_.relations}
+    leading = leading_relation(list(cases.n_led), cases.own.elements(), rates, spec.headline, spec.suite.about.leads)
+    if not leading or (spec.headline and leading != spec.headline):
+        raise UsageError(_nothing_to_decide(spec, cases))
+    untold, n_led = cases.untold.get(leading, []), cases.n_led[leading]
+    if len(untold) == n_led:
+        unnamed = {thing for applied in untold for thing in applied.unnamed}
+        change = f"Leave these out or name another --detector. {_able(unnamed)}" if unnamed else "Name another judge"
+        raise UsageError(f"{leading}, which leads, could decide none of the {n_led} cases: {_why(untold)}. {change}")
+    lines = []
+    if untold:
+        lines.append(
+            f"{len(untold)} of {cases.n} cases cannot be decided by {leading}, whatever is painted: {_why(untold)}; "
+            f"{cases.n_unpainted} are not painted"
+        )
+    if n_others := cases.n - n_led - cases.n_left_out:
+        others = ", ".join(name for name in cases.n_led if name != leading)
+        why = cases.facts(leading)
+        lines.append(
+            f"{leading}, which leads, says nothing about {n_others} of {cases.n} cases ({why}); {others} alone does"
+        )
+    return lines
+
+
+@dataclass(slots=True)
+class _Cases:
+    """The cases of a run, counted by what can be said about them."""
+
+    n: int = 0
+    n_left_out: int = 0
+    """Those without a relation."""
+    n_unpainted: int = 0
+    """Those with relations, none of which could decide."""
+    n_led: Counter[str] = field(default_factory=Counter)
+    """Relation to the cases that it applies to."""
+    untold: dict[str, list[AppliedRelation]] = field(default_factory=dict)
+    """Relation to the cases that it applies to and could not decide."""
+    own: Counter[str] = field(default_factory=Counter)
+    """The relations that cases name as their own."""
+    known: Counter[str] = field(default_factory=Counter)
+    """What may keep a relation from applying, to the cases it is true of."""
+
+    def add(self, case: Case, relations: Sequence[AppliedRelation]) -> None:
+        """Count a case."""
+        self.n += 1
+        self.n_left_out += not relations
+        self.n_unpainted += bool(relations) and all(applied.undecidable for applied in relations)
+        self.own[case.relation] += 1
+        by_label: dict[str, list[AppliedRelation]] = {}
+        for applied in relations:
+            by_label.setdefault(applied.part.label, []).append(applied)
+        for label, judges in by_label.items():
+            self.n_led[label] += 1
+            # One judge that may tell is enough.
+            if all(applied.undecidable for applied in judges):
+                self.untold.setdefault(label, []).append(judges[0])
+        self.known["have a prompt without a formula"] += any(prompt.formula is None for prompt in case.prompts)
+        self.known["have several right pictures"] += case.determinate is False
+        self.known["are no equivalence"] += case.equivalent is False
+        self.known["are no pairs"] += len(case.prompts) != 2
+
+    def facts(self, relation: str) -> str:
+        """What may keep a relation from applying, in words."""
+        counted = [f"{n} {what}" for what, n in self.known.items() if n]
+        counted += [f"{n} are made for {name}" for name, n in self.own.items() if relation and name != relation]
+        return f"of all {self.n}: {', '.join(counted)}" if counted else "nothing is known against them"
+
+
+def _nothing_to_decide(spec: RunSpec, cases: _Cases) -> str:
+    """Why no case is one for the relation that should lead, and what to ask instead."""
+    who = f"the relation {spec.headline!r} has nothing" if spec.headline else "nobody who looks here has anything"
+    looking = ", ".join(f"--{binding.role} {binding.label}" for binding in spec.observers()) or "nobody"
+    change = f"looking are {looking}: name a --detector, --embedder or --judge"
+    if cases.n_led:
+        change = f"{', '.join(sorted(cases.n_led))} would apply: name one with --relation, or leave it out"
+    return f"{who} to say about any of the {cases.n} cases ({cases.facts(spec.headline)}); {change}"
+
+
+def _why(untold: Sequence[AppliedRelation]) -> str:
+    """Why nobody can tell, over all of these cases."""
+    unnamed: dict[str, set[str]] = {}
+    for applied in untold:
+        if applied.unnamed:
+            unnamed.setdefault(applied.perceivers[DETECTOR].label, set()).update(applied.unnamed)
+    reasons = [f"the detector {who!r} cannot name {', '.join(sorted(things))}" for who, things in unnamed.items()]
+    return "; ".join([*reasons, *dict.fromkeys(applied.unread for applied in untold if applied.unread)])
 
 
 def refuse_unwatched(spec: RunSpec) -> None:
@@ -41,7 +141,7 @@ def refuse_unwatched(spec: RunSpec) -> None:
         f"{problem}, and nobody looks at pictures of {', '.join(strangers)} unless named",
         "detector",
         EXAMPLE,
-        instead + " ".join(_who_could_look()),
+        instead + _able(),
     )
 
 
@@ -57,8 +157,8 @@ def _leading_if_watched(spec: RunSpec) -> str:
     return leading_relation(sorted(judging), own, rates, spec.headline, spec.suite.about.leads)
 
 
-def _who_could_look() -> Iterator[str]:
-    """The detectors one could name, by whether they take words."""
+def _able(things: Collection[str] = ()) -> str:
+    """The detectors one could name, by whether they take words; not those that say they cannot name these things."""
     takes_words: list[str] = []
     has_names: list[str] = []
     for entry in entries("detector"):
@@ -70,7 +170,10 @@ def _who_could_look() -> Iterator[str]:
         target = target_field(options)
         needs_target = target is not None and not options.__dataclass_fields__[target].default
         shown = f"{entry.name}/<{target}>" if needs_target else entry.name
-        (takes_words if about_of(component).names is Naming.ASKED else has_names).append(shown)
-    yield f"Looking for any word: {', '.join(takes_words) or 'none'}."
-    yield f"With names of their own: {', '.join(has_names) or 'none'}."
-    yield "`salva list detectors NAME` says what pictures each was made for."
+        names = about_of(component).names
+        if not isinstance(names, tuple) or set(things) <= set(names):
+            (takes_words if names is Naming.ASKED else has_names).append(shown)
+    return (
+        f"Detectors that look for any word: {', '.join(takes_words) or 'none'}; with names of their own: "
+        f"{', '.join(has_names) or 'none'}. `salva list detectors NAME` says what a detector was made for"
+    )

@@ -25,6 +25,7 @@ from salva.run.ask import ask_again, check_threshold, make_spec
 from salva.run.ledger import keep_rules, stored_count
 from salva.run.pipeline import flow_through, open_executor
 from salva.run.summary import RunSummary
+from salva.run.vocabulary import keep_names, known_names
 from salva.store.runfile import read_run_file, write_run_file
 from salva.store.sqlite import RunStore, open_run
 
@@ -59,7 +60,8 @@ def judge_again(
         progress.note(note)
     labels = _told_apart(spec, asked)
     with closing(open_executor(executor)) as workplace, open_run(directory, "write") as store:
-        cast_ = Cast.of(spec, _painters(store, content), labels)
+        cast_ = Cast.of(spec, _painters(store, content), labels, known_names(spec.detector, store))
+        keep_names(store, cast_)
         for actor in cast_.actors():
             store.put_component(actor.stored())
         _check_floor(store, spec, cast_)

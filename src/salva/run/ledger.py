@@ -15,6 +15,7 @@ from salva.core.spec import Binding, RunSpec
 from salva.engine.cast import Cast
 from salva.errors import StoreError, UsageError
 from salva.run.summary import RunSummary
+from salva.run.vocabulary import keep_names
 from salva.store.reading import DATABASE
 from salva.store.runfile import read_run_file, write_run_file
 from salva.store.sqlite import RunStore, open_run
@@ -86,6 +87,7 @@ def open_ledger(store: RunStore, spec: RunSpec, cast_: Cast, environment: Mappin
     packages = environment.get("packages")
     store.set_meta("salva_version", packages.get("salva") if isinstance(packages, dict) else None)
     keep_rules(store, spec.relations)
+    keep_names(store, cast_)
     for actor in cast_.actors():
         store.put_component(actor.stored())
     store.flush()

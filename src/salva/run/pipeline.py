@@ -26,10 +26,12 @@ from salva.errors import UsageError
 from salva.registry import bind
 from salva.run import environment as surroundings
 from salva.run.directory import rules_kept, settle
-from salva.run.foresight import refuse_unwatched
+from salva.run.foresight import foresee, refuse_unwatched
 from salva.run.ledger import CaseCount, asked_before, finished_summary, keep_cases, open_ledger, stamp_finished
 from salva.run.plan import planned_cases
 from salva.run.summary import RunSummary
+from salva.run.vocabulary import known_names, names_for
+from salva.store.reading import DATABASE
 from salva.store.records import WHOLE
 from salva.store.sqlite import RunStore, open_run
 
@@ -60,12 +62,15 @@ def execute(
     if finished is not None:
         return finished
     refuse_unwatched(spec)
-    cast_ = Cast.of(spec)
+    names, is_new = None, not (directory / DATABASE).is_file()
+    if is_new:
+        names = known_names(spec.detector)
+        for line in foresee(spec, Cast.of(spec, names=names)):
+            progress.note(line)
     with closing(open_executor(executor)) as workplace, open_run(directory, "write") as store:
         # Again, now that nobody else can write: two processes may have found the directory empty.
-        settled = settle(directory, spec, asked_before(store))
-        if settled != spec:
-            spec, cast_ = settled, Cast.of(settled)
+        spec = settle(directory, spec, asked_before(store))
+        cast_ = Cast.of(spec, names=names if is_new else names_for(spec.detector, store))
         open_ledger(store, spec, cast_, environment or surroundings.environment())
         counted = keep_cases(store, spec, planned_cases(spec))
         summary = flow_through(store, cast_, workplace, progress, counted, retry_refused=retry_refused, budget=budget)

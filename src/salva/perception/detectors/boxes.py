@@ -95,8 +95,8 @@ class BoxRules:
         self._names = Names(options.names, options.names_file)
 
     def names_of(self, labels: Iterable[str]) -> tuple[str, ...]:
-        """The everyday names of a detector's own labels, each once."""
-        return tuple(dict.fromkeys(self._names.name(label) for label in labels))
+        """What can be asked for of a detector's own labels: their everyday names and themselves, each once."""
+        return tuple(dict.fromkeys(name for label in labels for name in (self._names.name(label), label)))
 
     def detections(
         self, corners: ArrayLike, scores: ArrayLike, labels: Sequence[str], *, are_names: bool = False

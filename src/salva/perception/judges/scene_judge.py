@@ -56,7 +56,7 @@ class SceneJudge:
     """Derives its answers from detections and formulas."""
 
     version: ClassVar[str] = "2"
-    about: ClassVar[About] = About(needs=("detector",), sees_formula=True)
+    about: ClassVar[About] = About(needs=("detector",), sees_formula=True, needs_formulas=True)
     habits: ClassVar[Habits] = Habits(batch_size=8)
     Options = SceneJudgeOptions
 
