@@ -20,13 +20,13 @@ from zlib import crc32
 import numpy as np
 
 from salva.stats.intervals import Z_95, Interval
+from salva.stats.mean_intervals import mean_interval
 from salva.stats.rates import (
     FEWEST_THINGS,
     LEAST_CORRELATION,
     Counted,
     clusters_interval,
     difference_interval,
-    mean_interval,
     seeds_interval,
     things_interval,
 )

@@ -13,7 +13,6 @@ from salva.stats.rates import (
     clusters_interval,
     difference_interval,
     macro,
-    mean_interval,
     seeds_interval,
     seeds_variance,
     things_interval,
@@ -113,14 +112,6 @@ def test_clusters_of_one_voice_count_as_one_and_zero_hits_are_widened_too() -> N
     silent = clusters_interval([Counted(category="", n_hits=0, n=10) for _ in range(6)])
     assert silent == wilson(0.0, 60 / (1 + 0.1 * 9), t_95(5))
     assert clusters_interval(loud[:1]) is None
-
-
-def test_a_mean_at_its_ceiling_is_not_certain() -> None:
-    ceiling = mean_interval({i: [1.0] for i in range(10)}, pseudo=0.0)
-    assert ceiling is not None
-    assert ceiling.low < 0.9
-    assert mean_interval({i: [1.0] for i in range(10)}) == Interval(low=1.0, high=1.0)
-    assert mean_interval({0: [1.0, 0.5]}) is None
 
 
 def test_a_difference_is_paired_students_and_as_wide_as_one_more_each_way_makes_it() -> None:

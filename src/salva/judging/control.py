@@ -13,8 +13,8 @@ from salva.core.judged import Judged, Judgements, Rate
 from salva.judging.crossing import BETWEEN, WITHIN_A, WITHIN_B
 from salva.judging.headline import of_main_observers
 from salva.judging.tally import cluster_of
-from salva.stats.bootstrap import cautious_macro
 from salva.stats.intervals import Interval
+from salva.stats.mean_intervals import cautious_mean_interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class Excess:
     excess: float
     """between - (within_a + within_b) / 2: half the squared distance of what the two wordings show."""
     interval: Interval | None
-    """95 %, clusters or cases drawn again, whichever is wider; None with fewer than two clusters."""
+    """95 %, by Student's t over clusters or cases, whichever is wider; None with fewer than two clusters."""
 
 
 def compared_controls(judgements: Judgements) -> list[Judged]:
@@ -59,9 +59,8 @@ def excess_of(controls: Sequence[Judged]) -> Excess | None:
         within_a=within_a,
         within_b=within_b,
         excess=between - (within_a + within_b) / 2,
-        interval=cautious_macro(
+        interval=cautious_mean_interval(
             each,
-            [""] * len(each),
             [cluster_of(control.case) for control in usable],
             [control.case.case_id for control in usable],
         ),

@@ -73,7 +73,9 @@ def leading_of(judgements: Judgements, before: Judgements, apart: tuple[str, str
         oracle=oracle,
         reason=reason,
         n_asked=n_asked,
-        previous=Previous(violation_rate=old.rate, interval=old.interval(), macro_rate=macro_rate(averaged).rate),
+        previous=Previous(
+            violation_rate=old.rate, interval=old.interval_before(), macro_rate=macro_rate(averaged).rate
+        ),
     )
 
 

@@ -7,7 +7,7 @@ whoever groups verdicts says by what.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
@@ -15,8 +15,8 @@ from salva.core.case import Case
 from salva.core.judged import Judged
 from salva.core.table import Cell
 from salva.core.verdict import Outcome
-from salva.stats.bootstrap import cautious_macro
-from salva.stats.intervals import Cluster, Interval, clustered_interval, implied_bounds
+from salva.stats.intervals import Cluster, Interval, clustered_interval, implied_bounds, wilson
+from salva.stats.rates import Counted, clusters_interval, macro, seeds_interval
 
 RATE_COLUMNS = ("n", "violated", "rate", "low", "high", "undecided")
 
@@ -70,7 +70,13 @@ class Tally:
         return self.violated / self.n if self.n else None
 
     def interval(self) -> Interval | None:
-        """95 %, Wilson at the effective sample size of the clusters."""
+        """95 %, Wilson at the effective sample size that a jackknife over clusters gives; None without cases."""
+        clusters = [Counted(category="", n_hits=self.hits[name], n=n) for name, n in self.decided.items()]
+        alone = wilson(self.rate, self.n) if self.rate is not None else None
+        return clusters_interval(clusters) or alone
+
+    def interval_before(self) -> Interval | None:
+        """The interval of reports of schema 1, at the design effect of the clusters."""
         return clustered_interval([Cluster(n_hits=self.hits[name], n=n) for name, n in self.decided.items()])
 
     def bounds(self) -> Interval | None:
@@ -126,21 +132,14 @@ def category_mean(group: Iterable[Judged]) -> CategoryMean:
     return CategoryMean(sum(rates) / len(rates) if rates else None, len(rates))
 
 
-def macro_rate(group: Sequence[Judged]) -> MacroRate:
-    """The mean over categories, with a cluster bootstrap interval.
-
-    Where every decided verdict says the same, a bootstrap has nothing to draw from and would
-    claim certainty; Wilson's interval of the pooled rate stands in.
-    """
-    decided = [judged for judged in group if judged.verdict.outcome in (Outcome.HOLDS, Outcome.VIOLATED)]
-    rate, n_categories = category_mean(decided)
-    if rate is None or rate in (0.0, 1.0):
-        interval = tally(decided).interval()
-    else:
-        interval = cautious_macro(
-            [float(judged.verdict.outcome is Outcome.VIOLATED) for judged in decided],
-            [judged.case.category for judged in decided],
-            [cluster_of(judged.case) for judged in decided],
-            [judged.case.case_id for judged in decided],
-        )
-    return MacroRate(rate=rate, interval=interval, n_categories=n_categories)
+def macro_rate(group: Iterable[Judged]) -> MacroRate:
+    """The mean over categories, with its interval for these prompts under other seeds."""
+    cases: dict[str, tuple[str, list[bool]]] = {}
+    for judged in group:
+        if judged.verdict.outcome in (Outcome.HOLDS, Outcome.VIOLATED):
+            _, hits = cases.setdefault(judged.case.case_id, (judged.case.category, []))
+            hits.append(judged.verdict.outcome is Outcome.VIOLATED)
+    counted = [Counted(category=category, n_hits=sum(hits), n=len(hits)) for category, hits in cases.values()]
+    return MacroRate(
+        rate=macro(counted), interval=seeds_interval(counted), n_categories=len({case.category for case in counted})
+    )

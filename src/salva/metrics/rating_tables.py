@@ -18,7 +18,7 @@ from salva.core.protocols import Measured
 from salva.core.table import Cell, KeyFigure, Table
 from salva.core.verdict import observers_text
 from salva.judging.tally import cluster_of
-from salva.stats.bootstrap import cautious_macro
+from salva.stats.mean_intervals import cautious_mean_interval
 from salva.stats.means import mean
 
 _RATED = "rated"
@@ -131,7 +131,5 @@ def _row(model: str, rater: str, kind: str, things: Sequence[_Thing]) -> tuple[C
 def _mean(things: Sequence[_Thing]) -> _Mean:
     values = [scores[_RATING] for _, scores in things]
     cases = [case for case, _ in things]
-    ends = cautious_macro(
-        values, [""] * len(values), [cluster_of(case) for case in cases], [case.case_id for case in cases]
-    )
+    ends = cautious_mean_interval(values, [cluster_of(case) for case in cases], [case.case_id for case in cases])
     return _Mean(value=mean(values), low=ends.low if ends else None, high=ends.high if ends else None)

@@ -7,7 +7,7 @@ question at hand implies.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
@@ -133,29 +133,6 @@ def clusters_interval(clusters: Sequence[Counted]) -> Interval | None:
     if variance > 0:
         n_effective = min(n_effective, rate * (1 - rate) / variance)
     return wilson(rate, n_effective, t_95(len(filled) - 1))
-
-
-def mean_interval(values: Mapping[Hashable, Sequence[float]], pseudo: float | None = None) -> Interval | None:
-    """95 % of a mean over clusters of values, by Student's t; None with fewer than two clusters.
-
-    pseudo: a value that the lower end is widened by, as if one more cluster had it: a mean near its ceiling has hardly
-    any spread left to show.
-    """
-    n = sum(len(group) for group in values.values())
-    if len(values) < 2:
-        return None
-
-    def ends(sums: list[tuple[float, int]], total: int) -> tuple[float, float]:
-        centre = sum(s for s, _ in sums) / total
-        between = sum((s - centre * k) ** 2 for s, k in sums) * len(sums) / (len(sums) - 1)
-        half = t_95(len(sums) - 1) * sqrt(between) / total
-        return centre - half, centre + half
-
-    sums = [(sum(group), len(group)) for group in values.values()]
-    low, high = ends(sums, n)
-    if pseudo is not None:
-        low = min(low, ends([*sums, (pseudo, 1)], n + 1)[0])
-    return Interval(low=low, high=high)
 
 
 def difference_interval(differences: Mapping[str, Sequence[float]], n_repeats: float = 1) -> Interval | None:

@@ -17,8 +17,8 @@ from salva.core.table import Cell, KeyFigure, Table
 from salva.core.verdict import observers_text
 from salva.judging.headline import main_observers, of_main_observers
 from salva.judging.tally import RATE_COLUMNS, cluster_of, tally_by
-from salva.stats.bootstrap import bootstrap_mean
 from salva.stats.intervals import Interval
+from salva.stats.mean_intervals import cautious_mean_interval
 from salva.stats.pair_scores import mean
 
 SAME_ANSWERS, MUST_DIFFER, SAME_SIMILARITY = "same-answers", "must-differ", "same-similarity"
@@ -110,10 +110,14 @@ def _mean(pairs: Sequence[Judged], name: str) -> float | None:
 
 
 def _interval(pairs: Sequence[Judged], name: str) -> Interval | None:
-    """95 % of a mean of scores, whole clusters drawn anew; None for a single cluster."""
-    if not pairs:
-        return None
-    return bootstrap_mean([pair.verdict.scores[name] for pair in pairs], [cluster_of(pair.case) for pair in pairs])
+    """95 % of a mean of scores from 0 to 1, by Student's t over clusters; None for a single cluster.
+
+    The lower end is widened as if one more pair had 0: at its ceiling a score has no spread to show.
+    """
+    values = [pair.verdict.scores[name] for pair in pairs]
+    clusters, cases = [cluster_of(pair.case) for pair in pairs], [pair.case.case_id for pair in pairs]
+    interval = cautious_mean_interval(values, clusters, cases, pseudo=0.0)
+    return interval and Interval(low=max(0.0, interval.low), high=min(1.0, interval.high))
 
 
 def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
@@ -194,7 +198,7 @@ def _table(name: str, labels: tuple[str, ...], groups: Sequence[Group]) -> Table
         columns=(*labels, *_COLUMNS),
         rows=tuple((*group.values, *_cells(group.pairs)) for group in groups),
         note="Means over n_pairs pairs; n_left_out lack the score: a reply or side is missing, or nothing is settled. "
-        "Intervals (from, to) are 95 %, whole clusters drawn anew.",
+        "Intervals (from, to) are 95 %, by Student's t over clusters.",
     )
 
 

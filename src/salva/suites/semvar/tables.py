@@ -20,8 +20,8 @@ from salva.core.table import Cell, KeyFigure, Table
 from salva.core.verdict import Outcome, observers_text
 from salva.judging.headline import main_observers
 from salva.judging.tally import cluster_of
-from salva.stats.bootstrap import bootstrap_macro, cautious_macro
 from salva.stats.intervals import Interval
+from salva.stats.mean_intervals import cautious_mean_interval
 from salva.stats.means import group_mean, mean, share_above
 from salva.suites.semvar.charts import charts_of, judge_name
 from salva.suites.semvar.effect import (
@@ -43,6 +43,8 @@ SHARES_ABOVE = (0.2, 0.5)
 """The thresholds of kappa whose shares the paper compares between aspects."""
 
 _ALL = "all"
+_PSEUDO = {"kappa": 0.0}
+"""Near its ceiling of 1 kappa has no spread left; its lower end is widened as if one more triple had this."""
 
 
 class SemVarTables:
@@ -112,21 +114,21 @@ def labels_of(case: Case, label: str) -> tuple[str, ...]:
 
 
 def interval_by_sample(judged: Sequence[Judged], name: str) -> Interval | None:
-    """95 % interval of a score's mean, the wider of drawing clusters and drawing cases."""
+    """95 % interval of a score's mean, by Student's t over clusters or cases, whichever is wider."""
     clusters, cases = [cluster_of(triple.case) for triple in judged], [triple.case.case_id for triple in judged]
-    return cautious_macro(values_of(judged, name), [""] * len(judged), clusters, cases)
+    return cautious_mean_interval(values_of(judged, name), clusters, cases, pseudo=_PSEUDO.get(name))
 
 
 def _interval_by_category(judged: Sequence[Judged], name: str) -> Interval | None:
-    """95 % interval of the mean over categories; a case is drawn with all its categories."""
+    """95 % interval of the mean over categories; a case goes with all its categories."""
     spread = [(triple, category) for triple in judged for category in labels_of(triple.case, "category")]
-    values = [triple.verdict.scores[name] for triple, _ in spread]
-    categories = [category for _, category in spread]
-    by_cluster = bootstrap_macro(values, categories, [cluster_of(triple.case) for triple, _ in spread])
-    by_case = bootstrap_macro(values, categories, [triple.case.case_id for triple, _ in spread])
-    if by_cluster is None or by_case is None:
-        return None
-    return max(by_cluster, by_case, key=lambda interval: interval.high - interval.low)
+    return cautious_mean_interval(
+        [triple.verdict.scores[name] for triple, _ in spread],
+        [cluster_of(triple.case) for triple, _ in spread],
+        [triple.case.case_id for triple, _ in spread],
+        [category for _, category in spread],
+        _PSEUDO.get(name),
+    )
 
 
 def _by_categories(judged: Sequence[Judged], name: str) -> float:
@@ -321,8 +323,8 @@ def _seed_noise(by_judge: Mapping[str, Sequence[Judged]]) -> Table | None:
             gammas = [mean(values_of(group, figure)) for group in groups]
             excess = [gamma - floor for gamma, floor in zip(gammas, noise, strict=True)]
             cases = [group[0].case for group in groups]
-            ends = cautious_macro(
-                excess, [""] * len(excess), [cluster_of(case) for case in cases], [case.case_id for case in cases]
+            ends = cautious_mean_interval(
+                excess, [cluster_of(case) for case in cases], [case.case_id for case in cases]
             )
             rows.append((judge, figure, len(groups), mean(gammas), mean(noise), mean(excess), *_ends(ends)))
     if not rows:

@@ -1,0 +1,89 @@
+"""How sure a mean of scores is, by Student's t over clusters of values.
+
+Numbers and cluster names in, an interval out. Values of one cluster rise and fall together, so clusters are what
+counts. Values may have any scale, unlike the shares of rates.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import TypeVar
+
+from salva.stats.intervals import Interval
+from salva.stats.student import t_95
+
+Name = TypeVar("Name", bound=Hashable)
+
+
+def mean_interval(values: Mapping[Name, Sequence[float]], pseudo: float | None = None) -> Interval | None:
+    """95 % of a mean over clusters of values, by Student's t; None with fewer than two clusters.
+
+    pseudo: a value that the lower end is widened by, as if one more cluster had it: a mean near its ceiling has hardly
+    any spread left to show.
+    """
+    rows = [Valued(value=value, cluster=cluster) for cluster, group in values.items() for value in group]
+    return macro_mean_interval(rows, pseudo)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Valued:
+    """One value of a mean."""
+
+    value: float
+    cluster: Hashable
+    """Values of one cluster rise and fall together."""
+    category: str = ""
+
+
+def macro_mean_interval(values: Sequence[Valued], pseudo: float | None = None) -> Interval | None:
+    """The same of the mean over categories of their means; a category of one value is held against the whole mean."""
+    clusters = {valued.cluster for valued in values}
+    if len(clusters) < 2:
+        return None
+    by_name: dict[str, list[float]] = {}
+    for valued in values:
+        by_name.setdefault(valued.category, []).append(valued.value)
+    means = {name: sum(group) / len(group) for name, group in by_name.items()}
+    centre = sum(means.values()) / len(means)
+    own = {name: means[name] if len(group) > 1 else centre for name, group in by_name.items()}
+
+    def low_and_high(shrunk: float, moved: float, more: Sequence[float]) -> tuple[float, float]:
+        """shrunk: by how much every weight is smaller; moved: the whole mean; more: what further clusters add."""
+        sums = dict.fromkeys(clusters, 0.0)
+        for valued in values:
+            weight = shrunk / (len(means) * len(by_name[valued.category]))
+            sums[valued.cluster] += weight * (valued.value - own[valued.category] - moved)
+        squares = [*(total**2 for total in sums.values()), *(value**2 for value in more)]
+        half = t_95(len(squares) - 1) * sqrt(sum(squares) * len(squares) / (len(squares) - 1))
+        return centre + moved - half, centre + moved + half
+
+    low, high = low_and_high(1.0, 0.0, ())
+    if pseudo is not None:
+        moved = (pseudo - centre) / (len(values) + 1)
+        further = (pseudo - centre - moved) / (len(values) + 1)
+        low = min(low, low_and_high(len(values) / (len(values) + 1), moved, (further,))[0])
+    return Interval(low=low, high=high)
+
+
+def cautious_mean_interval(
+    values: Sequence[float],
+    clusters: Sequence[str],
+    cases: Sequence[str],
+    categories: Sequence[str] | None = None,
+    pseudo: float | None = None,
+) -> Interval | None:
+    """The wider of holding clusters and holding cases together; None with fewer than two clusters.
+
+    A chance evenness of few clusters must not make an interval narrower than independent cases would.
+    """
+    named = categories or [""] * len(values)
+    made = [
+        macro_mean_interval(
+            [Valued(value=v, cluster=c, category=k) for v, c, k in zip(values, by, named, strict=True)], pseudo
+        )
+        for by in (clusters, cases)
+    ]
+    known = [interval for interval in made if interval is not None]
+    return max(known, key=lambda interval: interval.high - interval.low) if len(known) == len(made) else None
