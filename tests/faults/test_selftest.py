@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from faults import knowing
 
 from salva import registry
+from salva.cli.selftest_command import print_report
 from salva.core.verdict import ENTITY_OMISSION, OPTICAL_CHARACTER, X_MISPOSITION
 from salva.engine.progress import SilentProgress
 from salva.errors import BackendError, UsageError
-from salva.run.selftest import FAULTS, print_report, selftest
-from salva.run.selftest_report import Score, SelftestReport
+from salva.logic.equivalence import are_equivalent
+from salva.logic.notation import parse
+from salva.run.selftest import FAULTS, selftest
+from salva.run.selftest_cases import COLOURED, TEMPLATES, THINGS, case_for, nameable
+from salva.run.selftest_report import FEWEST, HardScore, Score, SelftestReport
 
 THRESHOLD = 0.97
 
@@ -20,12 +26,13 @@ def _told_detectors(monkeypatch: pytest.MonkeyPatch) -> None:
     knowing.register(monkeypatch)
 
 
-def tried(detector: str, *, n_pairs: int = 30, seed: int = 1, **settings: str) -> SelftestReport:
+def tried(detector: str, *, n_pairs: int = 30, n_hard: int = 0, seed: int = 1, **settings: str) -> SelftestReport:
     return selftest(
         detector=detector,
         reader="none",
         settings={key.replace("__", "."): value for key, value in settings.items()},
         n_pairs=n_pairs,
+        n_hard=n_hard,
         seed=seed,
         progress=SilentProgress(),
     )
@@ -37,13 +44,13 @@ def test_an_oracle_that_sees_everything_makes_no_mistake() -> None:
     assert report.passes(1.0), report.problems(1.0)
     assert {score.name for score in report.errors} == set(FAULTS) - {OPTICAL_CHARACTER}
     for score in report.errors:
-        assert score.n_true >= 10, "too few planted faults to call this a test"
+        assert score.n_true >= FEWEST, "too few planted faults to call this a test"
         assert score.n_true == score.n_found == score.n_both
     assert {score.name: score.n_judged for score in report.faultless}["truth"] == 60
 
 
 def test_overlooked_things_cost_precision_of_omission_and_show_as_mistakes() -> None:
-    report = tried("forgetful")
+    report = tried("forgetful", n_pairs=60)
     assert not report.passes(THRESHOLD)
     scores = {score.name: score for score in report.errors}
     precision = scores[ENTITY_OMISSION].precision
@@ -56,14 +63,14 @@ def test_overlooked_things_cost_precision_of_omission_and_show_as_mistakes() -> 
 
 
 def test_a_blind_oracle_does_not_pass_by_saying_nothing() -> None:
-    problems = tried("blind", n_pairs=20).problems(THRESHOLD)
+    problems = tried("blind", n_pairs=40).problems(THRESHOLD)
     assert any("x-misposition: recall" in problem for problem in problems)
     assert any("faultless pairs are called violated" in problem for problem in problems)
 
 
 def test_a_fault_seen_but_called_by_another_name_is_a_mistake(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(registry.BUILT_IN["relation"], "truth", "faults.knowing:MisnamingTruth")
-    report = tried("knowing")
+    report = tried("knowing", n_pairs=50)
     assert {(mistake.true, mistake.found) for mistake in report.mistakes} == {((X_MISPOSITION,), (ENTITY_OMISSION,))}
     assert any("x-misposition: recall 0.000" in problem for problem in report.problems(THRESHOLD))
 
@@ -89,13 +96,18 @@ def test_painter_options_reach_the_painter() -> None:
         tried("knowing", model__side="3")
 
 
-def test_printing_names_figures_mistakes_and_the_verdict(capsys: pytest.CaptureFixture[str]) -> None:
-    print_report(tried("forgetful"), THRESHOLD)
+def test_printing_names_figures_mistakes_and_the_verdict(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    print_report(tried("forgetful", n_pairs=60, n_hard=4), THRESHOLD)
     printed = capsys.readouterr().out
     assert "entity-omission" in printed
     assert "true nothing wrong; found entity-omission" in printed
     assert "more mistakes" in printed
-    assert "the oracle does not pass:" in printed
+    assert "in its own world the oracle does not pass:" in printed
+    assert "beyond it: exactly right about" in printed
+    assert "Not covered: photographs" in printed
     assert all(len(line) <= 80 for line in printed.splitlines())
 
 
@@ -114,9 +126,69 @@ def test_the_threshold_is_met_by_being_reached() -> None:
     assert not report_of(score(97, 100, 96)).passes(0.97)
 
 
+def test_few_faults_say_nothing_either_way() -> None:
+    for n_found in (0, FEWEST - 1):
+        few = report_of(score(FEWEST - 1, n_found, n_found))
+        assert few.problems(0.97) == ()
+        assert few.too_few()
+        assert not few.passes(0.0)
+    assert report_of(score(FEWEST, FEWEST, FEWEST)).passes(0.97)
+    assert report_of(score(FEWEST, FEWEST - 1, FEWEST - 1)).problems(0.97)
+
+
+def test_every_template_is_an_equivalence_and_shows_its_fault() -> None:
+    for fault in {template.shows for template in TEMPLATES}:
+        things = COLOURED if fault == "wrong-colour" else THINGS
+        for number in range(len(TEMPLATES)):
+            case = case_for(fault, number, 3, things)
+            first, second = (parse(prompt.formula or "") for prompt in case.prompts)
+            assert are_equivalent(first, second), case
+            assert fault == "" or next(t for t in TEMPLATES if t.name == case.category).shows == fault
+
+
+def test_a_detector_without_the_words_is_refused() -> None:
+    assert nameable(None) == THINGS
+    assert nameable(("cat", "dog", "cow", "zebra")) == ("cat", "dog", "cow")
+    with pytest.raises(UsageError, match="can name 1 of what"):
+        nameable(("cat", "zebra"))
+
+
+def test_hard_pictures_are_no_riddle_to_an_eye_that_knows_and_change_no_verdict() -> None:
+    report = tried("knowing", n_pairs=10, n_hard=6)
+    kinds = {score.kind: score for score in report.hard}
+    assert {"turned", "tiny", "half-hidden", "cut", "overlapping", "photo-ground", "silhouettes"} < set(kinds)
+    assert not {"turned-text", "other-scripts"} & set(kinds), "nobody reads"
+    for score in report.hard:
+        if score.kind != "colours":
+            assert (score.n_exact, score.n_undecided) == (6, 0), score
+        assert score.wrong.n_true >= 2, score
+    assert {score.name for score in report.hard_errors if score.n_true} >= {"entity-omission", "wrong-colour"}
+    blind = tried("blind", n_pairs=10, n_hard=6)
+    assert all(score.n_exact < 6 for score in blind.hard)
+    assert "beyond" not in " ".join(blind.problems(THRESHOLD))
+    assert "this changes no exit code" in report.beyond()
+
+
+def test_the_hard_part_has_its_own_table_and_sentence() -> None:
+    kinds = (
+        HardScore(kind="turned", n_exact=2, n_undecided=1, wrong=score(4, 6, 3, n_judged=10)),
+        HardScore(kind="tiny", n_exact=9, n_undecided=0, wrong=score(5, 5, 5, n_judged=10)),
+    )
+    report = replace(report_of(score(100, 100, 100)), hard=kinds, hard_errors=(score(9, 11, 8),))
+    table = next(table for table in report.tables() if table.name == "hard pictures")
+    assert table.rows[0] == ("turned", 10, "0.200 (0.06-0.51)", 1, "3 of 6", "3 of 4")
+    assert report.beyond().startswith(
+        "exactly right about 11 of 20 hard pictures (55%), from 20% (turned) to 90% (tiny)"
+    )
+    assert report.passes(0.97)
+
+
 def test_what_was_never_shown_was_not_measured() -> None:
-    (problem,) = report_of(score(0, 0, 0)).problems(0.97)
-    assert "more pairs" in problem
+    report = report_of(score(0, 0, 0))
+    assert report.problems(0.97) == ()
+    (sentence,) = report.too_few()
+    assert "planted 0 times" in sentence
+    assert not report.passes(0.0)
 
 
 def test_false_violations_fail_whatever_the_threshold() -> None:

@@ -45,6 +45,10 @@ def scene(rendered: Rendered) -> Scene:
         ("y-misposition", "cat@top & dog@bottom", {"y-misplaced"}),
         ("y-misposition", "dog@bottom", {"y-misplaced"}),
         ("y-misposition", "on(cat, chair)", {"unrelated"}),
+        ("entity-forbidden", "cat & !dog", {"forbidden"}),
+        ("entity-forbidden", "cat & !(dog | cow)", {"forbidden"}),
+        ("wrong-colour", "red car & blue cup", {"colour"}),
+        ("wrong-colour", "2 red car & cat", {"colour"}),
     ],
 )
 def test_each_fault_leaves_the_worlds_in_its_own_way(fault: str, formula: str, kinds: set[str]) -> None:
@@ -127,7 +131,7 @@ def test_painted_words_are_the_prompts_and_stand_out() -> None:
 
 def test_faults_can_come_together() -> None:
     every = ",".join(f"{name}:1" for name in FAULTS)
-    rendered = paint_one("3 cat@left & 2 dog@right & 2 cow@top", every, 4)
+    rendered = paint_one("2 cat@left & 2 dog@right & 2 cow@top & red car & !bird", every, 4)
     assert rendered.provenance["planted"] == list(FAULTS)
 
 

@@ -78,7 +78,7 @@ def by_published_rule(ask: Ask) -> tuple[Ask, str]:
 
 def make_spec(ask: Ask, made: Asked | None = None) -> RunSpec:
     """Bind every component of an ask; one that a run was made with has the options it had, unless others are set."""
-    by_role = _by_role(ask.settings)
+    by_role = settings_by_role(ask.settings)
     kept = _options_of(made) if made else {}
     if ask.reading:
         by_role["relation"].setdefault("reading", ask.reading)
@@ -91,7 +91,7 @@ def make_spec(ask: Ask, made: Asked | None = None) -> RunSpec:
 
     def some(role: str, texts: tuple[str, ...]) -> tuple[Binding, ...]:
         named = tuple(text for text in texts or (chosen[role],) if text != NOBODY)
-        notes.extend(_move_settings(role, named, by_role))
+        notes.extend(move_settings(role, named, by_role))
         if not named and by_role[role]:
             option = next(iter(by_role[role]))
             raise UsageError(f"{role}.{option} is set, but this run has no {role}; name one with --{role}")
@@ -151,7 +151,7 @@ def check_threshold(relations: Iterable[Binding], floor: float, who_keeps: str, 
             )
 
 
-def _move_settings(role: str, texts: Sequence[str], by_role: Mapping[str, dict[str, str]]) -> Iterator[str]:
+def move_settings(role: str, texts: Sequence[str], by_role: Mapping[str, dict[str, str]]) -> Iterator[str]:
     """Put the settings of options that have moved where they are read now; a sentence for each."""
     for text in texts:
         for field in dataclasses.fields(options_of(load(role, text.partition("/")[0]))):
@@ -271,7 +271,8 @@ def _options_of(asked: Asked) -> Kept:
     }
 
 
-def _by_role(settings: Mapping[str, str]) -> dict[str, dict[str, str]]:
+def settings_by_role(settings: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """ROLE.OPTION to value, as role to options."""
     by_role: dict[str, dict[str, str]] = {role: {} for role in SETTABLE}
     for key, value in settings.items():
         role, dot, name = key.partition(".")

@@ -1,4 +1,4 @@
-"""What lies behind the things: calm enough never to be taken for a thing or for text.
+"""What lies behind the things: calm enough never to be taken for a thing or for text, unless a photo is asked for.
 
 A kind, a side and a seed go in, a canvas comes out; nothing here knows what will stand on it.
 """
@@ -13,14 +13,18 @@ from PIL import Image
 
 Floats = npt.NDArray[np.float32]
 
+_N_SHAPES = 64
+
 
 def paint_background(kind: str, side: int, seed: int) -> Image.Image:
-    """A canvas of this kind: varied, plain (one colour) or white."""
+    """A canvas of this kind: varied, plain (one colour), white, or photo (as busy as a photograph; none is used)."""
     if kind == "white":
         return Image.new("RGB", (side, side), (255, 255, 255))
     rng = random.Random(seed)
     if kind == "plain":
         return Image.new("RGB", (side, side), _colour(rng))
+    if kind == "photo":
+        return _photo(side, rng)
     makers = (_plain, _gradient, _gradient, _glow, _clouds, _clouds, _stripes, _dots, _checks, _landscape, _landscape)
     return rng.choice(makers)(side, rng)
 
@@ -124,3 +128,30 @@ def _mix(share: Floats, first: tuple[int, int, int], second: tuple[int, int, int
     """From the first colour where share is 0 to the second where it is 1."""
     mask = Image.fromarray((share * np.float32(255)).astype(np.uint8), "L")
     return Image.composite(Image.new("RGB", mask.size, second), Image.new("RGB", mask.size, first), mask)
+
+
+def _photo(side: int, rng: random.Random) -> Image.Image:
+    """Shapes of all sizes over one another, shaded and rough: a photograph's edges and contrasts without its things."""
+    small = 160
+    x, y = _grid(small)
+    dice = np.random.default_rng(rng.getrandbits(32))
+    spread, vivid = dice.uniform(0.2, 0.7), dice.uniform(0.08, 0.4)
+    mood = dice.uniform(0.2, 0.8) + vivid * (dice.random(3) - 0.5)
+    canvas = np.broadcast_to(mood, (small, small, 3)) + dice.uniform(-0.4, 0.4) * (y[..., None] - 0.5)
+    for number in range(_N_SHAPES):
+        # Sizes fall as their number grows, as in photographs: many small shapes, few large ones.
+        radius = 0.5 / (1 + 0.35 * number) * dice.uniform(0.5, 1.3)
+        angle, narrow = dice.uniform(0, np.pi), dice.uniform(0.3, 1)
+        dx, dy = x - dice.uniform(-0.1, 1.1), y - dice.uniform(-0.1, 1.1)
+        along = (dx * np.cos(angle) + dy * np.sin(angle)) / radius
+        across = (dy * np.cos(angle) - dx * np.sin(angle)) / (radius * narrow)
+        distance = np.maximum(abs(along), abs(across)) if dice.random() < 0.4 else np.hypot(along, across)
+        cover = np.clip((1 - distance) * radius * small * dice.uniform(0.2, 1) + 0.5, 0, 1)[..., None]
+        colour = mood + spread * (dice.random() - 0.5) + 2 * vivid * (dice.random(3) - 0.5)
+        shaded = colour + dice.uniform(-0.2, 0.2) * np.clip(along, -1, 1)[..., None]
+        canvas = canvas * (1 - cover) + shaded * cover
+    large = Image.fromarray((np.clip(canvas, 0, 1) * 255).astype(np.uint8)).resize(
+        (side, side), Image.Resampling.BICUBIC
+    )
+    grain = dice.normal(0, dice.uniform(2, 9), (side, side, 1))
+    return Image.fromarray(np.clip(np.asarray(large) + grain, 0, 255).astype(np.uint8))

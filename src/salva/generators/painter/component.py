@@ -17,10 +17,11 @@ from salva.core.image import Picture
 from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
 from salva.core.scene import Thing
-from salva.errors import SalvaError, UsageError
+from salva.errors import SalvaError, UsageError, unknown_name
 from salva.generators.painter.faults import parse_faults
+from salva.generators.painter.hard import HARD
 
-BACKGROUNDS = ("varied", "plain", "white")
+BACKGROUNDS = ("varied", "plain", "white", "photo")
 
 _SMALLEST_SIDE, _LARGEST_SIDE = 256, 2048
 
@@ -33,6 +34,7 @@ class PainterOptions:
     faults: str = option("", "Faults to plant, each with its rate per image: entity-omission:0.3,x-misposition:0.1")
     styles: tuple[str, ...] = option((), "Drawing styles to use; empty for all.")
     background: str = option("varied", "What lies behind the things.", choices=BACKGROUNDS)
+    hard: str = option("", "What makes the pictures hard to look at.", choices=("", *HARD), since="0.2")
 
     def __post_init__(self) -> None:
         if not _SMALLEST_SIDE <= self.side <= _LARGEST_SIDE:
@@ -41,6 +43,8 @@ class PainterOptions:
             )
         if self.background not in BACKGROUNDS:
             raise UsageError(f"the painter's background is {self.background!r}; it can be {', '.join(BACKGROUNDS)}")
+        if self.hard and self.hard not in HARD:
+            raise unknown_name("way to make a picture hard", self.hard, HARD)
         parse_faults(self.faults)
 
 
@@ -60,6 +64,7 @@ class Painter:
             styles=options.styles,
             background=options.background,
             rates=parse_faults(options.faults),
+            hard=options.hard,
         )
 
     @classmethod

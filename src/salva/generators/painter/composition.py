@@ -16,7 +16,7 @@ from salva.core.case import Prompt
 from salva.core.fingerprint import Json, fingerprint
 from salva.core.image import Picture
 from salva.core.protocols import Rendered
-from salva.core.scene import Scene, Thing
+from salva.core.scene import Box, Scene, Thing
 from salva.errors import FormulaError, UsageError
 from salva.generators.painter.drawing import (
     PaintedText,
@@ -27,7 +27,9 @@ from salva.generators.painter.drawing import (
     text_box_size,
 )
 from salva.generators.painter.faults import apply_fault, draw_faults, is_same_world, words_to_paint
+from salva.generators.painter.hard import harden
 from salva.generators.painter.layout import MOST_THINGS, Wish, arrange
+from salva.generators.painter.lettering import OTHER_SCRIPTS
 from salva.imaging.palette import PALETTE
 from salva.logic.english import from_english
 from salva.logic.formula import And, Atom, Formula, Not, atoms, axis_of, entities
@@ -42,15 +44,24 @@ _LAYOUTS_TRIED = 40
 class Studio:
     """Paints formulas, or scenes of its own choice, with fixed side, styles, background and fault rates."""
 
-    def __init__(self, *, side: int, styles: tuple[str, ...], background: str, rates: Mapping[str, float]) -> None:
+    def __init__(
+        self,
+        *,
+        side: int,
+        styles: tuple[str, ...],
+        background: str,
+        rates: Mapping[str, float],
+        hard: str = "",
+    ) -> None:
         drawn_styles = sprite_index()["styles"]
         for style in styles:
             if style not in drawn_styles:
                 raise UsageError(f"the painter has no style {style!r}; it has: {', '.join(drawn_styles)}")
         self._side = side
         self._styles = styles
-        self._background = background
+        self._background = "photo" if hard == "photo-ground" else background
         self._rates = rates
+        self._hard = hard
 
     def paint(self, prompt: Prompt, seed: int) -> Rendered:
         """The picture of a prompt, with the true scene as its provenance."""
@@ -80,7 +91,7 @@ class Studio:
             right = self._compose(world, _with_absences(formula, world), words, rng)
             if right is None:
                 continue
-            shown, planted = _spoil(world, faults, rng)
+            shown, planted = _spoil(world, faults, entities(formula), rng)
             if not planted:
                 return right
             wrong = self._compose(shown, formula, words, rng, is_spoilt=True)
@@ -109,8 +120,8 @@ class Studio:
         """A layout of the world that shows its formula; a spoilt world cannot, and is laid out as it is."""
         for attempt in range(_LAYOUTS_TRIED):
             wishes = _wishes(world, formula, self._styles, rng)
-            text = _text_strip(words, self._side, rng) if words else None
-            placed = arrange(
+            text = _text_strip(words, self._side, rng, self._hard) if words else None
+            arranged = arrange(
                 wishes,
                 world.relations,
                 side=self._side,
@@ -118,13 +129,15 @@ class Studio:
                 scale=max(0.3, 1 - 0.05 * attempt),
                 kept_free=(text.box,) if text else (),
             )
+            placed = harden(self._hard, arranged, rng) if arranged is not None else None
             if placed is not None and (formula is None or is_spoilt or satisfies(formula, _scene(placed))):
                 return _Composed(placed=placed, text=text, world=world)
         return None
 
     def _rendered(self, composed: _Composed, formula: Formula, rng: random.Random) -> Rendered:
         things: list[Json] = [
-            {"label": p.entity, "box": [round(edge, 4) for edge in p.box], "colour": p.colour} for p in composed.placed
+            {"label": p.entity, "box": [round(edge, 4) for edge in _visible(p.box)], "colour": p.colour}
+            for p in composed.placed
         ]
         text = composed.text.text if composed.text else ""
         planted: list[Json] = [*composed.planted, *(["optical-character"] if text else [])]
@@ -155,11 +168,13 @@ class _Composed:
     planted: tuple[str, ...] = ()
 
 
-def _spoil(world: World, faults: Sequence[str], rng: random.Random) -> tuple[World, tuple[str, ...]]:
+def _spoil(
+    world: World, faults: Sequence[str], mentioned: Sequence[str], rng: random.Random
+) -> tuple[World, tuple[str, ...]]:
     """The world with its faults, and the names of those that changed something."""
     planted: tuple[str, ...] = ()
     for name in faults:
-        spoilt = apply_fault(name, world, rng)
+        spoilt = apply_fault(name, world, mentioned, rng)
         if not is_same_world(spoilt, world):
             world, planted = spoilt, (*planted, name)
     return world, planted
@@ -226,18 +241,27 @@ def _colour(thing: WorldThing, formula: Formula | None, rng: random.Random) -> s
     return rng.choice([colour for colour in PALETTE if colour not in mentioned])
 
 
-def _text_strip(words: str, side: int, rng: random.Random) -> PaintedText:
-    width, height = text_box_size(words, side)
-    while width > 0.96 and len(words) > 1:
+def _text_strip(words: str, side: int, rng: random.Random, hard: str) -> PaintedText:
+    if hard == "other-scripts":
+        words = rng.choice(OTHER_SCRIPTS)
+    turn = rng.choice((-1, 1)) * rng.uniform(15, 90) if hard == "turned-text" else 0.0
+    width, height = text_box_size(words, side, turn)
+    while max(width, height) > 0.96 and len(words) > 1:
         words = words[:-1].rstrip()
-        width, height = text_box_size(words, side)
+        width, height = text_box_size(words, side, turn)
     x0 = round(rng.uniform(0.02, max(0.02, 0.98 - width)) * side) / side
     y0 = round((rng.uniform(0.01, 0.04) if rng.random() < 0.5 else rng.uniform(0.96, 0.99) - height) * side) / side
-    return PaintedText(text=words, box=(x0, y0, x0 + width, y0 + height), is_dark=rng.random() < 0.5)
+    box = (x0, max(0.0, y0), x0 + width, max(0.0, y0) + height)
+    return PaintedText(text=words, box=box, is_dark=rng.random() < 0.5, turn=turn)
+
+
+def _visible(box: Box) -> Box:
+    """What of a box lies in the picture."""
+    return max(0.0, box[0]), max(0.0, box[1]), min(1.0, box[2]), min(1.0, box[3])
 
 
 def _scene(placed: Sequence[Placed]) -> Scene:
-    return Scene(things=tuple(Thing(label=p.entity, box=p.box, colour=p.colour) for p in placed))
+    return Scene(things=tuple(Thing(label=p.entity, box=_visible(p.box), colour=p.colour) for p in placed))
 
 
 def _check_entities(names: Sequence[str], styles: tuple[str, ...]) -> None:

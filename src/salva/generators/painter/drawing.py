@@ -16,12 +16,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image, ImageDraw, ImageFilter, ImageFont
+from PIL import Image, ImageFilter
 
 from salva.assets.files import read_asset
 from salva.core.image import Picture
 from salva.core.scene import Box
 from salva.generators.painter.background import paint_background
+from salva.generators.painter.lettering import paint_strip, strip_size
+from salva.generators.painter.restyling import restyle
 from salva.imaging.palette import PALETTE
 
 Floats = npt.NDArray[np.float32]
@@ -39,8 +41,6 @@ _BODY = {
     ("house", "noto"): "light",
 }
 _SHADOW = 0.32
-_FONT_SHARE = 0.075
-"""Height of painted words as a share of the side: 19 px at 256."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +53,12 @@ class Placed:
     """Whole pixels divided by the side, so the sprite fills it exactly."""
     colour: str | None = None
     is_flipped: bool = False
+    turn: float = 0.0
+    """Degrees; a turned drawing is as large as its box allows."""
+    look: str = ""
+    """A manner of drawing that is made by code; empty for the drawing as it is."""
+    board: Box | None = None
+    """Something plain that stands before it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +69,8 @@ class PaintedText:
     box: Box
     is_dark: bool = False
     """Light words on a dark strip."""
+    turn: float = 0.0
+    """Degrees by which the strip is turned; the box is then what the turned strip fills."""
 
 
 @cache
@@ -92,10 +100,18 @@ def paint(
     canvas = paint_background(background, side, seed)
     for thing in placed:
         x0, y0, x1, y1 = (round(edge * side) for edge in thing.box)
-        sprite, shadow, reach = _sized(thing.entity, thing.style, thing.colour, x1 - x0, y1 - y0, thing.is_flipped)
+        sprite, shadow, reach = _sized(
+            thing.entity, thing.style, thing.colour, x1 - x0, y1 - y0, thing.is_flipped, thing.look, thing.turn
+        )
         if has_shadows:
             canvas.paste((20, 20, 30), (x0 - reach + reach // 2, y0 - reach + reach // 2), shadow)
         canvas.paste(sprite, (x0, y0), sprite)
+    boards = random.Random(seed)
+    for thing in placed:
+        if thing.board is not None:
+            x0, y0, x1, y1 = (round(edge * side) for edge in thing.board)
+            shade = boards.randint(60, 190)
+            canvas.paste((shade, round(shade * 0.9), round(shade * 0.75)), (x0, y0, x1, y1))
     if text is not None:
         _paint_text(canvas, text)
     return Picture(rgb=canvas.tobytes(), width=side, height=side)
@@ -122,33 +138,19 @@ def recolour(sprite: Image.Image, colour: str, body: str = "hue") -> Image.Image
     return Image.fromarray((out * 255 + 0.5).astype(np.uint8), "RGBA")
 
 
-def text_box_size(text: str, side: int) -> tuple[float, float]:
+def text_box_size(text: str, side: int, turn: float = 0.0) -> tuple[float, float]:
     """Width and height of a strip with these words, as fractions of the side."""
-    left, top, right, bottom = _font(side).getbbox(text)
-    margin = _margin(side)
-    return (right - left + 2 * margin) / side, (bottom - top + 2 * margin) / side
+    width, height = strip_size(text, side)
+    if turn:
+        width, height = Image.new("1", (width, height)).rotate(turn, expand=True).size
+    return width / side, height / side
 
 
 def _paint_text(canvas: Image.Image, text: PaintedText) -> None:
-    side = canvas.width
-    x0, y0, x1, y1 = (round(edge * side) for edge in text.box)
-    strip, ink = ((28, 30, 40), (250, 250, 245)) if text.is_dark else ((250, 250, 245), (25, 25, 35))
-    draw = ImageDraw.Draw(canvas)
-    draw.rectangle((x0, y0, x1 - 1, y1 - 1), fill=strip)
-    font = _font(side)
-    left, top, _, _ = font.getbbox(text.text)
-    draw.text((x0 + _margin(side) - left, y0 + _margin(side) - top), text.text, font=font, fill=ink)
-
-
-def _margin(side: int) -> int:
-    return max(4, side // 48)
-
-
-@lru_cache(maxsize=8)
-def _font(side: int) -> ImageFont.FreeTypeFont:
-    font = ImageFont.load_default(max(16, round(_FONT_SHARE * side)))
-    assert isinstance(font, ImageFont.FreeTypeFont), "Pillow's wheels come with FreeType"
-    return font
+    strip = paint_strip(text.text, canvas.width, is_dark=text.is_dark)
+    if text.turn:
+        strip = strip.rotate(text.turn, Image.Resampling.BICUBIC, expand=True)
+    canvas.paste(strip, (round(text.box[0] * canvas.width), round(text.box[1] * canvas.width)), strip)
 
 
 @lru_cache(maxsize=512)
@@ -161,16 +163,39 @@ def _sprite(entity: str, style: str, colour: str | None = None) -> Image.Image:
 
 @lru_cache(maxsize=2048)
 def _sized(
-    entity: str, style: str, colour: str | None, width: int, height: int, is_flipped: bool
+    entity: str,
+    style: str,
+    colour: str | None,
+    width: int,
+    height: int,
+    is_flipped: bool,
+    look: str,
+    turn: float,
 ) -> tuple[Image.Image, Image.Image, int]:
     """A sprite at its size, its soft shadow, and how far the shadow reaches past the sprite."""
-    sprite = _sprite(entity, style, colour).resize((width, height), Image.Resampling.LANCZOS)
+    drawn = _sprite(entity, style, colour)
+    sprite = _turned(drawn, turn, width, height) if turn else drawn.resize((width, height), Image.Resampling.LANCZOS)
+    if look:
+        sprite = restyle(sprite, look)
     if is_flipped:
         sprite = sprite.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
     reach = max(3, max(width, height) // 16)
     shadow = Image.new("L", (width + 2 * reach, height + 2 * reach))
     shadow.paste(sprite.getchannel("A").point(lambda a: int(a * _SHADOW)), (reach, reach))
     return sprite, shadow.filter(ImageFilter.GaussianBlur(reach / 2)), reach
+
+
+def _turned(sprite: Image.Image, turn: float, width: int, height: int) -> Image.Image:
+    """The drawing turned, as large as fits into the middle of a box."""
+    turned = sprite.rotate(turn, Image.Resampling.BICUBIC, expand=True)
+    turned = turned.crop(turned.getchannel("A").getbbox())
+    scale = min(width / turned.width, height / turned.height)
+    fitted = turned.resize(
+        (max(1, round(turned.width * scale)), max(1, round(turned.height * scale))), Image.Resampling.LANCZOS
+    )
+    canvas = Image.new("RGBA", (width, height))
+    canvas.paste(fitted, ((width - fitted.width) // 2, (height - fitted.height) // 2))
+    return canvas
 
 
 def _body_share(rgb: Floats, alpha: Floats, body: str) -> Floats:

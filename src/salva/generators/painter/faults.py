@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from salva.core.fingerprint import Json, fingerprint
 from salva.errors import UsageError
 from salva.logic.formula import Related
 from salva.logic.order import canonical
+from salva.logic.words import COLOURS
 from salva.logic.worlds import World, WorldThing
 
 FAULTS: Mapping[str, str] = {
@@ -24,6 +25,8 @@ FAULTS: Mapping[str, str] = {
     "x-misposition": "Things placed on the horizontal axis change sides.",
     "y-misposition": "Things placed on the vertical axis change sides.",
     "ignores-word-order": "What is said of several things is dealt out among them by habit, whoever it was said of.",
+    "entity-forbidden": "A thing that the prompt names and that is to be absent is painted.",
+    "wrong-colour": "One thing whose colour is said has another.",
     "optical-character": "Words of the prompt are painted into the picture.",
 }
 """Every fault that can be planted, in the order in which they are applied."""
@@ -57,7 +60,7 @@ def draw_faults(rates: Mapping[str, float], text: str, seed: int) -> tuple[str, 
     return tuple(name for name in FAULTS if name in rates and _chance(name, text, seed) < rates[name])
 
 
-def apply_fault(name: str, world: World, rng: random.Random) -> World:
+def apply_fault(name: str, world: World, mentioned: Sequence[str], rng: random.Random) -> World:
     """The world with this fault in it; the same world when the fault finds nothing to spoil."""
     things = list(world.things)
     if name == "entity-omission" and things:
@@ -71,7 +74,23 @@ def apply_fault(name: str, world: World, rng: random.Random) -> World:
     if name == "y-misposition":
         moved = replace(world, relations=tuple(_turned(r, _Y_RELATIONS) for r in world.relations))
         return _with_things(moved, _mirrored(things, "y", ("top", "bottom"), rng))
+    if name == "entity-forbidden":
+        absent = sorted(set(mentioned) - {thing.entity for thing in things})
+        return _with_things(world, [*things, WorldThing(entity=rng.choice(absent))]) if absent else world
+    if name == "wrong-colour":
+        return _with_things(world, _miscoloured(things, rng))
     return _dealt_anew(world) if name == "ignores-word-order" else world
+
+
+def _miscoloured(things: list[WorldThing], rng: random.Random) -> list[WorldThing]:
+    """One of the things whose colour is said, in another colour than any of its kind."""
+    coloured = [i for i, thing in enumerate(things) if thing.colour is not None and thing.colour != "other"]
+    if not coloured:
+        return things
+    chosen = rng.choice(coloured)
+    taken = {thing.colour for thing in things if thing.entity == things[chosen].entity}
+    other = replace(things[chosen], colour=rng.choice([colour for colour in COLOURS if colour not in taken]))
+    return [*things[:chosen], other, *things[chosen + 1 :]]
 
 
 def is_same_world(first: World, second: World) -> bool:

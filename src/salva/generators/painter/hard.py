@@ -1,0 +1,133 @@
+"""What makes a picture hard to look at, though it shows the same things: names, and what they do to a layout.
+
+Boxes that hold a formula go in; boxes that may stick out, lie over each other, or hold something small, turned, covered
+or drawn in another manner come out. Centres stay where places need them, and the caller checks the formula again.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from salva.core.scene import Box
+
+if TYPE_CHECKING:
+    from salva.generators.painter.drawing import Placed
+
+HARD: Mapping[str, str] = {
+    "turned": "Things turned by 30 to 180 degrees.",
+    "tiny": "Things 5.5 to 9 % of the side long: 14 to 23 of 256 pixels.",
+    "half-hidden": "A plain board before 40 to 50 % of every thing.",
+    "cut": "Things that stick out of the picture by 30 to 50 %.",
+    "overlapping": "Alike things, or neighbours where none are alike, that cover 25 to 50 % of each other's length.",
+    "photo-ground": "A ground with the edges, shades and grain of a photograph, made by code.",
+    "outlined": "Things as outlines.",
+    "silhouettes": "Things in one dark colour.",
+    "pixelated": "Things of 12 by 12 blocks.",
+    "recoloured": "Things with their colours exchanged for others.",
+    "turned-text": "Painted words turned by 15 to 90 degrees.",
+    "other-scripts": "Painted words in Greek, Cyrillic and Chinese letters.",
+}
+"""Every way to make a picture hard, with one sentence."""
+
+LOOKS = ("outlined", "silhouettes", "pixelated", "recoloured")
+TEXTS = ("turned-text", "other-scripts")
+
+_TRIES = 12
+
+
+def harden(kind: str, placed: Sequence[Placed], rng: random.Random) -> tuple[Placed, ...] | None:
+    """The same things, hard to see; None when there is no room for it."""
+    if kind == "turned":
+        return tuple(replace(thing, turn=rng.choice((-1, 1)) * rng.uniform(30, 180)) for thing in placed)
+    if kind == "tiny":
+        return tuple(replace(thing, box=_shrunk(thing.box, rng.uniform(0.055, 0.09))) for thing in placed)
+    if kind == "half-hidden":
+        return tuple(replace(thing, board=_part(thing.box, rng)) for thing in placed)
+    if kind == "cut":
+        return _cut(placed, rng)
+    if kind == "overlapping":
+        return _overlapping(placed, rng)
+    if kind in LOOKS:
+        # A colour that was asked for stays to be seen.
+        return tuple(thing if thing.colour else replace(thing, look=kind) for thing in placed)
+    return tuple(placed)
+
+
+def _shrunk(box: Box, longest: float) -> Box:
+    x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
+    scale = longest / max(box[2] - box[0], box[3] - box[1])
+    width, height = (box[2] - box[0]) * scale / 2, (box[3] - box[1]) * scale / 2
+    return x - width, y - height, x + width, y + height
+
+
+def _part(box: Box, rng: random.Random) -> Box:
+    """Nearly half of a box, from one of its sides."""
+    x0, y0, x1, y1 = box
+    share = rng.uniform(0.4, 0.5)
+    side = rng.randrange(4)
+    if side < 2:
+        middle = x0 + share * (x1 - x0) if side else x1 - share * (x1 - x0)
+        return (x0, y0, middle, y1) if side else (middle, y0, x1, y1)
+    middle = y0 + share * (y1 - y0) if side == 2 else y1 - share * (y1 - y0)
+    return (x0, y0, x1, middle) if side == 2 else (x0, middle, x1, y1)
+
+
+def _cut(placed: Sequence[Placed], rng: random.Random) -> tuple[Placed, ...] | None:
+    """Every thing that can be pushed straight out over an edge; at least one must."""
+    things = list(placed)
+    n_cut = 0
+    for index in rng.sample(range(len(things)), len(things)):
+        others = [thing.box for i, thing in enumerate(things) if i != index]
+        for edge in rng.sample(range(4), 4):
+            pushed = _pushed(things[index].box, edge, rng.uniform(0.3, 0.5))
+            if not any(_overlap(pushed, other) for other in others):
+                things[index] = replace(things[index], box=pushed)
+                n_cut += 1
+                break
+    return tuple(things) if n_cut or not things else None
+
+
+def _pushed(box: Box, edge: int, share: float) -> Box:
+    axis, is_far = edge % 2, edge >= 2
+    length = box[axis + 2] - box[axis]
+    start = 1 - (1 - share) * length if is_far else -share * length
+    shift = start - box[axis]
+    x, y = (shift, 0.0) if axis == 0 else (0.0, shift)
+    return box[0] + x, box[1] + y, box[2] + x, box[3] + y
+
+
+def _overlapping(placed: Sequence[Placed], rng: random.Random) -> tuple[Placed, ...] | None:
+    """One thing moved over another of its kind, or over its neighbour where all are different."""
+    if len(placed) < 2:
+        return tuple(placed)
+    things = list(placed)
+    pairs = [(i, j) for j in range(len(things)) for i in range(j)]
+    alike = [(i, j) for i, j in pairs if things[i].entity == things[j].entity]
+    for _ in range(_TRIES):
+        i, j = rng.choice(alike or pairs)
+        under, over = things[i].box, things[j].box
+        moved = _over(under, over, rng)
+        others = [thing.box for k, thing in enumerate(things) if k not in (i, j)]
+        if min(moved) >= 0 and max(moved) <= 1 and not any(_overlap(moved, other) for other in others):
+            things[j] = replace(things[j], box=moved)
+            return tuple(things)
+    return None
+
+
+def _over(under: Box, over: Box, rng: random.Random) -> Box:
+    """The second box, so that along one axis the two share a part of the shorter length, in line on the other."""
+    size = over[2] - over[0], over[3] - over[1]
+    axis = rng.randrange(2)
+    shared = rng.uniform(0.25, 0.5) * min(size[axis], under[axis + 2] - under[axis])
+    centre = [(under[0] + under[2]) / 2, (under[1] + under[3]) / 2]
+    start = under[axis + 2] - shared if rng.random() < 0.5 else under[axis] + shared - size[axis]
+    centre[axis] = start + size[axis] / 2
+    x, y = centre[0] - size[0] / 2, centre[1] - size[1] / 2
+    return x, y, x + size[0], y + size[1]
+
+
+def _overlap(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]

@@ -1,0 +1,60 @@
+"""Drawings in manners that nobody drew: outlines, silhouettes, blocks and exchanged colours, all made by code.
+
+A sprite goes in, a sprite of the same size comes out. Each shows the same thing to a person and is new to a detector
+that learnt from the sprites as they are.
+"""
+
+from __future__ import annotations
+
+from PIL import Image, ImageChops, ImageFilter
+
+_BLOCKS = 12
+_INK = (30, 30, 45)
+
+
+def restyle(sprite: Image.Image, look: str) -> Image.Image:
+    """The drawing in another manner."""
+    makers = {
+        "outlined": _outlined,
+        "silhouettes": _silhouette,
+        "pixelated": _pixelated,
+        "recoloured": _recoloured,
+    }
+    return makers[look](sprite)
+
+
+def _outlined(sprite: Image.Image) -> Image.Image:
+    """Its edges in ink on white: where light or colour changes, and where it ends."""
+    alpha = sprite.getchannel("A")
+    ground = Image.new("RGB", sprite.size, (255, 255, 255))
+    ground.paste(sprite, (0, 0), sprite)
+    # The filter sees the border of the canvas as an edge of its own.
+    edges = ImageChops.multiply(ground.convert("L").filter(ImageFilter.FIND_EDGES), _inside(sprite.size))
+    rim = ImageChops.subtract(alpha, alpha.filter(ImageFilter.MinFilter(3)))
+    lines = ImageChops.lighter(edges.point(lambda value: min(255, value * 3)), rim)
+    drawn = Image.composite(Image.new("RGB", sprite.size, _INK), Image.new("RGB", sprite.size, (255, 255, 255)), lines)
+    drawn.putalpha(alpha)
+    return drawn
+
+
+def _inside(size: tuple[int, int]) -> Image.Image:
+    mask = Image.new("L", size, 0)
+    mask.paste(255, (1, 1, max(2, size[0] - 1), max(2, size[1] - 1)))
+    return mask
+
+
+def _silhouette(sprite: Image.Image) -> Image.Image:
+    dark = Image.new("RGB", sprite.size, _INK)
+    dark.putalpha(sprite.getchannel("A"))
+    return dark
+
+
+def _pixelated(sprite: Image.Image) -> Image.Image:
+    small = sprite.resize((_BLOCKS, _BLOCKS), Image.Resampling.BOX)
+    return small.resize(sprite.size, Image.Resampling.NEAREST)
+
+
+def _recoloured(sprite: Image.Image) -> Image.Image:
+    """Red becomes green, green blue and blue red; light and dark stay."""
+    red, green, blue, alpha = sprite.split()
+    return Image.merge("RGBA", (blue, red, green, alpha))
