@@ -277,7 +277,9 @@ def main() -> None:
     right = sum(not result.errors for result in results)
     # Beside the weights, so that the report of a run can say how far its detector was checked.
     AUDIT.parent.mkdir(exist_ok=True)
-    AUDIT.write_text(json.dumps({"n_pictures": len(results), "n_right": right, "by": args.by}, indent=1) + "\n")
+    audit = {"model": "pocket", "detector": "pocket", "n_pictures": len(results), "n_right": right, "by": args.by}
+    audit |= {"sheets": "docs/audit/pocket", "told_in": "docs/explanation/pocket-audit.md"}
+    AUDIT.write_text(json.dumps(audit, indent=1) + "\n")
     print(f"{right} of {len(results)} exactly right")
 
 

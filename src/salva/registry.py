@@ -174,6 +174,15 @@ def rates_of(relations: Iterable[str]) -> dict[str, Rate | None]:
     return {name: about_of(load("relation", name)).rate for name in dict.fromkeys(relations) if name in installed}
 
 
+def broken_name(relation: str) -> str:
+    """What a violation of a relation shows, in a few words."""
+    try:
+        said = about_of(load("relation", relation)).broken
+    except SalvaError:
+        said = ""
+    return said or f"{relation} broken"
+
+
 def suite_about(name: str) -> About:
     """What a suite says of itself; nothing where it is not installed, since a report must not need it."""
     try:

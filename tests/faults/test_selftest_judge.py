@@ -63,9 +63,10 @@ class InvertedJudge(SceneJudge):
 
     def look(self, requests: Sequence[LookRequest]) -> Any:
         """Another choice than the right one."""
+        said = [answer.text for answer in super().look(requests) if isinstance(answer, Answer)]
         return [
-            Answer(text=next(choice for choice in request.query.choices if choice != said.text), scores={})
-            for request, said in zip(requests, super().look(requests), strict=True)
+            Answer(text=next(choice for choice in request.query.choices if choice != text), scores={})
+            for request, text in zip(requests, said, strict=True)
         ]
 
 

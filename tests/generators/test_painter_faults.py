@@ -131,7 +131,7 @@ def test_painted_words_are_the_prompts_and_stand_out() -> None:
 
 def test_faults_can_come_together() -> None:
     every = ",".join(f"{name}:1" for name in FAULTS)
-    rendered = paint_one("2 cat@left & 2 dog@right & 2 cow@top & red car & !bird", every, 4)
+    rendered = paint_one("2 cat@left & 2 dog@right & 2 cow@top & red car & !bird", every, 5)
     assert rendered.provenance["planted"] == list(FAULTS)
 
 

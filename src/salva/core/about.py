@@ -81,6 +81,8 @@ class About:
 
     errors: Mapping[str, str] = field(default_factory=dict)
     """Relations: the error types they can report, each with one sentence."""
+    broken: str = ""
+    """Relations: what a violation shows, in a few words; empty for the relation's name and "broken"."""
     has_control: bool = False
     """Relations: whether seed noise can be measured by them: any two images can be put in their two places, or (for
     Rate.WRONG) each image is right or wrong by itself."""

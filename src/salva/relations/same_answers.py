@@ -55,6 +55,7 @@ class SameAnswers:
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(
         needs=("judge",),
+        broken="the pictures differ",
         has_control=True,
         errors={
             "presence-differs": "A thing was found in one picture and not in the other.",

@@ -74,6 +74,7 @@ class SameScene:
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(
         needs=("detector",),
+        broken="the pictures differ",
         has_control=True,
         rate=Rate.INCONSISTENT,
         errors={

@@ -47,6 +47,7 @@ class SameSimilarity:
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(
         needs=("embedder",),
+        broken="the pictures differ",
         has_control=True,
         errors={SIMILARITY_DIFFERS: "One picture fits its prompt much better than the other fits its own."},
     )

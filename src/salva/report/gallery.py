@@ -25,14 +25,13 @@ from salva.core.verdict import OPTICAL_CHARACTER, PAIR, Failure, Observers, Outc
 from salva.errors import StoreError
 from salva.judging.headline import leading_verdicts
 from salva.judging.pair_kinds import pair_kind
-from salva.registry import rates_of, suite_about
+from salva.registry import broken_name, rates_of, suite_about
 
 MAX_EXHIBITS = 200
 MAX_UNSEEN = 40
 """Pairs whose headline holds although truth says both pictures are wrong."""
 _SIDE = 320
 _QUALITY = 80
-_DIFFER = "the pictures differ"
 _UNSEEN = "agree, both wrong"
 
 _Key = tuple[str, int, str, Observers]
@@ -256,7 +255,7 @@ def _kind(verdict: Verdict, truth: Verdict | None) -> str:
     kind = None if truth is None else pair_kind(truth)
     if kind and kind.is_wrong:
         return kind
-    return _DIFFER if verdict.relation.startswith("same-") else f"{verdict.relation} broken"
+    return broken_name(verdict.relation)
 
 
 def _unseen(leading: Sequence[Judged], truths: Mapping[_Key, Verdict]) -> list[Judged]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from salva.assets.files import read_asset
+from salva.assets.files import asset_names, read_asset
 from salva.core.chart import Chart
 from salva.core.source import ImageSource, RunRecords
 from salva.core.table import Cell, Table
@@ -173,14 +173,14 @@ def _relations(records: RunRecords) -> list[tuple[str, str]]:
 
 def _audit(summary: Summary) -> str:
     """How far the embedded detector was checked on the embedded model's pictures, where a run used both."""
-    observers = {(observer.role, observer.name) for observer in summary.asked.observers}
-    if "pocket" not in summary.models or ("detector", "pocket") not in observers:
-        return ""
-    audit = json.loads(read_asset("audits/pocket.json"))
-    return (
-        f"{audit['n_pictures']} pictures painted by pocket were looked at by {audit['by']}. The pocket detector said "
-        f"exactly what was seen for {audit['n_right']} of them; sheets and labels are in docs/audit/pocket, what came "
-        "out in docs/explanation/pocket-audit.md of salva's repository."
+    detectors = {observer.name for observer in summary.asked.observers if observer.role == "detector"}
+    audits = [json.loads(read_asset(name)) for name in asset_names() if name.startswith("audits/")]
+    return " ".join(
+        f"{audit['n_pictures']} pictures painted by {audit['model']} were looked at by {audit['by']}. The detector "
+        f"{audit['detector']} said exactly what was seen for {audit['n_right']} of them; sheets and labels are in "
+        f"{audit['sheets']}, what came out in {audit['told_in']} of salva's repository."
+        for audit in audits
+        if audit["model"] in summary.models and audit["detector"] in detectors
     )
 
 
