@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from salva.core.about import Naming, habits_of
 from salva.core.case import Case
 from salva.core.fingerprint import Json, derive_seed
 from salva.core.image import ImageRef
@@ -197,22 +198,27 @@ def make_bench(detector: str, reader: str, settings: Mapping[str, str], seed: in
         check_threshold(judging, getattr(seer.options, floor), f"{seer.label} keeps", f"detector.{floor}")
     relations = {binding.label: binding for binding in judging}
     names = {rate: name for name, rate in rates_of(relations).items() if rate is not None}
+    perceivers = {binding.role: binding.build() for binding in observers}
+    words = _names(seer, perceivers["detector"])
     return Bench(
         painter=bind(component_spec("model", "painter", by_role["model"])),
         painters={},
         relations={names[rate]: relations[names[rate]].build() for rate in (Rate.WRONG, Rate.INCONSISTENT)},
         truth=names[Rate.WRONG],
-        perceivers={binding.role: binding.build() for binding in observers},
-        things=nameable(_names(seer)),
-        coloured=nameable(_names(seer), COLOURED),
+        perceivers=perceivers,
+        things=nameable(words),
+        coloured=nameable(words, COLOURED),
         made_for=seer.about.made_for,
         seed=seed,
     )
 
 
-def _names(detector: Binding) -> tuple[str, ...] | None:
-    names = detector.about.names
-    return names if isinstance(names, tuple) else None
+def _names(detector: Binding, built: object) -> tuple[str, ...] | None:
+    """What a detector can name; None where it takes any word, or nobody knows."""
+    said = detector.about.names
+    if isinstance(said, tuple):
+        return said
+    return (habits_of(built).names or None) if said is Naming.LOADED else None
 
 
 def known(rendered: Rendered, query: Query) -> Observation:
