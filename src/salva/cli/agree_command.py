@@ -23,6 +23,13 @@ from salva.errors import UsageError
 @click.option("--rater", default="", metavar="COL", help="The column that names the rater, one row a rating; likewise.")
 @click.option("--by", "group", default="", metavar="COL", help="Also for each value of this column.")
 @click.option(
+    "--cluster",
+    default="",
+    metavar="COL",
+    help="Intervals draw whole prompts anew: the column that says which things share one (of a RUN: a label of its "
+    "cases). Found by name otherwise, where values repeat.",
+)
+@click.option(
     "--bins", default="5", show_default=True, metavar="N|EDGES", help="Bins of Cohen's kappa: how many, or 0,20,40,..."
 )
 @click.option(
@@ -41,6 +48,7 @@ def command(
     item: str,
     rater: str,
     group: str,
+    cluster: str,
     bins: str,
     level: str,
     form: str,
@@ -57,7 +65,7 @@ def command(
     from salva.people.run_agreement import imported_agreement, run_agreement
 
     n_bins, edges = parse_bins(bins)
-    reckoning = Reckoning(n_bins=n_bins, edges=edges, level=level)
+    reckoning = Reckoning(n_bins=n_bins, edges=edges, level=level, cluster=cluster)
     if source.is_dir():
         if people or judges or item or rater:
             raise UsageError("--people, --judge, --item and --rater are for a FILE; a run knows its own columns")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from salva.core.table import Cell, Table
 from salva.errors import UsageError
+from salva.people.clusters import Clusters, clusters_of
 from salva.people.rating_joins import read_ratings
 from salva.people.ratings import Columns, Ratings
 from salva.stats.agreement import Estimate, binned, cohen, kendall, krippendorff, pearson, spearman
@@ -29,6 +30,8 @@ class Reckoning:
     """The edges of its categories, for judges and people alike; empty to make n_bins."""
     level: str = "interval"
     """What a difference means to Krippendorff's alpha."""
+    cluster: str = ""
+    """The column whose values are drawn whole for intervals; empty to find it by its name."""
 
 
 def parse_bins(text: str) -> tuple[int, tuple[float, ...]]:
@@ -55,8 +58,11 @@ def file_agreement(
 
 def ratings_agreement(ratings: Ratings, name: str, reckoning: Reckoning | None = None) -> tuple[list[Table], list[str]]:
     """The same of ratings that were read; name: where they lie."""
+    reckoning = reckoning or Reckoning()
+    clusters = clusters_of(ratings, reckoning.cluster, name)
     taken_for = [f"{what}: {which or 'none'}" for what, which in ratings.taken_for.items()]
-    tables = agreement_tables(ratings, reckoning or Reckoning())
+    taken_for.append(f"clusters: {clusters.said}")
+    tables = agreement_tables(ratings, reckoning, clusters)
     if not tables:
         raise UsageError(
             f"{name!r} holds the ratings of one person and no judge ({'; '.join(taken_for)}); "
@@ -65,24 +71,33 @@ def ratings_agreement(ratings: Ratings, name: str, reckoning: Reckoning | None =
     return tables, [*taken_for, *ratings.problems]
 
 
-def agreement_tables(ratings: Ratings, reckoning: Reckoning) -> list[Table]:
+def agreement_tables(ratings: Ratings, reckoning: Reckoning, clusters: Clusters) -> list[Table]:
     """Judges against the mean of people, and people among themselves, by group where there are groups."""
     names = list(dict.fromkeys(ratings.groups)) if any(ratings.groups) else []
-    parts = {"all": ratings} | {name or "(none)": _part(ratings, name) for name in names}
-    judged = [(group, *row) for group, part in parts.items() for row in _judge_rows(part, reckoning)]
+    whole = list(range(len(ratings.things)))
+    kept = {"all": whole} | {name or "(none)": [i for i in whole if ratings.groups[i] == name] for name in names}
+    parts = {name: _part(ratings, indices) for name, indices in kept.items()}
+    together = {name: [clusters.names[index] for index in indices] for name, indices in kept.items()}
+    judged = [(group, *row) for group, part in parts.items() for row in _judge_rows(part, reckoning, together[group])]
     tables = []
     if judged:
-        note = "Each judge against the mean rating of the people; 95 % intervals draw the rated things anew."
+        drawn = f"whole clusters of the rated things ({clusters.said})" if clusters.column else "the rated things"
+        note = f"Each judge against the mean rating of the people; 95 % intervals draw {drawn} anew."
         columns = ("group", *STATISTIC_COLUMNS)
         tables.append(Table(name="judges and people", columns=columns, rows=tuple(judged), note=note))
     people = {group: list(zip(*part.people.values(), strict=True)) for group, part in parts.items()}
-    return [*tables, *people_tables("group", people, reckoning.level)]
+    return [*tables, *people_tables("group", people, reckoning.level, together)]
 
 
-def people_tables(heading: str, rated: Mapping[str, Sequence[Sequence[float | None]]], level: str) -> list[Table]:
+def people_tables(
+    heading: str,
+    rated: Mapping[str, Sequence[Sequence[float | None]]],
+    level: str,
+    clusters: Mapping[str, Sequence[str]],
+) -> list[Table]:
     """How far people agree among themselves: one row a group, from one row a thing and one column a rater."""
     rows = [
-        (group, max(map(len, things)), *_cells(krippendorff(things, level)), level)
+        (group, max(map(len, things)), *_cells(krippendorff(things, level, clusters[group])), level)
         for group, things in rated.items()
         if things and max(map(len, things)) > 1
     ]
@@ -97,19 +112,23 @@ def statistics(
     judge: str,
     pairs: Sequence[tuple[float, float]],
     reckoning: Reckoning,
+    clusters: Sequence[str],
     scale: tuple[float, float] | None = None,
 ) -> list[tuple[Cell, ...]]:
     """Every statistic of a judge's scores beside the people's means: rows under STATISTIC_COLUMNS.
 
+    clusters: which pairs are drawn anew together.
     scale: the lowest and highest number of both, where it is known that they share one.
     """
     scores, people = [a for a, _ in pairs], [b for _, b in pairs]
-    correlations: Mapping[str, Callable[[Sequence[float], Sequence[float]], Estimate]] = {
+    correlations: Mapping[str, Callable[[Sequence[float], Sequence[float], Sequence[str]], Estimate]] = {
         "pearson": pearson,
         "spearman": spearman,
         "kendall tau-b": kendall,
     }
-    rows: list[tuple[Cell, ...]] = [(judge, name, *_cells(of(scores, people)), "") for name, of in correlations.items()]
+    rows: list[tuple[Cell, ...]] = [
+        (judge, name, *_cells(of(scores, people, clusters)), "") for name, of in correlations.items()
+    ]
     if not pairs:
         return rows
     sorting = _sorting(scores, people, reckoning, scale)
@@ -117,11 +136,11 @@ def statistics(
     n_categories = len(sorting.of_judge) - 1
     for name, weights in (("cohen", "none"), ("cohen linear", "linear"), ("cohen quadratic", "quadratic")):
         how = sorting.how if weights == "none" else f"same, {weights} weights"
-        rows.append((judge, name, *_cells(cohen(a, b, n_categories, weights)), how))
+        rows.append((judge, name, *_cells(cohen(a, b, n_categories, weights, clusters)), how))
     is_raw = sorting.is_one_scale and (reckoning.level == "interval" or len({*scores, *people}) <= _MOST_VALUES)
     both: list[tuple[float, float]] = list(pairs) if is_raw else list(zip(a, b, strict=True))
     how = f"{reckoning.level}, {'values as they are' if is_raw else 'same bins'}"
-    rows.append((judge, "krippendorff", *_cells(krippendorff(both, reckoning.level)), how))
+    rows.append((judge, "krippendorff", *_cells(krippendorff(both, reckoning.level, clusters)), how))
     return rows
 
 
@@ -177,12 +196,16 @@ def _listed(numbers: Sequence[float]) -> str:
     return " ".join(f"{number:.4g}" for number in numbers)
 
 
-def _judge_rows(ratings: Ratings, reckoning: Reckoning) -> list[tuple[Cell, ...]]:
+def _judge_rows(ratings: Ratings, reckoning: Reckoning, clusters: Sequence[str]) -> list[tuple[Cell, ...]]:
     means = ratings.people_mean()
     rows: list[tuple[Cell, ...]] = []
     for judge, scores in ratings.judges.items():
-        pairs = [(a, b) for a, b in zip(scores, means, strict=True) if a is not None and b is not None]
-        rows += statistics(judge, pairs, reckoning)
+        both = [
+            ((a, b), name)
+            for a, b, name in zip(scores, means, clusters, strict=True)
+            if a is not None and b is not None
+        ]
+        rows += statistics(judge, [pair for pair, _ in both], reckoning, [name for _, name in both])
     return rows
 
 
@@ -190,9 +213,7 @@ def _cells(estimate: Estimate) -> tuple[float | None, float | None, float | None
     return estimate.value, estimate.low, estimate.high, estimate.n
 
 
-def _part(ratings: Ratings, group: str) -> Ratings:
-    kept = [index for index, name in enumerate(ratings.groups) if name == group]
-
+def _part(ratings: Ratings, kept: Sequence[int]) -> Ratings:
     def cut(columns: Mapping[str, Sequence[float | None]]) -> dict[str, list[float | None]]:
         return {name: [values[index] for index in kept] for name, values in columns.items()}
 
@@ -200,5 +221,5 @@ def _part(ratings: Ratings, group: str) -> Ratings:
         things=tuple(ratings.things[index] for index in kept),
         people=cut(ratings.people),
         judges=cut(ratings.judges),
-        groups=(group,) * len(kept),
+        groups=tuple(ratings.groups[index] for index in kept),
     )

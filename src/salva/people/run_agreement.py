@@ -34,6 +34,7 @@ Key = tuple[str, str, str]
 """Case, repeat and model; "" for any."""
 Rated = dict[Key, dict[str, dict[str, float]]]
 """What of it was rated, by whom, how."""
+_CASE_ID = "case_id"
 
 
 def model_code(model: str) -> str:
@@ -47,8 +48,9 @@ def run_agreement(
     """Tables of a run's judges against people's ratings; also what of the file could not be used."""
     reckoning = reckoning or Reckoning()
     records = read_records(directory)
+    together = _clusters(records, reckoning.cluster, directory)
     rated, problems = _rated_by_people(read_sheet(ratings_file), records)
-    tables, compared = _judges_tables(records.verdicts, rated, reckoning)
+    tables, compared = _judges_tables(records.verdicts, rated, reckoning, together)
     if not tables:
         rated_names = sorted({name for by_rater in rated.values() for name in by_rater})
         raise UsageError(
@@ -56,8 +58,9 @@ def run_agreement(
             "and columns named like scores of the run, or text_role, image_role, objects and relations, or violated; "
             f"it rates {'; '.join((', '.join(rated_names) or 'no case of the run', *problems[:1]))}"
         )
-    side_by_side = {name: rows for name, rows in _side_by_side(rated).items() if name in compared}
-    return [*tables, *people_tables("score", side_by_side, reckoning.level)], problems
+    side_by_side, clusters = _side_by_side(rated, together)
+    kept = {name: rows for name, rows in side_by_side.items() if name in compared}
+    return [*tables, *people_tables("score", kept, reckoning.level, clusters)], problems
 
 
 def imported_agreement(
@@ -72,7 +75,8 @@ def imported_agreement(
             f"{directory} --as ratings` makes the sheet to fill in)"
         )
     tables, told_lines = ratings_agreement(kept.ratings, str(directory), reckoning)
-    verdicts = read_records(directory).verdicts
+    records = read_records(directory)
+    verdicts, together = records.verdicts, _clusters(records, "", directory)
     people = {(name,) for name in kept.people}
     rated = _rated_in_verdicts([verdict for verdict in verdicts if verdict.observers in people])
     for place, *given in zip(kept.placed.places, *kept.ratings.people.values(), strict=True):
@@ -83,8 +87,9 @@ def imported_agreement(
             mine = rated.setdefault((place.case_id, str(place.repeat), place.model), {})
             mine[pair_name(*place.pair)] = said
     judged = [verdict for verdict in verdicts if verdict.observers not in people]
-    more, _ = _judges_tables(judged, rated, reckoning)
-    more += people_tables("score", _side_by_side(rated), reckoning.level)
+    more, _ = _judges_tables(judged, rated, replace(reckoning, cluster=""), together)
+    side_by_side, clusters = _side_by_side(rated, together)
+    more += people_tables("score", side_by_side, reckoning.level, clusters)
     return [*tables, *(replace(table, name=f"{table.name}, by score") for table in more)], told_lines
 
 
@@ -102,8 +107,19 @@ def _rated_in_verdicts(verdicts: Sequence[Verdict]) -> Rated:
     return rated
 
 
+def _clusters(records: RunRecords, wanted: str, directory: Path) -> dict[str, str]:
+    """Case to what is drawn whole for intervals: the case itself, or one of its labels."""
+    labels = list(dict.fromkeys(name for case in records.cases for name in case.labels))
+    if wanted and wanted != _CASE_ID and wanted not in labels:
+        raise UsageError(
+            f"the cases of {str(directory)!r} have no label {wanted!r} to draw whole; they have "
+            f"{', '.join((_CASE_ID, *labels))}"
+        )
+    return {case.case_id: case.labels.get(wanted) or case.case_id for case in records.cases}
+
+
 def _judges_tables(
-    verdicts: Sequence[Verdict], rated: Rated, reckoning: Reckoning
+    verdicts: Sequence[Verdict], rated: Rated, reckoning: Reckoning, together: Mapping[str, str]
 ) -> tuple[list[Table], Collection[str]]:
     """Judges' scores and verdicts against those of people; also which scores were compared."""
     people = {key: _means(by_rater) for key, by_rater in rated.items()}
@@ -114,11 +130,13 @@ def _judges_tables(
     scored: list[tuple[Cell, ...]] = []
     corrected: list[tuple[Cell, ...]] = []
     for (relation, observers), group in by_observer.items():
-        scored += _score_rows(f"{relation}: {observers_text(observers)}", group, people, reckoning)
+        scored += _score_rows(f"{relation}: {observers_text(observers)}", group, people, reckoning, together)
         corrected += _corrected_rows(f"{relation}: {observers_text(observers)}", group, people)
     tables: list[Table] = []
     if scored:
-        note = "Scores of the run against the mean of people's ratings of the same pictures."
+        n_clusters = len({together.get(case_id, case_id) for case_id, _, _ in rated})
+        note = "Scores of the run against the mean of people's ratings of the same pictures; 95 % intervals draw whole "
+        note += f"clusters anew ({reckoning.cluster or _CASE_ID}, {n_clusters} of them)."
         headings = ("score", *STATISTIC_COLUMNS)
         tables.append(Table(name="judges and people", columns=headings, rows=tuple(scored), note=note))
     if corrected:
@@ -191,16 +209,23 @@ def _means(by_rater: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     return scores
 
 
-def _side_by_side(rated: Rated) -> dict[str, list[list[float | None]]]:
-    """For each score a row a rated thing and a column a rater; "all s" has those of pictures against texts together."""
+def _side_by_side(
+    rated: Rated, together: Mapping[str, str]
+) -> tuple[dict[str, list[list[float | None]]], dict[str, list[str]]]:
+    """For each score a row a rated thing and a column a rater; "all s" has those of pictures against texts together.
+
+    Also the cluster of each row.
+    """
     raters = list(dict.fromkeys(who for scores in rated.values() for said in scores.values() for who in said))
     tables: dict[str, list[list[float | None]]] = {}
-    for scores in rated.values():
+    clusters: dict[str, list[str]] = {}
+    for (case_id, _, _), scores in rated.items():
         for name, said in scores.items():
             row = [said.get(who) for who in raters]
             for table in (name, _ALL) if is_pair_name(name) else (name,):
                 tables.setdefault(table, []).append(row)
-    return {name: tables[name] for name in sorted(tables)}
+                clusters.setdefault(table, []).append(together.get(case_id, case_id))
+    return {name: tables[name] for name in sorted(tables)}, clusters
 
 
 def _said(verdict: Verdict, people: Mapping[Key, Mapping[str, float]]) -> dict[str, float]:
@@ -213,22 +238,27 @@ def _said(verdict: Verdict, people: Mapping[Key, Mapping[str, float]]) -> dict[s
 
 
 def _score_rows(
-    judge: str, verdicts: Sequence[Verdict], people: Mapping[Key, Mapping[str, float]], reckoning: Reckoning
+    judge: str,
+    verdicts: Sequence[Verdict],
+    people: Mapping[Key, Mapping[str, float]],
+    reckoning: Reckoning,
+    together: Mapping[str, str],
 ) -> list[tuple[Cell, ...]]:
     pairs: dict[str, list[tuple[float, float]]] = {}
+    clusters: dict[str, list[str]] = {}
     for verdict in verdicts:
         for name, theirs in _said(verdict, people).items():
-            if name in verdict.scores:
-                pairs.setdefault(name, []).append((verdict.scores[name], theirs))
-                if is_pair_name(name):
-                    pairs.setdefault(_ALL, []).append((verdict.scores[name], theirs))
+            for score in (name, _ALL) if is_pair_name(name) else (name,):
+                if name in verdict.scores:
+                    pairs.setdefault(score, []).append((verdict.scores[name], theirs))
+                    clusters.setdefault(score, []).append(together.get(verdict.case_id, verdict.case_id))
     rows: list[tuple[Cell, ...]] = []
     for name in sorted(pairs):
         scale = _scale(name, pairs[name])
         covers = reckoning.edges and reckoning.edges[0] <= scale[0] and scale[1] <= reckoning.edges[-1]
         # A run has scores on several scales; edges are for those that they cover.
         fitting = reckoning if covers else replace(reckoning, edges=())
-        rows += [(name, *cells) for cells in statistics(judge, pairs[name], fitting, scale)]
+        rows += [(name, *cells) for cells in statistics(judge, pairs[name], fitting, clusters[name], scale)]
     return rows
 
 

@@ -115,6 +115,7 @@ def _page(summary: Summary, records: RunRecords, images: ImageSource, limit: int
         script=Markup(script),
         policy=_policy(style, script),
         audit=_audit(summary),
+        averaged_over=_averaged_over(summary),
         relations=_relations(records),
         exhibit_tags=_exhibit_tags,
         chips=_chips,
@@ -169,6 +170,12 @@ def _relations(records: RunRecords) -> list[tuple[str, str]]:
     judged = [name for name in dict.fromkeys(verdict.relation for verdict in records.verdicts) if name in installed]
     sentences = [(load("relation", name).__doc__ or "").strip().partition("\n")[0] for name in judged]
     return [(name, text.removeprefix("Relation: ")) for name, text in zip(judged, sentences, strict=True) if text]
+
+
+def _averaged_over(summary: Summary) -> str:
+    """What the leading rates are averages over, each named once."""
+    figures = [model.leading.figure for model in summary.by_model]
+    return " and ".join(dict.fromkeys(figure.over for figure in figures if figure is not None)) or f"{summary.unit}"
 
 
 def _audit(summary: Summary) -> str:

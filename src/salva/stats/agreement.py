@@ -1,7 +1,8 @@
 """How well two observers agree, and several: correlations, Cohen's kappa, Krippendorff's alpha, corrected rates.
 
-Numbers in, numbers out. Intervals draw the rated things anew, with a seeded generator, so that a number printed
-twice is the same number. A statistic that is not defined for the numbers at hand (no spread, one rating) is None.
+Numbers in, numbers out. Intervals draw the rated things anew, whole clusters where things share a prompt, with a seeded
+generator, so that a number printed twice is the same number. A statistic that is not defined for the numbers at hand
+(no spread, one rating) is None.
 """
 
 from __future__ import annotations
@@ -38,19 +39,23 @@ class Estimate:
     n: int = 0
 
 
-def pearson(x: Sequence[float], y: Sequence[float]) -> Estimate:
+Names = Sequence[str] | None
+"""The cluster of each rated thing; None where each stands for itself."""
+
+
+def pearson(x: Sequence[float], y: Sequence[float], clusters: Names = None) -> Estimate:
     """Pearson's correlation."""
     one, two = _columns(x, y)
-    return _drawn(lambda weights: _weighted_pearson(one, two, weights), len(one))
+    return _drawn(lambda weights: _weighted_pearson(one, two, weights), len(one), clusters)
 
 
-def spearman(x: Sequence[float], y: Sequence[float]) -> Estimate:
+def spearman(x: Sequence[float], y: Sequence[float], clusters: Names = None) -> Estimate:
     """Spearman's rank correlation; equal values share the mean of their ranks."""
     one, two = _columns(x, y)
-    return _drawn(lambda weights: _weighted_pearson(_ranks(one), _ranks(two), weights), len(one))
+    return _drawn(lambda weights: _weighted_pearson(_ranks(one), _ranks(two), weights), len(one), clusters)
 
 
-def kendall(x: Sequence[float], y: Sequence[float]) -> Estimate:
+def kendall(x: Sequence[float], y: Sequence[float], clusters: Names = None) -> Estimate:
     """Kendall's tau-b, which knows ties."""
     import numpy as np
 
@@ -61,7 +66,7 @@ def kendall(x: Sequence[float], y: Sequence[float]) -> Estimate:
         if tau is None or abs(tau) >= 1:
             return Estimate(value=tau, n=n)
         # Fisher's z with the variance of Fieller, Hartley and Pearson (1957) for tau.
-        half = Z_95 * sqrt(0.437 / (n - 4))
+        half = Z_95 * sqrt(0.437 / max(1, (len(set(clusters)) if clusters else n) - 4))
         return Estimate(
             value=tau, low=float(np.tanh(np.arctanh(tau) - half)), high=float(np.tanh(np.arctanh(tau) + half)), n=n
         )
@@ -75,10 +80,12 @@ def kendall(x: Sequence[float], y: Sequence[float]) -> Estimate:
         )
         return _ratio(agreed, np.sqrt(moved_x * moved_y))
 
-    return _drawn(tau_of, n)
+    return _drawn(tau_of, n, clusters)
 
 
-def cohen(a: Sequence[int], b: Sequence[int], n_categories: int, weights: str = "none") -> Estimate:
+def cohen(
+    a: Sequence[int], b: Sequence[int], n_categories: int, weights: str = "none", clusters: Names = None
+) -> Estimate:
     """Cohen's kappa of two observers who sort things into categories 0, 1, ...
 
     weights: what a disagreement counts: "none" (all alike), "linear" or "quadratic" (by how far apart).
@@ -98,10 +105,12 @@ def cohen(a: Sequence[int], b: Sequence[int], n_categories: int, weights: str = 
         chance = ((shares @ one @ apart) * (shares @ two)).sum(axis=1)
         return 1 - _ratio(shares @ seen, chance)
 
-    return _drawn(kappa_of, len(a))
+    return _drawn(kappa_of, len(a), clusters)
 
 
-def krippendorff(ratings: Sequence[Sequence[float | None]], level: str = "interval") -> Estimate:
+def krippendorff(
+    ratings: Sequence[Sequence[float | None]], level: str = "interval", clusters: Names = None
+) -> Estimate:
     """Krippendorff's alpha: one row a rated thing, one column a rater, None where a rater was silent.
 
     level: "nominal", "ordinal" or "interval", by what the difference of two ratings means.
@@ -110,8 +119,9 @@ def krippendorff(ratings: Sequence[Sequence[float | None]], level: str = "interv
 
     if level not in ALPHA_LEVELS:
         raise ValueError(f"level is {level!r}; it can be {', '.join(ALPHA_LEVELS)}")
-    rows = [[value for value in row if value is not None] for row in ratings]
-    rows = [row for row in rows if len(row) >= 2]
+    given = [[value for value in row if value is not None] for row in ratings]
+    rows = [row for row in given if len(row) >= 2]
+    kept = clusters and [name for name, row in zip(clusters, given, strict=True) if len(row) >= 2]
     values = sorted({value for row in rows for value in row})
     if len(values) < 2:
         return Estimate(value=None, n=len(rows))
@@ -147,7 +157,7 @@ def krippendorff(ratings: Sequence[Sequence[float | None]], level: str = "interv
     def alpha_of(weights: Numbers) -> Numbers:
         return 1 - _ratio(weights @ within, apart(weights @ counts) / (weights @ sizes - 1))
 
-    return _drawn(alpha_of, len(rows))
+    return _drawn(alpha_of, len(rows), kept)
 
 
 def binned(values: Sequence[float], edges: Sequence[float]) -> list[int]:
@@ -217,8 +227,8 @@ def rogan_gladen(n_hits: int, n: int, calibration: Calibration) -> Estimate:
     return Estimate(value=value, low=low, high=high, n=n)
 
 
-def _drawn(statistic: Callable[[Numbers], Numbers], n: int) -> Estimate:
-    """A statistic of weighted things, with the interval of drawing n things anew."""
+def _drawn(statistic: Callable[[Numbers], Numbers], n: int, clusters: Names) -> Estimate:
+    """A statistic of weighted things, with the interval of drawing things anew, or whole clusters of them."""
     import numpy as np
 
     if n < 2:
@@ -226,8 +236,12 @@ def _drawn(statistic: Callable[[Numbers], Numbers], n: int) -> Estimate:
     value = float(statistic(np.ones((1, n)))[0])
     if np.isnan(value):
         return Estimate(value=None, n=n)
-    times = np.random.default_rng(_SEED).multinomial(n, np.full(n, 1 / n), size=N_DRAWS).astype(float)
-    draws = statistic(times)
+    _, group = np.unique(np.asarray(clusters), return_inverse=True) if clusters else (None, np.arange(n))
+    n_groups = int(group.max()) + 1
+    if n_groups < 2:
+        return Estimate(value=value, n=n)
+    times = np.random.default_rng(_SEED).multinomial(n_groups, np.full(n_groups, 1 / n_groups), size=N_DRAWS)
+    draws = statistic(times[:, group].astype(float))
     known = draws[~np.isnan(draws)]
     if len(known) < N_DRAWS // 2:
         return Estimate(value=value, n=n)
