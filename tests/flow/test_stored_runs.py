@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 from salva.cli.main import salva as command_line
 from salva.errors import UsageError
 from salva.generators.painter.component import Painter
+from salva.perception.detectors import pocket_detector
 from salva.perception.detectors.pocket_detector import PocketDetector
 from salva.store.runfile import read_run_file
 from salva.store.sqlite import open_run
@@ -97,7 +98,9 @@ def test_a_run_judged_otherwise_goes_back_to_its_own_rules_and_may_be_judged_so_
     assert verdicts(runs / "judged") == expected(runs, "judged")
 
 
-def test_a_run_that_was_stopped_is_finished(runs: Path) -> None:
+def test_a_run_that_was_stopped_is_finished(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the rule it was begun with, which knew no doubt."""
+    monkeypatch.setattr(pocket_detector, "DOUBT", 1.0)
     done = salva(*COMMAND, "--out", "partial")
     assert done.exit_code == 0, done.output
     assert verdicts(runs / "partial") == expected(runs, "plain")

@@ -8,6 +8,7 @@ keeps a secret's value.
 
 from __future__ import annotations
 
+import math
 import random
 import threading
 import time
@@ -173,6 +174,8 @@ class Guard:
                 raise _clean(outcome)
             if isinstance(outcome, SalvaError):
                 outcomes.append(_clean(outcome))
+            elif isinstance(outcome, Detections) and (odd := _odd_score(outcome)) is not None:
+                outcomes.append(BackendError(f"{self._name} gave {odd}; scores are numbers", is_retryable=False))
             elif isinstance(outcome, self._wanted):
                 outcomes.append(outcome)
             else:
@@ -220,6 +223,14 @@ class _Hang(Exception):
 
 def _pause(attempt: int) -> float:
     return min(LONGEST_DELAY_S, FIRST_DELAY_S * 2.0**attempt) * random.uniform(0.5, 1.0)
+
+
+def _odd_score(seen: Detections) -> str | None:
+    """What no store can keep and no relation can weigh: a box whose score is no number."""
+    for box in seen.boxes:
+        if not isinstance(box.score, int | float) or not math.isfinite(box.score):
+            return f"a box {box.label!r} the score {box.score!r}"
+    return None
 
 
 def _asked(outcomes: Sequence[object]) -> float:

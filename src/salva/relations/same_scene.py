@@ -36,6 +36,7 @@ from salva.logic.satisfaction import (
     Discrepancy,
     explain,
 )
+from salva.relations.doubt import doubted, hangs_on
 from salva.relations.orders import OrderDifference
 from salva.relations.scenes import (
     MISPOSITION,
@@ -66,6 +67,24 @@ class SameSceneOptions(SceneOptions):
         "Pairs with several right pictures: leave them to truth, or compare them too, as the paper does.",
         choices=("truth", "same-scene"),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Comparison:
+    """What differs between two images."""
+
+    differing: tuple[str, ...]
+    """Labels with other numbers."""
+    orders: tuple[OrderDifference, ...]
+    text_differs: bool
+    is_empty: bool
+    """Whether there is nothing in either image, and no formula to say that this is wrong."""
+
+    @property
+    def outcome(self) -> Outcome:
+        if self.is_empty:
+            return Outcome.INCONCLUSIVE
+        return Outcome.VIOLATED if self.differing or self.orders or self.text_differs else Outcome.HOLDS
 
 
 class SameScene:
@@ -112,32 +131,53 @@ class SameScene:
         seen = see(case, sights, options)
         if isinstance(seen, str):
             return Conclusion(outcome=Outcome.INCONCLUSIVE, reason=seen)
-        a, b = seen
         what = mentioned(case)
-        if not any(what.formulas) and not any(image.scene.things or image.text for image in seen):
-            return Conclusion(outcome=Outcome.INCONCLUSIVE, reason="nothing was seen in either picture")
+
+        def decide(images: tuple[Seen, ...]) -> Outcome:
+            return self._compare(images, what).outcome
+
         labels = None if options.scope == "all" else what.entities
-        differing = number_differences(a.scene, b.scene, what, labels=labels, reading=options.reading)
-        orders: tuple[OrderDifference, ...] = ()
-        failures: list[Failure] = []
-        if differing:
-            failures += self._number_failures(a, b, what, differing)
-        else:
-            # An order of different things has no meaning, so it is compared only when the numbers agree.
-            orders = compare_orders(
-                a.scene, b.scene, what, reading=options.reading, place=options.place, all_labels=labels is None
-            )
-            failures += self._order_failures(a, b, what, orders)
-        if bool(a.text) != bool(b.text):
+        conclusion = self._conclude(seen, what)
+        return doubted(seen, conclusion, lambda: hangs_on(seen, conclusion.outcome, decide, labels))
+
+    def _compare(self, seen: tuple[Seen, ...], what: Mentioned) -> _Comparison:
+        """What differs between the two images, without saying who is to blame."""
+        a, b = seen
+        is_all, reading = self._options.scope == "all", self._options.reading
+        differing = number_differences(
+            a.scene, b.scene, what, labels=None if is_all else what.entities, reading=reading
+        )
+        # An order of different things has no meaning, so it is compared only when the numbers agree.
+        orders = (
+            ()
+            if differing
+            else compare_orders(a.scene, b.scene, what, reading=reading, place=self._options.place, all_labels=is_all)
+        )
+        return _Comparison(
+            differing=differing,
+            orders=orders,
+            text_differs=bool(a.text) != bool(b.text),
+            is_empty=not any(what.formulas) and not any(image.scene.things or image.text for image in seen),
+        )
+
+    def _conclude(self, seen: tuple[Seen, ...], what: Mentioned) -> Conclusion:
+        """The comparison as a conclusion, with whoever is to blame."""
+        a, b = seen
+        compared = self._compare(seen, what)
+        if compared.is_empty:
+            return Conclusion(outcome=Outcome.INCONCLUSIVE, reason="nothing was seen in either picture")
+        failures = self._number_failures(a, b, what, compared.differing) if compared.differing else []
+        failures += self._order_failures(a, b, what, compared.orders)
+        if compared.text_differs:
             failures.append(text_failure(a if a.text else b))
         return Conclusion(
-            outcome=Outcome.VIOLATED if failures else Outcome.HOLDS,
+            outcome=compared.outcome,
             errors=errors_of(failures),
             failures=tuple(failures),
             scores={
-                "labels_that_differ": float(len(differing)),
-                "orders_that_differ": float(len(orders)),
-                "text_differs": float(bool(a.text) != bool(b.text)),
+                "labels_that_differ": float(len(compared.differing)),
+                "orders_that_differ": float(len(compared.orders)),
+                "text_differs": float(compared.text_differs),
             },
         )
 

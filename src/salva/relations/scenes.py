@@ -17,7 +17,7 @@ from salva.core.observation import Detections, Reading
 from salva.core.options import option
 from salva.core.protocols import Look, Query, Sight
 from salva.core.scene import Scene
-from salva.core.seeing import scene_of
+from salva.core.seeing import sightings
 from salva.core.verdict import (
     ENTITY_DUPLICATION,
     ENTITY_FORBIDDEN,
@@ -84,12 +84,22 @@ class SceneOptions:
     threshold: float | None = option(
         None, "Boxes with a lower score do not count; unset, as the detector states.", since="0.2"
     )
+    doubt: float | None = option(
+        None,
+        "A pair whose verdict hangs on boxes with a lower score is undecided; unset, as the detector states; 0: none.",
+        since="0.2",
+    )
 
     def __post_init__(self) -> None:
-        for name in ("merge_iou", "min_text_score", "threshold"):
+        for name in ("merge_iou", "min_text_score", "threshold", "doubt"):
             value = getattr(self, name)
             if value is not None and not 0 <= value <= 1:
                 raise UsageError(f"relation.{name} is {value!r}; it must be from 0 to 1")
+        if self.threshold and self.doubt and self.doubt < self.threshold:
+            raise UsageError(
+                f"relation.doubt is {self.doubt:g}, and boxes below relation.threshold, {self.threshold:g}, do not "
+                "count; give as much or more, or 0 for no doubt"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +166,13 @@ class Seen:
     scene: Scene
     text: tuple[str, ...]
     """Unrequested text; empty when there is none or nobody read."""
+    scores: tuple[float, ...] = ()
+    """Those of the scene's things."""
+    has_scores: bool = False
+    """Whether the detector says what its scores are worth, or the relation does."""
+    threshold: float | None = None
+    doubt: float | None = None
+    """Below which score a thing is in doubt; 0 or None for none."""
 
 
 def see(case: Case, sights: Mapping[str, Sight], options: SceneOptions) -> tuple[Seen, ...] | str:
@@ -175,10 +192,21 @@ def see(case: Case, sights: Mapping[str, Sight], options: SceneOptions) -> tuple
             return f"the image of prompt {prompt.role!r}: {problem}"
         coloured = sight.seen.get(what.colour_query) if what.colour_query else None
         told = coloured if isinstance(coloured, Detections) else boxes
-        scene = scene_of(told, options.merge_iou, query.labels, options.threshold)
+        things = sightings(told, options.merge_iou, query.labels, options.threshold)
         least = options.min_text_score
         text = unrequested_text(reading, prompt.text, least) if isinstance(reading, Reading) else ()
-        seen.append(Seen(role=prompt.role, scene=scene, text=text))
+        threshold = boxes.threshold if options.threshold is None else options.threshold
+        seen.append(
+            Seen(
+                role=prompt.role,
+                scene=Scene(things=tuple(sighting.thing for sighting in things)),
+                text=text,
+                scores=tuple(sighting.score for sighting in things),
+                has_scores=boxes.threshold is not None or bool(options.doubt),
+                threshold=threshold,
+                doubt=boxes.doubt if options.doubt is None else options.doubt,
+            )
+        )
     return tuple(seen)
 
 

@@ -27,10 +27,13 @@ from salva.core.verdict import (
     Outcome,
 )
 from salva.logic.equivalence import is_contradictory
-from salva.logic.satisfaction import explain
+from salva.logic.formula import Formula
+from salva.logic.satisfaction import explain, satisfies
+from salva.relations.doubt import Hanging, all_of, any_of, doubted, hangs_on
 from salva.relations.scenes import (
     WRONG_COLOUR,
     WRONG_RELATION,
+    Mentioned,
     SceneOptions,
     Seen,
     errors_of,
@@ -113,12 +116,35 @@ class Truth:
             both_wrong = not any(scores[f"right_{image.role}"] for image in seen)
             alike = both_wrong and is_alike(*seen, what, reading=options.reading, place=options.place)
             scores["wrong_alike"] = float(alike)
-        return Conclusion(
+        conclusion = Conclusion(
             outcome=Outcome.VIOLATED if failures else Outcome.HOLDS,
             errors=errors_of(failures),
             failures=tuple(failures),
             scores=scores,
         )
+
+        return doubted(seen, conclusion, lambda: self._hangs_on(seen, what, frames, conclusion))
+
+    def _hangs_on(
+        self, seen: tuple[Seen, ...], what: Mentioned, frames: Sequence[Formula | None], conclusion: Conclusion
+    ) -> Hanging | None:
+        """What the conclusion hangs on: any image that is right, or all that are wrong."""
+        options = self._options
+
+        def of_image(image: Seen, formula: Formula, beside: Formula | None) -> Hanging | None:
+            def decide(images: tuple[Seen, ...]) -> Outcome:
+                is_right = satisfies(formula, images[0].scene, options.reading, options.place, beside)
+                return Outcome.HOLDS if is_right and not image.text else Outcome.VIOLATED
+
+            return hangs_on((image,), conclusion.outcome, decide, what.entities)
+
+        is_violated = conclusion.outcome is Outcome.VIOLATED
+        images = [
+            of_image(image, formula, beside)
+            for image, formula, beside in zip(seen, what.formulas, frames, strict=True)
+            if formula is not None and not (is_violated and conclusion.scores[f"right_{image.role}"])
+        ]
+        return all_of(images) if is_violated else any_of(images)
 
 
 def _why_untold(names: tuple[str, ...], seen: Seen, *, was_asked: bool) -> str:

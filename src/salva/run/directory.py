@@ -78,6 +78,14 @@ def settle(directory: Path, spec: RunSpec, stored: RunFile | None = None) -> Run
         ) from error
 
 
+def as_judged_then(spec: RunSpec, content: RunFile | None) -> RunSpec:
+    """With relations that judge as they did when the run was made: one of schema 1 knew no doubt."""
+    if content is None or content.schema > 1:
+        return spec
+    relations = (rebind(r, {"doubt": "0"}) if hasattr(r.options, "doubt") else r for r in spec.relations)
+    return dataclasses.replace(spec, relations=tuple(relations))
+
+
 def rules_kept(asked: Asked, made: Asked) -> str:
     """What a run does by its own rules that the command would do otherwise today; empty when nothing is."""
     before = {(component.role, component.name): component.options for component in made.components()}

@@ -25,7 +25,7 @@ from salva.engine.units import Unit
 from salva.errors import UsageError
 from salva.registry import bind
 from salva.run import environment as surroundings
-from salva.run.directory import rules_kept, settle
+from salva.run.directory import as_judged_then, rules_kept, settle
 from salva.run.foresight import foresee, refuse_unwatched
 from salva.run.ledger import CaseCount, asked_before, finished_summary, keep_cases, open_ledger, stamp_finished
 from salva.run.plan import planned_cases
@@ -33,6 +33,7 @@ from salva.run.summary import RunSummary
 from salva.run.vocabulary import known_names, names_for
 from salva.store.reading import DATABASE
 from salva.store.records import WHOLE
+from salva.store.runfile import read_run_file
 from salva.store.sqlite import RunStore, open_run
 
 STAGES = ("painting", "looking", "judging")
@@ -70,7 +71,8 @@ def execute(
     with closing(open_executor(executor)) as workplace, open_run(directory, "write") as store:
         # Again, now that nobody else can write: two processes may have found the directory empty.
         spec = settle(directory, spec, asked_before(store))
-        cast_ = Cast.of(spec, names=names if is_new else names_for(spec.detector, store))
+        judged_as = as_judged_then(spec, read_run_file(directory))
+        cast_ = Cast.of(judged_as, names=names if is_new else names_for(spec.detector, store))
         open_ledger(store, spec, cast_, environment or surroundings.environment())
         counted = keep_cases(store, spec, planned_cases(spec))
         summary = flow_through(store, cast_, workplace, progress, counted, retry_refused=retry_refused, budget=budget)

@@ -81,6 +81,7 @@ class MetaLogic:
             "reader": "none",
             "relation.scope": "all",
             "relation.indeterminate": "same-scene",
+            "relation.doubt": "0",
         },
     )
     Options = MetaLogicOptions
