@@ -23,7 +23,7 @@ def test_the_chosen_end_of_the_leading_rate_decides(limit: float, end: str, pass
     decision = decide("m", _figures(), Gate(limit=limit, end=end))
     assert (decision.passed, decision.decides, decision.rate) == (passes, True, "wrong")
     assert f"the {end} end of wrong is" in decision.reason
-    assert "over 40 pairs" in decision.reason
+    assert "over 40 of 40 pairs" in decision.reason
 
 
 def test_too_few_pairs_decide_nothing() -> None:

@@ -106,7 +106,7 @@ def rates_of(judgements: Judgements, apart: tuple[str, str] | None = None) -> di
     alike = [
         Hit(case=one.case, is_hit=_agree_and_wrong(one, compared[key]))
         for key, one in by_truth.items()
-        if key in compared and _is_decided(one) and _is_decided(compared[key])
+        if key in compared
     ]
     found = {
         str(Rate.WRONG): (hits_of(by_truth.values()), wrong),
@@ -181,7 +181,10 @@ def _in_one_category(case: Counted) -> Counted:
     return Counted(category="", things=case.things, n_hits=case.n_hits, n=case.n)
 
 
-def _agree_and_wrong(by_truth: Judged, compared: Judged) -> bool:
+def _agree_and_wrong(by_truth: Judged, compared: Judged) -> bool | None:
+    """None where one of the two could not tell."""
+    if not _is_decided(by_truth) or not _is_decided(compared):
+        return None
     is_wrong_alike = bool(by_truth.verdict.scores.get("wrong_alike"))
     return is_wrong_alike and compared.verdict.outcome is Outcome.HOLDS
 

@@ -37,7 +37,13 @@ def sentence_of(leading: Leading, unit: str) -> str:
     over = f", averaged over {figure.over}" if figure.average == MACRO else ""
     left = figure.without_one
     apart = f", {interval_text(left.low, left.high)} without any one of them" if over and left else ""
-    return f"of {figure.n:,} decided {unit} {says}{over}{apart}"
+    return f"of {decided_of(figure, unit)} {says}{over}{apart}"
+
+
+def decided_of(figure: Figure, unit: str) -> str:
+    """What a rate rests on, and the share of all that this is; stands beside every rate."""
+    share = "" if figure.coverage is None else f" ({percent(figure.coverage)} of those asked)"
+    return f"{figure.n:,} decided {unit}{share}"
 
 
 def interval_of(leading: Leading) -> str:
@@ -55,7 +61,7 @@ def asides_of(leading: Leading) -> Iterator[KeyFigure]:
     for name, title in _TITLES.items():
         rate = leading.rates.get(name)
         if rate is not None and name != leading.rate:
-            yield _key_figure(title, rate, f"{rate.n} decided pairs: {_NOTES[name]}")
+            yield _key_figure(title, rate, f"{decided_of(rate, 'pairs')}: {_NOTES[name]}")
     if leading.chance is not None:
         note = "pictures shuffled within the suite would get this; a faultless painter gets 0"
         yield KeyFigure(title="chance", value=leading.chance, is_share=True, is_aside=True, note=note)
@@ -111,7 +117,7 @@ def _other_things(figure: Figure) -> Iterator[KeyFigure]:
 def _other_average(figure: Figure) -> Iterator[KeyFigure]:
     if figure.average == MACRO and figure.pooled != figure.rate:
         yield KeyFigure(
-            title="plain share", value=figure.pooled, is_share=True, is_aside=True, note=f"{figure.n} decided"
+            title="plain share", value=figure.pooled, is_share=True, is_aside=True, note=decided_of(figure, "pairs")
         )
 
 

@@ -68,7 +68,8 @@ def decide(model: str, leading: Leading, gate: Gate) -> Decision:
         problem = f"only {n} of {n_asked} pairs were decided"
     shown = "unknown" if value is None else f"{value:.3f}"
     passed = not problem and value is not None and value <= gate.limit
-    compared = f"the {gate.end} end of {name or 'the rate'} is {shown}, the limit is {gate.limit:g}, over {n} pairs"
+    decided = f"{n} of {n_asked} pairs"
+    compared = f"the {gate.end} end of {name or 'the rate'} is {shown}, the limit is {gate.limit:g}, over {decided}"
     return Decision(
         model=model,
         rate=name,
