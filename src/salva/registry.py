@@ -185,8 +185,18 @@ def broken_name(relation: str) -> str:
 
 def suite_about(name: str) -> About:
     """What a suite says of itself; nothing where it is not installed, since a report must not need it."""
+    return _said_by("suite", name)
+
+
+def usual_score(asked: Asked) -> float | None:
+    """The score that a run's detector has on its own ground, where it says so."""
+    name = next((observer.name for observer in asked.observers if observer.role == "detector"), "")
+    return _said_by("detector", name.partition("/")[0]).usual_score if name else None
+
+
+def _said_by(role: str, name: str) -> About:
     try:
-        return about_of(load("suite", name))
+        return about_of(load(role, name))
     except SalvaError:
         return About()
 

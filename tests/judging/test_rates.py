@@ -76,6 +76,24 @@ def test_the_average_is_over_categories_unless_pooled_is_asked_for() -> None:
         assert (figure.macro, figure.pooled) == (0.5, 0.25)
 
 
+@pytest.mark.parametrize(
+    ("score", "usual", "oracle"), [(0.5, 0.89, BLIND), (0.8, 0.89, OK), (0.5, None, OK), (None, 0.89, OK)]
+)
+def test_an_oracle_far_less_sure_than_on_its_own_ground_is_said_to_guess(
+    score: float | None, usual: float | None, oracle: str
+) -> None:
+    cases = [make_case(f"c{i}") for i in range(8)]
+    sure = {} if score is None else {"mean_score_a": score, "mean_score_b": score}
+    verdicts = [_truth(case.case_id, True, True) for case in cases]
+    verdicts = [replace(verdict, scores={**verdict.scores, **sure}) for verdict in verdicts]
+    handed = judged(cases, verdicts)
+    leading = leading_of(handed, handed, None, len(cases), usual)
+    assert leading.oracle == oracle
+    assert ("mean score of 0.50, where the detector has 0.89" in leading.reason) == (oracle == BLIND)
+    few = judged(cases[:3], verdicts[:3])
+    assert leading_of(few, few, None, 3, usual).oracle == OK, "so few pictures say nothing"
+
+
 def test_an_oracle_that_sees_nothing_is_said_to_be_blind() -> None:
     cases = [make_case(f"c{i}") for i in range(8)]
     seeing = _leading(judged(cases, [_truth(case.case_id, True, True) for case in cases]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 from click.testing import CliRunner, Result
@@ -99,7 +99,7 @@ def count_anew() -> None:
     CALLS.clear()
 
 
-def asking(**changes: object) -> dict[str, object]:
+def asking(**changes: Any) -> dict[str, Any]:
     return {"relations": (bound("relation", Asking, "fake-same"),), **changes}
 
 

@@ -65,6 +65,8 @@ class About:
     """What a detector can name."""
     made_for: str = ""
     """What pictures a detector was made for, in one sentence."""
+    usual_score: float | None = None
+    """The mean score of what a detector rightly finds in such pictures; None without scores, or where nobody knows."""
     floor: str = ""
     """The option of a detector that says from which score on its boxes are kept; empty where none does."""
 

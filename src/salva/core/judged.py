@@ -21,7 +21,8 @@ class Rate(StrEnum):
 
     WRONG = "wrong"
     """A picture does not show what its own prompt says. Decided verdicts have a score `right_<role>`, 1 or 0, for
-    every picture, and for a pair `wrong_alike`: whether both are wrong and show the same."""
+    every picture, and for a pair `wrong_alike`: whether both are wrong and show the same; they may have `named_<role>`,
+    how many things that the prompts name were seen, and `mean_score_<role>`, how sure of them the detector was."""
     INCONSISTENT = "inconsistent"
     """Two pictures of the same meaning do not show the same."""
 

@@ -111,6 +111,7 @@ class Truth:
             wrong += [text_failure(image)] if image.text else []
             scores[f"right_{image.role}"] = 0.0 if wrong else 1.0
             scores[f"named_{image.role}"] = float(sum(thing.label in what.entities for thing in image.scene.things))
+            scores |= _mean_score(image, what.entities)
             failures += wrong
         if len(seen) == 2:
             both_wrong = not any(scores[f"right_{image.role}"] for image in seen)
@@ -145,6 +146,15 @@ class Truth:
             if formula is not None and not (is_violated and conclusion.scores[f"right_{image.role}"])
         ]
         return all_of(images) if is_violated else any_of(images)
+
+
+def _mean_score(image: Seen, things: Collection[str]) -> dict[str, float]:
+    """How sure the detector is of what the prompts name, where it has scores and found any."""
+    if not image.has_scores:
+        return {}
+    seen = zip(image.scene.things, image.scores, strict=True)
+    sure = [score for thing, score in seen if thing.label in things]
+    return {f"mean_score_{image.role}": sum(sure) / len(sure)} if sure else {}
 
 
 def _why_untold(names: tuple[str, ...], seen: Seen, *, was_asked: bool) -> str:

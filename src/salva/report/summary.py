@@ -355,7 +355,7 @@ def _summarise_model(
             _place_chart(charts, chart)
         key_figures += [figure for figure in measured.key_figures if not figure.is_aside]
         asides += [figure for figure in measured.key_figures if figure.is_aside]
-    leads = leading_of(judged, before, about.apart, len(cases) * asked.repeats)
+    leads = leading_of(judged, before, about.apart, len(cases) * asked.repeats, registry.usual_score(asked))
     wording = wording_difference(judged)
     if leads.figure is not None:
         ends = leads.figure.interval

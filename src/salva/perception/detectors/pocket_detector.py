@@ -66,6 +66,7 @@ class PocketDetector:
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(
         names=LABELS,
+        usual_score=0.89,
         floor="floor",
         made_for="Pictures by the painter and by pocket, made of one set of sprites; no photographs.",
     )
