@@ -13,6 +13,7 @@ from salva.core.scene import Scene, Thing
 from salva.logic.formula import And, Atom, Formula, Not, Or, Related
 
 NAMES = {"left": 0, "x-middle": 1, "right": 2, "top": 0, "y-middle": 1, "bottom": 2}
+RELATIONS = ("left_of", "right_of", "above", "below", "left_of", "above", "on", "next_to", "larger_than")
 ELSE = -1
 Kind = tuple[str, str | None, int | None, int | None]
 """Entity, colour ("other" for none of the named), rank on x and on y (ELSE elsewhere, None not spoken of)."""
@@ -136,13 +137,17 @@ class SlowTruth:
 
     def can_be_painted(self, kinds: Sequence[Kind], facts: dict[Related, bool]) -> bool:
         """Whether things in the thirds of their places can stand in just these relations."""
-        for which, words in ((0, ("left_of", "right_of")), (1, ("above", "below"))):
-            wanted = {r: v for r, v in facts.items() if r.relation in words}
-            if wanted and not any(
-                all(lined_up(r, kinds, line) == v for r, v in wanted.items()) for line in self.lines(kinds, which)
-            ):
-                return False
-        return True
+        return all(self.line(kinds, facts, which) is not None for which in (0, 1))
+
+    def line(self, kinds: Sequence[Kind], facts: dict[Related, bool], which: int) -> tuple[int, ...] | None:
+        """Places on an axis at which the things stand in just these relations; None where there are none."""
+        words = ("above", "below") if which else ("left_of", "right_of")
+        # What is on something is above it; what is not on it may be anywhere.
+        wanted = [(r, v) for r, v in facts.items() if r.relation in words or (which and v and r.relation == "on")]
+        lines = self.lines(kinds, which)
+        if not wanted:
+            return next(lines)
+        return next((line for line in lines if all(lined_up(r, kinds, line) == v for r, v in wanted)), None)
 
     def lines(self, kinds: Sequence[Kind], which: int) -> Iterator[tuple[int, ...]]:
         """Every order of the things on an axis, each in a third it may be in; equal numbers are equal centres."""
@@ -198,14 +203,44 @@ def is_at(at: float, rank: int) -> bool:
 
 
 def holds(relation: Related, things: Sequence[Thing]) -> bool:
-    def test(a: Thing, b: Thing) -> bool:
-        return {"left_of": a.x < b.x, "right_of": a.x > b.x, "above": a.y < b.y, "below": a.y > b.y}[relation.relation]
+    first = [thing for thing in things if thing.label == relation.first]
+    second = [thing for thing in things if thing.label == relation.second]
+    return any(stands(relation.relation, a, b) for a in first for b in second)
 
-    return any(test(a, b) for a in things for b in things if a.label == relation.first and b.label == relation.second)
+
+def stands(relation: str, a: Thing, b: Thing) -> bool:
+    """Whether one thing stands so to another; lengths in sides of the picture."""
+    if relation in ("right_of", "below", "smaller_than"):
+        return stands({"right_of": "left_of", "below": "above", "smaller_than": "larger_than"}[relation], b, a)
+    if relation == "left_of":
+        return a.x < b.x
+    if relation == "above":
+        return a.y < b.y
+    if relation == "larger_than":
+        return longer_side(a) > longer_side(b) + 1e-9
+    is_on = [rests(a, b), rests(b, a)]
+    if relation == "on":
+        return is_on[0]
+    (left_a, top_a, right_a, bottom_a), (left_b, top_b, right_b, bottom_b) = a.box, b.box
+    across, down = max(left_b - right_a, left_a - right_b, 0), max(top_b - bottom_a, top_a - bottom_b, 0)
+    return not any(is_on) and (across**2 + down**2) ** 0.5 <= 0.25 + 1e-9
+
+
+def longer_side(thing: Thing) -> float:
+    left, top, right, bottom = thing.box
+    return max(right - left, bottom - top)
+
+
+def rests(a: Thing, b: Thing) -> bool:
+    """A's lower edge is at most a twentieth above b's upper edge, and half of the narrower is over the other."""
+    (left_a, _, right_a, bottom_a), (left_b, top_b, right_b, _) = a.box, b.box
+    shared = min(right_a, right_b) - max(left_a, left_b)
+    half = min(right_a - left_a, right_b - left_b) / 2
+    return a.y < b.y and shared > 0 and shared >= half - 1e-9 and top_b <= bottom_a + 0.05 + 1e-9
 
 
 def lined_up(relation: Related, kinds: Sequence[Kind], line: Sequence[int]) -> bool:
-    is_less = relation.relation in ("left_of", "above")
+    is_less = relation.relation in ("left_of", "above", "on")
     return any(
         (line[i] < line[j]) if is_less else (line[i] > line[j])
         for i, a in enumerate(kinds)
@@ -219,7 +254,7 @@ def random_formula(rng: random.Random, n_leaves: int, names: Sequence[str] = ("c
     if n_leaves == 1:
         if rng.random() < 0.15:
             first, second = rng.sample(names, 2)
-            return Related(rng.choice(("left_of", "right_of", "above", "below")), first, second)
+            return Related(rng.choice(RELATIONS), first, second)
         place = rng.choice((None, "left", "right", "left", "right", "x-middle", "top", "bottom"))
         count = rng.choice((1, 1, 1, 2))
         return Atom(rng.choice(names), count=count, colour=rng.choice((None, None, None, "red")), place=place)
@@ -235,6 +270,7 @@ def random_scene(rng: random.Random, most_things: int, names: Sequence[str] = ("
     things = []
     for _ in range(rng.randint(0, most_things)):
         x, y = rng.choice(grid), rng.choice(grid)
-        box = (x - 0.05, y - 0.05, x + 0.05, y + 0.05)
+        wide, high = rng.choice((0.05, 0.05, 0.15)), rng.choice((0.05, 0.05, 0.1))
+        box = (x - wide, y - high, x + wide, y + high)
         things.append(Thing(label=rng.choice(names), box=box, colour=rng.choice(("red", "blue"))))
     return Scene(things=tuple(things))
