@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from relations.planted import judge, painted, pair, row, sights, text, things
 
@@ -40,6 +42,22 @@ def test_two_right_pictures_of_an_or_may_differ() -> None:
     assert concluded.outcome is Outcome.HOLDS
     assert concluded.scores == {"right_a": 1.0, "right_b": 1.0, "wrong_alike": 0.0, "named_a": 1.0, "named_b": 1.0}
     assert judge(relation(), OR, row("cat", "dog"), row("dog")).outcome is Outcome.HOLDS
+
+
+def test_how_sure_the_detector_is_of_what_the_prompts_name_is_kept() -> None:
+    def seen(*scores: float, threshold: float | None = 0.4) -> Detections:
+        things = row("cat", "dog", "bird")
+        boxes = tuple(replace(box, score=score) for box, score in zip(things.boxes, scores, strict=True))
+        return Detections(boxes=boxes, threshold=threshold)
+
+    case = pair("cat & dog")
+    scores = judge(relation(), case, seen(0.9, 0.5, 0.99), seen(0.9, 0.3, 0.99)).scores
+    assert scores["mean_score_a"] == pytest.approx(0.7), "a bird nobody named says nothing"
+    assert scores["mean_score_b"] == 0.9, "what does not count is not counted"
+    blind = judge(relation(), case, seen(0.1, 0.1, 0.9), seen(0.9, 0.9, 0.9)).scores
+    assert "mean_score_a" not in blind
+    unscored = judge(relation(), case, seen(1, 1, 1, threshold=None), seen(1, 1, 1, threshold=None)).scores
+    assert "mean_score_a" not in unscored
 
 
 def test_nothing_is_no_cat_or_dog() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -11,7 +12,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from report.fake_runs import FakeImages, make_case, make_verdict, random_run, store_run
+from report.fake_runs import ASKED, FakeImages, make_case, make_verdict, random_run, store_run
 from report.hostile import hostile_run
 from rich.console import Console
 
@@ -294,3 +295,24 @@ def test_the_terminal_says_why_pairs_are_undecided() -> None:
     print_summary(summarise(cases, verdicts), Console(file=shown, width=160))
     assert "3 FAILED: image 'a' was not painted: a web page instead of an image" in shown.getvalue()
     assert "1 more reasons are in the report" in shown.getvalue()
+
+
+def test_the_share_decided_stands_beside_the_rate_in_every_form() -> None:
+    cases = [make_case(f"case-{n}") for n in range(4)]
+    outcomes = (Outcome.HOLDS, Outcome.VIOLATED, Outcome.HOLDS, Outcome.INCONCLUSIVE)
+    verdicts = [
+        make_verdict(case.case_id, outcome, relation=relation)
+        for case, outcome in zip(cases, outcomes, strict=True)
+        for relation in ("truth", "same-scene")
+    ]
+    summary = summarise(cases, verdicts, asked=ASKED)
+    shown = StringIO()
+    print_summary(summary, Console(file=shown, width=400))
+    records, images = random_run()
+    page = render_html(replace(records, cases=tuple(cases), verdicts=tuple(verdicts)), images, limit=1)
+    share = "3 decided pairs (75.0 % of those asked)"
+    for form in (shown.getvalue(), to_markdown(summary), page):
+        assert form.count(share) >= 3, "beside wrong, inconsistent and wrong alike"
+    content = json.loads(json.dumps(summary.to_json()))
+    assert content["headline"]["coverage"] == 0.75
+    assert [content["rates"][name]["coverage"] for name in ("wrong", "inconsistent", "wrong_alike")] == [0.75] * 3

@@ -119,6 +119,6 @@ def _mostly(judgements: Judgements) -> str:
     reasons = Counter(one.verdict.reason for one in judgements.headline if one.verdict.reason)
     decided = Counter(one.verdict.relation for one in judgements.pairs if one.verdict.outcome in DECIDED)
     leading = {one.verdict.relation for one in judgements.headline}
-    why = "".join(f", mostly because {reason}" for reason, _ in reasons.most_common(1))
+    why = "".join(f", {'mostly' if n > 1 else 'one'} because {reason}" for reason, n in reasons.most_common(1))
     better = [name for name, n in decided.most_common(1) if name not in leading and n > len(judgements.headline) / 2]
     return why + "".join(f"; {name} decides {decided[name]}, and leads with --relation {name}" for name in better)
