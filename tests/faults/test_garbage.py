@@ -25,7 +25,7 @@ NONSENSE = (
     "words the detector does not know",
     "a blind detector",
 )
-N_SHUFFLES = 6
+N_SHUFFLES = 12
 
 
 @pytest.fixture

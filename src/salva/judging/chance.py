@@ -25,6 +25,9 @@ MOST_PROMPTS = 60
 MOST_PICTURES = 300
 """So many pairs of pictures are dealt out, each case's as likely as any other's: categories differ in size, and what
 a picture has to do with a prompt depends on where most pictures come from. Few cases are painted several times."""
+_FEWEST_SLOTS = 6
+"""Where a thing can stand on an axis: few, so that many pictures come down to one scene, and enough for two things to
+stand on the same side."""
 _RANK = {"left": 0, "top": 0, "middle": 1, "right": 2, "bottom": 2}
 
 
@@ -93,12 +96,12 @@ def _painted(notation: str, seed: str) -> Scene | None:
         return None
     named = _named(f)
     rng = Random(f"{notation} {seed}")
-    n_things = len(world.things)
-    lines = {axis: rng.sample(range(n_things), n_things) for axis in ("x", "y")}
+    n_slots = max(_FEWEST_SLOTS, len(world.things))
+    lines = {axis: rng.sample(range(n_slots), len(world.things)) for axis in ("x", "y")}
     things = []
     for number, thing in enumerate(world.things):
         x, y = (
-            _at(getattr(thing, axis), named.get((thing.entity, axis), frozenset()), line[number], n_things)
+            _at(getattr(thing, axis), named.get((thing.entity, axis), frozenset()), line[number], n_slots)
             for axis, line in lines.items()
         )
         box = (x - 0.02, y - 0.02, x + 0.02, y + 0.02)
@@ -117,9 +120,9 @@ def _named(f: Formula) -> dict[tuple[str, str], frozenset[int]]:
     return named
 
 
-def _at(place: str | None, named: frozenset[int], number: int, n_things: int) -> float:
-    """A coordinate in the third of a place; a thing without one stands anywhere in line with the others."""
+def _at(place: str | None, named: frozenset[int], slot: int, n_slots: int) -> float:
+    """A coordinate in the third of a place; a thing without one stands anywhere."""
     if place is None:
-        return (number + 0.5) / n_things
+        return (slot + 0.5) / n_slots
     rank = min({0, 1, 2} - named) if place == "elsewhere" else _RANK[place]
-    return rank / 3 + (number + 1) / (n_things + 1) / 3
+    return rank / 3 + (slot + 1) / (n_slots + 1) / 3
