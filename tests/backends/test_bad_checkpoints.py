@@ -96,6 +96,8 @@ def test_half_a_file_and_half_the_weights_are_refused(tmp_path: Path) -> None:
         ("detr", "an object detector with a fixed vocabulary"),
         ("grounding-dino", "a Grounding DINO model"),
         ("owlv2", "an OWLv2 model"),
+        ("llmdet", "a Grounding DINO model"),
+        ("sam3", "a SAM 3 model"),
     ],
 )
 def test_a_checkpoint_made_for_something_else_is_refused(label: str, wanted: str, tmp_path: Path) -> None:

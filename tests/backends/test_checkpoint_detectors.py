@@ -17,8 +17,10 @@ from backends.tiny_models import (
     save_detr,
     save_florence2,
     save_grounding_dino,
+    save_mm_grounding_dino,
     save_owlv2,
     save_rt_detr,
+    save_sam3,
 )
 
 from salva.api import run_suite
@@ -59,6 +61,9 @@ SAVERS: dict[str, Callable[[Path], Path]] = {
     "d-fine": save_d_fine,
     "grounding-dino": save_grounding_dino,
     "owlv2": save_owlv2,
+    "mm-grounding-dino": save_mm_grounding_dino,
+    "llmdet": save_mm_grounding_dino,
+    "sam3": save_sam3,
 }
 
 
@@ -96,7 +101,7 @@ def test_they_keep_the_promises_of_the_seam(name: str, folders: dict[str, Path])
         check_perceiver(bound(name, folders[name], batch_size="4"), PICTURES, query=query)
 
 
-@pytest.mark.parametrize("name", ["detr", "rt-detr", "d-fine", "grounding-dino", "owlv2"])
+@pytest.mark.parametrize("name", ["detr", "rt-detr", "d-fine", "grounding-dino", "owlv2", "mm-grounding-dino", "sam3"])
 def test_boxes_are_kept_from_the_floor_on_and_fewer_count_at_a_threshold(name: str, folders: dict[str, Path]) -> None:
     options = {"threshold": "0.999", "nms_iou": "1", "duplicate_iou": "1"}
     low = look(bound(name, folders[name], **options).build(), *LABELS)
@@ -207,16 +212,31 @@ def test_grounding_keeps_what_was_asked_for_and_nothing_else(folders: dict[str, 
     assert isinstance(seen, Detections)
     assert [(box.label, box.box[0]) for box in seen.boxes] == [("cat", 0.1005), ("cat", 0.7005)]
     assert detector._prompt(("cat", "scissors")).endswith(">a cat, a pair of scissors.")
+    again = detector._prompt(("cat", "scissors"), is_again=True)
+    assert again.endswith(">There is a pair of scissors. There is a cat.")
 
 
-@pytest.mark.parametrize("name", ["florence2-grounding", "grounding-dino", "owlv2"])
+def test_florence2_asked_twice_is_sure_of_what_it_says_both_times(folders: dict[str, Path]) -> None:
+    """It says the same of any picture, so in the mirror its kitten and its car stand on the wrong side."""
+    once = bound("florence2", folders["florence2"])
+    twice = bound("florence2", folders["florence2"], twice="true")
+    check_perceiver(twice, PICTURES)
+    (plain, *_), (seen, *_) = look(once.build()), look(twice.build())
+    assert (seen.floor, seen.threshold, seen.doubt) == (0.5, 0.5, 1.0)
+    assert [box.score for box in seen.boxes] == [0.5] * 4
+    mirrored = [(1 - box.box[2], box.box[1], 1 - box.box[0], box.box[3]) for box in plain.boxes]
+    assert [box.box for box in seen.boxes[2:]] == [pytest.approx(box, abs=1e-4) for box in mirrored]
+    assert once.asked().options == {k: v for k, v in twice.asked().options.items() if k != "twice"}
+
+
+@pytest.mark.parametrize("name", ["florence2-grounding", "grounding-dino", "owlv2", "sam3"])
 def test_whoever_must_be_told_what_to_look_for_says_so(name: str, folders: dict[str, Path]) -> None:
     detector = bound(name, folders[name]).build()
     with pytest.raises(UsageError, match="must be told what to look for"):
         look(detector)
 
 
-@pytest.mark.parametrize("name", ["grounding-dino", "owlv2"])
+@pytest.mark.parametrize("name", ["grounding-dino", "owlv2", "sam3"])
 def test_other_things_can_be_looked_for_besides(name: str, folders: dict[str, Path]) -> None:
     also = bound(name, folders[name], also="dog,horse,cow", threshold="0").build()
     names = {box.label for seen in look(also, "cat") for box in seen.boxes}
@@ -233,7 +253,10 @@ def test_grounding_dino_scores_a_label_by_its_own_words(folders: dict[str, Path]
     assert words["input_ids"].shape == (2, 10)
 
 
-@pytest.mark.parametrize(("name", "label"), [("owlv2", "cat and dog " * 6), ("grounding-dino", "cat and dog " * 12)])
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [("owlv2", "cat and dog " * 6), ("grounding-dino", "cat and dog " * 12), ("sam3", "cat and dog " * 6)],
+)
 def test_a_label_that_is_too_long_costs_only_its_own_picture(name: str, label: str, folders: dict[str, Path]) -> None:
     detector = bound(name, folders[name]).build()
     long, short = (Query(role="detector", labels=(text,)) for text in (label.strip(), "cat"))
@@ -241,6 +264,26 @@ def test_a_label_that_is_too_long_costs_only_its_own_picture(name: str, label: s
     assert isinstance(first, BackendError)
     assert "tokens" in str(first)
     assert isinstance(second, Detections)
+
+
+def test_a_score_of_sam3_contains_whether_there_is_any(folders: dict[str, Path]) -> None:
+    """How well a box fits its word, times the chance that the picture shows the word at all; each word for itself."""
+    detector = bound("sam3", folders["sam3"], threshold="0", floor="0", nms_iou="1", duplicate_iou="1").build()
+    model = transformers.Sam3Model.from_pretrained(folders["sam3"]).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folders["sam3"])
+    together = look(detector, "cat", "dog")
+    for picture, seen in zip(PICTURES, together, strict=True):
+        pixels = to_pixels([picture], detector._pixels, "cpu", torch.float32)
+        for label in ("cat", "dog"):
+            text = tokenizer(label, padding="max_length", max_length=12, return_tensors="pt")
+            with torch.inference_mode():
+                output = model(pixel_values=pixels, input_ids=text.input_ids, attention_mask=text.attention_mask)
+            fits, is_there = output.pred_logits[0].sigmoid(), float(output.presence_logits[0].sigmoid())
+            best = int(fits.argmax())
+            strongest = max((box for box in seen.boxes if box.label == label), key=lambda box: box.score)
+            assert strongest.score == pytest.approx(float(fits[best]) * is_there, abs=1e-4)
+            assert strongest.box == pytest.approx(output.pred_boxes[0, best].clamp(0, 1).tolist(), abs=1e-3)
+            assert 0 < is_there < 1
 
 
 @pytest.mark.parametrize("name", SAVERS)

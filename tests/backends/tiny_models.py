@@ -236,7 +236,12 @@ def save_d_fine(folder: Path) -> Path:
     return folder
 
 
-def save_grounding_dino(folder: Path) -> Path:
+def save_mm_grounding_dino(folder: Path) -> Path:
+    """MM Grounding DINO, as LLMDet is saved too."""
+    return save_grounding_dino(folder, "MMGroundingDino")
+
+
+def save_grounding_dino(folder: Path, family: str = "GroundingDino") -> Path:
     """Grounding DINO over a small Swin and a small BERT."""
     torch.manual_seed(3)
     tokenizer = word_tokenizer(
@@ -249,7 +254,7 @@ def save_grounding_dino(folder: Path) -> Path:
         sep_token="[SEP]",
         model_input_names=["input_ids", "token_type_ids", "attention_mask"],
     )
-    config = transformers.GroundingDinoConfig(
+    config = getattr(transformers, f"{family}Config")(
         backbone_config=transformers.SwinConfig(
             image_size=32,
             patch_size=4,
@@ -279,7 +284,7 @@ def save_grounding_dino(folder: Path) -> Path:
         max_text_len=24,
         init_std=0.4,
     )
-    transformers.GroundingDinoForObjectDetection(config).save_pretrained(folder)
+    getattr(transformers, f"{family}ForObjectDetection")(config).save_pretrained(folder)
     image_processor = transformers.GroundingDinoImageProcessorPil(size={"shortest_edge": 32, "longest_edge": 64})
     transformers.GroundingDinoProcessor(image_processor=image_processor, tokenizer=tokenizer).save_pretrained(folder)
     return folder
@@ -325,6 +330,45 @@ def save_owlv2(folder: Path) -> Path:
     transformers.Owlv2ForObjectDetection(config).save_pretrained(folder)
     image_processor = transformers.Owlv2ImageProcessorPil(size={"height": 64, "width": 64})
     transformers.Owlv2Processor(image_processor=image_processor, tokenizer=tokenizer).save_pretrained(folder)
+    return folder
+
+
+def save_sam3(folder: Path) -> Path:
+    """SAM 3 with a small eye; its image processor is not saved, since nobody reads it."""
+    torch.manual_seed(3)
+    tokenizer = _clip_words(12)
+    small = {"hidden_size": 16, "intermediate_size": 16, "num_attention_heads": 2, "initializer_range": 0.4}
+    config = transformers.Sam3Config(
+        vision_config={
+            "backbone_config": {
+                **small,
+                "model_type": "sam3_vit_model",
+                "num_hidden_layers": 1,
+                "image_size": 56,
+                "pretrain_image_size": 56,
+                "patch_size": 14,
+                "window_size": 2,
+                "global_attn_indexes": [0],
+            },
+            "fpn_hidden_size": 16,
+            "backbone_feature_sizes": [[16, 16], [8, 8], [4, 4]],
+        },
+        text_config={
+            **small,
+            "vocab_size": len(tokenizer),
+            "num_hidden_layers": 1,
+            "max_position_embeddings": 12,
+            "projection_dim": 16,
+            "bos_token_id": tokenizer.bos_token_id,
+            "eos_token_id": tokenizer.eos_token_id,
+        },
+        geometry_encoder_config={**small, "num_layers": 1},
+        detr_encoder_config={**small, "num_layers": 1},
+        detr_decoder_config={**small, "num_layers": 1, "num_queries": 8},
+        mask_decoder_config={"hidden_size": 16, "num_attention_heads": 2},
+    )
+    transformers.Sam3Model(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
     return folder
 
 

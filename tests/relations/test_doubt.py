@@ -198,6 +198,16 @@ def test_of_many_boxes_in_doubt_each_goes_alone_and_with_all_weaker_ones() -> No
     assert truth(pair(f"{n} dog & !cat"), last, last).outcome is Outcome.INCONCLUSIVE, "one of them alone"
 
 
+def test_two_looks_that_disagree_leave_a_pair_undecided_where_it_matters() -> None:
+    """A detector without scores, asked twice: a box has the share of the looks that have it."""
+    half = {"floor": 0.5, "threshold": 0.5, "doubt": 1.0}
+    agree = scored(("cat", 1.0), ("dog", 1.0), **half)
+    one_has_it = scored(("cat", 1.0), ("dog", 0.5), **half)
+    assert truth(AND, agree, agree).outcome is Outcome.HOLDS
+    assert truth(AND, agree, one_has_it).outcome is Outcome.INCONCLUSIVE
+    assert truth(OR, agree, one_has_it).outcome is Outcome.HOLDS
+
+
 @pytest.mark.parametrize("score", [math.nan, math.inf, -0.1, 1.2])
 def test_scores_that_are_none_decide_nothing(score: float) -> None:
     concluded = truth(AND, SURE, scored(("cat", 0.9), ("dog", score)))

@@ -67,6 +67,8 @@ class About:
     """What pictures a detector was made for, in one sentence."""
     usual_score: float | None = None
     """The mean score of what a detector rightly finds in such pictures; None without scores, or where nobody knows."""
+    licence: str = ""
+    """What its weights are licensed under, where that asks something of whoever uses them; said when a run begins."""
     floor: str = ""
     """The option of a detector that says from which score on its boxes are kept; empty where none does."""
 

@@ -110,6 +110,7 @@ def make_spec(ask: Ask, made: Asked | None = None) -> RunSpec:
     judges = some("judge", ask.judges)
     roles = {b.role for b in (detector, reader, embedder, *judges) if b is not None}
     is_open = not ask.detector and detector is None
+    notes += [f"{b.label}: {b.about.licence}" for b in (detector, reader, embedder, *judges) if b and b.about.licence]
     relations, wanting = bind_relations(by_role["relation"], roles, ask.relation, kept, is_open=is_open)
     if detector is not None and detector.about.floor:
         name = detector.about.floor

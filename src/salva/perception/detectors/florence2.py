@@ -1,8 +1,8 @@
 """Detector: Florence-2, which writes down what it sees as words and places.
 
 `florence2` says all it sees in its own words (task <OD>); `florence2-grounding` is told what to look for (task
-<CAPTION_TO_PHRASE_GROUNDING>) and finds it or not. It gives no scores: every box has score 1. The default is the
-base model and not its fine-tuned sibling, as in the MetaLogic paper.
+<CAPTION_TO_PHRASE_GROUNDING>) and finds it or not. It gives no scores: every box has score 1, unless it is asked twice;
+then one that only one look has is in doubt. The default is the base model, as in the MetaLogic paper.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from salva.core.protocols import LookRequest
 from salva.errors import BackendError, SalvaError, UsageError
 from salva.logic.words import with_article
 from salva.perception.detectors.boxes import BoxOptions, BoxRules
+from salva.perception.detectors.two_looks import agreed, mirror, turned_back
 from salva.perception.loading import Batches, CheckpointOptions, load, pin
 from salva.perception.pixels import in_groups, settings_of, to_pixels
 
@@ -49,6 +50,12 @@ class Florence2Options(BoxOptions, CheckpointOptions):
     max_tokens: int = option(1024, "Words and places in one answer, at most.")
     cut: str = option(
         "error", "An answer that reaches max_tokens: an error, or keep what it says.", choices=("error", "keep")
+    )
+    twice: bool = option(
+        False,
+        "Look a second time, at the mirrored picture or for the same things in other words; what only one of the two "
+        "looks has is in doubt. Takes twice as long.",
+        since="0.2",
     )
     compile: bool = option(False, "Compile the part that sees, for long runs on a GPU.", keyed=False)
 
@@ -109,13 +116,28 @@ class Florence2:
         return in_groups(
             requests,
             lambda request: (request.picture.width, request.picture.height),
-            lambda part: self._batches.run(self._look, part),
+            lambda part: self._batches.run(self._look_twice if self._options.twice else self._look, part),
         )
 
-    def _look(self, requests: Sequence[LookRequest]) -> list[Detections | SalvaError]:
+    def _look_twice(self, requests: Sequence[LookRequest]) -> list[Detections | SalvaError]:
+        """Two looks at each picture as one, in which a box has half the score where the other look lacks it."""
+        outcomes: list[Detections | SalvaError] = []
+        for first, second in zip(self._look(requests), self._second_look(requests), strict=True):
+            if not isinstance(first, Detections):
+                outcomes.append(first)
+            else:
+                outcomes.append(agreed(first, second) if isinstance(second, Detections) else second)
+        return outcomes
+
+    def _second_look(self, requests: Sequence[LookRequest]) -> list[Detections | SalvaError]:
+        """The same seen in a mirror, turned back: its task has no other words for all that there is."""
+        mirrored = [replace(request, picture=mirror(request.picture)) for request in requests]
+        return [turned_back(look) if isinstance(look, Detections) else look for look in self._look(mirrored)]
+
+    def _look(self, requests: Sequence[LookRequest], *, is_again: bool = False) -> list[Detections | SalvaError]:
         import torch
 
-        texts = [self._prompt(request.query.labels) for request in requests]
+        texts = [self._prompt(request.query.labels, is_again=is_again) for request in requests]
         tokens, mask = self._tokens(texts)
         pixels = to_pixels([r.picture for r in requests], self._pixels, self._loaded.device, self._loaded.dtype)
         with self._batches.on_device, torch.inference_mode():
@@ -133,7 +155,7 @@ class Florence2:
             for request, tokens, answer in zip(requests, written, answers, strict=True)
         ]
 
-    def _prompt(self, labels: tuple[str, ...]) -> str:  # noqa: ARG002  # grounding is told what to look for
+    def _prompt(self, labels: tuple[str, ...], *, is_again: bool = False) -> str:  # noqa: ARG002  # grounding is told what to look for
         return self.task
 
     def _tokens(self, texts: list[str]) -> tuple[torch.Tensor, torch.Tensor]:
@@ -196,8 +218,15 @@ class Florence2Grounding(Florence2):
             )
         return super().look(requests)
 
-    def _prompt(self, labels: tuple[str, ...]) -> str:
-        return GROUND + ", ".join(with_article(label) for label in labels) + "."
+    def _second_look(self, requests: Sequence[LookRequest]) -> list[Detections | SalvaError]:
+        """The same things asked for in other words and the other order."""
+        return self._look(requests, is_again=True)
+
+    def _prompt(self, labels: tuple[str, ...], *, is_again: bool = False) -> str:
+        phrases = [with_article(label) for label in labels]
+        if is_again:
+            return GROUND + " ".join(f"There is {phrase}." for phrase in reversed(phrases))
+        return GROUND + ", ".join(phrases) + "."
 
     def _boxes(self, labels: tuple[str, ...], corners: list[list[float]], said: list[str]) -> Detections | SalvaError:
         """Boxes of what was asked for: the answer repeats the caption's words, and other phrases are no label."""

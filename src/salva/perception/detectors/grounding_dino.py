@@ -1,4 +1,4 @@
-"""Detector: Grounding DINO, which finds what it is told to look for.
+"""Detectors: Grounding DINO, MM Grounding DINO and LLMDet, which find what they are told to look for.
 
 The labels are written as one text ("cat. dog."), and a box belongs to the label whose words it fits best. The score
 is that of its best word. Phrases are never put together from single words, as the usual decoding does: a box is one
@@ -24,20 +24,15 @@ from salva.perception.pixels import in_groups, settings_of, to_pixels
 if TYPE_CHECKING:
     import torch
 
-NAME = "grounding-dino"
 LIMIT = 32
-DOUBT = 0.45
+_MODEL_HELP = "The checkpoint: a hub id, or a folder that save_pretrained wrote."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroundingDinoOptions(AskedOptions, ScoredOptions, CheckpointOptions):
     """What can be set with --set detector.NAME=VALUE."""
 
-    model: str = option(
-        "IDEA-Research/grounding-dino-base",
-        "The checkpoint: a hub id, or a folder that save_pretrained wrote.",
-        target=True,
-    )
+    model: str = option("IDEA-Research/grounding-dino-base", _MODEL_HELP, target=True)
     threshold: float = option(0.35, THRESHOLD_HELP, means="relation.threshold")
 
     def __post_init__(self) -> None:
@@ -52,11 +47,13 @@ class GroundingDino:
     about: ClassVar[About] = About(
         takes_labels=True, names=Naming.ASKED, floor="floor", made_for="Photographs of all kinds, from the web."
     )
+    name: ClassVar[str] = "grounding-dino"
+    doubt: ClassVar[float] = 0.45
     Options: ClassVar[type[GroundingDinoOptions]] = GroundingDinoOptions
 
     def __init__(self, options: GroundingDinoOptions) -> None:
         loaded = load(
-            NAME,
+            self.name,
             options,
             model_class="AutoModelForZeroShotObjectDetection",
             processor_class="AutoProcessor",
@@ -65,25 +62,25 @@ class GroundingDino:
         )
         self._options, self._loaded = options, loaded
         self._tokenizer = loaded.processor.tokenizer
-        self._pixels = settings_of(loaded.processor.image_processor, NAME)
-        self._rules = BoxRules(options, DOUBT)
-        self._batches = Batches(NAME, options, loaded, limit=LIMIT)
+        self._pixels = settings_of(loaded.processor.image_processor, self.name)
+        self._rules = BoxRules(options, self.doubt)
+        self._batches = Batches(self.name, options, loaded, limit=LIMIT)
         self.habits = self._batches.habits
 
     @classmethod
     def weights(cls, options: GroundingDinoOptions) -> str:
         """The commit or digest of the checkpoint."""
-        return pin(NAME, options)
+        return pin(cls.name, options)
 
     def look(self, requests: Sequence[LookRequest]) -> Sequence[Detections | SalvaError]:
         """The boxes of what each picture's case mentions, strongest first."""
-        alike = size_and_labels(NAME, self._options)
+        alike = size_and_labels(self.name, self._options)
         return in_groups(requests, alike, lambda part: self._batches.run(self._look, part))
 
     def _look(self, requests: Sequence[LookRequest]) -> Sequence[Detections | SalvaError]:
         import torch
 
-        labels = asked_labels(NAME, requests[0], self._options)
+        labels = asked_labels(self.name, requests[0], self._options)
         try:
             words, spans = self._words(labels, len(requests))
         except BackendError as error:
@@ -111,7 +108,8 @@ class GroundingDino:
         n_tokens, limit = written["input_ids"].shape[1], int(self._loaded.model.config.max_text_len)
         if n_tokens > limit:
             raise BackendError(
-                f"{NAME} reads {limit} tokens, and {len(labels)} labels take {n_tokens}; look for fewer things at once",
+                f"{self.name} reads {limit} tokens, and {len(labels)} labels take {n_tokens}; "
+                "look for fewer things at once",
                 is_retryable=False,
             )
         offsets = written.pop("offset_mapping")[0].tolist()
@@ -122,7 +120,37 @@ class GroundingDino:
             spans.append(inside)
         if not all(spans):
             raise BackendError(
-                f"{NAME} has no words for {labels[spans.index([])]!r}; look for something else", is_retryable=False
+                f"{self.name} has no words for {labels[spans.index([])]!r}; look for something else", is_retryable=False
             )
         many = {key: value.expand(n, -1).to(self._loaded.device) for key, value in written.items()}
         return many, spans
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MmGroundingDinoOptions(GroundingDinoOptions):
+    """What can be set with --set detector.NAME=VALUE."""
+
+    model: str = option("openmmlab-community/mm_grounding_dino_base_all", _MODEL_HELP, target=True)
+    threshold: float = option(0.4, THRESHOLD_HELP, means="relation.threshold")
+
+
+class MmGroundingDino(GroundingDino):
+    """Detector: finds what the case mentions, with the same network trained in the open on more data."""
+
+    name: ClassVar[str] = "mm-grounding-dino"
+    doubt: ClassVar[float] = 0.5
+    Options: ClassVar[type[GroundingDinoOptions]] = MmGroundingDinoOptions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmDetOptions(MmGroundingDinoOptions):
+    """What can be set with --set detector.NAME=VALUE."""
+
+    model: str = option("iSEE-Laboratory/llmdet_base", _MODEL_HELP, target=True)
+
+
+class LlmDet(MmGroundingDino):
+    """Detector: finds what the case mentions, with MM Grounding DINO's network trained beside a language model."""
+
+    name: ClassVar[str] = "llmdet"
+    Options: ClassVar[type[GroundingDinoOptions]] = LlmDetOptions
