@@ -18,7 +18,7 @@ from salva.core.exchange import Written
 from salva.core.options import NoOptions
 from salva.core.source import ImageSource, RunSource
 from salva.core.table import Cell, Table
-from salva.core.verdict import PAIR, Verdict
+from salva.core.verdict import PAIR, Outcome, Verdict
 from salva.errors import StoreError, UsageError
 from salva.files.outfiles import told_apart, write_bytes, write_text
 from salva.files.tables import csv_text
@@ -88,7 +88,8 @@ def _metric_rows(cases: Iterable[Case], table: Table) -> Iterator[list[Cell]]:
     spelled = {case.labels.get("category_id", ""): names_of(case)[1:] for case in cases}
     yield ["category_id", "logical_law", "semantic_dimension", *METRIC_COLUMNS]
     for row in table.rows:
-        yield [*spelled[str(row[at["category_id"]])], *(row[at[name]] for name in METRIC_COLUMNS)]
+        if row[at["n_pairs"]]:
+            yield [*spelled[str(row[at["category_id"]])], *(row[at[name]] for name in METRIC_COLUMNS)]
 
 
 def _is_pair(verdict: Verdict) -> bool:
@@ -107,7 +108,9 @@ def _write_model(
         pair_id, category_id, law, dimension = names_of(case)
         named: list[Cell] = [pair_id, law, category_id, dimension]
         if verdict.repeat == 0:
-            answers += _answers(images, case, verdict, paths, named, reading)
+            # Of a pair that nobody could decide, some answers are missing: means over the rest would be of other pairs.
+            is_decided = verdict.outcome in (Outcome.HOLDS, Outcome.VIOLATED)
+            answers += [] if not is_decided else _answers(images, case, verdict, paths, named, reading)
             if "clip_A" in verdict.scores:
                 clips.append([*named, *paths.values(), *(verdict.scores.get(name) for name in CLIP_SCORES)])
     for name, rows in (("vqa_raw_results", answers), ("clip_results", clips)):
