@@ -112,6 +112,7 @@ def spec(folder: Path, endpoint: Endpoint, size: str) -> RunSpec:
         judges=(bound("judge", ChatJudge, "openai/fake-vlm", model="fake-vlm", base_url=url),),
         relations=(bound("relation", SemanticEffect, "semantic-effect", flip_sample=0.0),),
         size=size,
+        canary=False,
     )
 
 

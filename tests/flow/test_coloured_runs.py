@@ -109,6 +109,7 @@ def spec() -> RunSpec:
         colourist=colourist(),
         relations=(bound("relation", Truth, "truth"), bound("relation", SameScene, "same-scene")),
         size="full",
+        canary=False,
     )
 
 

@@ -96,6 +96,7 @@ def spec(path: Path, **changes: object) -> RunSpec:
         "judges": (bound("judge", KnowingJudge, "knowing", path=str(path)),),
         "relations": (bound("relation", SemanticEffect, "semantic-effect", flip_sample=0.0),),
         "size": "full",
+        "canary": False,
     }
     return RunSpec(**{**fields, **changes})  # type: ignore[arg-type]  # checked when the run begins
 

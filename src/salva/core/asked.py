@@ -25,6 +25,8 @@ Choice = Mapping[str, Json]
 """What the user chose, in the words of the command line: a flag, or ROLE.OPTION, to its value."""
 Defaults = Callable[[str, str], Mapping[str, Json]]
 """Role and name of a component to its options when nobody sets any; empty where nobody knows them."""
+CANARY, ON, OFF = "run.canary", "on", "off"
+"""The setting of the run itself, and what it can be."""
 _REJUDGED = ("observers", "relations", "headline")
 _WANTED = {dict: "an object", list: "a list", str: "a text", int: "a whole number", bool: "true or false"}
 _T = TypeVar("_T")
@@ -68,6 +70,9 @@ class Asked:
     """Labels a case must have, as (name, value)."""
     imported: str = ""
     """The format of the files the run was made of; empty for a run of our own."""
+    canary: bool = True
+    """Whether observers are tried on pictures of salva's own first; changes no picture and no verdict, so that no run
+    is known by it."""
 
     def led_as_before(self) -> Asked:
         """As a run of schema 1 means it."""
@@ -126,7 +131,10 @@ class Asked:
             "control": self.control,
             "only": [list(pair) for pair in self.only],
         }
-        return content | ({"imported": self.imported} if self.imported else {})
+        # Said only where they are, so that what was asked reads, and is known by, as before they could be.
+        return (
+            content | ({"imported": self.imported} if self.imported else {}) | ({} if self.canary else {"canary": OFF})
+        )
 
     @classmethod
     def from_json(cls, value: Json) -> Asked:
@@ -147,6 +155,7 @@ class Asked:
             control=_get(content, "control", bool),
             only=tuple(_label(pair) for pair in _get(content, "only", list)),
             imported=_get(content, "imported", str, ""),
+            canary=_get(content, "canary", str, ON) != OFF,
         )
 
 

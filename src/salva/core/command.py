@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from salva.core.asked import Asked
+from salva.core.asked import CANARY, OFF, Asked
 from salva.core.case import Case
 from salva.core.options import as_typed
 
@@ -35,6 +35,8 @@ def command_for(case: Case, model: str, chosen: Asked) -> str:
         if component.role != "model" or component.name == model
         for option, value in component.options.items()
     ]
+    if not chosen.canary:
+        settings.append(f"{CANARY}={OFF}")
     for setting in dict.fromkeys(settings):
         words += ["--set", setting]
     return shlex.join(words)

@@ -28,6 +28,8 @@ class RunRecords:
     """The run directory's own name."""
     gate: Mapping[str, Json] = field(default_factory=dict)
     """What a gate last decided, by model."""
+    canary: str = ""
+    """Whether observers were tried on pictures of salva's own first: passed, off, or empty where nobody was."""
     is_whole: bool = False
     """Whether no verdict is missing: what has none is a case that the relation does not apply to."""
 

@@ -87,6 +87,8 @@ class RunSpec:
     """Labels a case must have, as (name, value)."""
     notes: tuple[str, ...] = field(default=(), compare=False)
     """What whoever asked should hear before anything happens."""
+    canary: bool = True
+    """Whether judges and detectors show on pictures of salva's own that they are awake before anything is painted."""
 
     def observers(self) -> tuple[Binding, ...]:
         """Every bound perceiver."""
@@ -110,6 +112,7 @@ class RunSpec:
             seed=self.seed,
             control=self.control,
             only=self.only,
+            canary=self.canary,
         )
 
     def choice(self) -> Choice:

@@ -51,7 +51,7 @@ class Dispatch:
     def paint(self, job: RenderJob, unit: Unit) -> None:
         """Queue a picture."""
         if job.actor.component_id not in self._painters:
-            # Those who will look are put to work first: a detector that cannot start should cost no picture.
+            # Those who will look start first, as `send` has it: a detector that cannot start should cost no picture.
             for actor in unit.first_perceivers():
                 self._looker(actor)
             self._painters[job.actor.component_id] = JobQueue(job.actor, self._executor)
@@ -72,14 +72,18 @@ class Dispatch:
         for queue in self._queues():
             # Anew each time, because the depth of an endpoint's lane changes.
             self.n_room = max(self.n_room, queue.n_at_once + min(queue.n_at_once, _MOST_BESIDES))
-        for looker in self._lookers.values():
-            while looks := looker.next_batch(self._n_painting == 0, self.n_room, self._budget.n_allowed(looker.actor)):
-                self._send_looks(looker, looks)
+        self.send_looks()
         while self._free_room() > 0 and (image_id := self._looks.desk.next_to_load()) is not None:
             self._load(image_id)
         for painter in self._painters.values():
             while jobs := painter.next_batch(is_last, self._free_room(), self._budget.n_allowed(painter.actor)):
                 self._send_renders(painter, jobs)
+
+    def send_looks(self) -> None:
+        """Start those looks that are ready, and nothing else."""
+        for looker in self._lookers.values():
+            while looks := looker.next_batch(self._n_painting == 0, self.n_room, self._budget.n_allowed(looker.actor)):
+                self._send_looks(looker, looks)
 
     def received(self, event: Painted | Looked) -> None:
         """A batch is back: its component is free for the next."""

@@ -9,7 +9,7 @@ is bounded, so a run of any length takes the same room.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from queue import Empty
 from typing import cast
 
@@ -17,7 +17,7 @@ from salva.core.image import ImageRef, Picture
 from salva.core.observation import Answer, Observation, Reading
 from salva.core.protocols import Executor, Rendered
 from salva.core.verdict import PAIR
-from salva.engine.actors import requests_of
+from salva.engine.actors import Actor, requests_of
 from salva.engine.budget import Budget
 from salva.engine.cast import Cast, Perceivers
 from salva.engine.dispatch import Dispatch
@@ -26,7 +26,7 @@ from salva.engine.looks import Looks
 from salva.engine.pictures import ImageFiles
 from salva.engine.progress import Progress
 from salva.engine.snapshots import Snapshots
-from salva.engine.units import PUT_OFF, Asker, LookJob, Place, PutOff, RenderJob, Unit
+from salva.engine.units import PUT_OFF, Asker, FirstLook, LookJob, Place, PutOff, RenderJob, Unit
 from salva.engine.verdicts import verdicts_of
 from salva.errors import BackendError, RefusedError
 from salva.judging.waves import Missing
@@ -34,6 +34,9 @@ from salva.store.records import Status
 from salva.store.sqlite import RunStore
 
 _WAIT_S = 0.1
+
+Vouch = Callable[["Flow", Sequence[Actor]], None]
+"""Called before anybody looks for the first time or anything is painted for them; what it raises ends the run."""
 
 
 class Flow:
@@ -49,6 +52,7 @@ class Flow:
         may_paint: bool = True,
         retry_refused: bool = False,
         budget: Budget | None = None,
+        vouch: Vouch | None = None,
     ) -> None:
         self.outcomes: Counter[str] = Counter()
         self.counts: Counter[str] = Counter()
@@ -68,6 +72,9 @@ class Flow:
         """Pictures of the units under way."""
         self._is_last = False
         self._snapshots = Snapshots(store)
+        self._vouch = vouch
+        self._newcomers: dict[str, Actor | None] = {}
+        """Whoever is about to look for the first time, by component id; None for those who have been vouched for."""
 
     def run(self, units: Iterator[Unit]) -> None:
         """Work until every unit has its verdicts."""
@@ -123,6 +130,32 @@ class Flow:
 
     def send(self) -> None:
         """Begin what can be begun, and put off what no limit allows any more."""
+        if self._vouch is not None and (strangers := [actor for actor in self._newcomers.values() if actor]):
+            self._vouch(self, strangers)
+            self._newcomers |= dict.fromkeys(self._newcomers)
+        self._put_off()
+        self._dispatch.send(is_last=self._is_last)
+
+    def look_first(self, wanted: Sequence[FirstLook]) -> list[Observation | Missing | PutOff]:
+        """What is seen in pictures that belong to no case, before anything else goes on.
+
+        The looks are stored as every look is. The pictures are not: they are none of the run's, and whoever brings them
+        has them.
+        """
+        jobs = []
+        for look in wanted:
+            image_id = look.picture.image_id()
+            self._looks.desk.lay(image_id, look.picture)
+            jobs.append(self._looks.find(look.perceivers, image_id, look.query))
+            self._looks.desk.let_go(image_id, 0)
+        self._work_off()
+        while any(job.outcome is None for job in jobs):
+            self._put_off()
+            self._dispatch.send_looks()
+            self._receive()
+        return [cast("Observation | Missing | PutOff", job.outcome) for job in jobs]
+
+    def _put_off(self) -> None:
         for job in self._dispatch.put_off():
             # Its units end without verdicts, and nothing is stored of it.
             self.counts["put_off"] += 1
@@ -134,7 +167,6 @@ class Flow:
             else:
                 self._answer(job, PUT_OFF)
         self._work_off()
-        self._dispatch.send(is_last=self._is_last)
 
     def step(self, event: Event) -> None:
         """What an event changes, up to the work that can be begun next."""
@@ -219,6 +251,8 @@ class Flow:
         if job.key not in self._rendering:
             self._rendering[job.key] = job
             self._dispatch.paint(job, place.unit)
+            for actor in place.unit.perceivers():
+                self._newcomers.setdefault(actor.component_id, actor)
         self._rendering[job.key].places.append(place)
         place.unit.n_pending += 1
 
@@ -277,6 +311,8 @@ class Flow:
         job = self._looks.find(perceivers, image.image_id, asker.look.query)
         asker.unit.look_keys.add(job.key)
         if job.outcome is None:
+            for pending in (job, *(told for told in job.given.values() if told.outcome is None)):
+                self._newcomers.setdefault(pending.actor.component_id, pending.actor)
             job.askers.append(asker)
             asker.unit.n_pending += 1
         else:

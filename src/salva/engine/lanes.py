@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future
+from functools import cached_property, partial
 from typing import Generic, TypeVar
 
-from salva.core.protocols import Executor, LookRequest, RenderRequest
+from salva.core.protocols import Executor, Lane, LookRequest, RenderRequest
 from salva.engine.actors import Actor
 
 _Job = TypeVar("_Job")
 
 
 class JobQueue(Generic[_Job]):
-    """A component at work and the jobs in front of it.
-
-    Made with the first job: a component that cannot start says so before anything else is paid for.
-    """
+    """A component at work and the jobs in front of it; it starts when somebody wants to know how much it can do."""
 
     def __init__(self, actor: Actor, executor: Executor) -> None:
         assert actor.binding is not None, "only components with a binding are given work"
@@ -25,7 +23,11 @@ class JobQueue(Generic[_Job]):
         self.waiting: deque[_Job] = deque()
         self.n_under_way = 0
         """Batches that are not back yet."""
-        self._lane = executor.open(actor.binding)
+        self._start = partial(executor.open, actor.binding)
+
+    @cached_property
+    def _lane(self) -> Lane:
+        return self._start()
 
     @property
     def n_at_once(self) -> int:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from salva.core.case import Case
 from salva.core.fingerprint import Json
-from salva.core.image import ImageRef
+from salva.core.image import ImageRef, Picture
 from salva.core.observation import Observation
 from salva.core.protocols import Look, Query, RenderRequest
 from salva.engine.actors import Actor
@@ -34,6 +34,14 @@ class Place(NamedTuple):
     repeat: int
     role: str
     """The prompt's."""
+
+
+class FirstLook(NamedTuple):
+    """A question about a picture of ours, asked before those about cases."""
+
+    perceivers: Perceivers
+    picture: Picture
+    query: Query
 
 
 class Asker(NamedTuple):
@@ -151,6 +159,11 @@ class Unit:
         for applied, _ in self.relations:
             for look in applied.first_looks:
                 yield applied.perceivers[look.query.role]
+
+    def perceivers(self) -> Iterator[Actor]:
+        """Everyone its verdicts rest on."""
+        for applied, _ in self.relations:
+            yield from (actor for actor in applied.perceivers.values() if actor.label in applied.observers)
 
     def show(self, repeat: int, role: str, image: ImageRef | Missing) -> Iterator[tuple[Perceivers, Asker]]:
         """Put an image in its place; what is asked about it at once, and of whom."""

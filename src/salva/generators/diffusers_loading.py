@@ -294,7 +294,7 @@ def _refusing_random(name: str, folder: Path, diffusers: Any) -> Iterator[None]:
 
     def asking(whole: Any, also: Mapping[str, bool]) -> Any:
         def from_pretrained(
-            kind: Any, source: Any, *more: Any, output_loading_info: bool = False, **settings: Any
+            kind: type[Any], /, source: Any, *more: Any, output_loading_info: bool = False, **settings: Any
         ) -> Any:
             model, info = whole(kind, source, *more, output_loading_info=True, **also, **settings)
             # Another thread may be loading something else meanwhile.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from salva.core.asked import CANARY, OFF
 from salva.core.judged import Rate
 from salva.core.table import KeyFigure
 from salva.figures.formats import interval_text, percent
@@ -20,6 +21,7 @@ _NOTES = {
     str(Rate.INCONSISTENT): "the two pictures differ, the published measure",
     WRONG_ALIKE: "they agree, and both are wrong",
 }
+_UNTRIED = f"made with {CANARY}={OFF}: nobody was tried first, so whether its observers can tell anything is not known"
 _TITLES = {str(Rate.WRONG): "wrong", str(Rate.INCONSISTENT): "inconsistent", WRONG_ALIKE: "wrong alike"}
 
 
@@ -98,6 +100,11 @@ def wording_figures(wording: WordingDifference | None, numbers: Mapping[str, flo
 def warning_of(leading: Leading) -> str:
     """Why the number is not to be trusted; empty where it is."""
     return leading.reason and f"the oracle is {leading.oracle}: {leading.reason}"
+
+
+def untried(canary: str) -> str:
+    """What is said where nobody was tried because the user would not have it; empty elsewhere."""
+    return _UNTRIED if canary == OFF else ""
 
 
 def _other_things(figure: Figure) -> Iterator[KeyFigure]:

@@ -12,7 +12,7 @@ from salva.core.chart import Chart, ChartKind
 from salva.core.table import KeyFigure, Table
 from salva.figures.formats import cell_text, figure_text, heading, interval_text, percent
 from salva.figures.reading import cells_of, n_text, names_of, number, value_text, word
-from salva.report.lead import interval_of, sentence_of, title_of, warning_of
+from salva.report.lead import interval_of, sentence_of, title_of, untried, warning_of
 from salva.report.summary import ModelSummary, Summary
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]#|~])")
@@ -26,6 +26,8 @@ def to_markdown(summary: Summary) -> str:
         blocks += [_table(summary.models_table())] if summary.has_rates else []
         for table in summary.joined_tables():
             blocks += [f"### {escape(table.name)}", _table(table)]
+    if note := untried(summary.canary):
+        blocks.append(f"**{escape(note)}**")
     for model in summary.by_model:
         if len(summary.by_model) > 1:
             blocks.append(f"## {escape(model.model)}")

@@ -26,7 +26,7 @@ from salva.figures.png import png_file
 from salva.files.outfiles import write_bytes
 from salva.report.chart_files import all_charts, is_wide
 from salva.report.gallery import Exhibit, Shot, make_gallery
-from salva.report.lead import interval_of, sentence_of, title_of, warning_of
+from salva.report.lead import interval_of, sentence_of, title_of, untried, warning_of
 from salva.report.summary import ModelSummary, Summary, summarise_records
 from salva.store.queries import open_source
 
@@ -114,6 +114,8 @@ class _Writer:
         if asked.size:
             facts += [f"size {asked.size}", f"repeats {asked.repeats}", f"seed {asked.seed}"]
         yield self.text(", ".join([*facts, *([f"run {name}"] if name else [])]), "small")
+        if note := untried(summary.canary):
+            yield self.text(note)
         if len(summary.by_model) > 1:
             yield self.text("The models side by side", "h2")
             yield self.table(summary.models_table())

@@ -152,6 +152,8 @@ class Summary:
     directory: str = ""
     unit: str = "pairs"
     """What is judged, for people: pairs, or cases where they have other than two prompts."""
+    canary: str = ""
+    """Whether observers were tried on pictures of salva's own first: passed, off, or empty where nobody was."""
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -176,7 +178,7 @@ class Summary:
     def to_json(self) -> dict[str, Json]:
         """The contract's object; with several models the top-level figures are null."""
         top: dict[str, Json] = {"schema": SCHEMA, "suite": self.suite}
-        top |= {"models": list(self.models), "cases": self.cases}
+        top |= {"models": list(self.models), "cases": self.cases, "canary": self.canary or None}
         figures = {model.model: model.to_json() for model in self.by_model}
         if len(self.by_model) == 1:
             top |= figures[self.by_model[0].model]
@@ -259,7 +261,7 @@ def summarise_records(records: RunRecords) -> Summary:
         is_whole=records.is_whole,
     )
     gated = tuple(dataclasses.replace(model, gate=records.gate.get(model.model)) for model in summary.by_model)
-    return dataclasses.replace(summary, by_model=gated)
+    return dataclasses.replace(summary, by_model=gated, canary=records.canary)
 
 
 def _joined(tables: Sequence[Table]) -> Table:

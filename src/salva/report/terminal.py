@@ -12,7 +12,7 @@ from salva.core.chart import Chart, ChartKind
 from salva.core.table import Cell, Table
 from salva.figures.formats import cell_text, figure_text, heading, interval_text, is_share, percent
 from salva.figures.reading import cells_of, names_of, number, rows_of, value_text, word
-from salva.report.lead import interval_of, sentence_of, title_of, warning_of
+from salva.report.lead import interval_of, sentence_of, title_of, untried, warning_of
 from salva.report.summary import ModelSummary, Summary
 
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ def _model(summary: Summary, model: ModelSummary) -> list[Text | RichTable]:
     from rich.text import Text
 
     parts: list[Text | RichTable] = [Text(f"\n{summary.suite} on {model.model}", style="bold")]
+    if note := untried(summary.canary):
+        parts.append(Text(note, style="bold red"))
     parts += [table for chart in model.charts[:1] for table in _leading(chart)]
     for figure in model.key_figures:
         value, note = figure_text(figure)

@@ -9,13 +9,13 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from salva.core.about import about_of, options_of
-from salva.core.asked import Asked
+from salva.core.asked import CANARY, OFF, ON, Asked
 from salva.core.options import as_typed
 from salva.core.spec import Binding, ComponentSpec, RunSpec
 from salva.errors import UsageError, unknown_name
 from salva.registry import BUILT_IN, bind, colourist, defaults, entries, load, suite_about
 
-SETTABLE = ("suite", "model", "detector", "reader", "embedder", "judge", "relation")
+SETTABLE = ("suite", "model", "detector", "reader", "embedder", "judge", "relation", "run")
 NOBODY = "none"
 """What stands for a role left empty."""
 DEFAULTS = {"model": "pocket", "detector": NOBODY, "reader": "rapidocr", "embedder": NOBODY, "judge": NOBODY}
@@ -132,6 +132,7 @@ def make_spec(ask: Ask, made: Asked | None = None) -> RunSpec:
         control=ask.control,
         only=tuple((key, value) for key, value in split_settings(ask.only).items()),
         notes=tuple(notes),
+        canary=_is_canary_on(by_role["run"]),
     )
 
 
@@ -241,7 +242,7 @@ def bind_relations(
 def ask_again(asked: Asked) -> Ask:
     """The ask that a run came from, to be changed and bound anew with the options that its components had.
 
-    Of the settings only those of relations: one that is judged for the first time follows them too.
+    Of the settings only the run's and those of relations: one that is judged for the first time follows them too.
     """
     chosen = asked.chosen(defaults).relations
 
@@ -261,7 +262,8 @@ def ask_again(asked: Asked) -> Ask:
         control=asked.control,
         only=tuple(f"{name}={value}" for name, value in asked.only),
         relation=asked.headline,
-        settings={f"relation.{name}": as_typed(value) for part in chosen for name, value in part.options.items()},
+        settings={f"relation.{name}": as_typed(value) for part in chosen for name, value in part.options.items()}
+        | ({} if asked.canary else {CANARY: OFF}),
     )
 
 
@@ -281,6 +283,16 @@ def settings_by_role(settings: Mapping[str, str]) -> dict[str, dict[str, str]]:
             raise UsageError(f"--set {key}={value}: the key is ROLE.OPTION with a role of {', '.join(SETTABLE)}")
         by_role[role][name] = value
     return by_role
+
+
+def _is_canary_on(settings: Mapping[str, str]) -> bool:
+    """What is set of the run itself, which has this one switch."""
+    for name, value in settings.items():
+        if f"run.{name}" != CANARY:
+            raise unknown_name("option of run", name, [CANARY.partition(".")[2]])
+        if value not in (ON, OFF):
+            raise UsageError(f"{CANARY} is {value!r}; it is {ON} or {OFF}")
+    return OFF not in settings.values()
 
 
 def _check_size(suite: Binding, size: str) -> None:

@@ -22,6 +22,7 @@ from salva.engine.cast import Cast
 from salva.engine.progress import Progress
 from salva.errors import StoreError, UsageError
 from salva.run.ask import ask_again, check_threshold, make_spec
+from salva.run.canary import Canary
 from salva.run.ledger import keep_rules, stored_count
 from salva.run.pipeline import flow_through, open_executor
 from salva.run.summary import RunSummary
@@ -69,7 +70,8 @@ def judge_again(
         if counted is None:
             raise UsageError(f"{str(directory)!r} was stopped before its cases were stored; run it again first")
         keep_rules(store, spec.relations)
-        summary = flow_through(store, cast_, workplace, progress, counted, may_paint=False)
+        vouch = Canary(spec, cast_, store, progress)
+        summary = flow_through(store, cast_, workplace, progress, counted, may_paint=False, vouch=vouch)
         _write_down(directory, content, spec, _leading(store, cast_))
     if summary.n_unpainted:
         progress.note(f"{summary.n_unpainted} cases are not painted yet; finish the run with its own command")

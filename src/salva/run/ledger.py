@@ -35,7 +35,8 @@ class CaseCount:
 
 def stamp_of(spec: RunSpec) -> str:
     """What a finished run is finished for: everything asked, and the exact components that answered."""
-    return fingerprint([spec.asked().to_json(), [binding.identity() for binding in spec.bindings()]])
+    asked = replace(spec.asked(), canary=True)
+    return fingerprint([asked.to_json(), [binding.identity() for binding in spec.bindings()]])
 
 
 def finished_summary(directory: Path, spec: RunSpec, retry_refused: bool) -> RunSummary | None:

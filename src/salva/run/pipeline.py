@@ -18,13 +18,14 @@ from salva.core.protocols import Executor
 from salva.core.spec import ComponentSpec, RunSpec
 from salva.engine.budget import Budget, Limits, check_prices
 from salva.engine.cast import Cast
-from salva.engine.flow import Flow
+from salva.engine.flow import Flow, Vouch
 from salva.engine.guard import build
 from salva.engine.progress import Progress
 from salva.engine.units import Unit
 from salva.errors import UsageError
 from salva.registry import bind
 from salva.run import environment as surroundings
+from salva.run.canary import Canary
 from salva.run.directory import as_judged_then, rules_kept, settle
 from salva.run.foresight import foresee, refuse_unwatched
 from salva.run.ledger import CaseCount, asked_before, finished_summary, keep_cases, open_ledger, stamp_finished
@@ -75,7 +76,16 @@ def execute(
         cast_ = Cast.of(judged_as, names=names if is_new else names_for(spec.detector, store))
         open_ledger(store, spec, cast_, environment or surroundings.environment())
         counted = keep_cases(store, spec, planned_cases(spec))
-        summary = flow_through(store, cast_, workplace, progress, counted, retry_refused=retry_refused, budget=budget)
+        summary = flow_through(
+            store,
+            cast_,
+            workplace,
+            progress,
+            counted,
+            retry_refused=retry_refused,
+            budget=budget,
+            vouch=Canary(judged_as, cast_, store, progress),
+        )
         if summary.n_retryable == 0 and summary.n_unpainted == 0:
             stamp_finished(store, spec, summary)
     return summary
@@ -91,8 +101,9 @@ def flow_through(
     may_paint: bool = True,
     retry_refused: bool = False,
     budget: Budget | None = None,
+    vouch: Vouch | None = None,
 ) -> RunSummary:
-    """Take every stored case to its verdicts."""
+    """Take every stored case to its verdicts; vouch: called with whoever is about to look for the first time."""
     n_units = counted.n_cases * len(cast_.models)
     n_images = counted.n_prompts * len(cast_.models) * cast_.repeats
     n_looks = next((_n_first_looks(cast_, case) for case in store.cases()), 0)
@@ -101,7 +112,16 @@ def flow_through(
         progress.start(stage, total)
     purse = budget or Budget()
     store.drop_meta(WHOLE)
-    flow = Flow(store, cast_, workplace, progress, may_paint=may_paint, retry_refused=retry_refused, budget=purse)
+    flow = Flow(
+        store,
+        cast_,
+        workplace,
+        progress,
+        may_paint=may_paint,
+        retry_refused=retry_refused,
+        budget=purse,
+        vouch=vouch,
+    )
     with ExitStack() as stack:
         for stage in reversed(STAGES):
             stack.callback(progress.finish, stage)

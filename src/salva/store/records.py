@@ -13,6 +13,8 @@ from salva.core.protocols import Query
 
 GATE = "gate"
 """The note of a run that a gate looked at: model to what it decided."""
+PASSED, UNTRIED = "canary_passed", "canary_off"
+"""The notes of a run on its observers: those who were tried on pictures of salva's own, and those who were let off."""
 WHOLE = "is_whole"
 """The note of a run whose cases all have every verdict that they can have."""
 

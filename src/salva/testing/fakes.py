@@ -331,9 +331,12 @@ def painted(labels: Sequence[str], note: str = "", encoded: str = "no") -> Pictu
 
 
 def written_in(picture: Picture) -> tuple[list[str], str]:
-    """The things and the note that `painted` put into the pixels."""
+    """The things and the note that `painted` put into the pixels; nothing in pictures that others painted."""
     n = int.from_bytes(picture.rgb[:3], "big")
-    labels, note = json.loads(picture.rgb[3 : 3 + n])
+    try:
+        labels, note = json.loads(picture.rgb[3 : 3 + n])
+    except ValueError:
+        return [], ""
     return labels, note
 
 

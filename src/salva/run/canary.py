@@ -1,0 +1,118 @@
+"""The canary: before anybody looks for the first time in a run, each is tried on pictures whose truth is known.
+
+Who is tried on what, and what comes of it; what is asked and what answers mean is in trials.py. The looks are the
+engine's, as all others are: stored under their keys, inside every limit, never repeated. Whoever fails ends the run
+before the model under test is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import islice
+
+from salva.core.asked import CANARY, OFF
+from salva.core.observation import Observation
+from salva.core.protocols import Query
+from salva.core.spec import RunSpec
+from salva.engine.actors import Actor
+from salva.engine.cast import Cast, Perceivers
+from salva.engine.flow import Flow
+from salva.engine.progress import Progress
+from salva.engine.units import FirstLook, PutOff
+from salva.errors import UsageError
+from salva.judging.waves import Missing
+from salva.run.trials import KINDS, DetectorTrial, JudgeTrial, Trial
+from salva.store.records import PASSED, UNTRIED
+from salva.store.sqlite import RunStore
+
+_N_CASES, _N_THINGS = 64, 16
+"""A detector that takes words is asked for the first so many things of so many cases."""
+
+
+class Canary:
+    """Called by the flow with whoever is about to look for the first time."""
+
+    def __init__(self, spec: RunSpec, cast_: Cast, store: RunStore, progress: Progress) -> None:
+        self._cast, self._store, self._progress = cast_, store, progress
+        self._is_off = not spec.canary
+        of_boxes = (binding for binding in spec.relations if "detector" in binding.about.needs)
+        self._thresholds = tuple(getattr(binding.options, "threshold", None) for binding in of_boxes)
+
+    def __call__(self, flow: Flow, newcomers: Sequence[Actor]) -> None:
+        """Try the newcomers; UsageError where one fails."""
+        roles = {actor.role for actor in newcomers}
+        # Who judges what others saw is tried together with them: alone it would wake somebody whose work is stored.
+        able = [actor for actor in newcomers if roles.issuperset(actor.about.needs)]
+        tried = [(actor, trial) for actor in able for trial in self._trials(actor)]
+        if not tried:
+            return
+        if self._is_off:
+            self._note(UNTRIED, [actor for actor, _ in tried])
+            return
+        looks = [
+            FirstLook(self._asked[actor.component_id][0], question.picture, question.query)
+            for actor, trial in tried
+            for question in trial.questions()
+        ]
+        seen = iter(flow.look_first(looks))
+        for actor, trial in tried:
+            self._hold_against(actor, trial, list(islice(seen, len(trial.questions()))))
+        self._note(PASSED, [actor for actor, _ in tried])
+
+    def _note(self, what: str, actors: Sequence[Actor]) -> None:
+        """Keep who it was with the run; written before their first look at one of its pictures."""
+        before = self._store.meta().get(what)
+        labels = [*(before if isinstance(before, list) else []), *(actor.label for actor in actors)]
+        self._store.set_meta(what, list(dict.fromkeys(labels)))
+        self._store.flush()
+
+    def _trials(self, actor: Actor) -> Iterator[Trial]:
+        _, queries = self._asked.get(actor.component_id, ({}, []))
+        if actor.role == "judge":
+            asked = {query.kind for query in queries}
+            for kind in KINDS:
+                if kind in asked:
+                    yield JudgeTrial(kind=kind, relies_on_others=bool(actor.about.needs))
+        elif actor.role == "detector" and queries:
+            things = dict.fromkeys(label for query in queries for label in query.labels)
+            yield DetectorTrial(labels=tuple(islice(things, _N_THINGS)), thresholds=self._thresholds)
+
+    @cached_property
+    def _asked(self) -> dict[str, tuple[Perceivers, list[Query]]]:
+        """By component id, what it will be asked about the run's pictures: the same whenever the run goes on."""
+        asked: dict[str, tuple[Perceivers, list[Query]]] = {}
+        for case in islice(self._store.cases(), _N_CASES):
+            for applied in self._cast.relations_of(case):
+                for look in applied.first_looks:
+                    actor = applied.perceivers[look.query.role]
+                    _, queries = asked.setdefault(actor.component_id, (applied.perceivers, []))
+                    queries.append(actor.keyed_query(look.query))
+        return asked
+
+    def _hold_against(self, actor: Actor, trial: Trial, outcomes: Sequence[Observation | Missing | PutOff]) -> None:
+        who = f"the {actor.role} {actor.label!r}"
+        seen: list[Observation] = []
+        for outcome in outcomes:
+            if isinstance(outcome, PutOff):
+                raise UsageError(
+                    f"--max-cost does not pay for the {len(outcomes)} questions that {who} is asked before anything is "
+                    f"painted; allow more, or leave them out with --set {CANARY}={OFF}"
+                )
+            if isinstance(outcome, Missing):
+                raise UsageError(
+                    f"{who} could not look at a picture of salva's own: {outcome.reason}. Nothing was painted; see "
+                    "that it works, then run the same command again"
+                )
+            seen.append(outcome)
+        finding = trial.finding(seen)
+        if finding is None:
+            return
+        if not finding.stops:
+            self._progress.note(f"{who} {finding.problem}")
+            return
+        ways = [*([finding.advice] if finding.advice else []), f"name another {actor.role}"]
+        raise UsageError(
+            f"{who} {finding.problem}. What it says of other pictures is worth as little, so nothing was painted: "
+            f"{', '.join(ways)}, or go on all the same with --set {CANARY}={OFF}, which the report will say"
+        )

@@ -1,0 +1,109 @@
+"""What the answers about salva's own pictures say about whoever gave them."""
+
+from __future__ import annotations
+
+import pytest
+
+from salva.core.observation import Answer, Detection, Detections
+from salva.core.protocols import LookRequest
+from salva.core.spec import ComponentSpec
+from salva.registry import bind
+from salva.run.trials import KINDS, DetectorTrial, JudgeTrial, drawing
+
+
+def said(kind: str, value: float | str) -> Answer:
+    """A judge's answer of a kind; words are what it says instead of an answer."""
+    if value == "?":
+        return Answer(text="", scores={}, reply="lovely", problem="no number in it")
+    if kind == "answer":
+        return Answer(text=value if isinstance(value, str) else "yes" if value else "no", scores={})
+    return Answer(text="", scores={"objects": 50.0 * float(value), "relations": 20.0, "q1": float(value)})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("there", "absent", "passes"),
+    [(1, 0, True), (1, 1, False), (0, 0, False), (0, 1, False), ("?", "?", False)],
+    ids=["honest", "always yes", "always no", "inverted", "unreadable"],
+)
+def test_a_judge_must_tell_what_is_there_from_what_is_not(kind: str, there: float, absent: float, passes: bool) -> None:
+    finding = JudgeTrial(kind=kind).finding([said(kind, there), said(kind, absent)])
+    assert (finding is None) is passes
+    if finding is not None:
+        assert finding.stops
+        assert "cat" in finding.problem
+        assert "airplane" in finding.problem
+
+
+def test_one_reply_nobody_can_read_is_forgiven_where_the_other_is_right() -> None:
+    trial = JudgeTrial(kind="answer")
+    assert trial.finding([said("answer", "?"), said("answer", "no")]) is None
+    assert trial.finding([said("answer", "yes"), said("answer", "?")]) is None
+    wrong = trial.finding([said("answer", "?"), said("answer", "yes")])
+    assert wrong is not None
+    assert "unreadable, no number in it" in wrong.problem
+    assert trial.finding([said("answer", "perhaps"), said("answer", "perhaps")]) is not None
+
+
+def test_a_judge_that_judges_what_a_detector_saw_is_only_told_to_be_blind() -> None:
+    blind = JudgeTrial(kind="answer", relies_on_others=True).finding([said("answer", "no"), said("answer", "no")])
+    assert blind is not None
+    assert not blind.stops
+    yes_man = JudgeTrial(kind="answer", relies_on_others=True).finding([said("answer", "yes"), said("answer", "yes")])
+    assert yes_man is not None
+    assert yes_man.stops
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_scene_judge_passes_with_our_own_detector(kind: str) -> None:
+    detector = bind(ComponentSpec(role="detector", name="pocket")).build()
+    judge = bind(ComponentSpec(role="judge", name="scene")).build()
+    trial = JudgeTrial(kind=kind)
+    requests = []
+    for question in trial.questions():
+        (boxes,) = detector.look([LookRequest(picture=question.picture, query=question.query)])
+        requests.append(LookRequest(picture=question.picture, query=question.query, given={"detector": boxes}))
+    assert trial.finding(judge.look(requests)) is None
+
+
+def boxes(*scores: float, threshold: float | None = 0.4) -> Detections:
+    seen = tuple(Detection(label="cow", score=score, box=(0.0, 0.0, 1.0, 1.0)) for score in scores)
+    return Detections(boxes=seen, floor=None if threshold is None else 0.05, threshold=threshold)
+
+
+def test_a_detector_must_see_nothing_in_nothing() -> None:
+    trial = DetectorTrial(thresholds=(None,))
+    assert trial.finding([boxes(0.3), boxes()]) is None
+    finding = trial.finding([boxes(0.3), boxes(0.7)])
+    assert finding is not None
+    assert finding.stops
+    assert "cow (0.70) in plain grey" in finding.problem
+    assert "noise" not in finding.problem
+
+
+def test_the_relations_threshold_is_what_counts() -> None:
+    assert DetectorTrial(thresholds=(0.8,)).finding([boxes(0.7), boxes()]) is None
+    assert DetectorTrial(thresholds=(0.8, 0.2)).finding([boxes(0.3), boxes()]) is not None
+    assert DetectorTrial(thresholds=(0.8, None)).finding([boxes(0.5), boxes()]) is not None
+
+
+def test_a_detector_without_scores_is_told_and_not_stopped() -> None:
+    finding = DetectorTrial(thresholds=(None,)).finding([boxes(1.0, threshold=None), boxes(threshold=None)])
+    assert finding is not None
+    assert not finding.stops
+    assert "gives no scores" in finding.problem
+
+
+def test_our_own_detector_sees_nothing_in_nothing_and_a_cat_in_the_drawing() -> None:
+    detector = bind(ComponentSpec(role="detector", name="pocket")).build()
+    trial = DetectorTrial(thresholds=(None,))
+    requests = [LookRequest(picture=question.picture, query=question.query) for question in trial.questions()]
+    assert trial.finding(detector.look(requests)) is None
+    (seen,) = detector.look([LookRequest(picture=drawing(), query=requests[0].query)])
+    assert [box.label for box in seen.boxes if box.score >= seen.threshold] == ["cat"]
+
+
+def test_the_pictures_are_the_same_everywhere() -> None:
+    """Another picture has another key: every run under way would be asked again."""
+    noise, grey = (question.picture.image_id()[:16] for question in DetectorTrial().questions())
+    assert (noise, grey, drawing().image_id()[:16]) == ("2186a82ce552f2ea", "75e53686044d2b88", "0b2011383d90093d")
