@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from salva.core.observation import Answer, Detection, Detections
-from salva.core.protocols import LookRequest
+from salva.core.protocols import LookRequest, Query
 from salva.core.spec import ComponentSpec
 from salva.registry import bind
 from salva.run.trials import KINDS, DetectorTrial, JudgeTrial, drawing
@@ -79,6 +79,16 @@ def test_a_detector_must_see_nothing_in_nothing() -> None:
     assert finding.stops
     assert "cow (0.70) in plain grey" in finding.problem
     assert "noise" not in finding.problem
+
+
+def test_a_detector_that_takes_words_is_held_to_every_query() -> None:
+    asked = tuple(Query(role="detector", labels=(label,)) for label in ("cat", "dog"))
+    trial = DetectorTrial(queries=asked, thresholds=(None,))
+    assert [question.query.labels for question in trial.questions()] == [("cat",), ("cat",), ("dog",), ("dog",)]
+    assert trial.finding([boxes(), boxes(), boxes(), boxes(0.3)]) is None
+    finding = trial.finding([boxes(), boxes(), boxes(), boxes(0.9)])
+    assert finding is not None
+    assert "cow (0.90) in plain grey" in finding.problem
 
 
 def test_the_relations_threshold_is_what_counts() -> None:

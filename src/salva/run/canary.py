@@ -26,8 +26,8 @@ from salva.run.trials import KINDS, DetectorTrial, JudgeTrial, Trial
 from salva.store.records import PASSED, UNTRIED
 from salva.store.sqlite import RunStore
 
-_N_CASES, _N_THINGS = 64, 16
-"""A detector that takes words is asked for the first so many things of so many cases."""
+_N_CASES, _N_QUERIES = 64, 4
+"""What is asked is read off so many cases; a detector that takes words is asked for the things of so many."""
 
 
 class Canary:
@@ -75,8 +75,8 @@ class Canary:
                 if kind in asked:
                     yield JudgeTrial(kind=kind, relies_on_others=bool(actor.about.needs))
         elif actor.role == "detector" and queries:
-            things = dict.fromkeys(label for query in queries for label in query.labels)
-            yield DetectorTrial(labels=tuple(islice(things, _N_THINGS)), thresholds=self._thresholds)
+            different = tuple(islice(dict.fromkeys(queries), _N_QUERIES))
+            yield DetectorTrial(queries=different, thresholds=self._thresholds)
 
     @cached_property
     def _asked(self) -> dict[str, tuple[Perceivers, list[Query]]]:

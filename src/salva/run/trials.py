@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import cycle
 from typing import Protocol
 
 from salva.assets.files import read_asset
@@ -94,21 +95,22 @@ class JudgeTrial:
 class DetectorTrial:
     """Pictures of nothing."""
 
-    labels: tuple[str, ...] = ()
-    """What a detector that takes words is asked for."""
+    queries: tuple[Query, ...] = (Query(role="detector"),)
+    """As the run asks: one that takes words may see in noise what it is asked for."""
     thresholds: tuple[float | None, ...] = ()
     """The scores from which the run's relations count a box; None for the detector's own."""
 
     def questions(self) -> tuple[Question, ...]:
         """What is in noise, and what in plain grey."""
-        query = Query(role="detector", labels=self.labels)
-        return tuple(Question(picture=picture, query=query) for picture in _nothings().values())
+        return tuple(
+            Question(picture=picture, query=query) for query in self.queries for picture in _nothings().values()
+        )
 
     def finding(self, seen: Sequence[Observation]) -> Finding | None:
         """Nothing may count in either; without scores nobody can draw a line, so that is only told."""
         made_up = []
         has_scores = True
-        for where, detections in zip(_nothings(), seen, strict=True):
+        for where, detections in zip(cycle(_nothings()), seen, strict=False):
             assert isinstance(detections, Detections), "the seam takes nothing else from a detector"
             has_scores = has_scores and detections.threshold is not None
             for box in counting(detections, self._least(detections)):

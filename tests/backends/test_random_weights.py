@@ -1,0 +1,75 @@
+"""A painter and a detector with random weights: caught before anything is painted, wrong all over when let through."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch", reason="checkpoints run on torch")
+pytest.importorskip("diffusers", reason="checkpoints are loaded with diffusers")
+
+from backends.in_process import Command, Done, command_line
+from backends.tiny_models import save_florence2, save_grounding_dino
+from backends.tiny_pipelines import save_stable_diffusion
+
+pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("random")
+    save_stable_diffusion(folder / "painter")
+    save_grounding_dino(folder / "grounding-dino")
+    save_florence2(folder / "florence2")
+    return folder
+
+
+@pytest.fixture
+def salva(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Command:
+    """The command line, in this process."""
+    monkeypatch.chdir(tmp_path)
+    return command_line(monkeypatch, capsys)
+
+
+def run(salva: Command, folder: Path, detector: str, *settings: str) -> Done:
+    words = [word for setting in ("model.size=64", "model.steps=2", *settings) for word in ("--set", setting)]
+    return salva(
+        *(
+            "run",
+            "metalogic",
+            "--model",
+            f"diffusers/{folder / 'painter'}",
+            "--detector",
+            f"{detector}/{folder / detector}",
+        ),
+        *("--reader", "none", "--size", "60", "--max-violation-rate", "0.5", "--no-progress", "--out", "run", *words),
+    )
+
+
+def test_a_random_detector_is_caught_before_anything_is_painted(salva: Command, folder: Path) -> None:
+    done = run(salva, folder, "grounding-dino")
+    assert done.returncode == 2
+    assert "sees what is not there" in done.stderr
+    assert not list(Path("run/images").rglob("*.webp"))
+
+
+def test_let_through_random_weights_are_wrong_all_over(salva: Command, folder: Path) -> None:
+    done = run(salva, folder, "grounding-dino", "run.canary=off")
+    assert done.returncode == 1, done.stderr
+    assert "gate not passed" in done.stderr
+    report = json.loads(salva("report", "run", "--format", "json").stdout)
+    assert report["violation_rate"] >= 0.95
+    assert report["headline"]["n"] >= 16
+    assert report["canary"] == "off"
+    assert "nobody was tried first" in done.stdout
+
+
+def test_a_random_detector_without_scores_decides_nothing(salva: Command, folder: Path) -> None:
+    done = run(salva, folder, "florence2", "detector.max_tokens=60", "run.canary=off")
+    assert done.returncode == 3, done.stderr
+    assert "gate not decided" in done.stderr
+    report = json.loads(salva("report", "run", "--format", "json").stdout)
+    assert report["headline"]["n"] == 0
+    assert "could not look" in report["headline"]["reason"]
