@@ -112,7 +112,7 @@ def test_a_threshold_below_what_is_kept_is_refused_with_what_to_do(no_models: Pa
 
 
 def test_a_lower_floor_looks_again_and_stands_beside(made: Path) -> None:
-    settings = ("--set", "relation.threshold=0.02", "--set", "detector.floor=0.02")
+    settings = ("--set", "relation.threshold=0.02", "--set", "detector.floor=0.02", "--set", "run.canary=off")
     done = salva("judge", "run", *settings, "--no-progress")
     assert done.exit_code in (0, 3), told(done)
     assert "pocket(floor=0.02)" in done.output

@@ -113,6 +113,6 @@ class Canary:
             return
         ways = [*([finding.advice] if finding.advice else []), f"name another {actor.role}"]
         raise UsageError(
-            f"{who} {finding.problem}. What it says of other pictures is worth as little, so nothing was painted: "
+            f"{who} {finding.problem}. What it says of other pictures is worth as little, so the run stopped here: "
             f"{', '.join(ways)}, or go on all the same with --set {CANARY}={OFF}, which the report will say"
         )
