@@ -242,6 +242,13 @@ def test_nothing_seen_is_inconclusive() -> None:
         (pair("cat | dog", determinate=False, relation="truth"), {"indeterminate": "same-scene"}, True),
         (pair("cat & !dog", relation="truth"), {}, False),
         (pair("cat", "dog", equivalent=False), {"indeterminate": "same-scene"}, False),
+        (pair("cat", "dog", equivalent=False), {"scope": "all"}, False),
+        (pair("cat", "dog", equivalent=False), {"indeterminate": "same-scene", "scope": "all"}, True),
+        (
+            pair("cat", "dog", equivalent=False, relation="truth"),
+            {"indeterminate": "same-scene", "scope": "all"},
+            False,
+        ),
         (pair("cat & dog", determinate=None, equivalent=None), {}, True),
     ],
 )

@@ -48,6 +48,8 @@ class Figure:
     n: int
     """Verdicts that enter the rate."""
     n_undecided: int
+    n_unlike: int = 0
+    """Of those that enter the rate, pairs whose prompts say different things: compared by a published rule alone."""
     without_one: LeftOut | None = None
     """How far the mean over categories moves when one of them is left out; None for a plain share."""
 
@@ -89,6 +91,7 @@ def figure_of(hits: Sequence[Hit], relation: str, average: str, apart: tuple[str
         bounds=implied_bounds(n_hits, n_decided, len(leading) - n_decided),
         n=n_decided,
         n_undecided=len(leading) - n_decided,
+        n_unlike=sum(hit.is_hit is not None and hit.case.equivalent is False for hit in leading),
         without_one=without_one(averaged),
     )
 

@@ -112,11 +112,16 @@ class SameScene:
 
     def applies(self, case: Case) -> bool:
         """Whether this is a pair whose right pictures cannot differ, as far as anybody knows."""
-        if len(case.prompts) != 2 or case.equivalent is False:
+        if len(case.prompts) != 2:
+            return False
+        compares_all = self._options.indeterminate == "same-scene"
+        # Prompts that say different things are a pair only where a paper printed them as one and its rule is asked for.
+        is_by_paper = compares_all and self._options.scope == "all"
+        if case.equivalent is False and not (is_by_paper and case.relation == "same-scene"):
             return False
         if self._options.scope == "mentioned" and any(prompt.formula is None for prompt in case.prompts):
             return False
-        if self._options.indeterminate == "same-scene":
+        if compares_all:
             return True
         # A suite that hands a case to truth means it, even where the formulas are determinate.
         return case.determinate is not False and case.relation != "truth"

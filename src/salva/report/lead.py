@@ -36,6 +36,8 @@ def sentence_of(leading: Leading, unit: str) -> str:
     if figure is None:
         return f"of no decided {unit}"
     says = _SAYS.get(leading.rate or "", "broke their relation")
+    if leading.rate == str(Rate.INCONSISTENT) and figure.n_unlike:
+        says = f"show different things ({figure.n_unlike:,} of them are no equivalence: a faultless painter is flagged)"
     over = f", averaged over {figure.over}" if figure.average == MACRO else ""
     left = figure.without_one
     apart = f", {interval_text(left.low, left.high)} without any one of them" if over and left else ""
@@ -63,7 +65,10 @@ def asides_of(leading: Leading) -> Iterator[KeyFigure]:
     for name, title in _TITLES.items():
         rate = leading.rates.get(name)
         if rate is not None and name != leading.rate:
-            yield _key_figure(title, rate, f"{decided_of(rate, 'pairs')}: {_NOTES[name]}")
+            note = _NOTES[name]
+            if name == str(Rate.INCONSISTENT) and rate.n_unlike:
+                note += f"; {rate.n_unlike:,} are no equivalence"
+            yield _key_figure(title, rate, f"{decided_of(rate, 'pairs')}: {note}")
     if leading.chance is not None:
         note = "pictures shuffled within the suite would get this; a faultless painter gets 0"
         yield KeyFigure(title="chance", value=leading.chance, is_share=True, is_aside=True, note=note)

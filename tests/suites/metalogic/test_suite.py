@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -12,6 +13,9 @@ from salva.core.options import parse_options
 from salva.errors import UsageError
 from salva.logic.equivalence import are_equivalent, is_determinate
 from salva.logic.notation import parse
+from salva.relations.same_scene import SameScene, SameSceneOptions
+from salva.relations.scenes import SceneOptions
+from salva.relations.truth import Truth
 from salva.suites.metalogic.suite import MetaLogic, MetaLogicOptions, decide
 from salva.suites.metalogic.templates import Template
 
@@ -189,16 +193,34 @@ def test_de_morgan_comes_down_to_an_or() -> None:
     assert [(finding.kind, finding.sentence) for finding in x.findings] == [
         ("several-worlds", "not determinate: 5 worlds, so two right pictures may differ"),
         ("reduces", "both prompts come down to dog@right | cow@left"),
+        (
+            "second-reading",
+            "without brackets prompt b can also be read as (!!dog@right & !cow@left) | (!!cow@left & !dog@right), "
+            "which is not equivalent: a dog on the right and a cow on the left tells them apart",
+        ),
     ]
     assert [finding.shared for finding in x.findings] == [
         "not determinate: 5 worlds, so two right pictures may differ",
         "both prompts come down to e1@right | e2@left",
+        "without brackets prompt b can also be read as (!!e1@right & !e2@left) | (!!e2@left & !e1@right), which is "
+        "not equivalent: e1 on the right and e2 on the left tells them apart",
     ]
     assert x.findings[1].subject == ("dog", "cow")
 
 
+@pytest.mark.parametrize("modifier", ["and", "or", "x", "y"])
+def test_de_morgan_has_a_second_reading_without_brackets(modifier: str) -> None:
+    plain, bracketed = (
+        by_id("quick", f"metalogic-de-morgan-{modifier}-cat-dog", brackets=brackets) for brackets in ("false", "true")
+    )
+    (reading,) = (finding for finding in plain.findings if finding.kind == "second-reading")
+    end = "which no picture can satisfy" if modifier == "or" else "tells them apart"
+    assert reading.sentence.endswith(end)
+    assert "second-reading" not in {finding.kind for finding in bracketed.findings}
+
+
 def test_a_finding_about_other_things_has_the_same_general_sentence() -> None:
-    for size, n_shared in (("full", 18), ("beyond", 4)):
+    for size, n_shared in (("full", 22), ("beyond", 4)):
         shared = {finding.shared for case in cases(size) for finding in case.findings}
         assert len(shared) == n_shared
         assert not any(thing in sentence for sentence in shared for thing in ("cat", "apple", "an e1", "an e2"))
@@ -215,6 +237,33 @@ def test_table_5_as_printed_is_refuted_from_two_on() -> None:
     assert "is not an equivalence: two e1s and e2 fits only one of them" in two.findings[0].shared
     assert are_equivalent(parse("cat & dog"), parse("cat & dog"))
     assert not are_equivalent(parse("cat & 2 dog"), parse("2 cat & dog"))
+
+
+def test_table_5_can_be_painted_as_printed_and_is_told_as_no_equivalence() -> None:
+    printed = [case for case in cases("quick", numbering="as-printed") if case.labels["law"] == "numbering"]
+    assert len(printed) == 40
+    assert {case.case_id for case in printed}.isdisjoint(case.case_id for case in cases("full"))
+    for case in printed:
+        is_first_row = case.labels["count"] == "1"
+        assert case.equivalent is is_first_row
+        assert case.determinate
+        assert [finding.kind for finding in case.findings] == ([] if is_first_row else ["not-equivalent"])
+        f, g = (parse(prompt.formula or "") for prompt in case.prompts)
+        assert are_equivalent(f, g) is is_first_row
+    two = next(case for case in printed if case.case_id == "metalogic-numbering-as-printed-cat-2-dog")
+    assert texts(two) == ("There is a cat and two dogs", "There are two cats and a dog")
+    assert "two cats and a dog fits one prompt and not the other; Table 5 prints it" in two.findings[0].sentence
+    one = next(case for case in printed if case.case_id == "metalogic-numbering-as-printed-cat-1-dog")
+    assert texts(one) == ("There is a cat and one dog", "There is one cat and a dog")
+
+
+def test_what_is_no_equivalence_is_compared_by_the_published_rule_alone() -> None:
+    (two,) = (c for c in cases("quick", numbering="as-printed") if c.category == "numbering-as-printed-cat-2")
+    ours, published = (SameScene(SameSceneOptions(scope="all", indeterminate=rule)) for rule in ("truth", "same-scene"))
+    assert not ours.applies(two)
+    assert published.applies(two)
+    assert not published.applies(replace(two, relation="must-differ"))
+    assert Truth(SceneOptions()).applies(two)
 
 
 def test_entities_of_ones_own() -> None:
@@ -261,6 +310,7 @@ def test_order_is_stable_and_by_category() -> None:
         ({"counts": "21"}, "from 1 to 20"),
         ({"counts": "ten"}, "whole number"),
         ({"brackets": "maybe"}, "true or false"),
+        ({"numbering": "printed"}, "as-printed"),
     ],
 )
 def test_odd_options_are_refused(given: dict[str, str], problem: str) -> None:

@@ -23,7 +23,7 @@ from salva.logic.formula import entity_problem
 from salva.logic.notation import parse
 from salva.logic.words import counted, with_article
 from salva.logic.worlds import World, count_worlds
-from salva.suites.metalogic.templates import BEYOND, LOGIC, Template, numbering
+from salva.suites.metalogic.templates import BEYOND, LOGIC, Template, numbering, printed_numbering
 
 _STAND_INS = ("first", "second", "third")
 _NUMBERED = ("e1", "e2", "e3")
@@ -44,6 +44,13 @@ class MetaLogicOptions:
     )
     counts: int = option(10, "The numbering categories count from one to this, at most twenty.")
     brackets: bool = option(False, "Print the square brackets that mark which words belong together.")
+    numbering: str = option(
+        "equivalent",
+        "Pairs of the numbering categories: ones that say the same, or those of the paper's Table 5 as printed, "
+        "which do so in its first row alone.",
+        choices=("equivalent", "as-printed"),
+        since="0.2",
+    )
 
     def __post_init__(self) -> None:
         _check_entities("suite.entities", self.entities)
@@ -114,36 +121,43 @@ class MetaLogic:
                 yield self._case(template, entities)
         if size == "beyond":
             return
+        template_of = printed_numbering if self._options.numbering == "as-printed" else numbering
         n_partners = {"quick": 1, "paper": 2, "full": None}[size]
         for i, entity in enumerate(self._numbered):
             # Partners follow the entity in a circle, so that each is a partner equally often.
             circle = self._numbered[i + 1 :] + self._numbered[:i]
             for count in range(1, self._options.counts + 1):
                 for partner in circle[:n_partners]:
-                    yield self._case(numbering(count), (entity, partner))
+                    yield self._case(template_of(count), (entity, partner))
 
     def _case(self, template: Template, entities: tuple[str, ...]) -> Case:
         facts = decide(template)
         if template.count:
-            category = f"numbering-{_slug(entities[0])}-{template.count}"
+            kind = "numbering-as-printed" if template.is_as_printed else "numbering"
+            category = f"{kind}-{_slug(entities[0])}-{template.count}"
             labels = {"law": template.law, "count": str(template.count), "entity": entities[0]}
         else:
             category = f"{template.law}-{template.modifier}"
             labels = {"law": template.law, "modifier": template.modifier}
         rest = entities[1:] if template.count else entities
-        is_beyond = template in BEYOND
         return Case(
             case_id="-".join(("metalogic", category, *map(_slug, rest))),
             suite="metalogic",
             category=category,
             prompts=_prompts(template, entities, self._options.brackets),
-            relation="same-scene" if facts.equivalent and facts.determinate and not is_beyond else "truth",
+            relation=_relation(template, facts),
             labels={**labels, "entities": ",".join(entities)},
             cluster="+".join(sorted(entities)),
             equivalent=facts.equivalent,
             determinate=facts.determinate,
             findings=_findings(template, facts, entities, self._options.brackets),
         )
+
+
+def _relation(template: Template, facts: Facts) -> str:
+    # Two prompts that say different things are compared by nobody but the paper, whose table prints them as a pair.
+    is_compared = facts.equivalent or template.is_as_printed
+    return "same-scene" if is_compared and facts.determinate and template not in BEYOND else "truth"
 
 
 def _each_once(cases: Iterator[Case]) -> Iterator[Case]:
@@ -218,10 +232,13 @@ def _sentences(
     """The kind of every finding, and its sentence."""
     names = _formula_fields(entities)
     if not facts.equivalent and facts.witness:
-        yield (
-            "not-equivalent",
-            f"not equivalent: {_describe(facts.witness, entities)} fits one prompt and not the other",
-        )
+        told = f"not equivalent: {_describe(facts.witness, entities)} fits one prompt and not the other"
+        if template.is_as_printed:
+            told += (
+                "; Table 5 prints it as a pair, so by the published rule the pictures are compared and a faultless "
+                "painter is flagged; else each is held against its own prompt alone"
+            )
+        yield "not-equivalent", told
     if not facts.determinate:
         n_a, n_b = facts.n_worlds
         worlds = f"{n_a} worlds" if n_a == n_b else f"{n_a} worlds of prompt a, {n_b} of prompt b"
@@ -267,7 +284,8 @@ def _text_fields(entities: tuple[str, ...], count: int) -> dict[str, str]:
     fields = _formula_fields(entities)
     fields |= {f"a{i}": with_article(entity) for i, entity in enumerate(entities, 1)}
     # "one cat" and not "a cat": a numbering prompt states its number, as the published first row does.
-    fields["c1"] = counted(entities[0], count) if count > 1 else f"one {fields['a1'].partition(' ')[2]}"
+    for i, entity in enumerate(entities[:2], 1):
+        fields[f"c{i}"] = counted(entity, count) if count > 1 else f"one {fields[f'a{i}'].partition(' ')[2]}"
     return fields
 
 

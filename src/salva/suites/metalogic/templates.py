@@ -29,6 +29,8 @@ class Template:
     """The formulas of the published pair, where this one replaces it."""
     count: int = 0
     """How many of the first entity, in the numbering categories."""
+    is_as_printed: bool = False
+    """Whether this is the published pair although it is no equivalence."""
 
 
 def _pair(law: str, modifier: str, n_entities: int, a: tuple[str, str], b: tuple[str, str]) -> Template:
@@ -55,6 +57,8 @@ def _de_morgan(modifier: str, first: str, second: str, reduces_to: str) -> Templ
     text_2 = f"[no {second} and no {first}]"
     formula_1 = f"(!{_place(first)} & !{_place(second)})"
     formula_2 = f"(!{_place(second)} & !{_place(first)})"
+    # Without brackets the not of "there isn't no cat and no dog" may end behind the cat.
+    ended = (f"(!!{_place(first)} & !{_place(second)})", f"(!!{_place(second)} & !{_place(first)})")
     return Template(
         law="de-morgan",
         modifier=modifier,
@@ -64,6 +68,7 @@ def _de_morgan(modifier: str, first: str, second: str, reduces_to: str) -> Templ
             f"There isn't {text_1} {flipped} there isn't {text_2}",
         ),
         formulas=(f"!({formula_1} {sign} {formula_2})", f"!{formula_1} {flipped_sign} !{formula_2}"),
+        other_reading=f" {flipped_sign} ".join(ended),
         reduces_to=reduces_to,
     )
 
@@ -231,6 +236,21 @@ def numbering(count: int) -> Template:
         formulas=(f"{many_1} & {{n2}}", f"{{n2}} & {many_1}"),
         as_printed=(f"{{n1}} & {many_2}", f"{many_1} & {{n2}}"),
         count=count,
+    )
+
+
+def printed_numbering(count: int) -> Template:
+    """The numbering template as the published table prints it; an equivalence for one of each alone."""
+    verb = "is" if count == 1 else "are"
+    many_1, many_2 = ("{n1}", "{n2}") if count == 1 else (f"{count} {{n1}}", f"{count} {{n2}}")
+    return Template(
+        law="numbering",
+        modifier="",
+        n_entities=2,
+        texts=("There is {a1} and {c2}", f"There {verb} {{c1}} and {{a2}}"),
+        formulas=(f"{{n1}} & {many_2}", f"{many_1} & {{n2}}"),
+        count=count,
+        is_as_printed=True,
     )
 
 

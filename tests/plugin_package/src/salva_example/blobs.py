@@ -1,6 +1,6 @@
 """Detector: one box around everything that stands out from the picture's border colour.
 
-Too simple for real work; it shows the seam. It is called `thing` because it knows no names.
+Too simple for real work; it shows the seam. It knows no names, so it takes the first word it is asked for.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from salva.core.about import About
+from salva.core.about import About, Naming
 from salva.core.observation import Detection, Detections
 from salva.core.options import option
 from salva.core.protocols import LookRequest
@@ -27,7 +27,9 @@ class Blobs:
     """Detector: a box around whatever is not background."""
 
     version: ClassVar[str] = "1"
-    about: ClassVar[About] = About(role="detector", names=("thing",), made_for="Anything on a ground of one colour.")
+    about: ClassVar[About] = About(
+        role="detector", takes_labels=True, names=Naming.ASKED, made_for="One thing on a ground of one colour."
+    )
     Options = BlobsOptions
 
     def __init__(self, options: BlobsOptions) -> None:
@@ -52,4 +54,5 @@ class Blobs:
             float(columns[-1] + 1) / picture.width,
             float(rows[-1] + 1) / picture.height,
         )
-        return Detections(boxes=(Detection(label="thing", score=1.0, box=box),))
+        name = request.query.labels[0] if request.query.labels else "thing"
+        return Detections(boxes=(Detection(label=name, score=1.0, box=box),))
