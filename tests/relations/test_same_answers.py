@@ -325,6 +325,42 @@ def test_each_prompt_of_a_contrast_keeps_its_own_expected_answer(tmp_path: Path)
     assert (found.scores["faith_A"], found.scores["faith_B"]) == (1, 1)
 
 
+def test_a_contrast_is_decided_by_what_tells_its_prompts_apart_alone(tmp_path: Path) -> None:
+    floor = {"element": "floor", "question": "is the floor wooden?", "choices": ["yes", "no"], "answer": "yes"}
+    cup = {"element": "cup", "question": "is there a cup?", "choices": ["yes", "no"], "answer": "yes"}
+    about_floor = _written(tmp_path, "floor.json", json.dumps([{"id": "p1", "caption": "wording a", **floor}]))
+    about_both = _written(
+        tmp_path, "both.json", json.dumps([{"id": "p1", "caption": "wording a", **row} for row in (floor, cup)])
+    )
+    contrast = pair("cup", "!cup", equivalent=False, relation="must-differ")
+
+    def outcome(path: str, **floors: str) -> Outcome:
+        said = {role: saying(floor=floors[f"floor_{role}"], a_cup=floors[f"cup_{role}"]) for role in "ab"}
+        return heard(MustDiffer(AnswerOptions(questions=path)), contrast, said)[0].outcome
+
+    same_cup = {"cup_a": "yes", "cup_b": "yes"}
+    assert outcome(about_floor, floor_a="yes", floor_b="no", **same_cup) is Outcome.INCONCLUSIVE
+    assert outcome(about_floor, floor_a="yes", floor_b="yes", **same_cup) is Outcome.INCONCLUSIVE
+    assert outcome(about_both, floor_a="yes", floor_b="no", **same_cup) is Outcome.VIOLATED
+    assert outcome(about_both, floor_a="yes", floor_b="yes", cup_a="yes", cup_b="no") is Outcome.HOLDS
+
+
+def test_two_pictures_of_nothing_do_not_agree_where_no_formula_asks_for_anything(tmp_path: Path) -> None:
+    path = _written(tmp_path, "dsg.csv", DSG)
+    unread = pair(None, None, equivalent=None)
+    nothing, a_cat = saying(there_a_cat="no"), saying(there_a_cat="yes", asleep="no")
+    found, _ = heard(same(questions=path), unread, {"a": nothing, "b": nothing})
+    assert (found.outcome, found.reason) == (
+        Outcome.INCONCLUSIVE,
+        "nothing that was asked about was seen in either picture",
+    )
+    assert heard(same(questions=path), unread, {"a": a_cat, "b": a_cat})[0].outcome is Outcome.HOLDS
+    assert heard(same(questions=path), unread, {"a": a_cat, "b": nothing})[0].outcome is Outcome.VIOLATED
+    away = {**VECTORS, "a": Vector(values=(-3.0, -4.0)), "b": Vector(values=(-3.0, -4.0))}
+    relation = SameSimilarity(SameSimilarityOptions())
+    assert heard(relation, unread, {}, away)[0].outcome is Outcome.INCONCLUSIVE
+
+
 def test_questions_come_from_a_dsg_file_with_their_dependencies(tmp_path: Path) -> None:
     path = _written(tmp_path, "dsg.csv", DSG)
     no_cat = saying(there_a_cat="no")

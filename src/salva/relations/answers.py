@@ -6,7 +6,7 @@ is asked the same, so that any two of them can be compared. Pure, and knows noth
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -22,6 +22,9 @@ from salva.relations.asking import AskingOptions
 from salva.relations.question_files import FileQuestion, QuestionFile
 from salva.relations.similarities import clip_scale_option, clip_stability_option
 from salva.stats.pair_scores import mean, pair_scores
+
+_NOTHING = frozenset((NO, "none", "nothing", "0", "zero", "neither", ""))
+NOTHING_SEEN = "nothing that was asked about was seen in either picture"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,6 +198,11 @@ def read_answers(questions: Sequence[PairQuestion], sight: Sight) -> Answers:
         else:
             said[text] = answer.text if asked.question.choices else comparable(answer.text)
     return Answers(said=said, unasked=frozenset(unasked), problems=tuple(problems))
+
+
+def is_nothing_seen(answers: Iterable[str]) -> bool:
+    """Whether all that was answered is that nothing is there."""
+    return all(comparable(answer) in _NOTHING for answer in answers)
 
 
 def score(questions: Sequence[PairQuestion], answers: Answers, role: str, formula: str | None, reading: str) -> Scored:

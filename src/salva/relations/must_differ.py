@@ -1,7 +1,8 @@
 """Relation: two prompts that cannot both be right should not get pictures with the same answers.
 
 The contrast to same-answers: a model that paints the same for "a cat" and "no cat" looks perfectly stable. Takes the
-same answers, and is content when they differ. Pure.
+same answers, and is content when they differ in what tells the prompts apart: of questions that somebody wrote those
+about anything else (the floor, the lighting) decide nothing. Pure.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from salva.core.about import About
 from salva.core.case import Case
 from salva.core.protocols import Conclusion, Look, Sight
 from salva.core.verdict import Failure, Outcome
+from salva.logic.contrasts import questions_of_contrast
+from salva.logic.notation import parse
 from salva.relations.answered_pairs import WRONG_ANSWER, AnsweredPairs, digest_of, wrong_answers
 from salva.relations.answers import AnswerOptions
 from salva.relations.asking import with_notes
@@ -58,16 +61,22 @@ class MustDiffer:
         heard = self._pairs.read(case, sights)
         if isinstance(heard, Conclusion):
             return heard
-        _, pair, similar = heard
+        questions, pair, similar = heard
         scores = {**pair.scores, **similar}
         a, b = pair.answers
-        if a.said != b.said:
+        telling = _telling(case, [asked.question.text for asked in questions if not asked.question.formulas])
+        if not any(asked.question.formulas for asked in questions) and not telling:
+            reason = "no question is about what tells the prompts apart"
+            return Conclusion(outcome=Outcome.INCONCLUSIVE, scores=scores, reason=reason)
+        telling += [asked.question.text for asked in questions if asked.question.formulas]
+        if any(a.said.get(text) != b.said.get(text) for text in telling):
             return Conclusion(outcome=Outcome.HOLDS, scores=scores)
         if all(scored.is_satisfied for scored in pair.scored):
             reason = "both pictures show the same, and it is right for both prompts"
             return Conclusion(outcome=Outcome.INCONCLUSIVE, scores=scores, reason=reason)
-        message = "every question gets the same answer in both pictures: " + "; ".join(
-            f"{text} {answer}" for text, answer in a.said.items()
+        what = "every question" if len(telling) == len(a.said) else "every question about what tells the prompts apart"
+        message = f"{what} gets the same answer in both pictures: " + "; ".join(
+            f"{text} {answer}" for text, answer in a.said.items() if text in telling
         )
         failure = Failure(error=NO_DIFFERENCE, role="", message=message, expected="different answers", seen="the same")
         return Conclusion(
@@ -76,3 +85,11 @@ class MustDiffer:
             failures=(failure, *wrong_answers(pair)),
             scores=scores,
         )
+
+
+def _telling(case: Case, written: Sequence[str]) -> list[str]:
+    """Of the questions that somebody wrote, those about what the prompts say differently; all where nobody knows."""
+    a, b = (prompt.formula for prompt in case.prompts)
+    if a is None or b is None:
+        return list(written)
+    return questions_of_contrast(parse(a), parse(b), written)

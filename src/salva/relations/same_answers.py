@@ -18,7 +18,7 @@ from salva.core.verdict import Failure, Outcome
 from salva.errors import UsageError
 from salva.logic.questions import KINDS
 from salva.relations.answered_pairs import WRONG_ANSWER, AnsweredPairs, digest_of, wrong_answers
-from salva.relations.answers import AnswerOptions, PairAnswers, PairQuestion
+from salva.relations.answers import NOTHING_SEEN, AnswerOptions, PairAnswers, PairQuestion, is_nothing_seen
 from salva.relations.asking import AskingOptions, with_notes
 
 ANSWER_DIFFERS = "answer-differs"
@@ -102,6 +102,10 @@ class SameAnswers:
         compared, differences = _compare(questions, pair)
         agreement = 1 - len(differences) / compared if compared else 1.0
         scores = {**pair.scores, "agreement": agreement, "n_compared_answers": float(compared), **similar}
+        # Where no formula says what there should be, two pictures of nothing agree on everything.
+        has_formulas = all(prompt.formula is not None for prompt in case.prompts)
+        if not has_formulas and is_nothing_seen(said for answers in pair.answers for said in answers.said.values()):
+            return Conclusion(outcome=Outcome.INCONCLUSIVE, scores=scores, reason=NOTHING_SEEN)
         stability = agreement
         if self._options.compare == "faithfulness":
             if "faith_stability" not in scores:

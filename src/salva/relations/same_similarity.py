@@ -69,6 +69,9 @@ class SameSimilarity:
         scores = similarity_scores(case, sights, self._options)
         if not scores:
             return Conclusion(outcome=Outcome.INCONCLUSIVE, reason="no vectors of the pictures or the prompts")
+        if scores["clip_A"] <= 0 and scores["clip_B"] <= 0 and any(prompt.formula is None for prompt in case.prompts):
+            reason = "neither picture shows anything of its prompt, as far as the embedder can tell"
+            return Conclusion(outcome=Outcome.INCONCLUSIVE, scores=scores, reason=reason)
         if scores["clip_stability"] >= self._options.min_clip_stability:
             return Conclusion(outcome=Outcome.HOLDS, scores=scores)
         failure = Failure(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -106,6 +107,15 @@ def test_published_clip_scores_give_a_stability_within_0_and_1(foreign_data: Pat
     assert first.scores["clip_diff"] == pytest.approx(2.663867950439453)
     assert first.scores["image_similarity"] == 84.44414734840393
     assert first.outcome is Outcome.INCONCLUSIVE
+
+
+def test_floor_and_lighting_decide_no_contrast(foreign_data: Path) -> None:
+    read_in = read(sorted((foreign_data / "tifa_lite").glob("*.csv")))
+    complement = {case.case_id for case in read_in.cases if case.labels["law"] == "complement"}
+    verdicts = [verdict for verdict in read_in.verdicts if verdict.case_id in complement]
+    assert {verdict.relation for verdict in verdicts} == {"must-differ"}
+    # One of the twenty pairs was asked about the thing that its second prompt denies.
+    assert Counter(verdict.outcome for verdict in verdicts) == {Outcome.INCONCLUSIVE: 19, Outcome.HOLDS: 1}
 
 
 def test_pairs_get_the_scores_and_outcomes_the_relations_would_give(tmp_path: Path) -> None:

@@ -6,13 +6,15 @@ files.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from salva.core.case import Case
 from salva.core.verdict import PAIR, Failure, Outcome, Verdict
+from salva.logic.contrasts import questions_of_contrast
 from salva.logic.notation import parse
 from salva.logic.questions import excludes
+from salva.relations.answers import NOTHING_SEEN, is_nothing_seen
 from salva.stats.pair_scores import clip_divisor, mean, pair_scores
 
 _OBSERVERS = ("imported",)
@@ -64,15 +66,24 @@ def verdict_of(
     reason = _undecided(sides)
     failures: list[Failure] = []
     differing: list[Failure] = []
+    compared: dict[str, Failure | None] = {}
     if not any(row.is_right is None for rows in sides.values() for row in rows) and all(sides.values()):
         faith = {side: mean(float(bool(row.is_right)) for row in rows) for side, rows in sides.items()}
         scores |= {f"n_counted_{side}": float(len(rows)) for side, rows in sides.items()}
         scores |= pair_scores("faith", faith["A"], faith["B"])
     if not reason:
-        compared, differing = _compared(sides)
-        scores |= {"n_compared_answers": float(compared), "agreement": 1 - len(differing) / compared}
+        compared = _compared(sides)
+        differing = [failure for failure in compared.values() if failure]
+        scores |= {"n_compared_answers": float(len(compared)), "agreement": 1 - len(differing) / len(compared)}
         failures = [*differing, *_wrong(sides)]
     is_contrast = case.relation == "must-differ"
+    if is_contrast and not reason:
+        telling = _telling(case, sides)
+        differing = [failure for question, failure in compared.items() if failure and question in telling]
+        reason = "" if telling else "no question about both pictures is about what tells the prompts apart"
+    heard = [row.heard for rows in sides.values() for row in rows]
+    if not reason and not is_contrast and case.equivalent is None and is_nothing_seen(heard):
+        reason = NOTHING_SEEN
     if is_contrast and not reason and not differing and not _excludes(case):
         reason = "both pictures get the same answers, and some pictures are right for both prompts"
     is_violated = not reason and (not differing if is_contrast else bool(differing))
@@ -101,6 +112,13 @@ def _excludes(case: Case) -> bool:
     return a is not None and b is not None and excludes(parse(a), parse(b))
 
 
+def _telling(case: Case, sides: Mapping[str, Sequence[AnswerRow]]) -> Collection[str]:
+    """The questions about both pictures that are about what the prompts say differently; all where nobody knows."""
+    a, b = (prompt.formula for prompt in case.prompts)
+    shared = {row.question for row in sides["A"]} & {row.question for row in sides["B"]}
+    return questions_of_contrast(parse(a), parse(b), shared) if a is not None and b is not None else shared
+
+
 def _undecided(sides: Mapping[str, Sequence[AnswerRow]]) -> str:
     """Why nobody can tell, or nothing."""
     empty = [side for side, rows in sides.items() if not rows]
@@ -117,22 +135,17 @@ def _undecided(sides: Mapping[str, Sequence[AnswerRow]]) -> str:
     return ""
 
 
-def _compared(sides: Mapping[str, Sequence[AnswerRow]]) -> tuple[int, list[Failure]]:
-    """How many questions both pictures were asked, and those answered differently."""
+def _compared(sides: Mapping[str, Sequence[AnswerRow]]) -> dict[str, Failure | None]:
+    """The questions both pictures were asked, each with its failure where it was answered differently."""
     a, b = ({row.question: row for row in sides[side]} for side in ("A", "B"))
-    shared = [question for question in a if question in b]
-    differing = [
-        Failure(
-            error="answer-differs",
-            role="",
-            message=f"{question} {a[question].heard} in image 'a', {b[question].heard} in image 'b'",
-            expected=a[question].heard,
-            seen=b[question].heard,
-        )
-        for question in shared
-        if a[question].heard != b[question].heard
-    ]
-    return len(shared), differing
+    return {question: _difference(question, a[question], b[question]) for question in a if question in b}
+
+
+def _difference(question: str, a: AnswerRow, b: AnswerRow) -> Failure | None:
+    if a.heard == b.heard:
+        return None
+    message = f"{question} {a.heard} in image 'a', {b.heard} in image 'b'"
+    return Failure(error="answer-differs", role="", message=message, expected=a.heard, seen=b.heard)
 
 
 def _wrong(sides: Mapping[str, Sequence[AnswerRow]]) -> list[Failure]:
