@@ -138,6 +138,15 @@ def test_pairs_come_from_a_file_with_what_the_logic_core_finds(tmp_path: Path) -
     assert [case.case_id for case in cases("contrast", path=path)] == [second.case_id]
 
 
+def test_a_pair_that_can_be_read_in_two_ways_says_which(tmp_path: Path) -> None:
+    path = _file(tmp_path, "p1,1,Commutative,Horizontal,a cat and a dog on the left,a dog on the left and a cat")
+    (case,) = cases("full", path=path)
+    assert case.equivalent is None
+    (finding,) = case.findings
+    assert "it can be read as cat & dog@left or as cat@left & dog@left" in finding.sentence
+    assert finding.shared == "no formula found for prompt a: nothing is known about equivalence"
+
+
 def test_quotes_newlines_and_byte_order_marks_are_read(tmp_path: Path) -> None:
     path = tmp_path / "pairs.csv"
     text = f'{HEADER}\r\np1,1,Commutative,Conjunctive,"a sign that says ""STOP, now""","a\nsign"\r\n'
@@ -194,6 +203,13 @@ def test_files_that_hold_no_pairs_are_refused(tmp_path: Path, content: bytes) ->
         ("a red cat", "a cat that is not red, such as a blue cat", "red cat", "cat & !red cat"),
         ("either a cat with a dog or a cat with a cow", "a cat", "cat & dog | cat & cow", "cat"),
         ("There are two cats and a dog.", "a dog", "2 cat & dog", "dog"),
+        ("a dog on the left and a cat on the left", "a cat on the left", "dog@left & cat@left", "cat@left"),
+        ("a cat on the left", "There is a cat on the left of the picture.", "cat@left", "cat@left"),
+        ("a cat in the middle and a dog on top", "a dog on top", "cat@middle & dog@top", "dog@top"),
+        ("a cat and a dog on a table", "a dog on a table", "cat & dog", "dog"),
+        ("a cat and a dog in the park", "a dog in the park", "cat & dog", "dog"),
+        ("a cat in the park", "a cat on a table", None, "on(cat, table)"),
+        ("a cat and a dog on the left", "a dog and a cat on the left", None, None),
         ("a red dog above a blue dog", "a cat next to them", None, None),
         ("a red blue cat", "", None, None),
         ("a dog running", "the eaves over melancholy", None, None),

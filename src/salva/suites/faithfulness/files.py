@@ -32,6 +32,8 @@ class Row:
     dimension: str
     texts: tuple[str, str]
     formulas: tuple[str | None, str | None]
+    problems: tuple[str, str] = ("", "")
+    """Why a prompt has no formula."""
     findings: tuple[Finding, ...] = ()
     names: Mapping[str, str] = field(default_factory=dict)
     """logical_law and semantic_dimension as the file spells them, where that is not how salva would."""
@@ -73,7 +75,7 @@ def _row(record: Mapping[str, str], slug: str, extra: tuple[str, ...]) -> Row:
     readings = read_prompts(*texts)
     findings = []
     if readings.surface and any(readings.formulas):
-        sentence = "what both prompts stand on is taken for a backdrop and is in no formula"
+        sentence = "what both prompts stand on or are in is taken for a backdrop and is in no formula"
         findings.append(Finding(kind="surface-left-out", sentence=sentence, subject=(readings.surface,)))
     if extra:
         sentence = f"the file has columns that are not used: {', '.join(extra)}"
@@ -93,6 +95,7 @@ def _row(record: Mapping[str, str], slug: str, extra: tuple[str, ...]) -> Row:
         dimension=dimension,
         texts=texts,
         formulas=readings.formulas,
+        problems=readings.problems,
         findings=tuple(findings),
         names=names,
     )

@@ -1,8 +1,9 @@
 """Prompts of other people's files to formulas, where their words allow one reading.
 
 Two prompts come in, their formulas go out, or None for a prompt that is not understood: the sentences of the
-published templates, then whatever the logic core's own grammar reads. What both prompts stand on ("on a wooden
-table") is a backdrop and left out. A guess is worse than no formula, so wordings with two readings give None.
+published templates, then whatever the logic core's own grammar reads. What both prompts stand on or are in ("on a
+wooden table", "in the park") is a backdrop and left out. A guess is worse than no formula, so wordings with two
+readings give None, and why.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import NamedTuple
 
 from salva.errors import UsageError
 from salva.logic.english import from_english
+from salva.logic.english_words import PLACES
 from salva.logic.notation import parse, to_notation
 from salva.logic.words import COLOURS
 
@@ -69,14 +71,17 @@ class Readings(NamedTuple):
 
     formulas: tuple[str | None, str | None]
     surface: str
-    """What both stand on, without its article; empty when they share none."""
+    """What both stand on or are in, without its article; empty when they share none."""
+    problems: tuple[str, str] = ("", "")
+    """Why a prompt has no formula."""
 
 
 def read_prompts(a: str, b: str) -> Readings:
     """The formulas of a pair."""
     first, second = _normal(a), _normal(b)
     surface = _shared_surface(first, second)
-    return Readings((_formula(_without(first, surface)), _formula(_without(second, surface))), surface)
+    one, other = (_formula(_without(text, surface)) for text in (first, second))
+    return Readings((one.formula, other.formula), surface, (one.problem, other.problem))
 
 
 def _normal(text: str) -> str:
@@ -84,13 +89,15 @@ def _normal(text: str) -> str:
 
 
 _ENDS = "(?=$|, where |, and it is |, and either |, but | that is )"
-_ON = re.compile(rf" on (?:an?|the) ((?:{_WORD} )*{_WORD}){_ENDS}")
+_ON = re.compile(rf" ((?:on|in|at) (?:an?|the)) ((?:{_WORD} )*{_WORD}){_ENDS}")
 _OPENED = "(?: where | with |: )"
 _OPENS = re.compile(rf"^(?:an?|the) ((?:{_WORD} )*{_WORD}){_OPENED}")
 
 
 def _surfaces(text: str) -> set[str]:
-    return {match[1] for pattern in (_ON, _OPENS) if (match := pattern.search(text))}
+    # "On the left" says where the things are, and is no scenery.
+    on = {match[2] for match in _ON.finditer(text) if f"{match[1]} {match[2]}" not in PLACES}
+    return on | {match[1] for match in _OPENS.finditer(text)}
 
 
 def _shared_surface(first: str, second: str) -> str:
@@ -100,23 +107,22 @@ def _shared_surface(first: str, second: str) -> str:
 
 def _without(text: str, surface: str) -> str:
     if surface:
-        text = re.sub(rf" on (?:an?|the) {re.escape(surface)}{_ENDS}", "", text)
+        text = re.sub(rf" (?:on|in|at) (?:an?|the) {re.escape(surface)}{_ENDS}", "", text)
         text = re.sub(rf"^(?:an?|the) {re.escape(surface)}{_OPENED}", "", text)
     return re.sub(f"^a scene{_OPENED}", "", text)
 
 
-def _formula(text: str) -> str | None:
-    for pattern, build in _PATTERNS:
-        match = pattern.fullmatch(text)
-        if match:
-            try:
-                return to_notation(parse(build(*match.groups())))
-            except UsageError:
-                return None
+class _Read(NamedTuple):
+    formula: str | None
+    problem: str = ""
+
+
+def _formula(text: str) -> _Read:
+    match, build = next(((m, build) for pattern, build in _PATTERNS if (m := pattern.fullmatch(text))), (None, None))
     try:
-        return to_notation(from_english(text))
-    except UsageError:
-        return None
+        return _Read(to_notation(parse(build(*match.groups())) if match and build else from_english(text)))
+    except UsageError as error:
+        return _Read(None, str(error).partition("\n")[0])
 
 
 def _thing(words: str) -> Thing:

@@ -238,7 +238,10 @@ def _case_of_row(row: Row) -> Case:
     if unread:
         prompts = "either prompt" if len(unread) == 2 else f"prompt {unread[0]}"
         sentence = f"no formula found for {prompts}: nothing is known about equivalence"
-        findings.append(Finding(kind="no-formula", sentence=sentence, subject=tuple(unread)))
+        why = "; ".join(f"{role}: {why}" for role, why in zip("ab", row.problems, strict=True) if why)
+        findings.append(
+            Finding(kind="no-formula", sentence=f"{sentence} ({why})", subject=tuple(unread), general=sentence)
+        )
     return Case(
         case_id=f"faithfulness-{row.slug}",
         suite="faithfulness",
