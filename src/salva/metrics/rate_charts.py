@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from salva.core.chart import Chart, ChartKind
 from salva.core.table import Cell, Table
+from salva.metrics.doubt_table import DOUBT, doubt_chart
 from salva.metrics.wording_table import WORDINGS, wording_chart
 
 BY_CATEGORY = "by-category"
@@ -48,6 +49,8 @@ def rate_charts(tables: Sequence[Table]) -> Iterator[Chart]:
         )
     if WORDINGS in by_name:
         yield wording_chart(by_name[WORDINGS])
+    if DOUBT in by_name:
+        yield doubt_chart(by_name[DOUBT])
     if "control" in by_name:
         yield _control(by_name["control"])
 

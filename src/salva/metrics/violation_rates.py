@@ -21,6 +21,7 @@ from salva.judging.control import compared_controls, excess_of
 from salva.judging.headline import is_open, main_observers, of_main_observers
 from salva.judging.pair_kinds import PairKind, pair_kind
 from salva.judging.tally import RATE_COLUMNS, Tally, macro_rate, tally, tally_by
+from salva.metrics.doubt_table import doubt_table
 from salva.metrics.rate_charts import rate_charts
 from salva.metrics.wording_table import wording_table
 from salva.stats.intervals import Interval
@@ -53,6 +54,7 @@ class ViolationRates:
             _by_category(leading),
             _errors(leading),
             wording_table(judgements),
+            doubt_table(judgements),
             control_table(of_main_observers(judgements.controls), pairs),
             _relations_compared(judgements),
             _deciders(judgements),

@@ -58,7 +58,8 @@ def doubted(seen: Images, conclusion: Conclusion, find: Callable[[], Hanging | N
         return replace(conclusion, scores={**conclusion.scores, CERTAINTY: certainty})
     is_violated = conclusion.outcome is Outcome.VIOLATED
     threshold = max(image.threshold or 0.0 for image in seen)
-    kept = {name: value for name, value in conclusion.scores.items() if name.startswith("named_")}
+    # Whether a picture is right is what nobody can say; what was seen in it stays.
+    kept = {name: value for name, value in conclusion.scores.items() if name.startswith(("named_", "mean_score_"))}
     return Conclusion(
         outcome=Outcome.INCONCLUSIVE,
         reason=f"in doubt: {hanging.words()}; from {threshold:g} on a box counts and from {doubt:g} on it is sure, and "
