@@ -309,12 +309,30 @@ def test_a_run_goes_from_prompts_to_a_report(folders: dict[str, Path], tmp_path:
     assert "car 100" in page.read_text()  # what it says about every picture, drawn over the counterexamples
 
 
-@pytest.mark.parametrize("name", ["detr", "grounding-dino", "owlv2"])
+@pytest.mark.parametrize("name", ["detr", "grounding-dino", "owlv2", "sam3"])
 def test_a_run_is_judged_with_any_of_them(name: str, folders: dict[str, Path], tmp_path: Path) -> None:
-    settings = {"detector.threshold": "0.1", "run.canary": "off"}  # random weights see things in noise
+    # Random weights see things in noise, and are sure of none.
+    settings = {
+        "relation.threshold": "0.1",
+        "relation.doubt": "0",
+        "run.canary": "off",
+        "suite.entities": "cat,dog,ball",
+    }
     detector = f"{name}/{folders[name]}"
     run = run_suite(
         "metalogic", "painter", out=tmp_path / "run", size="2", detector=detector, reader="none", settings=settings
     )
     assert set(run.verdicts["outcome"]) <= {"HOLDS", "VIOLATED"}
     assert len(run.cases) == 2
+
+
+def test_a_licence_that_asks_something_is_said_once(
+    folders: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("sam3", "owlv2"):
+        settings = {"run.canary": "off"}
+        detector = f"{name}/{folders[name]}"
+        run_suite(
+            "metalogic", "painter", out=tmp_path / name, size="2", detector=detector, reader="none", settings=settings
+        )
+        assert capsys.readouterr().err.count("SAM License") == (name == "sam3")
