@@ -54,6 +54,40 @@ def test_prove_answers_in_its_first_line(formulas: tuple[str, ...], first_line: 
     assert done.stdout.splitlines()[0] == first_line
 
 
+@pytest.mark.parametrize(
+    ("sentences", "first_line", "read"),
+    [
+        (("no cats and no dogs", "neither a dog nor a cat"), "equivalent", "(!cat & !dog)"),
+        (("a pair of cats", "two cats"), "equivalent", "(2 cat)"),
+        (("a red and a blue ball",), "determinate", "(red ball & blue ball)"),
+        (("a photo of a stop sign",), "determinate", "(stop sign)"),
+        (("zero cats",), "determinate", "(!cat)"),
+    ],
+)
+def test_prove_takes_sentences_and_says_what_it_read(sentences: tuple[str, ...], first_line: str, read: str) -> None:
+    done = salva("prove", *sentences)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0] == first_line
+    assert read in done.stdout
+
+
+@pytest.mark.parametrize("command", ["prove", "rewrite"])
+@pytest.mark.parametrize(
+    ("sentence", "problem"),
+    [
+        ("a lion, a tiger and a bear on the left", "lion & tiger & bear@left or as lion@left & tiger@left & bear@left"),
+        ("It is not the case that there is a cat and there is a dog", "!cat & dog or as !(cat & dog)"),
+        ("ten thousand cats", "from 1 to 99"),
+        ("a cat sitting on a sofa", "'sitting'"),
+        ("several cats", "'several'"),
+    ],
+)
+def test_a_sentence_that_cannot_be_read_is_refused_with_the_readings(command: str, sentence: str, problem: str) -> None:
+    done = salva(command, sentence)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert problem in done.stderr
+
+
 def test_prove_shows_a_witness_and_says_what_is_not_determinate() -> None:
     assert "witness: " in salva("prove", "cat & 2 dog", "2 cat & dog").stdout
     done = salva("prove", "cat & (dog | apple)", "(cat & dog) | (cat & apple)")

@@ -88,6 +88,14 @@ _LY_NOUNS = frozenset(
         *("doily", "holly", "trolly", "dolly", "bully", "monopoly"),
     )
 )
+QUANTITIES = frozenset(
+    (
+        *("several", "many", "some", "few", "multiple", "various", "lots", "each", "every", "another", "other", "any"),
+        *("hundred", "thousand", "million", "billion", "dozen", "dozens", "pair", "pairs", "couple", "group", "bunch"),
+        *("single", "zero", "countless", "numerous", "enough"),
+    )
+)
+"""Words that say how many, and not which number."""
 _NO_NAMES = frozenset(
     (
         # What a thing is like, beyond its colour.
@@ -95,10 +103,6 @@ _NO_NAMES = frozenset(
         *("old", "young", "new", "happy", "sad", "angry", "cute", "beautiful", "fluffy", "furry", "shiny", "bright"),
         *("dark", "striped", "spotted", "wooden", "metal", "golden", "silver", "violet", "beige", "colorful"),
         *("colourful", "empty", "full", "open", "closed", "broken", "wet", "dry", "fresh", "ripe", "sleepy", "asleep"),
-        # Numbers that are none.
-        *("several", "many", "some", "few", "multiple", "various", "lots", "each", "every", "another", "other", "any"),
-        *("hundred", "thousand", "million", "billion", "dozen", "dozens", "pair", "pairs", "couple", "group", "bunch"),
-        *("single", "zero", "countless", "numerous", "enough"),
         # What belongs to verbs and clauses.
         *("has", "have", "his", "her", "its", "their", "who", "which", "while", "where", "this", "these", "those"),
         *("very", "also", "just", "not", "never", "without", "except", "only", "then", "so", "if", "because", "when"),
@@ -152,7 +156,7 @@ def unsayable(words: Sequence[str]) -> str:
     """Why these words are no name of a thing; empty where they may be one."""
     for i, word in enumerate(words):
         # A light is a thing, a light dog is not.
-        if word in _NO_NAMES or (word == "light" and i < len(words) - 1):
+        if word in _NO_NAMES or word in QUANTITIES or (word == "light" and i < len(words) - 1):
             return f"{word!r} cannot be said in a formula; name things, numbers, colours and places"
     last = words[-1]
     is_verb = (last.endswith("ing") and last not in _ING_NOUNS) or (last.endswith("ed") and last not in _ED_NOUNS)
