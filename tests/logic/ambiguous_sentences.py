@@ -78,6 +78,16 @@ def no_and(w: Writer) -> Sentence:
     return Sentence(w.finished(text), f"!{a.notation} & !{b.notation}", f"!({a.notation} & {b.notation})")
 
 
+def open_colour(w: Writer) -> Sentence:
+    """ "No red cats or dogs": red dogs, or any?"""
+    a, b = (Some(noun, bound="none") for noun in w.nouns(2))
+    a = replace(a, colour="red")
+    text = w.framed(f"no red {a.noun.many} or {b.noun.many}", a)
+    return Sentence(
+        w.finished(text), f"{a.notation} & {b.notation}", f"{a.notation} & {replace(b, colour='red').notation}"
+    )
+
+
 def and_with_or(w: Writer) -> Sentence:
     a, b, c = _things(w, 3)
     x, y, z = map(w.phrase, (a, b, c))
@@ -135,6 +145,7 @@ def middle(w: Writer) -> Sentence:
 
 AMBIGUOUS: tuple[Callable[[Writer], Sentence], ...] = (
     *(place_behind_a_list, place_behind_a_list, colour_behind_a_list, open_denial, open_not, open_without, no_and),
+    open_colour,
     *(and_with_or, relation_to_a_list, list_in_a_relation, orange, middle),
 )
 

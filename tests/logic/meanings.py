@@ -71,7 +71,7 @@ RELATED = {
     "next_to": ("next to", "beside"),
     "on": ("on", "on top of"),
 }
-DENIALS = ("It is not the case that", "It is not true that", "It's not the case that")
+DENIALS = ("It is not the case that", "It is not true that", "It's not the case that", "It is false that")
 
 
 @dataclass(frozen=True)

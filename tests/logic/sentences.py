@@ -114,9 +114,12 @@ class Writer:
                 return f"no {many}"
             return rng.choice((f"no {one}", f"no {many}", f"not a single {one}", f"zero {many}"))
         if thing.bound == "exactly":
-            return f"{rng.choice(('exactly', 'exactly', 'only'))} {self.plain(thing, n)}"
+            return f"{rng.choice(('exactly', 'exactly', 'only', 'just'))} {self.plain(thing, n)}"
         if thing.bound == "least":
             more = [f"more than {self.plain(thing, n - 1)}"] if n > 1 else []
+            several = replace(thing, noun=thing.noun._replace(one=thing.noun.many))
+            is_paired = thing.noun.article == "a pair of"
+            more += [] if is_paired else [f"{self.number(n)} or more {self.named(several, is_many=True)}"]
             return rng.choice([f"at least {self.plain(thing, n)}", *more])
         if thing.bound == "most":
             fewer = rng.choice(("fewer", "less"))
@@ -235,13 +238,17 @@ def neither(w: Writer) -> Sentence:
     nouns = w.nouns(w.rng.randint(2, 3))
     parts = [Some(noun, colour=w.rng.choice(("", "", "red")), bound="none") for noun in nouns]
     said = [w.phrase(replace(part, bound="", n=1)) for part in parts]
-    way = w.rng.choice(("neither", "neither", "no or", "no and", "not single"))
+    way = w.rng.choice(("neither", "neither", "neither bare", "no or", "no and", "not single", "not single or"))
     if way == "neither":
         first = w.rng.choice((", ", " nor ")).join(said[:-1])
         text = f"neither {first} nor {said[-1]}"
-    elif way == "no or":
-        is_many = w.rng.random() < 0.5
-        text = "no " + w.listed([w.named(part, is_many=is_many) for part in parts], "or")
+    elif way == "neither bare":
+        text = f"neither {' nor '.join(w.named(part, is_many=True) for part in parts)}"
+    elif way in ("no or", "not single or"):
+        is_many = way == "no or" and w.rng.random() < 0.5
+        parts = [replace(part, colour="") for part in parts] if parts[0].colour else parts
+        text = "no " if way == "no or" else "not a single "
+        text += w.listed([w.named(part, is_many=is_many) for part in parts], "or")
     elif way == "no and":
         text = w.listed([f"no {w.named(part, is_many=w.rng.random() < 0.5)}" for part in parts], "and")
     else:
@@ -320,6 +327,7 @@ def absence(w: Writer) -> Sentence:
             f"without {with_article}",
             f"without any {many}",
             f"without {many}",
+            f"and without {with_article}",
             f"but no {one}",
             f"but no {many}",
             f"with no {many}",

@@ -103,6 +103,11 @@ def test_plain_variants(sentence: str, notation: str) -> None:
         ("A cat is on the left and a dog is on the right.", "cat@left & dog@right"),
         ("A cat and a dog are on the left", "cat@left & dog@left"),
         ("a traffic light", "traffic light"),
+        ("two or more cats", "2 cat | 99 cat"),
+        ("neither cats nor dogs", "!cat & !dog"),
+        ("There aren't any cats or dogs", "!cat & !dog"),
+        ("a cat with a dog and without a bird", "cat & dog & !bird"),
+        ("There is a cat; it is false that there is a dog", "cat & !dog"),
     ],
 )
 def test_what_people_write(sentence: str, notation: str) -> None:
@@ -129,6 +134,7 @@ def test_what_people_write(sentence: str, notation: str) -> None:
         ("There isn't a cat or a dog", "!cat | dog", "!(cat | dog)"),
         ("no cat or a dog", "!cat | dog", "!(cat | dog)"),
         ("no cats and dogs", "!cat & !dog", "!(cat & dog)"),
+        ("no red cats or dogs", "!red cat & !dog", "!red cat & !red dog"),
         ("a cat without a dog and a cow", "cat & !dog & cow", "cat & !(dog & cow)"),
         ("a cat next to a dog and a cow", "next_to(cat, dog) & cow", "next_to(cat, dog) & next_to(cat, cow)"),
         ("a cat and a dog on a sofa", "cat & on(dog, sofa)", "on(cat, sofa) & on(dog, sofa)"),
@@ -161,6 +167,9 @@ def test_two_honest_readings_are_both_shown(sentence: str, one: str, other: str)
         "a small cat",
         "no cat without a dog",
         "a cat is",
+        "a picture with a cat",
+        "one or two cats",
+        "either a cat or a dog, but not both",
         "the cat is on the left",
     ],
 )

@@ -29,7 +29,7 @@ class _Reader:
     def formula(self) -> Formula:
         words = self._words
         sentences = [self._sentence()]
-        while words.take(".") and words.word:
+        while words.take(".", ";") and words.word:
             sentences.append(self._sentence())
         if words.word:
             words.fail(f"expected the end of the sentence, got {words.word!r}")
@@ -58,6 +58,10 @@ class _Reader:
         words = self._words
         start = words.at
         words.take("a", "an", "the")
+        if words.word in PICTURES and words.is_at("with", words.at + 1):
+            words.fail(
+                f"is the {words.word} one of the things? say a {words.word} of ..., or name it behind the others"
+            )
         if not (words.word in PICTURES and words.is_at("of", words.at + 1)):
             words.at = start
             return
@@ -74,6 +78,8 @@ class _Reader:
         joints: list[Joint] = []
         while words.joint_at(words.at) and not self._goes_on_with_clause():
             joints.append(self._joint())
+            if words.take(WITHOUT):
+                joints[-1] = joints[-1]._replace(words=WITHOUT)
             if joints[-1].words == WITHOUT:
                 if phrases[-1].opening:
                     words.fail("a denial beside without has no plain reading; say what there is and what there is not")
@@ -142,7 +148,10 @@ class _Reader:
         words = self._words
 
         def member() -> Phrase:
-            return Phrase(self._clause(nesting + 1, is_closed=True)) if is_clause else self._phrase(nesting + 1)
+            if is_clause:
+                return Phrase(self._clause(nesting + 1, is_closed=True))
+            is_bare = connective == "nor" and self._things.is_noun_here()
+            return self._things.absent() if is_bare else self._phrase(nesting + 1)
 
         parts = [member()]
         joints: list[Joint] = []
@@ -168,9 +177,11 @@ class _Reader:
         for opening, connective in GROUPS:
             if words.take(opening):
                 return self._group(connective, nesting, is_clause=False)
+        if words.take("not a single", "not one single", "not any"):
+            denied = self._things.none()
+            return denied._replace(opening=NOT if denied.opening else "")
         if words.take("not"):
-            is_group = any(words.is_at(opening, words.at) for opening, _ in GROUPS)
-            denied = self._phrase(nesting + 1) if is_group or words.word == "not" else self._things.denied()
+            denied = self._phrase(nesting + 1)
             return Phrase(Not(denied.formula), denied.ending, NOT)
         return self._things.phrase()
 

@@ -6,6 +6,8 @@ clauses are english_reader.py's; a phrase says how it opened and ended, because 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from salva.logic.english_phrases import NO, Ending, Joint, Phrase, joined, members_of
 from salva.logic.english_words import PLACES, RELATIONS, WHICH, WITHOUT, Words
 from salva.logic.formula import MAX_COUNT, And, Atom, Not, Or, axis_of, entity_problem
@@ -30,10 +32,10 @@ class Things:
         if words.take("no more than", "at most"):
             return _denied(self._things(self._number(), step=1))
         if words.take("no", "zero", "0"):
-            return self._none()
+            return self.none()
         if words.take("fewer than", "less than"):
             return _denied(self._things(self._number()))
-        if words.take("exactly", "only"):
+        if words.take("exactly", "only", "just"):
             at, phrase = words.at, self._things(self._number())
             atom = self._counted(phrase, at)
             return phrase._replace(formula=And(atom, Not(self._atom_of(atom, atom.count + 1))))
@@ -46,23 +48,19 @@ class Things:
                 return self._things(n)
         if words.take("a", "an"):
             return self._things(1, is_plural=False)
-        return self._things(self._number())
+        n = self._number()
+        if words.take("or more"):
+            return self._open_upwards(words.at, self._things(n, is_plural=n > 1 or None))
+        return self._things(n)
 
-    def denied(self) -> Phrase:
-        """What stands behind a not: "a single cat", "any cats", or any other phrase."""
-        if self._words.take("a single", "one single", "any"):
+    def absent(self) -> Phrase:
+        """What stands behind a without or a nor: also a noun alone."""
+        if self._words.take("any") or self._is_noun_at(self._words.at):
             return self._things(1, is_plural=None)
         return self.phrase()
 
-    def absent(self) -> Phrase:
-        """What stands behind a without: also a noun alone."""
-        word = self._words.word
-        if word in _STOPS or number_of(word) is not None or word == "any":
-            return self.denied()
-        return self._things(1, is_plural=None)
-
-    def _none(self) -> Phrase:
-        """ "No cats", "no cats or dogs"."""
+    def none(self) -> Phrase:
+        """What is denied by a word that is no article: "no cats", "not a single cat", "no cats or dogs"."""
         words = self._words
         denied = [_denied(self._things(1, is_plural=None))]
         joints = []
@@ -76,11 +74,24 @@ class Things:
             apart = [phrase.formula for phrase in denied]
             together = joined([f.part for f in apart if isinstance(f, Not)], "and")
             words.two_readings(joined(apart, "and"), Not(together), joints[0].at)
+        self._refuse_open_colour(denied, joints[0].at)
         return Phrase(members_of(words, denied, "and", joints), denied[-1].ending)
+
+    def _refuse_open_colour(self, denied: Sequence[Phrase], at: int) -> None:
+        """ "No red cats or dogs": are there dogs of another colour?"""
+        things = [phrase.formula.part for phrase in denied if isinstance(phrase.formula, Not)]
+        atoms = [thing for thing in things if isinstance(thing, Atom)]
+        if len(atoms) == len(denied) and atoms[0].colour and not any(atom.colour for atom in atoms[1:]):
+            coloured = [Atom(atom.entity, atom.count, atoms[0].colour, atom.place) for atom in atoms]
+            self._words.two_readings(joined(atoms, "nor"), joined(coloured, "nor"), at)
+
+    def is_noun_here(self) -> bool:
+        """Whether a noun stands here without an article or a number."""
+        return self._is_noun_at(self._words.at)
 
     def _is_noun_at(self, i: int) -> bool:
         word = self._words.tokens[i].text if i < len(self._words.tokens) else ""
-        return word[:1].isalpha() and word not in (*_STOPS, "zero", "half") and number_of(word) is None
+        return word[:1].isalpha() and word not in (*_STOPS, "zero", "half", "just") and number_of(word) is None
 
     def _open_upwards(self, at: int, phrase: Phrase) -> Phrase:
         """At least so many: the largest number mentioned caps what is right, so it is mentioned as no bound."""

@@ -16,7 +16,7 @@ from salva.logic.words import RELATION_WORDS
 
 NOT_THE_CASE = "it is not the case that"
 
-DENIALS = (NOT_THE_CASE, "it is not true that")
+DENIALS = (NOT_THE_CASE, "it is not true that", "it is false that")
 GROUPS = (("either", "or"), ("both", "and"), ("all of", "and"), ("neither", "nor"))
 WITHOUT = "without"
 JOINTS = {
