@@ -431,7 +431,7 @@ def run(server: Server, out: Path, questions: Path, monkeypatch: pytest.MonkeyPa
     """The mean scores of a run that asks an endpoint these questions."""
     monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
     cast = ("--model", "painter", "--reader", "none", "--embedder", "none", "--judge", "openai/j", "--no-progress")
-    asked = ("--set", f"relation.questions={questions}", "--set", "relation.flip_sample=0")
+    asked = ("--set", f"relation.questions={questions}", "--set", "relation.flip_sample=0", "--set", "run.canary=off")
     done = CliRunner().invoke(command, ["run", "faithfulness", "--size", "2", *cast, *asked, "--out", str(out)])
     assert done.exit_code == 0, done.output
     verdicts = [one for one in read_records(out).verdicts if one.relation == "same-answers"]

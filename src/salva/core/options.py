@@ -101,6 +101,11 @@ def as_typed(value: Json) -> str:
     return "none" if value is None else str(value)
 
 
+def value_of(options: Any, name: str) -> Any:
+    """What one of several components' options is set to; None for those that do not have it."""
+    return getattr(options, name, None)
+
+
 def target_field(options_class: type[Any]) -> str | None:
     """The option that takes what follows the slash in a model string, if there is one."""
     return next((field.name for field in dataclasses.fields(options_class) if field.metadata.get("target")), None)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from salva.core.about import about_of, options_of
 from salva.core.asked import CANARY, OFF, ON, Asked
-from salva.core.options import as_typed
+from salva.core.options import as_typed, value_of
 from salva.core.spec import Binding, ComponentSpec, RunSpec
 from salva.errors import UsageError, unknown_name
 from salva.registry import BUILT_IN, bind, colourist, defaults, entries, load, suite_about
@@ -145,7 +145,7 @@ def _observers_of(models: Sequence[Binding]) -> dict[str, str]:
 def check_threshold(relations: Iterable[Binding], floor: float, who_keeps: str, floor_option: str) -> None:
     """Refuse a threshold below the score from which boxes are kept: what is not there cannot be counted."""
     for relation in relations:
-        threshold = getattr(relation.options, "threshold", None)
+        threshold = value_of(relation.options, "threshold")
         if threshold is not None and threshold < floor:
             raise UsageError(
                 f"relation.threshold is {threshold:g}, and {who_keeps} boxes with a score of {floor:g} or more; give "

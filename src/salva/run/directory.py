@@ -13,7 +13,7 @@ from pathlib import Path
 
 from salva.core.asked import Asked, AskedComponent, Choice, RunFile
 from salva.core.fingerprint import Json
-from salva.core.options import as_typed
+from salva.core.options import as_typed, value_of
 from salva.core.spec import Binding, RunSpec
 from salva.engine.progress import Progress
 from salva.errors import StoreError, UsageError
@@ -142,7 +142,7 @@ def _as_asked_then(spec: RunSpec, made: Asked) -> RunSpec:
             if role != "relation" or value in (None, field.default):
                 continue
             movers = {r.label: rebind(r, {name: "none"}) for r in spec.relations if hasattr(r.options, name)}
-            if all(getattr(relation.options, name, value) == value for relation in spec.relations):
+            if all(value_of(relation.options, name) in (None, value) for relation in spec.relations):
                 owner = rebind(binding, {field.name: as_typed(value)})
                 spec = dataclasses.replace(
                     spec,
