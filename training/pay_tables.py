@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
+from salva.stats.bootstrap import cautious_macro
 
 from salva.core.judged import Judged
 from salva.core.scoring import TrainingFilter
@@ -20,7 +21,6 @@ from salva.exchange.training_pairs import filter_table
 from salva.judging.headline import headline, join
 from salva.judging.tally import cluster_of
 from salva.registry import rates_of
-from salva.stats.bootstrap import cautious_macro
 from salva.stats.intervals import Interval
 from salva.store.queries import read_records
 

@@ -12,12 +12,13 @@ import pytest
 
 from salva.core.blame import redact
 from salva.core.case import Prompt
+from salva.core.observation import Detection, Detections
 from salva.core.protocols import Rendered, RenderRequest
 from salva.engine import guard as guarding
 from salva.engine.guard import Guard, build
 from salva.engine.limiter import Limiter
 from salva.errors import BackendError, BusyError, PluginError, RefusedError, SalvaError, UnusableError, UsageError
-from salva.testing.fakes import FakeGenerator, painted
+from salva.testing.fakes import FakeDetector, FakeGenerator, painted
 from salva.testing.specs import bound
 
 BINDING = bound("model", FakeGenerator, "fake")
@@ -239,3 +240,42 @@ def test_a_constructor_that_breaks_is_the_plugins_fault() -> None:
 
     with pytest.raises(PluginError, match=r"the model 'broken' cannot be built: OSError: libcuda\.so\.1 not found"):
         build(bound("model", Broken))
+
+
+def _looked(box: object, score: object = 0.9) -> object:
+    detection = Detection(label="cat", score=score, box=box)  # type: ignore[arg-type]  # what authors get wrong
+    seen = Detections(boxes=(Detection(label="dog", score=0.9, box=(0.0, 0.0, 1.0, 1.0)), detection))
+    (outcome,) = Guard(bound("detector", FakeDetector, "fake"), lambda _: [seen])(requests(1))
+    return outcome
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        (0, 0, 30, 30),
+        (0.1, 0.1, 0.5, 1.5),
+        (-0.5, 0.1, 0.5, 0.5),
+        (0.5, 0.1, 0.1, 0.5),
+        (0.1, 0.5, 0.5, 0.1),
+        (0.2, 0.2, 0.2, 0.4),
+        (0.0, 0.0, 0.0, 0.0),
+        (float("nan"), 0.1, 0.5, 0.5),
+        (0.1, 0.1, float("inf"), 0.5),
+        (0.1, 0.1, 0.5),
+        ("0.1", 0.1, 0.5, 0.5),
+    ],
+)
+def test_a_box_that_is_nowhere_in_the_picture_is_not_judged(box: object) -> None:
+    outcome = _looked(box)
+    assert isinstance(outcome, BackendError)
+    assert not outcome.is_retryable
+    assert f"'cat' the corners {box!r}; wanted are (x0, y0, x1, y1) as fractions" in str(outcome)
+
+
+@pytest.mark.parametrize("box", [(0.0, 0.0, 1.0, 1.0), (0.1, 0.2, 0.3, 0.4), (-0.01, 0.1, 1.01, 0.5), (0, 0, 1, 1)])
+def test_a_box_may_touch_and_barely_leave_the_rim(box: object) -> None:
+    assert isinstance(_looked(box), Detections)
+
+
+def test_a_score_that_is_no_number_is_not_judged() -> None:
+    assert "'cat' the score nan; scores are numbers" in str(_looked((0.1, 0.1, 0.5, 0.5), float("nan")))

@@ -34,6 +34,8 @@ N_FIRST_LOST = 2
 N_FAILURES = 32
 """So many calls in a row that an endpoint answered with errors, and the rest is not worth its price."""
 
+_OVER = 0.02
+"""By so much of the picture a box may stick out: networks guess edges, and one over the rim is no other unit."""
 _NO_GROWTH = BackendError("no answer")
 
 Requests = Sequence[RenderRequest] | Sequence[LookRequest]
@@ -174,8 +176,8 @@ class Guard:
                 raise _clean(outcome)
             if isinstance(outcome, SalvaError):
                 outcomes.append(_clean(outcome))
-            elif isinstance(outcome, Detections) and (odd := _odd_score(outcome)) is not None:
-                outcomes.append(BackendError(f"{self._name} gave {odd}; scores are numbers", is_retryable=False))
+            elif isinstance(outcome, Detections) and (odd := _odd_box(outcome)) is not None:
+                outcomes.append(BackendError(f"{self._name} gave {odd}", is_retryable=False))
             elif isinstance(outcome, self._wanted):
                 outcomes.append(outcome)
             else:
@@ -225,12 +227,28 @@ def _pause(attempt: int) -> float:
     return min(LONGEST_DELAY_S, FIRST_DELAY_S * 2.0**attempt) * random.uniform(0.5, 1.0)
 
 
-def _odd_score(seen: Detections) -> str | None:
-    """What no store can keep and no relation can weigh: a box whose score is no number."""
+def _odd_box(seen: Detections) -> str | None:
+    """What no relation can weigh: a box whose score is no number, or that is nowhere in the picture."""
     for box in seen.boxes:
-        if not isinstance(box.score, int | float) or not math.isfinite(box.score):
-            return f"a box {box.label!r} the score {box.score!r}"
+        if not _is_number(box.score):
+            return f"a box {box.label!r} the score {box.score!r}; scores are numbers"
+        if not _is_inside(box.box):
+            return (
+                f"a box {box.label!r} the corners {box.box!r}; wanted are (x0, y0, x1, y1) as fractions of the "
+                "picture, with 0 <= x0 < x1 <= 1 and 0 <= y0 < y1 <= 1: divide pixels by its width and height"
+            )
     return None
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)
+
+
+def _is_inside(corners: Sequence[float]) -> bool:
+    if len(corners) != 4 or not all(_is_number(edge) for edge in corners):
+        return False
+    x0, y0, x1, y1 = corners
+    return all(-_OVER <= low < high <= 1 + _OVER for low, high in ((x0, x1), (y0, y1)))
 
 
 def _asked(outcomes: Sequence[object]) -> float:

@@ -217,6 +217,13 @@ def test_a_peak_is_a_box_around_its_cell() -> None:
     assert seen == Detection(label="dog", score=0.9526, box=(0.5781, 0.1875, 0.7031, 0.4375))
 
 
+def test_what_lies_beside_the_picture_is_no_box() -> None:
+    heat, box = empty_maps()
+    heat[1, 4, 40], heat[0, 32, 40] = 3, 2
+    (seen,) = find_boxes(heat, box, ("cat", "dog"), 0.4, (0.0, 0.25, 1.0, 0.5))
+    assert seen.label == "cat"
+
+
 def test_one_thing_under_two_labels_keeps_the_stronger() -> None:
     heat, box = empty_maps()
     heat[0, 20, 40] = 1

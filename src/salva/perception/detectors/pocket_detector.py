@@ -164,6 +164,8 @@ def find_boxes(
     left, top, width, height = frame
     corners = (corners - (left, top, left, top)) / (width, height, width, height)
     corners = corners.clip(0, 1).round(4)
+    # What was found beside the picture, in the margin that made it square, is no part of it.
+    has_area = (corners[:, 2] > corners[:, 0]) & (corners[:, 3] > corners[:, 1])
     scores = (1 / (1 + np.exp(-logits.astype(np.float64)))).round(4)
     return tuple(
         Detection(
@@ -172,6 +174,7 @@ def find_boxes(
             box=(float(corners[i, 0]), float(corners[i, 1]), float(corners[i, 2]), float(corners[i, 3])),
         )
         for i in kept
+        if has_area[i]
     )
 
 
