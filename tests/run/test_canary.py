@@ -275,6 +275,11 @@ def test_a_detector_without_scores_is_told_and_goes_on(tmp_path: Path) -> None:
     spec = fake_spec(4, detector=bound("detector", Dreamer, "dreamer", threshold=None), canary=True)
     assert execute(spec, tmp_path / "run", notes).n_rendered == 8
     assert any("'dreamer' sees what is not there: cow in noise" in told for told in notes.told)
+    assert summarise_run(tmp_path / "run").to_json()["canary"] == "told"
+    for form in (_html, _markdown, _terminal):
+        assert "without scores saw things in noise" in form(tmp_path / "run").replace("&#39;", "'"), form
+    execute(spec, tmp_path / "run", SilentProgress())
+    assert summarise_run(tmp_path / "run").canary == "told", "also when it is finished and run again"
 
 
 def test_turned_off_it_asks_nobody_and_every_report_says_so(tmp_path: Path) -> None:
@@ -296,7 +301,10 @@ def test_turned_off_it_asks_nobody_and_every_report_says_so(tmp_path: Path) -> N
 def test_who_fails_can_be_let_off_in_the_same_directory(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"run\.canary=off"):
         execute(judged("yes"), tmp_path / "run", SilentProgress())
-    assert summarise_run(tmp_path / "run").canary == ""
+    assert summarise_run(tmp_path / "run").canary == "stopped"
+    for form in (_html, _markdown, _terminal):
+        assert "stopped the run before anything was painted" in form(tmp_path / "run"), form
+        assert "name one that applies" not in form(tmp_path / "run"), form
     assert execute(replace(judged("yes"), canary=False), tmp_path / "run", SilentProgress()).n_rendered == 8
     assert summarise_run(tmp_path / "run").canary == "off"
 

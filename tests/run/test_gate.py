@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from judging.test_rates import _leading, _truth
 from report.fake_runs import judged, make_case
@@ -24,6 +26,34 @@ def test_the_chosen_end_of_the_leading_rate_decides(limit: float, end: str, pass
     assert (decision.passed, decision.decides, decision.rate) == (passes, True, "wrong")
     assert f"the {end} end of wrong is" in decision.reason
     assert "over 40 of 40 pairs" in decision.reason
+
+
+def test_a_gate_says_the_whole_interval_and_what_it_cannot_rule_out() -> None:
+    passed = decide("m", _figures(n_wrong=4), Gate(limit=0.1, end="lower"), only=(("law", "de-morgan"),))
+    assert passed.passed
+    assert "(interval 0.0" in passed.reason
+    assert passed.reason.endswith("--only law=de-morgan; these 40 pairs cannot rule out more than the limit")
+    for other in (Gate(limit=0.9), Gate(limit=0.01)):
+        assert "rule out" not in decide("m", _figures(n_wrong=4), other).reason
+        assert "--only" not in decide("m", _figures(n_wrong=4), other).reason
+
+
+def test_what_failed_passes_no_gate_and_saves_nobody_from_one() -> None:
+    undecided = decide("m", _figures(), Gate(limit=0.5), n_missing=3)
+    assert (undecided.to_json()["passed"], undecided.decides) == (False, False)
+    assert "3 verdicts FAILED" in undecided.reason
+    above = decide("m", _figures(n_wrong=30), Gate(limit=0.5), n_missing=3)
+    assert (above.passed, above.decides) == (False, True)
+
+
+@pytest.mark.parametrize(("n_wrong", "is_said"), [(30, True), (0, False)])
+def test_agreement_does_not_hide_what_is_wrong(n_wrong: int, is_said: bool) -> None:
+    leading = _figures(n_wrong=n_wrong)
+    agreeing = replace(leading, rates={**leading.rates, "inconsistent": _figures(n_wrong=0).figure})
+    decision = decide("m", agreeing, Gate(limit=0.2, rate="inconsistent"))
+    assert decision.passed
+    assert ("wrong is 0.750" in decision.reason) is is_said
+    assert "wrong is 0.750;" not in decide("m", leading, Gate(limit=0.2)).reason
 
 
 def test_too_few_pairs_decide_nothing() -> None:

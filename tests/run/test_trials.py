@@ -35,14 +35,26 @@ def test_a_judge_must_tell_what_is_there_from_what_is_not(kind: str, there: floa
         assert "airplane" in finding.problem
 
 
-def test_one_reply_nobody_can_read_is_forgiven_where_the_other_is_right() -> None:
-    trial = JudgeTrial(kind="answer")
-    assert trial.finding([said("answer", "?"), said("answer", "no")]) is None
-    assert trial.finding([said("answer", "yes"), said("answer", "?")]) is None
-    wrong = trial.finding([said("answer", "?"), said("answer", "yes")])
-    assert wrong is not None
-    assert "unreadable, no number in it" in wrong.problem
-    assert trial.finding([said("answer", "perhaps"), said("answer", "perhaps")]) is not None
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("there", "absent"), [("?", 0), (1, "?"), ("?", 1)])
+def test_one_answer_has_told_nothing_apart(kind: str, there: float | str, absent: float | str) -> None:
+    finding = JudgeTrial(kind=kind).finding([said(kind, there), said(kind, absent)])
+    assert finding is not None
+    assert finding.stops
+    assert "unreadable, no number in it" in finding.problem
+
+
+def test_words_that_are_no_choice_are_no_answer() -> None:
+    assert JudgeTrial(kind="answer").finding([said("answer", "perhaps"), said("answer", "no")]) is not None
+
+
+@pytest.mark.parametrize(("kind", "highest"), [("score", 50), ("grade", 1)])
+@pytest.mark.parametrize(("there", "absent"), [(1.2, 0), (1, -0.1), (float("inf"), 0), (float("nan"), 0)])
+def test_a_score_out_of_its_range_is_no_answer(kind: str, highest: int, there: float, absent: float) -> None:
+    finding = JudgeTrial(kind=kind).finding([said(kind, there), said(kind, absent)])
+    assert finding is not None
+    assert finding.stops
+    assert f"where a number from 0 to {highest} was asked for" in finding.problem
 
 
 def test_a_judge_that_judges_what_a_detector_saw_is_only_told_to_be_blind() -> None:

@@ -129,7 +129,7 @@ def command(
     gate = None
     if max_violation_rate is not None:
         gate = Gate(limit=max_violation_rate, end=gate_on, rate=gate_rate or "", min_decided=min_decided)
-    decisions = _at_the_gate(figures, gate, directory)
+    decisions = _at_the_gate(figures, gate, summary, directory)
     # A rate above its limit is the worst news, even where something failed besides.
     if any(decision.decides and not decision.passed for decision in decisions):
         sys.exit(EXIT_GATE)
@@ -148,13 +148,19 @@ def _tell_failures(summary: RunSummary) -> None:
         click.echo(f"salva: {n_refused} verdicts FAILED by a refusal; --retry-refused asks again", err=True)
 
 
-def _at_the_gate(figures: Summary, gate: Gate | None, directory: Path) -> list[Decision]:
+def _at_the_gate(figures: Summary, gate: Gate | None, summary: RunSummary, directory: Path) -> list[Decision]:
     """Hold every model against the gate, say what was decided and keep it with the run."""
     from salva.run.gate import decide, keep
 
     if gate is None:
         return []
-    decisions = [decide(model.model, model.leading, gate) for model in figures.by_model]
+    decisions = []
+    for model in figures.by_model:
+        n_missing = 0 if summary.is_complete else model.outcomes["FAILED"] + model.n_unjudged
+        if len(figures.by_model) == 1:
+            # Whatever else is missing is this model's too: a run that is not complete passes no gate.
+            n_missing = n_missing or summary.outcomes.get("FAILED", 0) + summary.n_unpainted
+        decisions.append(decide(model.model, model.leading, gate, n_missing=n_missing, only=figures.asked.only))
     keep(directory, decisions)
     for decision in decisions:
         word = "passed" if decision.passed else "not passed" if decision.decides else "not decided"
@@ -165,10 +171,10 @@ def _at_the_gate(figures: Summary, gate: Gate | None, directory: Path) -> list[D
 
 
 def _say_what_changed(figures: Summary) -> None:
-    """For one release: the rate a gate looked at before, beside the one it looks at now."""
+    """For one release: the rate a gate looked at before, beside the one it looks at now, where that is another."""
     for model in figures.by_model:
         before = model.leading.previous
-        if before is not None and before.violation_rate is not None:
+        if model.leading.rate is not None and before is not None and before.violation_rate is not None:
             click.echo(
                 f"gate: {model.model}: until now it looked at how often pairs broke their own relation, which is "
                 f"{before.violation_rate:.3f} here; --relation same-scene --set relation.average=pooled gives it, "

@@ -27,6 +27,8 @@ Defaults = Callable[[str, str], Mapping[str, Json]]
 """Role and name of a component to its options when nobody sets any; empty where nobody knows them."""
 CANARY, ON, OFF = "run.canary", "on", "off"
 """The setting of the run itself, and what it can be."""
+PASSED, TOLD, STOPPED = "passed", "told", "stopped"
+"""What else a report can say of it, besides off: told where somebody failed who could not be held to it."""
 _REJUDGED = ("observers", "relations", "headline")
 _WANTED = {dict: "an object", list: "a list", str: "a text", int: "a whole number", bool: "true or false"}
 _T = TypeVar("_T")

@@ -29,7 +29,7 @@ class RunRecords:
     gate: Mapping[str, Json] = field(default_factory=dict)
     """What a gate last decided, by model."""
     canary: str = ""
-    """Whether observers were tried on pictures of salva's own first: passed, off, or empty where nobody was."""
+    """Whether observers were tried on pictures of salva's own: passed, told, off, stopped, or empty where none was."""
     is_whole: bool = False
     """Whether no verdict is missing: what has none is a case that the relation does not apply to."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
-from salva.core.asked import CANARY, OFF
+from salva.core.asked import CANARY, OFF, STOPPED, TOLD
 from salva.core.judged import Rate
 from salva.core.table import KeyFigure
 from salva.figures.formats import interval_text, percent
@@ -21,7 +22,13 @@ _NOTES = {
     str(Rate.INCONSISTENT): "the two pictures differ, the published measure",
     WRONG_ALIKE: "they agree, and both are wrong",
 }
-_UNTRIED = f"made with {CANARY}={OFF}: nobody was tried first, so whether its observers can tell anything is not known"
+_CANARY = {
+    OFF: f"made with {CANARY}={OFF}: nobody was tried first, so whether its observers can tell anything is not known",
+    TOLD: "an observer failed when it was tried on salva's own pictures, and could not be held to it: a detector "
+    "without scores saw things in noise, or one that a judge goes by saw nothing in a drawing; look at some pictures",
+    STOPPED: "an observer failed when it was tried on salva's own pictures, which stopped the run before anything was "
+    f"painted: run it again with another one, or with --set {CANARY}={OFF}",
+}
 _TITLES = {str(Rate.WRONG): "wrong", str(Rate.INCONSISTENT): "inconsistent", WRONG_ALIKE: "wrong alike"}
 
 
@@ -108,8 +115,15 @@ def warning_of(leading: Leading) -> str:
 
 
 def untried(canary: str) -> str:
-    """What is said where nobody was tried because the user would not have it; empty elsewhere."""
-    return _UNTRIED if canary == OFF else ""
+    """What is said where observers were not tried, or failed; empty elsewhere."""
+    return _CANARY.get(canary, "")
+
+
+def unless_stopped(leading: Leading, canary: str) -> Leading:
+    """What leads; where the canary ended the run, that is why nothing is judged."""
+    if canary != STOPPED:
+        return leading
+    return replace(leading, reason="the canary stopped the run, so no pair was judged")
 
 
 def _other_things(figure: Figure) -> Iterator[KeyFigure]:

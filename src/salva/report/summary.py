@@ -27,7 +27,7 @@ from salva.judging.headline import is_open, judgements
 from salva.judging.leading import Leading, leading_of
 from salva.judging.rates import RATES, Figure
 from salva.judging.wordings import WordingDifference, differences_by_law, wording_difference
-from salva.report.lead import asides_of, wording_figures
+from salva.report.lead import asides_of, unless_stopped, wording_figures
 from salva.stats.intervals import Interval
 from salva.store.queries import read_records
 
@@ -153,7 +153,7 @@ class Summary:
     unit: str = "pairs"
     """What is judged, for people: pairs, or cases where they have other than two prompts."""
     canary: str = ""
-    """Whether observers were tried on pictures of salva's own first: passed, off, or empty where nobody was."""
+    """Whether observers were tried on pictures of salva's own: passed, told, off, stopped, or empty where none was."""
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -254,14 +254,13 @@ def summarise_run(directory: Path) -> Summary:
 def summarise_records(records: RunRecords) -> Summary:
     """The figures of a run that has been read."""
     summary = summarise(
-        records.cases,
-        records.verdicts,
-        asked=records.asked,
-        directory=records.name,
-        is_whole=records.is_whole,
+        records.cases, records.verdicts, asked=records.asked, directory=records.name, is_whole=records.is_whole
     )
-    gated = tuple(dataclasses.replace(model, gate=records.gate.get(model.model)) for model in summary.by_model)
-    return dataclasses.replace(summary, by_model=gated, canary=records.canary)
+    noted = tuple(
+        dataclasses.replace(one, gate=records.gate.get(one.model), leading=unless_stopped(one.leading, records.canary))
+        for one in summary.by_model
+    )
+    return dataclasses.replace(summary, by_model=noted, canary=records.canary)
 
 
 def _joined(tables: Sequence[Table]) -> Table:

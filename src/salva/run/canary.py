@@ -23,7 +23,7 @@ from salva.engine.units import FirstLook, PutOff
 from salva.errors import UsageError
 from salva.judging.waves import Missing
 from salva.run.trials import KINDS, DetectorTrial, JudgeTrial, Trial
-from salva.store.records import PASSED, UNTRIED
+from salva.store.records import PASSED, STOPPED, TOLD, UNTRIED
 from salva.store.sqlite import RunStore
 
 _N_CASES, _N_QUERIES = 64, 4
@@ -56,12 +56,18 @@ class Canary:
             for question in trial.questions()
         ]
         seen = iter(flow.look_first(looks))
-        for actor, trial in tried:
-            self._hold_against(actor, trial, list(islice(seen, len(trial.questions()))))
-        self._note(PASSED, [actor for actor, _ in tried])
+        failed = [
+            actor
+            for actor, trial in tried
+            if not self._passes(actor, trial, list(islice(seen, len(trial.questions()))))
+        ]
+        self._note(TOLD, failed)
+        self._note(PASSED, [actor for actor, _ in tried if actor not in failed])
 
     def _note(self, what: str, actors: Sequence[Actor]) -> None:
         """Keep who it was with the run; written before their first look at one of its pictures."""
+        if not actors:
+            return
         before = self._store.meta().get(what)
         labels = [*(before if isinstance(before, list) else []), *(actor.label for actor in actors)]
         self._store.set_meta(what, list(dict.fromkeys(labels)))
@@ -90,7 +96,8 @@ class Canary:
                     queries.append(actor.keyed_query(look.query))
         return asked
 
-    def _hold_against(self, actor: Actor, trial: Trial, outcomes: Sequence[Observation | Missing | PutOff]) -> None:
+    def _passes(self, actor: Actor, trial: Trial, outcomes: Sequence[Observation | Missing | PutOff]) -> bool:
+        """Whether it told true from false; UsageError where it did not and can be held to it."""
         who = f"the {actor.role} {actor.label!r}"
         seen: list[Observation] = []
         for outcome in outcomes:
@@ -107,10 +114,11 @@ class Canary:
             seen.append(outcome)
         finding = trial.finding(seen)
         if finding is None:
-            return
+            return True
         if not finding.stops:
             self._progress.note(f"{who} {finding.problem}")
-            return
+            return False
+        self._note(STOPPED, [actor])
         ways = [*([finding.advice] if finding.advice else []), f"name another {actor.role}"]
         raise UsageError(
             f"{who} {finding.problem}. What it says of other pictures is worth as little, so the run stopped here: "

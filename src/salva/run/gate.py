@@ -5,11 +5,13 @@ Figures in, a decision out. A number nobody can trust passes no gate.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from salva.core.fingerprint import Json
-from salva.judging.leading import BLIND, Leading
+from salva.core.judged import Rate
+from salva.judging.leading import BLIND, FEWEST_DECIDED, Leading
 from salva.judging.rates import Figure
 from salva.store.records import GATE
 from salva.store.sqlite import open_run
@@ -50,37 +52,88 @@ class Decision:
         return {name: content[name] for name in ("rate", "limit", "value", "end", "passed", "reason")}
 
 
-def decide(model: str, leading: Leading, gate: Gate) -> Decision:
-    """Hold one model's figures against a gate."""
+def decide(
+    model: str, leading: Leading, gate: Gate, *, n_missing: int = 0, only: Sequence[tuple[str, str]] = ()
+) -> Decision:
+    """Hold one model's figures against a gate.
+
+    n_missing: verdicts that FAILED or are not there yet. only: the labels that the run was narrowed to.
+    """
     name = gate.rate or leading.rate
     figure = leading.rates.get(name) if name else leading.figure
     value = _end(figure, gate.end) if figure else None
-    n = figure.n if figure else 0
-    n_asked = n + figure.n_undecided if figure else 0
-    problem = ""
-    if figure is None:
-        problem = f"nothing was judged that {name or 'leads'} could be a rate of"
-    elif leading.oracle == BLIND:
-        problem = leading.reason
-    elif n < gate.min_decided:
-        problem = f"{n} pairs were decided, and it takes {gate.min_decided} (--min-decided)"
-    elif n < 0.8 * n_asked:
-        problem = f"only {n} of {n_asked} pairs were decided"
-    shown = "unknown" if value is None else f"{value:.3f}"
-    passed = not problem and value is not None and value <= gate.limit
-    decided = f"{n} of {n_asked} pairs"
-    compared = f"the {gate.end} end of {name or 'the rate'} is {shown}, the limit is {gate.limit:g}, over {decided}"
+    problem = _problem(name, figure, leading, gate)
+    is_within = value is not None and value <= gate.limit
+    if is_within and not problem:
+        # A rate above its limit is the worst news and stands; one below it may be so for what is missing.
+        problem = _what_is_missing(leading, n_missing)
     return Decision(
         model=model,
         rate=name,
         limit=gate.limit,
         value=value,
         end=gate.end,
-        passed=passed,
+        passed=is_within and not problem,
         decides=not problem,
-        n=n,
-        reason=f"{compared}; {problem}" if problem else compared,
+        n=figure.n if figure else 0,
+        reason="; ".join(
+            part
+            for part in (
+                _compared(name, figure, gate, value, only),
+                problem,
+                _cannot_rule_out(figure, gate) if is_within and not problem else "",
+                _worse_beside(name, leading, gate),
+            )
+            if part
+        ),
     )
+
+
+def _problem(name: str | None, figure: Figure | None, leading: Leading, gate: Gate) -> str:
+    """Why there is too little to decide on; empty where there is enough."""
+    if figure is None:
+        return f"nothing was judged that {name or 'leads'} could be a rate of"
+    n_asked = figure.n + figure.n_undecided
+    if leading.oracle == BLIND:
+        return leading.reason
+    if figure.n < gate.min_decided:
+        return f"{figure.n} pairs were decided, and it takes {gate.min_decided} (--min-decided)"
+    if figure.n < FEWEST_DECIDED * n_asked:
+        return f"only {figure.n} of {n_asked} pairs were decided"
+    return ""
+
+
+def _what_is_missing(leading: Leading, n_missing: int) -> str:
+    if n_missing:
+        return f"{n_missing} verdicts FAILED or are missing, so it is not known to pass"
+    return leading.reason or ("too little is decided of what leads" if leading.decides_too_little else "")
+
+
+def _compared(
+    name: str | None, figure: Figure | None, gate: Gate, value: float | None, only: Sequence[tuple[str, str]]
+) -> str:
+    shown = "unknown" if value is None else f"{value:.3f}"
+    interval = figure.interval if figure else None
+    between = f" (interval {interval.low:.3f} to {interval.high:.3f})" if interval else ""
+    n, n_asked = (figure.n, figure.n + figure.n_undecided) if figure else (0, 0)
+    narrowed = f", --only {', '.join(f'{label}={wanted}' for label, wanted in only)}" if only else ""
+    rate = name or "the rate"
+    compared = f"the {gate.end} end of {rate} is {shown}{between}, the limit is {gate.limit:g}"
+    return f"{compared}, over {n} of {n_asked} pairs{narrowed}"
+
+
+def _cannot_rule_out(figure: Figure | None, gate: Gate) -> str:
+    if figure is None or figure.interval is None or figure.interval.high <= gate.limit:
+        return ""
+    return f"these {figure.n} pairs cannot rule out more than the limit"
+
+
+def _worse_beside(name: str | None, leading: Leading, gate: Gate) -> str:
+    """Pictures may agree and all be wrong: said where the gate looks at agreement alone."""
+    wrong = leading.rates.get(Rate.WRONG)
+    if name in (None, Rate.WRONG) or wrong is None or wrong.rate is None or wrong.rate <= gate.limit:
+        return ""
+    return f"wrong is {wrong.rate:.3f}"
 
 
 def keep(directory: Path, decisions: list[Decision]) -> None:

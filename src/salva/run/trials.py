@@ -25,6 +25,8 @@ KINDS = ("answer", "score", "grade")
 _THERE, _NOT_THERE = "a cat", "an airplane"
 _SIDE = 256
 _N_SHOWN = 3
+_HIGHEST = {"score": 50.0, "grade": 1.0}
+"""What a judge can give at most, by what it is asked for; the least is 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,15 +74,13 @@ class JudgeTrial:
         )
 
     def finding(self, seen: Sequence[Observation]) -> Finding | None:
-        """A judge must say more for what is there than for what is not, as far as its replies can be read."""
+        """A judge must say more for what is there than for what is not; one reply alone tells nothing apart."""
         there, absent = (_worth(self.kind, answer) for answer in seen)
         readable = [value for value in (there, absent) if value is not None]
         if len(readable) == 2 and readable[0] > readable[1]:
             return None
-        if len(readable) == 1 and (self.kind != "answer" or there == 1 or absent == 0):
-            return None
         replies = "; ".join(
-            f"{_asked(question.query)}: {_replied(answer)}"
+            f"{_asked(question.query)}: {_replied(self.kind, answer)}"
             for question, answer in zip(self.questions(), seen, strict=True)
         )
         is_blind = self.relies_on_others and readable == [0, 0]
@@ -176,13 +176,17 @@ def _worth(kind: str, answer: Observation) -> float | None:
         return None
     if kind == "answer":
         return {"yes": 1.0, "no": 0.0}.get(answer.text)
-    return answer.scores.get("objects" if kind == "score" else "q1")
+    value = answer.scores.get("objects" if kind == "score" else "q1")
+    return value if value is not None and 0 <= value <= _HIGHEST[kind] else None
 
 
-def _replied(answer: Observation) -> str:
+def _replied(kind: str, answer: Observation) -> str:
     """What a judge said, for people."""
     if not isinstance(answer, Answer):
         return f"no answer but {type(answer).__name__}"
     if answer.problem:
         return f"unreadable, {answer.problem}"
-    return answer.text or ", ".join(f"{name} {value:g}" for name, value in answer.scores.items()) or "nothing"
+    reply = answer.text or ", ".join(f"{name} {value:g}" for name, value in answer.scores.items()) or "nothing"
+    if kind in _HIGHEST and _worth(kind, answer) is None:
+        return f"{reply}, where a number from 0 to {_HIGHEST[kind]:g} was asked for"
+    return reply

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from salva.core.asked import NOTHING, OFF, Asked, RunFile
+from salva.core import asked as words
+from salva.core.asked import NOTHING, Asked, RunFile
 from salva.core.case import Case
 from salva.core.observation import Answer, Detection, Detections, Reading, TextSpan
 from salva.core.protocols import Query
@@ -21,12 +22,14 @@ from salva.core.seeing import counting
 from salva.core.source import QuestionAnswer, RunRecords, RunSource, Seen
 from salva.core.verdict import Observers, Outcome, Verdict, observers_text
 from salva.store.reading import VERDICT_ORDER, RunReader
-from salva.store.records import GATE, PASSED, UNTRIED, WHOLE, StoredImage
+from salva.store.records import GATE, PASSED, STOPPED, TOLD, UNTRIED, WHOLE, StoredImage
 from salva.store.rows import Value, case_from_row, image_from_row, observers_to_text, select, to_text, verdict_from_row
 from salva.store.runfile import read_run_file
 from salva.store.sqlite import RunStore, open_run
 
 _LISTED = "(SELECT value FROM json_each(?))"
+_CANARY = {UNTRIED: words.OFF, TOLD: words.TOLD, PASSED: words.PASSED, STOPPED: words.STOPPED}
+"""The note of a run to the word for it; the first that is there counts: who ended a run may have passed later."""
 """Ids as one JSON list, however many they are."""
 
 
@@ -170,7 +173,7 @@ def open_source(directory: Path) -> Iterator[RunSource]:
             asked=judged.asked if run_file.schema > 1 else judged.asked.led_as_before(),
             name=directory.resolve().name,
             gate=gate if isinstance(gate := store.meta().get(GATE), dict) else {},
-            canary=OFF if UNTRIED in store.meta() else "passed" if PASSED in store.meta() else "",
+            canary=next((word for note, word in _CANARY.items() if note in store.meta()), ""),
             is_whole=WHOLE in store.meta(),
         )
         yield RunSource(records, StoredImages(store, _threshold(records.asked)))

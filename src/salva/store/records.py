@@ -13,8 +13,9 @@ from salva.core.protocols import Query
 
 GATE = "gate"
 """The note of a run that a gate looked at: model to what it decided."""
-PASSED, UNTRIED = "canary_passed", "canary_off"
-"""The notes of a run on its observers: those who were tried on pictures of salva's own, and those who were let off."""
+PASSED, TOLD, UNTRIED, STOPPED = "canary_passed", "canary_told", "canary_off", "canary_stopped"
+"""The notes of a run on its observers: those who passed on pictures of salva's own, those who failed and could not be
+held to it, those who were let off, and those who ended the run."""
 WHOLE = "is_whole"
 """The note of a run whose cases all have every verdict that they can have."""
 
