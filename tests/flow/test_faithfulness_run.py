@@ -12,6 +12,7 @@ from salva import registry
 from salva.cli.main import salva
 from salva.exchange.exporting import export_run
 from salva.exchange.importing import import_files
+from salva.judging.leading import BLIND, OK
 from salva.report.summary import Summary, summarise_run
 from salva.store.queries import read_records
 
@@ -165,6 +166,32 @@ def test_an_embedder_adds_clip_scores_and_a_verdict_of_its_own(tmp_path: Path, m
 
 
 RELATIONS = ("same-answers", "same-similarity")
+
+
+@pytest.mark.parametrize("relation", [(), ("--relation", "same-answers")])
+def test_a_grey_painter_and_an_honest_judge_agree_on_nothing_and_pass_no_gate(
+    tmp_path: Path, relation: tuple[str, ...]
+) -> None:
+    grey = Path(__file__).parents[2] / "bench" / "garbage.py"
+    command = [
+        *("run", "faithfulness", "--size", "quick", "--plugin", f"{grey}:Grey", "--model", "grey"),
+        *("--detector", "pocket", "--judge", "scene", "--reader", "none", "--embedder", "none", *relation),
+        *("--max-violation-rate", "1", "--no-progress", "--out", str(tmp_path / "run")),
+    ]
+    done = CliRunner().invoke(salva, command)
+    assert done.exit_code == 3, done.output
+    (one,) = summarise_run(tmp_path / "run").by_model
+    assert one.leading.oracle == BLIND
+    assert "found in 0 of 40 pictures" in one.leading.reason
+    assert "--judge" in one.leading.reason
+
+
+def test_pictures_that_show_what_is_asked_for_are_not_called_blind(faulty: Path) -> None:
+    (one,) = summarise_run(faulty).by_model
+    assert one.leading.oracle == OK
+    # A prompt that asks for nothing says nothing of what can be seen; every other picture has the score.
+    scores = [v.scores for v in read_records(faulty).verdicts if v.relation == "same-answers"]
+    assert sum(scored["named_a"] > 0 for scored in scores if "named_a" in scored) > len(scores) / 2
 
 
 def test_a_run_of_another_suite_has_no_such_layout(tmp_path: Path) -> None:

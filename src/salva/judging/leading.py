@@ -21,6 +21,7 @@ from salva.stats.intervals import Interval
 OK, PARTIAL, BLIND = "ok", "partial", "blind"
 FEWEST_DECIDED = 0.8
 """Below this share of decided pairs a run decides too little."""
+_NAMED = "named_"
 _HARDLY_ANY = 0.05
 _FEWEST_PICTURES = 8
 _FAR_BELOW = 0.75
@@ -91,13 +92,12 @@ def leading_of(
 
 def _oracle(judgements: Judgements, figure: Figure | None, usual_score: float | None) -> tuple[str, str]:
     """Whether those who looked saw anything of what the prompts name, and as surely as they do on their own ground."""
-    by_truth = judgements.of_rate(Rate.WRONG)
-    looked = [one.verdict.scores for one in of_main_observers(judgements.pairs) if one.verdict.relation == by_truth]
-    named = [value > 0 for scores in looked for name, value in scores.items() if name.startswith("named_")]
+    looked, who = _looked(judgements)
+    named = [value > 0 for scores in looked for name, value in scores.items() if name.startswith(_NAMED)]
     if len(named) >= _FEWEST_PICTURES and sum(named) < _HARDLY_ANY * len(named):
         return BLIND, (
             f"something that the prompts name was found in {sum(named)} of {len(named)} pictures: "
-            "the model paints none of it, or the detector cannot see it; look at some pictures, then try --detector"
+            f"the model paints none of it, or the {who} cannot see it; look at some pictures, then try --{who}"
         )
     sure = [value for scores in looked for name, value in scores.items() if name.startswith("mean_score_")]
     if usual_score is not None and len(sure) >= _FEWEST_PICTURES and fmean(sure) < _FAR_BELOW * usual_score:
@@ -112,6 +112,20 @@ def _oracle(judgements: Judgements, figure: Figure | None, usual_score: float | 
         n = f"only {figure.n}" if figure.n else "none"
         return PARTIAL, f"{n} of {figure.n + figure.n_undecided} pairs could be decided{_mostly(judgements)}"
     return OK, ""
+
+
+def _looked(judgements: Judgements) -> tuple[list[Mapping[str, float]], str]:
+    """The scores that say what was seen, and who saw it: of the verdicts that lead where they say it, else by truth."""
+    by_truth = judgements.of_rate(Rate.WRONG)
+    answered = [
+        one.verdict.scores
+        for one in judgements.headline
+        if one.verdict.relation != by_truth and any(name.startswith(_NAMED) for name in one.verdict.scores)
+    ]
+    if answered:
+        return answered, "judge"
+    seen = of_main_observers(judgements.pairs)
+    return [one.verdict.scores for one in seen if one.verdict.relation == by_truth], "detector"
 
 
 def _mostly(judgements: Judgements) -> str:

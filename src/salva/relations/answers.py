@@ -278,6 +278,9 @@ def read_pair(
         scores[f"n_asked_{role.upper()}"] = float(len(questions) - len(answers.unasked))
         if scored.is_satisfied is not None:
             scores[f"satisfied_{role.upper()}"] = float(scored.is_satisfied)
+        wanted = [asked.question for asked in questions if asked.question.literal and asked.expected.get(role) != NO]
+        if wanted:
+            scores[f"named_{role}"] = float(sum(answers.said.get(question.text) == YES for question in wanted))
     if a.faith is not None and b.faith is not None:
         scores |= pair_scores("faith", a.faith, b.faith)
     if a.dsg is not None and b.dsg is not None:
