@@ -22,6 +22,7 @@ from salva.judging.headline import headline, join
 from salva.judging.tally import cluster_of
 from salva.registry import rates_of
 from salva.stats.intervals import Interval
+from salva.stats.mean_intervals import cautious_mean_interval
 from salva.store.queries import read_records
 
 SUITES = ("semvar", "metalogic")
@@ -81,10 +82,10 @@ def mean_of(values: Values) -> float:
 
 
 def interval_of(values: Values) -> Interval | None:
-    """95 %, the wider of drawing entity sets and drawing cases."""
+    """95 %, the wider of two: over other entity sets and over other cases."""
     numbers = [one.number for one in values.values()]
     clusters = [one.cluster for one in values.values()]
-    return cautious_macro(numbers, [""] * len(numbers), clusters, [case_id for case_id, _ in values])
+    return cautious_mean_interval(numbers, clusters, [case_id for case_id, _ in values])
 
 
 def differences(of: Values, against: Values) -> Values:

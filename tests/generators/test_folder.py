@@ -81,6 +81,13 @@ def test_the_layout_of_pairs(tmp_path: Path) -> None:
     assert note(asked(opened(tmp_path / "Images"), "no red cat")) == "A", "the list may lie one folder up"
 
 
+def test_a_list_of_pairs_beside_pictures_named_otherwise_is_the_suites_own(tmp_path: Path) -> None:
+    put(tmp_path / "pictures" / "a_cat_0.png", "cat")
+    (tmp_path / "mine.csv").write_text("pair_id,prompt_A,prompt_B\np1,a cat,one cat\n")
+    assert detect(tmp_path / "pictures") == ("names",)
+    assert note(asked(opened(tmp_path / "pictures"), "a cat")) == "cat"
+
+
 def test_the_layout_of_geneval(tmp_path: Path) -> None:
     for i, prompt in enumerate(("a photo of a bench", "a photo of a cow")):
         put(tmp_path / f"{i:05}" / "samples" / "0000.png", f"{i}-0")

@@ -153,3 +153,26 @@ def test_formulas_that_cannot_be_read_cost_nothing(quick: list[Case]) -> None:
     )
     assert chance_of([*quick, broken]) == chance_of(quick)
     assert headline_figure(judged([broken], [replace(_truth("broken", True, True), case_id="broken")])) is not None
+
+
+def test_bounds_are_those_of_the_rate_that_is_shown() -> None:
+    cases = [make_case("a1", category="a"), make_case("a2", category="a"), make_case("b1", category="b")]
+    verdicts = [_truth("a1", True, True), make_verdict("a2", INCONCLUSIVE, relation="truth"), _truth("b1", True, False)]
+    figure = rates_of(judged(cases, verdicts))["wrong"]
+    assert figure is not None
+    assert figure.bounds is not None
+    assert figure.rate == 0.5
+    assert (figure.bounds.low, figure.bounds.high) == (0.5, 0.75), "a mean over two categories, as the rate is"
+
+
+def test_chance_reads_prompts_as_the_run_does() -> None:
+    def pair(case_id: str, formula: str) -> Case:
+        return replace(make_case(case_id), prompts=tuple(Prompt(role=r, text="", formula=formula) for r in ("a", "b")))
+
+    cases = [pair(f"{n}-cat-{i}", f"{n} cat") for n in (1, 2) for i in range(3)]
+    handed = judged(cases, [_truth(case.case_id, True, True) for case in cases])
+    at_least = replace(handed, relations={"truth": replace(handed.relations["truth"], options={"reading": "at-least"})})
+    exact, lax = _leading(handed).chance, _leading(at_least).chance
+    assert exact is not None
+    assert lax is not None
+    assert lax < exact, "two cats are right for a cat there"

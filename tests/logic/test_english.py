@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from strategies import formulas
 
 from salva.errors import FormulaError
-from salva.logic.english import from_english, to_english
+from salva.logic.english import from_english, to_english, understood
 from salva.logic.formula import Formula
 from salva.logic.notation import parse, to_notation
 
@@ -254,3 +254,22 @@ def test_any_row_of_words_reads_or_is_pointed_at(words: list[str]) -> None:
         position = 0
         assert from_english(to_english(f)) == f
     assert 0 <= position <= len(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "formula"),
+    [
+        *(("2 cats", "2 cat"), ("thirty cats", "30 cat"), ("zero cats", "!cat"), ("twenty-one cats", "21 cat")),
+        *(("cat", "cat"), ("3 red cat", "3 red cat"), ("stop sign", "stop sign"), ("cat & dog", "cat & dog")),
+    ],
+)
+def test_a_short_text_is_english_before_it_is_a_thing_of_that_name(text: str, formula: str) -> None:
+    assert understood(text) == parse(formula)
+
+
+@pytest.mark.parametrize(
+    "text", ["cats", "some cats", "many cats", "red cats", "every cat", "another cat", "without cats"]
+)
+def test_what_names_no_number_is_no_thing_of_that_name(text: str) -> None:
+    with pytest.raises(FormulaError):
+        understood(text)

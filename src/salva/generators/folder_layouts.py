@@ -59,7 +59,8 @@ def detect(folder: Path, listing: Path | None = None) -> tuple[str, ...]:
 def _layout_of_pictures(folder: Path) -> str:
     if next(folder.glob("*/metadata.jsonl"), None) is not None:
         return "geneval"
-    if _pairs_list(folder) is not None:
+    # A list of pairs may lie beside any folder, since suites read one too; here it names the pictures <pair_id>_A.
+    if _pairs_list(folder) is not None and any(path.stem.endswith(("_A", "_B")) for path in _all_pictures(folder)):
         return "pairs"
     if _prompts_json(folder) is not None:
         return "ids"
@@ -136,10 +137,14 @@ def _by_pairs(folder: Path, listing: Path | None) -> Iterator[ListedPicture]:
             raise UsageError(f"{str(path)!r}, {where}: {', '.join(missing)} is empty or missing")
         for side in ("A", "B"):
             prompts[f"{row['pair_id']}_{side}"] = str(row[f"prompt_{side}"])
-    files = {path.stem: path for path in sorted(folder.rglob("*")) if path.suffix.lower() in _SUFFIXES}
+    files = {path.stem: path for path in _all_pictures(folder)}
     return (
         ListedPicture(path=files[stem], prompt=prompt, repeat=0) for stem, prompt in prompts.items() if stem in files
     )
+
+
+def _all_pictures(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES)
 
 
 def _pairs_list(folder: Path) -> Path | None:

@@ -74,13 +74,14 @@ def leading_of(
     has_rate = kind is not None and not judgements.has_own_figure
     oracle, reason = _oracle(judgements, figure, usual_score)
     shuffled = [case for case in judgements.cases if not is_apart(case, apart)] or list(judgements.cases)
+    reading = str(judgements.options_of(relation).get("reading", "exact"))
     old = tally(before.headline)
     averaged = [one for one in before.headline if not is_apart(one.case, apart)] or list(before.headline)
     return Leading(
         figure=figure,
         rate=str(kind) if has_rate else None,
         rates=rates_of(judgements, apart),
-        chance=chance_of(shuffled) if kind is Rate.WRONG or relation == OWN else None,
+        chance=chance_of(shuffled, reading) if kind is Rate.WRONG or relation == OWN else None,
         oracle=oracle,
         reason=reason,
         n_asked=n_asked,

@@ -6,7 +6,7 @@ Judgements in, figures out. Which relation a rate comes from, relations say them
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from salva.core.asked import OWN
@@ -17,7 +17,7 @@ from salva.errors import FormulaError
 from salva.judging.headline import of_main_observers
 from salva.logic.formula import entities
 from salva.logic.notation import parse
-from salva.stats.intervals import Interval, implied_bounds
+from salva.stats.intervals import Interval
 from salva.stats.rates import Counted, LeftOut, macro, seeds_interval, share, things_interval, without_one
 
 MACRO, POOLED = "macro", "pooled"
@@ -44,7 +44,7 @@ class Figure:
     """95 %: prompts like these, other things."""
     why_no_things: str
     bounds: Interval | None
-    """The pooled share if all undecided held, and if all were violated."""
+    """The same rate if all undecided held, and if all were violated."""
     n: int
     """Verdicts that enter the rate."""
     n_undecided: int
@@ -76,7 +76,6 @@ def figure_of(hits: Sequence[Hit], relation: str, average: str, apart: tuple[str
     averaged = counted if average == MACRO else [_in_one_category(case) for case in counted]
     things = things_interval(averaged) if averaged else "no case is decided"
     n_decided = sum(hit.is_hit is not None for hit in leading)
-    n_hits = sum(hit.is_hit is True for hit in leading)
     categories = {hit.case.category for hit in leading if hit.is_hit is not None}
     return Figure(
         relation=relation,
@@ -88,7 +87,7 @@ def figure_of(hits: Sequence[Hit], relation: str, average: str, apart: tuple[str
         interval=seeds_interval(averaged),
         interval_things=things if isinstance(things, Interval) else None,
         why_no_things="" if isinstance(things, Interval) else things,
-        bounds=implied_bounds(n_hits, n_decided, len(leading) - n_decided),
+        bounds=_bounds(leading, average),
         n=n_decided,
         n_undecided=len(leading) - n_decided,
         n_unlike=sum(hit.is_hit is not None and hit.case.equivalent is False for hit in leading),
@@ -96,15 +95,28 @@ def figure_of(hits: Sequence[Hit], relation: str, average: str, apart: tuple[str
     )
 
 
+def _bounds(leading: Sequence[Hit], average: str) -> Interval | None:
+    """What the rate would be, averaged alike, if all undecided had held, and if all had been violated."""
+    ends = []
+    for is_hit in (False, True):
+        counted = _counted(replace(hit, is_hit=is_hit) if hit.is_hit is None else hit for hit in leading)
+        ends.append(macro(counted if average == MACRO else [_in_one_category(case) for case in counted]))
+    low, high = ends
+    return None if low is None or high is None else Interval(low=low, high=high)
+
+
 def rates_of(judgements: Judgements, apart: tuple[str, str] | None = None) -> dict[str, Figure | None]:
     """All three by name; None for one that nothing was judged for."""
     seen = of_main_observers(judgements.pairs)
     wrong, inconsistent = (judgements.of_rate(rate) for rate in (Rate.WRONG, Rate.INCONSISTENT))
     by_truth = {_key(one): one for one in seen if one.verdict.relation == wrong}
+    compares_all = judgements.options_of(inconsistent).get("indeterminate") == "same-scene"
     compared = {
         _key(one): one
         for one in seen
-        if one.verdict.relation == inconsistent and one.case.determinate and (not by_truth or _key(one) in by_truth)
+        if one.verdict.relation == inconsistent
+        and (one.case.determinate or compares_all)
+        and (not by_truth or _key(one) in by_truth)
     }
     alike = [
         Hit(case=one.case, is_hit=_agree_and_wrong(one, compared[key]))

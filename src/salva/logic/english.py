@@ -12,9 +12,9 @@ from itertools import pairwise
 from salva.errors import FormulaError
 from salva.logic.english_reader import read
 from salva.logic.english_words import NOT_THE_CASE
-from salva.logic.formula import And, Atom, Formula, Not, Or, Related, atoms, axis_of, entities
+from salva.logic.formula import And, Atom, Formula, Not, Or, Related, atoms, axis_of
 from salva.logic.notation import checked_text, parse
-from salva.logic.nouns import QUANTITIES, plural
+from salva.logic.nouns import plural
 from salva.logic.words import RELATION_WORDS, counted, number_word, with_article
 
 _PLACE_WORDS = {
@@ -39,16 +39,23 @@ def from_english(text: str) -> Formula:
 
 
 def understood(text: str) -> Formula:
-    """The formula of a text that is either in notation or in English."""
+    """The formula of a text that is either in notation or in English.
+
+    Without a sign of the notation it is English where that can be read, else a bare thing ("cat", "3 red cat"), which
+    must be one that English has a word for: "cats" and "some cats" are no things of that name.
+    """
+    if any(sign in text for sign in "&|!@()"):
+        return parse(text)
     try:
-        f = parse(text)
-    except FormulaError:
-        if any(sign in text for sign in "&|!@()"):
-            raise
         return from_english(text)
-    # "Several cats" would be a thing of that name.
-    is_counted = any(not QUANTITIES.isdisjoint(name.split()) for name in entities(f))
-    return from_english(text) if is_counted else f
+    except FormulaError as refused:
+        try:
+            f = parse(text)
+            if from_english(to_english(f)) == f:
+                return f
+        except FormulaError:
+            pass
+        raise refused from None
 
 
 class _Writer:

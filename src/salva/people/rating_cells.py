@@ -60,6 +60,13 @@ def is_numeric(rows: list[Row], name: str) -> bool:
     return bool(filled) and sum(as_number(cell) is not None for cell in filled) >= 0.9 * len(filled)
 
 
+def no_numbers(rows: list[Row], name: str) -> str:
+    """How many filled cells of a column are no numbers, in words."""
+    filled = [cell for row in rows if not is_silent(cell := row.get(name, ""))]
+    n_bad = sum(as_number(cell) is None for cell in filled)
+    return "holds no numbers" if n_bad == len(filled) else f"{n_bad} of its {len(filled)} cells are no numbers"
+
+
 def is_silent(cell: str) -> bool:
     """Whether a cell says that nobody rated."""
     return cell.strip().lower() in _SILENT

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from salva.core.exchange import Flaw, first_flaws
 from salva.errors import UsageError
-from salva.people.rating_cells import Place, Problems, column_key, is_numeric, parts, rating_columns
+from salva.people.rating_cells import Place, Problems, column_key, is_numeric, no_numbers, parts, rating_columns
 from salva.people.rating_files import Row, column_names, read_rows
 
 _PERSON = re.compile(
@@ -173,7 +173,10 @@ def _wide(sheet: Sheet, wanted: Columns) -> Ratings:
     for name in free:
         n_words = len({row.get(name, "") for row in rows})
         if _rates(name) and not wanted.people and not is_numeric(rows, name) and n_words <= _MOST_WORDS:
-            problems.add(f"column {name!r} may be people's ratings, but holds no numbers; it is left out")
+            problems.add(
+                f"column {name!r} may be people's ratings, but {no_numbers(rows, name)}; it is left out "
+                f"(--people {name} takes what numbers it has)"
+            )
     table = {
         name: [problems.rating(row, columns, index) for index, row in enumerate(rows)]
         for name, columns in {**people, **judges}.items()

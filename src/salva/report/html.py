@@ -30,7 +30,7 @@ from salva.files.outfiles import write_text
 from salva.registry import entries, load
 from salva.report.chart_files import all_charts, is_wide, write_figures
 from salva.report.gallery import MAX_EXHIBITS, Exhibit, Gallery, make_gallery
-from salva.report.lead import interval_of, sentence_of, untried, warning_of
+from salva.report.lead import bounds_of, interval_of, sentence_of, untried, warning_of
 from salva.report.summary import Summary, summarise_records
 from salva.store.queries import open_source
 
@@ -97,6 +97,7 @@ def _page(summary: Summary, records: RunRecords, images: ImageSource, limit: int
         "figure_text": figure_text,
         "is_imported": bool(summary.asked.imported),
         "sentence_of": sentence_of,
+        "bounds_of": bounds_of,
         "interval_of": interval_of,
         "untried": untried,
         "warning_of": warning_of,

@@ -57,6 +57,17 @@ def decided_of(figure: Figure, unit: str) -> str:
     return f"{figure.n:,} decided {unit}{share}"
 
 
+def bounds_of(leading: Leading) -> str:
+    """What the undecided could have made of the leading rate."""
+    figure = leading.figure
+    if figure is None or figure.bounds is None:
+        return ""
+    if not figure.n_undecided:
+        return "; none of them is one that the leading rate is over"
+    low, high = figure.bounds.low, figure.bounds.high
+    return f"; whatever they were, the leading rate lies within {interval_text(low, high)}"
+
+
 def interval_of(leading: Leading) -> str:
     """The interval that gates and comparisons use, named by what it generalises to."""
     interval = leading.figure.interval if leading.figure else None
@@ -138,6 +149,9 @@ def _other_things(figure: Figure) -> Iterator[KeyFigure]:
             is_aside=True,
             note="the same rate with the interval to generalise by",
         )
+    elif figure.rate is not None:
+        title = "for prompts like these about other things"
+        yield KeyFigure(title=title, value=None, is_share=True, is_aside=True, note=f"not said: {figure.why_no_things}")
 
 
 def _other_average(figure: Figure) -> Iterator[KeyFigure]:

@@ -10,9 +10,9 @@ import re
 
 from salva.core.chart import Chart, ChartKind
 from salva.core.table import KeyFigure, Table
-from salva.figures.formats import cell_text, figure_text, heading, interval_text, percent
+from salva.figures.formats import cell_text, figure_text, heading, percent
 from salva.figures.reading import cells_of, n_text, names_of, number, value_text, word
-from salva.report.lead import interval_of, sentence_of, title_of, untried, warning_of
+from salva.report.lead import bounds_of, interval_of, sentence_of, title_of, untried, warning_of
 from salva.report.summary import ModelSummary, Summary
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]#|~])")
@@ -42,7 +42,6 @@ def escape(text: str) -> str:
 
 
 def _model(model: ModelSummary, unit: str) -> list[str]:
-    numbers = model.numbers
     lines: list[str] = []
     lines += [_figure(figure, "**") for figure in model.key_figures]
     rates = [
@@ -53,10 +52,7 @@ def _model(model: ModelSummary, unit: str) -> list[str]:
         rates.append(f"- **{escape(warning)}**")
     rates += [_figure(figure) for figure in model.asides]
     undecided = model.outcomes["INCONCLUSIVE"] + model.outcomes["FAILED"]
-    bounds = interval_text(numbers.get("bound_low"), numbers.get("bound_high"))
-    rates.append(
-        f"- Undecided: {undecided}" + (f"; the rate lies within {bounds} whatever they were" if undecided else "")
-    )
+    rates.append(f"- Undecided: {undecided}" + (bounds_of(model.leading) if undecided else ""))
     lines += rates if model.has_rate else []
     if model.n_unjudged:
         lines.append(f"- Not judged yet: {model.n_unjudged}; these figures are over part of the run")

@@ -280,6 +280,7 @@ def rate_json(figure: Figure | None) -> Json:
         "pooled": figure.pooled,
         "interval": ends_json(figure.interval),
         "interval_things": ends_json(figure.interval_things),
+        "why_no_interval_things": figure.why_no_things or None,
         "bounds": ends_json(figure.bounds),
         "n": figure.n,
         "n_undecided": figure.n_undecided,

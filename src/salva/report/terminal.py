@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from salva.core.chart import Chart, ChartKind
 from salva.core.table import Cell, Table
-from salva.figures.formats import cell_text, figure_text, heading, interval_text, is_share, percent
+from salva.figures.formats import cell_text, figure_text, heading, is_share, percent
 from salva.figures.reading import cells_of, names_of, number, rows_of, value_text, word
-from salva.report.lead import interval_of, sentence_of, title_of, untried, warning_of
+from salva.report.lead import bounds_of, interval_of, sentence_of, title_of, untried, warning_of
 from salva.report.summary import ModelSummary, Summary
 
 if TYPE_CHECKING:
@@ -70,7 +70,6 @@ def _model(summary: Summary, model: ModelSummary) -> list[Text | RichTable]:
 
 
 def _small_print(model: ModelSummary, unit: str) -> list[str]:
-    numbers = model.numbers
     lines: list[str] = []
     for figure in model.asides:
         value, note = figure_text(figure)
@@ -79,8 +78,7 @@ def _small_print(model: ModelSummary, unit: str) -> list[str]:
         lines.append("errors         " + ", ".join(f"{error} {n}" for error, n in model.errors.items()))
     undecided = model.outcomes["INCONCLUSIVE"] + model.outcomes["FAILED"]
     if undecided:
-        bounds = interval_text(numbers.get("bound_low"), numbers.get("bound_high"))
-        lines.append(f"undecided      {undecided} {unit}; the rate lies within {bounds} whatever they were")
+        lines.append(f"undecided      {undecided} {unit}{bounds_of(model.leading)}")
         lines += [f"               {line}" for line in _reasons(model)]
     if model.n_unjudged:
         lines.append(f"not judged     {model.n_unjudged} {unit}; the same command goes on with them")

@@ -102,7 +102,7 @@ class MetaLogicTables:
 
 
 def _published(logic: Sequence[Judged], numbering: Sequence[Judged], looked_at_all: bool) -> Table | None:
-    """The paper's figures; ours beside them where the run judged by its rule."""
+    """The paper's figures beside ours; None for a run that was not judged by its rule."""
     if {pair.case.labels.get("law") for pair in logic}.isdisjoint(LAWS) and not numbering:
         return None
     of_the_paper = [pair for pair in logic if pair.case.labels.get("law") in LAWS]
@@ -118,15 +118,7 @@ def _published(logic: Sequence[Judged], numbering: Sequence[Judged], looked_at_a
             note="Published figures of the MetaLogic paper, measured by the rule of this run; averages are over "
             "categories. The paper states AND against OR three ways; each is named with its section.",
         )
-    return Table(
-        name="reference, other rule",
-        title="Published figures, by another rule",
-        columns=("figure", "published", "where"),
-        rows=tuple((p.figure, p.value, p.where) for p in PUBLISHED),
-        note="Not comparable with this run: the paper compares every label two pictures show, also where several "
-        "pictures would be right, over all 20 logic categories. Run with --published to measure by its rule. "
-        "It states AND against OR three ways, named by section.",
-    )
+    return None
 
 
 def _numbering_figure(numbers: Mapping[str, float | None]) -> tuple[KeyFigure, ...]:
