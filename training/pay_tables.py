@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
-from salva.stats.bootstrap import cautious_macro
 
 from salva.core.judged import Judged
 from salva.core.scoring import TrainingFilter
