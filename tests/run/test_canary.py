@@ -158,6 +158,17 @@ class Dreamer:
         )
 
 
+class From(FakeSame):
+    """The same, of boxes from a score on."""
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Options:
+        """From which."""
+
+        is_strict: bool = option(False, "Whether the order counts.")
+        threshold: float | None = option(None, "The score.")
+
+
 class Notes(SilentProgress):
     """Keeps what it is told."""
 
@@ -280,6 +291,27 @@ def test_a_detector_without_scores_is_told_and_goes_on(tmp_path: Path) -> None:
         assert "without scores saw things in noise" in form(tmp_path / "run").replace("&#39;", "'"), form
     execute(spec, tmp_path / "run", SilentProgress())
     assert summarise_run(tmp_path / "run").canary == "told", "also when it is finished and run again"
+
+
+def test_judged_again_by_another_threshold_a_detector_is_held_to_what_it_saw_in_nothing(tmp_path: Path) -> None:
+    dreamer = bound("detector", Dreamer, "dreamer")
+    strict, lax, own = (
+        fake_spec(4, detector=dreamer, canary=True, relations=(bound("relation", From, "from", threshold=threshold),))
+        for threshold in (1.0, 0.5, None)
+    )
+    run = tmp_path / "run"
+    execute(strict, run, SilentProgress())
+    n_seen = CALLS["detect"]
+    before = summarise_run(run).to_json()
+    assert before["canary"] == "passed"
+    for spec in (lax, own):
+        with pytest.raises(UsageError, match=r"'dreamer' sees what is not there: cow \(0.90\).*run\.canary=off"):
+            judge_again(run, spec, SilentProgress())
+    assert summarise_run(run).to_json() == before, "nothing is judged"
+    judge_again(run, strict, SilentProgress())
+    assert summarise_run(run).canary == "passed"
+    judge_again(run, replace(lax, canary=False), SilentProgress())
+    assert (summarise_run(run).canary, CALLS["detect"]) == ("off", n_seen)
 
 
 def test_turned_off_it_asks_nobody_and_every_report_says_so(tmp_path: Path) -> None:

@@ -64,6 +64,24 @@ class Canary:
         self._note(TOLD, failed)
         self._note(PASSED, [actor for actor, _ in tried if actor not in failed])
 
+    def hold_stored(self) -> None:
+        """Hold what detectors saw when they were tried against the thresholds of now; nobody is asked."""
+        for actor in self._cast.actors():
+            for trial in self._trials(actor) if actor.role == "detector" else ():
+                keys = [
+                    actor.look_key(question.picture.image_id(), actor.keyed_query(question.query), {})
+                    for question in trial.questions()
+                ]
+                stored = [self._store.look_outcome(key) for key in keys]
+                seen = [outcome[1] for outcome in stored if outcome is not None and outcome[1] is not None]
+                finding = trial.finding(seen) if len(seen) == len(keys) else None
+                if finding is None or not finding.stops:
+                    continue
+                if self._is_off:
+                    self._note(UNTRIED, [actor])
+                else:
+                    self._passes(actor, trial, seen)
+
     def _note(self, what: str, actors: Sequence[Actor]) -> None:
         """Keep who it was with the run; written before their first look at one of its pictures."""
         if not actors:

@@ -69,8 +69,9 @@ def judge_again(
         counted = stored_count(store)
         if counted is None:
             raise UsageError(f"{str(directory)!r} was stopped before its cases were stored; run it again first")
-        keep_rules(store, spec.relations)
         vouch = Canary(spec, cast_, store, progress)
+        vouch.hold_stored()
+        keep_rules(store, spec.relations)
         summary = flow_through(store, cast_, workplace, progress, counted, may_paint=False, vouch=vouch)
         _write_down(directory, content, spec, _leading(store, cast_))
     if summary.n_unpainted:

@@ -1,0 +1,67 @@
+"""What `salva run` says and keeps at the gate, of figures that are already there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from judging.test_rates import _leading, _truth
+from report.fake_runs import judged, make_case
+
+from salva.cli import run_command
+from salva.judging.leading import Leading
+from salva.report.summary import ModelSummary, Summary
+from salva.run import gate as gates
+from salva.run.gate import Decision, Gate
+from salva.run.summary import RunSummary
+
+OUTCOMES = dict.fromkeys(("HOLDS", "VIOLATED", "INCONCLUSIVE", "FAILED"), 0)
+
+
+def _leads() -> Leading:
+    cases = [make_case(f"c{i}") for i in range(40)]
+    return _leading(judged(cases, [_truth(case.case_id, True, True, named=2.0) for case in cases]))
+
+
+def _model(name: str = "m", n_failed: int = 0, leading: Leading | None = None) -> ModelSummary:
+    return ModelSummary(
+        model=name,
+        outcomes={**OUTCOMES, "HOLDS": 40, "FAILED": n_failed},
+        errors={},
+        numbers={},
+        tables=(),
+        leading=leading or _leads(),
+    )
+
+
+def _decided(monkeypatch: pytest.MonkeyPatch, n_failed: int, *models: ModelSummary) -> list[Decision]:
+    monkeypatch.setattr(gates, "keep", lambda *_: None)
+    figures = Summary(suite="s", cases=40, by_model=models)
+    summary = RunSummary(outcomes={"HOLDS": 40, "FAILED": n_failed})
+    return run_command._at_the_gate(figures, Gate(limit=0.5), summary, Path())
+
+
+def test_what_failed_is_not_passed_also_where_another_relation_did(monkeypatch: pytest.MonkeyPatch) -> None:
+    (whole,) = _decided(monkeypatch, 0, _model())
+    assert whole.passed
+    for model in (_model(n_failed=2), _model()):
+        (decision,) = _decided(monkeypatch, 2, model)
+        assert (decision.passed, decision.decides) == (False, False)
+        assert "2 verdicts FAILED" in decision.reason
+
+
+def test_of_two_models_the_one_that_is_whole_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, part = _decided(monkeypatch, 2, _model("whole"), _model("part", n_failed=2))
+    assert (whole.passed, part.passed) == (True, False)
+
+
+def test_what_changed_is_said_only_where_a_rate_has_taken_the_place_of_another(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _decided(monkeypatch, 0, _model())
+    assert "until now" in capsys.readouterr().err
+    _decided(monkeypatch, 0, _model(leading=replace(_leads(), rate=None)))
+    said = capsys.readouterr().err
+    assert "gate passed" in said
+    assert "until now" not in said
