@@ -177,7 +177,7 @@ def _say_what_changed(figures: Summary) -> None:
         if model.leading.rate is not None and before is not None and before.violation_rate is not None:
             click.echo(
                 f"gate: {model.model}: until now it looked at how often pairs broke their own relation, which is "
-                f"{before.violation_rate:.3f} here; --relation same-scene --set relation.average=pooled gives it, "
-                "--gate-rate says which rate is meant",
+                f"{before.violation_rate:.3f} here; --relation same-scene --set relation.average=pooled gives it over "
+                "the pairs that one world fits (truth decided the others), --gate-rate says which is meant",
                 err=True,
             )
