@@ -149,3 +149,16 @@ def test_asking_something_else_of_a_stored_run_is_refused() -> None:
         salva(*COMMAND, "--out", "imported")
     with pytest.raises(UsageError, match="was imported"):
         salva("judge", "imported")
+
+
+@pytest.mark.usefixtures("runs", "no_models")
+def test_the_rate_of_old_can_still_be_had_exactly() -> None:
+    def reported() -> Any:
+        return json.loads(salva("report", "plain", "--format", "json").output)
+
+    before = reported()["violation_rate"]
+    assert before == 0.75
+    assert salva("judge", "plain").exit_code == 0
+    assert reported()["headline"]["relation"] == "truth"
+    assert salva("judge", "plain", "--relation", "same-scene", "--set", "relation.average=pooled").exit_code == 0
+    assert (reported()["headline"]["relation"], reported()["violation_rate"]) == ("same-scene", before)
