@@ -159,9 +159,9 @@ def test_quotes_newlines_and_byte_order_marks_are_read(tmp_path: Path) -> None:
 def test_every_bad_row_is_named_in_one_reading(tmp_path: Path) -> None:
     path = _file(
         tmp_path,
-        "p1,1,Commutative,Conjunctive,a cat,a cat",
+        "p1,1,Commutative,Conjunctive,a cat,one cat",
         "p1,1,Commutative,Conjunctive,a dog,a dog",
-        "P-1,1,Commutative,Conjunctive,a cow,a cow",
+        "P-1,1,Commutative,Conjunctive,a cow,A  cow.",
         "p2,1,Commutative,Conjunctive,,a dog",
         "p3,1,Commutative",
         "***,1,Commutative,Conjunctive,a dog,a dog",
@@ -169,8 +169,9 @@ def test_every_bad_row_is_named_in_one_reading(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as raised:
         cases("full", path=path)
     message = str(raised.value)
-    assert "has 4 rows that cannot be used" in message
+    assert "has 5 rows that cannot be used" in message
     assert "line 3: pair_id 'p1' is that of line 2" in message
+    assert "line 4: prompt_A and prompt_B are the same, 'a cow'; wanted are two" in message
     assert "line 5: no prompt_A" in message
     assert "line 6: 3 cells under 6 columns" in message
     assert "line 7: pair_id '***' has no letter or digit" in message
@@ -180,8 +181,8 @@ def test_columns_that_are_missing_extra_or_twice_are_named(tmp_path: Path) -> No
     with pytest.raises(UsageError, match="has no column prompt_B"):
         cases("full", path=_file(tmp_path, "p1,1,C,C,a cat", header=HEADER.removesuffix(",prompt_B")))
     with pytest.raises(UsageError, match="'prompt_B' twice"):
-        cases("full", path=_file(tmp_path, "p1,1,C,C,a cat,a cat,x", header=f"{HEADER},prompt_B"))
-    (case,) = cases("full", path=_file(tmp_path, "p1,1,C,C,a cat,a cat,x", header=f"{HEADER},mood"))
+        cases("full", path=_file(tmp_path, "p1,1,C,C,a cat,one cat,x", header=f"{HEADER},prompt_B"))
+    (case,) = cases("full", path=_file(tmp_path, "p1,1,C,C,a cat,one cat,x", header=f"{HEADER},mood"))
     assert "the file has columns that are not used: mood" in sentences(case)
 
 

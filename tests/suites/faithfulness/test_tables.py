@@ -92,6 +92,14 @@ def test_laws_dimensions_and_totals() -> None:
     assert measured.key_figures[0].note == "3 pairs, 1 left out"
 
 
+def test_pairs_that_nobody_could_ask_about_are_named_beside_the_mean() -> None:
+    silent = [_case(f"n{i}", "commutative", "conjunctive", "1") for i in range(5)]
+    cases = [*(case for case, _ in RUN), *silent]
+    measured = FaithfulnessTables(NoOptions()).measure(judged(cases, [verdict for _, verdict in RUN], same_answers={}))
+    wanted = "3 pairs, 1 left out; 5 of 9 pairs of prompts have no formula and were not asked about"
+    assert [figure.note for figure in measured.key_figures] == [wanted, wanted]
+
+
 def test_the_worst_categories_come_first_with_prompts_and_answers() -> None:
     table = _table(_measured(RUN), "worst categories")
     assert [row[0] for row in table.rows] == ["associative-vertical", "commutative-conjunctive"]

@@ -59,6 +59,8 @@ def read_pairs(path: str) -> list[Row]:
             wrong.append(f"{where}: pair_id {record['pair_id']!r} is that of {first_at[slug]}")
         elif not wrong and not slug:
             wrong.append(f"{where}: pair_id {record['pair_id']!r} has no letter or digit")
+        if not wrong and _words(record["prompt_A"]) == _words(record["prompt_B"]):
+            wrong.append(f"{where}: prompt_A and prompt_B are the same, {record['prompt_A'].strip()!r}; wanted are two")
         problems += wrong
         if not wrong:
             first_at[slug] = where
@@ -103,3 +105,8 @@ def _row(record: Mapping[str, str], slug: str, extra: tuple[str, ...]) -> Row:
 
 def _slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def _words(text: str) -> str:
+    """A prompt without what no painter reads: capitals, spaces and the full stop."""
+    return " ".join(text.casefold().split()).rstrip(".")

@@ -67,7 +67,7 @@ class FaithfulnessTables:
             _clip_table(_by_category(everyone), _clip_note(judgements)),
             _contrast_table(contrasts),
         ]
-        numbers, figures = _totals(of_laws, contrasts)
+        numbers, figures = _totals(of_laws, contrasts, _unasked(judgements, everyone))
         return Measured(
             tables=tuple(table for table in tables if table is not None),
             numbers=numbers,
@@ -263,13 +263,23 @@ def _contrast_table(pairs: Sequence[Judged]) -> Table | None:
     )
 
 
+def _unasked(judgements: Judgements, everyone: Sequence[Judged]) -> str:
+    """How many pairs are in no mean because no formula says what to ask about them; empty without any."""
+    asked = {pair.case.case_id for pair in everyone}
+    n = sum(
+        case.case_id not in asked and any(prompt.formula is None for prompt in case.prompts)
+        for case in judgements.cases
+    )
+    return f"; {n} of {len(judgements.cases)} pairs of prompts have no formula and were not asked about" if n else ""
+
+
 def _totals(
-    answered: Sequence[Judged], contrasts: Sequence[Judged]
+    answered: Sequence[Judged], contrasts: Sequence[Judged], unasked: str
 ) -> tuple[dict[str, float | None], tuple[KeyFigure, ...]]:
     counted = _scored(answered, *_FAITH)
     numbers: dict[str, float | None] = {"n_faith_pairs": len(counted), "n_faith_left_out": len(answered) - len(counted)}
     figures = []
-    note = f"{len(counted)} pairs, {len(answered) - len(counted)} left out"
+    note = f"{len(counted)} pairs, {len(answered) - len(counted)} left out{unasked}"
     for name, title in (("faith_mean", "faithfulness"), ("faith_stability", "stability")):
         value, interval = _mean(counted, name), _interval(counted, name)
         low, high = _ends(interval)
