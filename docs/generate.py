@@ -15,6 +15,7 @@ import click
 
 from salva.cli.main import COMMANDS, salva
 from salva.core.about import about_of, options_of
+from salva.core.options import described
 from salva.registry import BUILT_IN, ROLES, load
 
 DOCS = Path(__file__).parent
@@ -85,12 +86,10 @@ def _options_table(role: str, options: type) -> list[str]:
         return []
     lines = ["| option | default | what it does | part of the key |", "|---|---|---|---|"]
     for field in dataclasses.fields(options):
-        default = ",".join(map(str, field.default)) if isinstance(field.default, tuple) else field.default
-        choices = field.metadata.get("choices") or ()
-        text = field.metadata.get("help", "") + (f" One of {', '.join(choices)}." if choices else "")
+        default, text = described(field)
         is_keyed = field.metadata.get("keyed", True) and role not in ("importer", "exporter")
         keyed = "yes" if is_keyed else "no"
-        shown = "" if default in ("", None) else f"`{default}`"
+        shown = f"`{default}`" if default else ""
         lines.append(f"| `{role}.{field.name}` | {shown} | {text} | {keyed} |")
     return [*lines, ""]
 

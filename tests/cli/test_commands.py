@@ -291,6 +291,25 @@ def test_list_names_what_there_is(kind: str) -> None:
     assert len(done.stdout.splitlines()) > 1
 
 
+def test_list_tells_of_one_component_what_it_is_made_for_and_its_options() -> None:
+    done = salva("list", "detectors", "pocket")
+    assert done.returncode == 0, done.stderr
+    assert "made for:" in done.stdout
+    assert "names:    " in done.stdout
+    assert "cat" in done.stdout
+    assert "detector.floor=0.05\n    " in done.stdout
+    assert "licence:" in salva("list", "detectors", "sam3").stdout
+    assert salva("list", "laws", "de-morgan-and").stdout.count("=") == 1
+
+
+@pytest.mark.parametrize(("kind", "name"), [("detectors", "pokcet"), ("laws", "de-morgan-andd")])
+def test_list_refuses_a_name_nobody_registered(kind: str, name: str) -> None:
+    done = salva("list", kind, name)
+    assert done.returncode == 2
+    assert f"no {kind[:-1]} named {name!r}; known: " in done.stderr
+    assert "Did you mean" in done.stderr
+
+
 _UNWILLING = """
 import json, sys
 for line in sys.stdin:

@@ -11,10 +11,12 @@ import pytest
 from salva.core.verdict import Outcome, observers_text
 from salva.engine.progress import SilentProgress
 from salva.errors import UsageError
+from salva.report.summary import summarise_run
+from salva.run.gate import Gate, decide, keep
 from salva.run.judge_again import judge_again
 from salva.run.pipeline import execute
 from salva.run.verify import verify
-from salva.store.queries import VerdictFilter, find_verdicts
+from salva.store.queries import VerdictFilter, find_verdicts, read_records
 from salva.store.runfile import read_run_file
 from salva.store.sqlite import open_run
 from salva.testing.fakes import CALLS, FakeAnswers, FakeDetector, FakeJudge, FakeSame
@@ -45,6 +47,15 @@ def test_judging_again_without_changes_looks_at_nothing_and_changes_nothing(fini
     with open_run(finished) as store:
         assert list(store.verdicts()) == before
     assert read_run_file(finished) == before_file
+
+
+def test_what_a_gate_decided_on_the_verdicts_before_is_forgotten(finished: Path) -> None:
+    figures = summarise_run(finished)
+    keep(finished, [decide(model.model, model.leading, Gate(limit=0.9)) for model in figures.by_model])
+    assert read_records(finished).gate
+    judge_again(finished, SPEC, SilentProgress())
+    assert read_records(finished).gate == {}
+    assert all(model.gate is None for model in summarise_run(finished).by_model)
 
 
 def test_another_detector_adds_its_looks_and_verdicts(finished: Path) -> None:

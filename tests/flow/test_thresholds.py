@@ -74,15 +74,26 @@ def no_models(made: Path, monkeypatch: pytest.MonkeyPatch) -> Path:  # the run c
 def test_another_threshold_judges_what_is_stored(no_models: Path) -> None:
     before = verdicts(no_models)
     done = salva("judge", "run", "--set", "relation.threshold=0.9999", "--no-progress")
-    assert done.exit_code in (0, 3), told(done)
+    assert done.exit_code == 3, told(done)
+    assert "was found in 0 of 12 pictures" in told(done), "as `salva run` says it"
     assert {outcome for _, relation, outcome, _ in verdicts(no_models) if relation == "truth"} == {"VIOLATED"}
     done = salva("judge", "run", "--set", "relation.threshold=none", "--no-progress")
     assert done.exit_code == 0, told(done)
     assert verdicts(no_models) == before
 
 
+def test_judging_again_with_too_little_decided_is_no_success(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    faultless = [word for word in COMMAND if word != "--set" and not word.startswith("model.faults")]
+    assert salva(*faultless, "--out", "run").exit_code == 0
+    done = salva("judge", "run", "--set", "relation.doubt=0.9999", "--no-progress")
+    assert done.exit_code == 3, told(done)
+    assert "\nsalva: painter: none of 2 pairs could be decided" in told(done)
+    assert salva("judge", "run", "--no-progress").exit_code == 0, "its own rule decides them"
+
+
 def test_the_page_shows_the_boxes_that_count(no_models: Path) -> None:
-    assert salva("judge", "run", "--set", "relation.threshold=0.9999", "--no-progress").exit_code in (0, 3)
+    assert salva("judge", "run", "--set", "relation.threshold=0.9999", "--no-progress").exit_code == 3
     with open_run(no_models) as store:
         kept = [look.observation for _, look in store.looks() if isinstance(look.observation, Detections)]
     assert sum(len(seen.boxes) for seen in kept) > 0

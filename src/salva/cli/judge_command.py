@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from salva.cli import flags
+from salva.cli.decided import tell_too_little
 from salva.cli.main import EXIT_INCOMPLETE
 
 
@@ -49,6 +50,8 @@ def command(
         settings=split_settings(settings),
     )
     summary = judge_again(run, changes, make_progress(quiet=no_progress))
-    print_summary(summarise_run(run))
-    if not summary.is_complete:
+    figures = summarise_run(run)
+    print_summary(figures)
+    too_little = tell_too_little(figures)
+    if not summary.is_complete or too_little:
         sys.exit(EXIT_INCOMPLETE)

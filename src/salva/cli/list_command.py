@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+from typing import Any
+
 import click
 
-from salva.errors import PluginError, UsageError
+from salva.errors import PluginError, UsageError, unknown_name
 
 _ROLES = {
     "suites": "suite",
@@ -23,9 +26,10 @@ _ROLES = {
 
 @click.command("list", short_help="What can be named.")
 @click.argument("kind", type=click.Choice([*_ROLES, "laws"]))
+@click.argument("name", required=False)
 @click.option("--plugin", multiple=True, metavar="FILE:CLASS", help="Also a component from a loose file.")
-def command(kind: str, plugin: tuple[str, ...]) -> None:
-    """The registered components of a kind, one a line: name, what it is, where it comes from."""
+def command(kind: str, name: str | None, plugin: tuple[str, ...]) -> None:
+    """The registered components of a kind, one a line; with a NAME what that one is made for, and its options."""
     from rich.console import Console
     from rich.table import Table
 
@@ -33,6 +37,9 @@ def command(kind: str, plugin: tuple[str, ...]) -> None:
 
     for source in plugin:
         add_loose_plugin(source)
+    if name is not None:
+        _tell_one(kind, name)
+        return
     table = Table(box=None, pad_edge=False)
     if kind == "laws":
         from salva.logic.laws import LAWS
@@ -46,7 +53,7 @@ def command(kind: str, plugin: tuple[str, ...]) -> None:
             table.add_column(column)
         for entry in entries(_ROLES[kind]):
             try:
-                what = (load(_ROLES[kind], entry.name).__doc__ or "").strip().partition("\n")[0]
+                what = _first_line(load(_ROLES[kind], entry.name))
             except UsageError:
                 continue  # a judge that cannot read
             except PluginError as error:
@@ -55,3 +62,37 @@ def command(kind: str, plugin: tuple[str, ...]) -> None:
     Console(soft_wrap=True, markup=False).print(table)
     if not table.row_count:
         click.echo(f"no {kind} are installed")
+
+
+def _tell_one(kind: str, name: str) -> None:
+    """What one component or law says of itself."""
+    if kind == "laws":
+        from salva.logic.laws import LAWS
+
+        by_name = {law.name: law for law in LAWS}
+        if name not in by_name:
+            raise unknown_name("law", name, by_name)
+        law = by_name[name]
+        click.echo(f"{law.name} ({law.family}): {law.left} = {law.right}\n{law.summary}")
+        return
+    from salva.core.about import about_of, options_of
+    from salva.core.options import described
+    from salva.registry import load
+
+    role = _ROLES[kind]
+    component = load(role, name.partition("/")[0])
+    about = about_of(component)
+    click.echo(f"{name}: {_first_line(component)}")
+    if about.made_for:
+        click.echo(f"made for: {about.made_for}")
+    if role == "detector":
+        click.echo(f"names:    {about.names if isinstance(about.names, str) else ', '.join(about.names)}")
+    if about.licence:
+        click.echo(f"licence:  {about.licence}")
+    for field in fields(options_of(component)):
+        default, text = described(field)
+        click.echo(f"{role}.{field.name}={default}\n    {text}")
+
+
+def _first_line(component: type[Any]) -> str:
+    return (component.__doc__ or "").strip().partition("\n")[0]

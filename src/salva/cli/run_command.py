@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from salva.cli import flags
+from salva.cli.decided import tell_too_little
 from salva.cli.main import EXIT_GATE, EXIT_INCOMPLETE, EXIT_INTERRUPTED
 from salva.run import ask as asking
 
@@ -37,7 +38,11 @@ def _default(role: str) -> str:
 @flags.flag("--control", is_flag=True, help="Cross wordings and seeds to measure seed noise (at least 2 repeats).")
 @flags.flag("--only", multiple=True, metavar="LABEL=VALUE", help="Only cases with this label, e.g. law=de-morgan")
 @flags.set_flag
-@flags.flag("--relation", default="", help="The relation that leads; default: each case's own.")
+@flags.flag(
+    "--relation",
+    default="",
+    help="The relation that leads; default: truth where prompts have formulas, else each case's own.",
+)
 @flags.reading_flag
 @flags.flag("--published", is_flag=True, help="Judge by the rule of the suite's paper; prints the flags it stands for.")
 @flags.flag("--out", type=flags.RUN_DIRECTORY, help="The run's directory; default runs/<name of what was asked>.")
@@ -133,9 +138,7 @@ def command(
     # A rate above its limit is the worst news, even where something failed besides.
     if any(decision.decides and not decision.passed for decision in decisions):
         sys.exit(EXIT_GATE)
-    too_little = [model for model in figures.by_model if model.leading.decides_too_little or model.leading.reason]
-    for model in too_little:
-        click.echo(f"salva: {model.model}: {model.leading.reason or 'too little is decided'}", err=True)
+    too_little = tell_too_little(figures)
     if not summary.is_complete or too_little or not all(decision.decides for decision in decisions):
         sys.exit(EXIT_INCOMPLETE)
 

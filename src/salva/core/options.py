@@ -101,6 +101,14 @@ def as_typed(value: Json) -> str:
     return "none" if value is None else str(value)
 
 
+def described(field: dataclasses.Field[Any]) -> tuple[str, str]:
+    """An option's default and what it does, for people."""
+    default = ",".join(map(str, field.default)) if isinstance(field.default, tuple) else field.default
+    choices = field.metadata.get("choices") or ()
+    text = field.metadata.get("help", "") + (f" One of {', '.join(choices)}." if choices else "")
+    return "" if default in ("", None, dataclasses.MISSING) else str(default), text
+
+
 def value_of(options: Any, name: str) -> Any:
     """What one of several components' options is set to; None for those that do not have it."""
     return getattr(options, name, None)

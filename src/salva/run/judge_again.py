@@ -27,6 +27,7 @@ from salva.run.ledger import keep_rules, stored_count
 from salva.run.pipeline import flow_through, open_executor
 from salva.run.summary import RunSummary
 from salva.run.vocabulary import keep_names, known_names
+from salva.store.records import GATE
 from salva.store.runfile import read_run_file, write_run_file
 from salva.store.sqlite import RunStore, open_run
 
@@ -71,6 +72,8 @@ def judge_again(
             raise UsageError(f"{str(directory)!r} was stopped before its cases were stored; run it again first")
         vouch = Canary(spec, cast_, store, progress)
         vouch.hold_stored()
+        # What a gate decided, it decided on the verdicts that are replaced now.
+        store.drop_meta(GATE)
         keep_rules(store, spec.relations)
         summary = flow_through(store, cast_, workplace, progress, counted, may_paint=False, vouch=vouch)
         _write_down(directory, content, spec, _leading(store, cast_))
