@@ -338,3 +338,12 @@ def test_a_run_that_failed_says_why_and_what_to_do(word: str, advice: str, tmp_p
         assert done.returncode == 3, done.stderr
         assert "not today" in done.stdout
         assert advice in done.stderr
+
+
+def test_a_gate_on_a_rate_that_nothing_could_enter_is_refused_before_painting(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    asked = ("run", "semvar", "--model", "painter", "--size", "3", "--max-violation-rate", "0.5", "--out", str(out))
+    done = salva(*asked, "--gate-rate", "wrong_alike")
+    assert done.returncode == 2
+    assert "--gate-rate wrong_alike: no case here is judged by" in done.stderr
+    assert not out.exists()

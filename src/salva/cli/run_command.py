@@ -96,6 +96,7 @@ def command(
     from salva.report.summary import summarise_run
     from salva.report.terminal import print_summary
     from salva.run.directory import RUNS, find_directory
+    from salva.run.foresight import refuse_null_rate
     from salva.run.gate import Gate
     from salva.run.pipeline import execute
 
@@ -104,6 +105,8 @@ def command(
         ask, rule = asking.by_published_rule(ask)
         click.echo(f"--published: {rule}", err=True)
     spec = asking.make_spec(ask)
+    if gate_rate:
+        refuse_null_rate(spec, gate_rate)
     progress = make_progress(quiet=no_progress)
     directory = out or find_directory(spec, RUNS, progress)
     click.echo(f"{suite} on {', '.join(b.label for b in spec.models)}: {directory}", err=True)

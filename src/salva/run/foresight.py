@@ -13,6 +13,7 @@ from typing import cast
 
 from salva.core.about import Naming, about_of, options_of
 from salva.core.case import Case
+from salva.core.judged import Rate
 from salva.core.options import target_field
 from salva.core.protocols import Relation
 from salva.core.spec import RunSpec
@@ -20,6 +21,7 @@ from salva.engine.cast import DETECTOR, AppliedRelation, Cast
 from salva.engine.guard import build
 from salva.errors import NobodyNamedError, SalvaError, UsageError
 from salva.judging.headline import leading_relation
+from salva.judging.rates import WRONG_ALIKE
 from salva.registry import entries, load
 from salva.run.plan import planned_cases
 
@@ -56,6 +58,19 @@ def foresee(spec: RunSpec, cast_: Cast) -> list[str]:
             f"{leading}, which leads, says nothing about {n_others} of {cases.n} cases ({why}); {others} alone does"
         )
     return lines
+
+
+def refuse_null_rate(spec: RunSpec, name: str) -> None:
+    """Refuse a gate on a rate that no case of this run could enter."""
+    needed = {Rate.WRONG, Rate.INCONSISTENT} if name == WRONG_ALIKE else {Rate(name)}
+    cast_ = Cast.of(spec)
+    for case in planned_cases(spec):
+        if needed <= {applied.part.about.rate for applied in cast_.relations_of(case)}:
+            return
+    raise UsageError(
+        f"--gate-rate {name}: no case here is judged by a relation whose violations are that; name another rate, or "
+        "leave it out for the one that leads"
+    )
 
 
 @dataclass(slots=True)
