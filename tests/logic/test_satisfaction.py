@@ -244,3 +244,10 @@ def test_threads_share_a_formula() -> None:
     with ThreadPoolExecutor(8) as pool:
         together = list(pool.map(lambda s: explain(f, s), seen))
     assert together == [explain(f, s) for s in seen]
+
+
+@pytest.mark.parametrize("n_cats", [1, 2, 3, 4])
+def test_room_for_more_elsewhere_does_not_hide_that_nothing_stands_where_it_should(n_cats: int) -> None:
+    cats = tuple(Thing(label="cat", box=(0.05, 0.05, 0.15, 0.15)) for _ in range(n_cats))
+    (wrong,) = explain(parse("cat@x-middle"), Scene(things=cats), "at-least")
+    assert (wrong.kind, wrong.expected) == ("x-misplaced", "in the middle")

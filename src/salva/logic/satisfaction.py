@@ -86,6 +86,8 @@ def needs_colour(f: Formula) -> bool:
     return any(isinstance(leaf, Atom) and leaf.colour is not None for leaf in atoms(f))
 
 
+_SPARE = 4
+"""More than any thing's edits: what a world needs is there before a further thing takes room that it only offers."""
 IsAt = Callable[[str, Thing, str, str], bool]
 """Whether a thing of an entity stands at a place of an axis."""
 
@@ -200,26 +202,33 @@ def _by_thirds(entity: str, thing: Thing, axis: str, place: str) -> bool:  # noq
 
 def _matched(frame: EntityFrame, state: Counts, own: Sequence[Thing], is_at: IsAt) -> list[tuple[Thing, Cell]]:
     """Which thing stands for which place of a world, at the fewest edits; the rest is missing or too many."""
-    # Without exactness the largest number stands for any larger one, so such a cell has room for all.
-    slots = [
-        cell
-        for cell, n in zip(frame.cells, state, strict=True)
-        for _ in range(max(n, len(own)) if not frame.is_exact and n > frame.most else n)
-    ]
+    counts = list(zip(frame.cells, state, strict=True))
+    slots = [cell for cell, n in counts for _ in range(n)]
+    n_needed = len(slots)
+    if not frame.is_exact:
+        # The largest number stands for any larger one, so such a cell has room for all that is left.
+        slots += [cell for cell, n in counts if n > frame.most for _ in own]
     if not slots or not own:
         return []
-    costs = [[len(_edits(frame, thing, cell, is_at)) for cell in slots] for thing in own]
+    costs = [
+        [len(_edits(frame, thing, cell, is_at)) + (_SPARE if i >= n_needed else 0) for i, cell in enumerate(slots)]
+        for thing in own
+    ]
     return [(own[row], slots[column]) for row, column in assign(costs)]
 
 
 def _distance(frame: EntityFrame, state: Counts, own: Sequence[Thing], is_at: IsAt) -> int:
     n_wanted = sum(state)
-    n_seen = len(own) if frame.is_exact else min(len(own), len(frame.cells) * (frame.most + 1))
     n_moves = 0
     if len(frame.cells) > 1:
         n_moves = sum(len(_edits(frame, thing, cell, is_at)) for thing, cell in _matched(frame, state, own, is_at))
-    n_changes = abs(n_seen - n_wanted)
+    n_changes = 0 if _has_room(frame, state, own) else abs(len(own) - n_wanted)
     return (n_moves + n_changes) * _EDIT + n_changes * _CHANGE - n_wanted
+
+
+def _has_room(frame: EntityFrame, state: Counts, own: Sequence[Thing]) -> bool:
+    """Whether things beyond those a world counts are none too many for it."""
+    return not frame.is_exact and len(own) > sum(state) and max(state) > frame.most
 
 
 def _edits(frame: EntityFrame, thing: Thing, cell: Cell, is_at: IsAt) -> list[str]:
@@ -246,7 +255,7 @@ def _of_entity(frame: EntityFrame, wanted: Counts, own: Sequence[Thing], is_at: 
             for kind in _edits(frame, thing, cell, is_at):
                 yield _moved(frame.entity, thing, cell, kind)
     n_wanted, n_seen = sum(wanted), len(own)
-    if n_seen != n_wanted and not (not frame.is_exact and n_seen > n_wanted and max(wanted) > frame.most):
+    if n_seen != n_wanted and not _has_room(frame, wanted, own):
         kind = MISSING if n_seen < n_wanted else EXTRA if n_wanted else FORBIDDEN
         there = counted(frame.entity, n_seen) if n_seen else f"no {frame.entity}"
         message = f"{there} where {n_wanted or 'none'} should be"
