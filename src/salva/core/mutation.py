@@ -1,0 +1,108 @@
+"""What a caption says, taken apart, and what an operator changed in it.
+
+A pool holds a caption's things and how they stand to each other. A mutation is two pools: what must change, and what
+must stay, is their difference, so it is never written down twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from salva.core.fingerprint import Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Triple:
+    """Two things of a pool and how the first stands to the second: dog, on, bed."""
+
+    subject: str
+    predicate: str
+    object: str
+
+    def __str__(self) -> str:
+        return f"{self.subject} {self.predicate} {self.object}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pool:
+    """The things a caption names, by class, and the triples over them; both without repeats, in reading order."""
+
+    entities: tuple[str, ...]
+    triples: tuple[Triple, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(set(self.entities)) != len(self.entities) or len(set(self.triples)) != len(self.triples):
+            raise ValueError(f"a pool names each thing and each triple once, got {self}")
+        strange = {name for t in self.triples for name in (t.subject, t.object)} - {*self.entities}
+        if strange:
+            raise ValueError(f"triples over things that the pool does not name: {', '.join(sorted(strange))}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mutation:
+    """What an operator made of a caption's pool."""
+
+    operator: str
+    """ec, er-r, er-a, ss, ec+er-r or ec+er-a."""
+    seed: Pool
+    """Of the caption as it was."""
+    mutant: Pool
+    """Of the caption as it is now."""
+
+    @property
+    def removed_entities(self) -> tuple[str, ...]:
+        """Named before and no longer."""
+        return tuple(name for name in self.seed.entities if name not in self.mutant.entities)
+
+    @property
+    def added_entities(self) -> tuple[str, ...]:
+        """Named now and not before."""
+        return tuple(name for name in self.mutant.entities if name not in self.seed.entities)
+
+    @property
+    def kept_entities(self) -> tuple[str, ...]:
+        """Named before and now."""
+        return tuple(name for name in self.seed.entities if name in self.mutant.entities)
+
+    @property
+    def removed_triples(self) -> tuple[Triple, ...]:
+        """Said before and no longer."""
+        return tuple(triple for triple in self.seed.triples if triple not in self.mutant.triples)
+
+    @property
+    def added_triples(self) -> tuple[Triple, ...]:
+        """Said now and not before."""
+        return tuple(triple for triple in self.mutant.triples if triple not in self.seed.triples)
+
+    @property
+    def kept_triples(self) -> tuple[Triple, ...]:
+        """Said before and now."""
+        return tuple(triple for triple in self.seed.triples if triple in self.mutant.triples)
+
+
+def pool_to_json(pool: Pool) -> dict[str, Json]:
+    """The stored form of a pool."""
+    return {"entities": [*pool.entities], "triples": [[t.subject, t.predicate, t.object] for t in pool.triples]}
+
+
+def pool_from_json(stored: Mapping[str, Any]) -> Pool:
+    """The pool a stored form stands for."""
+    triples = tuple(Triple(subject=s, predicate=p, object=o) for s, p, o in stored["triples"])
+    return Pool(entities=tuple(stored["entities"]), triples=triples)
+
+
+def mutation_to_json(mutation: Mutation) -> dict[str, Json]:
+    """The stored form of a mutation."""
+    return {
+        "operator": mutation.operator,
+        "seed": pool_to_json(mutation.seed),
+        "mutant": pool_to_json(mutation.mutant),
+    }
+
+
+def mutation_from_json(stored: Mapping[str, Any]) -> Mutation:
+    """The mutation a stored form stands for."""
+    seed, mutant = pool_from_json(stored["seed"]), pool_from_json(stored["mutant"])
+    return Mutation(operator=str(stored["operator"]), seed=seed, mutant=mutant)
