@@ -19,7 +19,7 @@ from typing import ClassVar
 
 from salva.core.about import About
 from salva.core.case import Case, Prompt
-from salva.core.fingerprint import derive_seed, fingerprint
+from salva.core.fingerprint import fingerprint
 from salva.core.image import Picture
 from salva.core.observation import Detection, Detections
 from salva.core.options import NoOptions, option
@@ -104,7 +104,7 @@ class Shuffled:
         for repeat in range(options.repeats):
             for number, case in enumerate(cases):
                 # A case is known by its seed, since a generator is told no more.
-                seed = derive_seed(0, case.case_id, repeat)
+                seed = case.seed(0, repeat)
                 self._others[seed] = cases[(number + 1 + repeat) % len(cases)]
         self._painter = Painter(Painter.Options())
 

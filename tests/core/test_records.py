@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from salva.core.case import Case, Finding, Prompt, case_from_json, case_to_json
 from salva.core.fingerprint import canonical_json, derive_seed, fingerprint
 from salva.core.image import Picture
+from salva.core.mutation import Mutation, Pool, Triple
 from salva.core.observation import (
     Answer,
     Detection,
@@ -45,8 +47,6 @@ _observation: st.SearchStrategy[Observation] = st.one_of(
 
 @given(_observation)
 def test_an_observation_comes_back_from_json_as_it_was(observation: Observation) -> None:
-    import json
-
     assert observation_from_json(json.loads(canonical_json(observation_to_json(observation)))) == observation
 
 
@@ -66,6 +66,26 @@ def _case(**changes: object) -> Case:
 
 def test_a_case_comes_back_from_json_as_it_was() -> None:
     assert case_from_json(case_to_json(_case())) == _case()
+
+
+def test_a_mutated_case_comes_back_from_json_as_it_was() -> None:
+    dog, bed = (
+        Pool(entities=("dog", "bed"), triples=(Triple(subject="dog", predicate="on", object="bed"),)),
+        Pool(entities=("bed",)),
+    )
+    case = _case(mutation=Mutation(operator="er-r", seed=dog, mutant=bed), painting="caption 7")
+    assert case_from_json(json.loads(canonical_json(case_to_json(case)))) == case
+
+
+def test_a_case_that_shares_no_picture_is_stored_as_it_always_was() -> None:
+    stored = case_to_json(_case())
+    assert not {"painting", "mutation"} & stored.keys()
+    assert _case().seed(3, 1) == derive_seed(3, "a-1", 1)
+
+
+def test_cases_with_one_painting_key_start_from_the_same_noise() -> None:
+    assert _case(painting="k").seed(0, 0) == _case(case_id="b-2", painting="k").seed(0, 0)
+    assert _case(painting="k").seed(0, 0) != _case(painting="k").seed(0, 1)
 
 
 @pytest.mark.parametrize("case_id", ["", "A", "a_b", "a--b", "-a", "a b", "../x", "ä"])

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from salva.core.case import Case, Prompt
 from salva.core.observation import Detections
 from salva.core.verdict import Outcome, Verdict
 from salva.engine.progress import SilentProgress
 from salva.errors import PluginError, StoreError, UnusableError, UsageError
 from salva.run.pipeline import execute
+from salva.run.plan import n_pictures, planned_cases
 from salva.run.summary import RunSummary
 from salva.run.verify import verify
 from salva.store.runfile import read_run_file
@@ -146,6 +149,43 @@ def test_the_same_prompt_and_seed_are_painted_once(tmp_path: Path) -> None:
     summary = run(tmp_path, suite=bound("suite", Twins, "fake", n=5))
     assert (CALLS["render"], CALLS["detect"]) == (5, 5)
     assert summary.outcomes == {"HOLDS": 5}
+
+
+class MutantsOfOneCaption(FakeSuite):
+    """Twelve cases: six mutants of each of two captions, which are painted once for all their mutants."""
+
+    def cases(self, size: str) -> Iterator[Case]:
+        for case in super().cases(size):
+            caption = ("apple, cow", "banana, cow")[int(case.case_id.split("-")[1]) // 6]
+            first = Prompt(role="a", text=caption, formula=caption.replace(",", " &"))
+            yield dataclasses.replace(case, prompts=(first, case.prompt("b")), painting=caption)
+
+
+@pytest.mark.parametrize("batch", [1, 4, 32])
+def test_one_picture_of_a_caption_serves_all_its_mutants(tmp_path: Path, batch: int) -> None:
+    changes: dict[str, Any] = {"suite": bound("suite", MutantsOfOneCaption, "fake", n=12), "n": 12, "repeats": 2}
+    advanced: Counter[str] = Counter()
+
+    class Counting(SilentProgress):
+        def start(self, stage: str, total: int) -> None:
+            advanced[f"{stage} in all"] = total
+
+        def advance(self, stage: str, n: int = 1) -> None:
+            advanced[stage] += n
+
+    CALLS.clear()
+    spec = fake_spec(generator={"batch": batch}, **changes)
+    execute(spec, tmp_path, Counting())
+    assert CALLS["render"] == n_pictures(planned_cases(spec)) * 2 == 14 * 2
+    assert advanced["painting"] == advanced["painting in all"] == 48
+    by_caption: dict[str, set[str]] = {}
+    for verdict in verdicts(tmp_path):
+        by_caption.setdefault(f"{int(verdict.case_id.split('-')[1]) // 6} {verdict.repeat}", set()).add(
+            verdict.images["a"]
+        )
+    assert [len(images) for images in by_caption.values()] == [1, 1, 1, 1]
+    again = run(tmp_path, **changes, generator={"batch": batch})
+    assert (again.n_rendered, CALLS["render"]) == (0, 0)
 
 
 def test_equal_pictures_are_stored_and_looked_at_once(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from salva.core.fingerprint import Json
+from salva.core.fingerprint import Json, derive_seed
+from salva.core.mutation import Mutation, mutation_from_json, mutation_to_json
 
 SEVERAL_WORLDS = "several-worlds"
 """The finding that more than one picture is right for a prompt, so two right pictures may differ."""
@@ -69,6 +70,11 @@ class Case:
     """Whether every prompt's formula has exactly one world; None where a formula is missing."""
     findings: tuple[Finding, ...] = ()
     """What the logic core or a reader of files has to say about this case."""
+    mutation: Mutation | None = None
+    """What changed between its two captions, where one was made from the other by taking it apart."""
+    painting: str = ""
+    """Cases with the same painting key start from the same noise, so a prompt they share is painted once for all of
+    them; empty: the case's id, and no other case shares its pictures."""
     extra: Mapping[str, Json] = field(default_factory=dict)
     """Whatever a suite wants to keep beside the case; never read by salva itself."""
 
@@ -83,9 +89,17 @@ class Case:
         """The prompt with this role."""
         return next(prompt for prompt in self.prompts if prompt.role == role)
 
+    def seed(self, run_seed: int, repeat: int) -> int:
+        """The seed of every picture of the case in one repeat."""
+        return derive_seed(run_seed, self.painting or self.case_id, repeat)
+
 
 def case_to_json(case: Case) -> dict[str, Json]:
     """The stored form of a case."""
+    # Left out where nothing is said, so that cases which do not know them are stored as they always were.
+    said: dict[str, Json] = {"painting": case.painting} if case.painting else {}
+    if case.mutation is not None:
+        said["mutation"] = mutation_to_json(case.mutation)
     return {
         "case_id": case.case_id,
         "suite": case.suite,
@@ -101,6 +115,7 @@ def case_to_json(case: Case) -> dict[str, Json]:
             for f in case.findings
         ],
         "extra": dict(case.extra),
+        **said,
     }
 
 
@@ -112,4 +127,6 @@ def case_from_json(stored: Mapping[str, Json]) -> Case:
         Finding(**{**finding, "subject": tuple(finding["subject"])})
         for finding in fields.pop("findings")  # type: ignore[attr-defined]  # as above
     )
+    if "mutation" in fields:
+        fields["mutation"] = mutation_from_json(fields["mutation"])  # type: ignore[arg-type]  # as above
     return Case(prompts=prompts, findings=findings, **fields)  # type: ignore[arg-type]  # as above

@@ -26,10 +26,10 @@ def fingerprint(value: object) -> str:
     return hashlib.blake2b(canonical_json(value).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def derive_seed(run_seed: int, case_id: str, repeat: int) -> int:
-    """The seed of every image of a case in one repeat, in [0, 2^31).
+def derive_seed(run_seed: int, painting: str, repeat: int) -> int:
+    """The seed of every image of a case in one repeat, in [0, 2^31); painting: its painting key, mostly its id.
 
     The prompt and the model are left out on purpose: every wording of a case starts from the
     same noise, so a difference between two images comes from the words and not from luck.
     """
-    return int(fingerprint([run_seed, case_id, repeat])[:8], 16) & 0x7FFFFFFF
+    return int(fingerprint([run_seed, painting, repeat])[:8], 16) & 0x7FFFFFFF

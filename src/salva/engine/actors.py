@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from salva.core.about import About
 from salva.core.case import Case
-from salva.core.fingerprint import Json, derive_seed, fingerprint
+from salva.core.fingerprint import Json, fingerprint
 from salva.core.protocols import Query, RenderRequest
 from salva.core.spec import Binding
 from salva.store.records import StoredComponent, look_key, render_key
@@ -85,7 +85,7 @@ class Actor:
 
 def requests_of(case: Case, repeats: int, run_seed: int) -> list[RenderRequest]:
     """Every picture of a case: each prompt in each repeat."""
-    seeds = [derive_seed(run_seed, case.case_id, repeat) for repeat in range(repeats)]
+    seeds = [case.seed(run_seed, repeat) for repeat in range(repeats)]
     return [
         RenderRequest(prompt=prompt, seed=seed, repeat=repeat)
         for repeat, seed in enumerate(seeds)

@@ -297,7 +297,7 @@ class Flow:
 
     def _end_render(self, job: RenderJob, image: ImageRef | Missing, picture: Picture | None = None) -> None:
         self._dispatch.placed()
-        self._progress.advance("painting")
+        self._progress.advance("painting", len(job.places))
         del self._rendering[job.key]
         for place in job.places:
             self._place(place, image, picture)

@@ -16,7 +16,7 @@ from salva.core.asked import Asked
 from salva.core.case import Case
 from salva.core.command import command_for
 from salva.core.exchange import Written
-from salva.core.fingerprint import Json, derive_seed
+from salva.core.fingerprint import Json
 from salva.core.judged import Judged
 from salva.core.observation import Detection
 from salva.core.options import NoOptions
@@ -96,7 +96,7 @@ def _entry(case: Case, verdict: Verdict, chosen: Asked) -> dict[str, Json]:
         "suite": case.suite,
         "model": verdict.model,
         "repeat": verdict.repeat,
-        "seed": derive_seed(chosen.seed, case.case_id, verdict.repeat),
+        "seed": case.seed(chosen.seed, verdict.repeat),
         "relation": verdict.relation,
         "observers": observers_text(verdict.observers),
         "errors": list(verdict.errors),

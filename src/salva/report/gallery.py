@@ -16,7 +16,6 @@ from salva import registry
 from salva.core.asked import Asked
 from salva.core.case import Case, Prompt
 from salva.core.command import command_for
-from salva.core.fingerprint import derive_seed
 from salva.core.judged import Judged, Rate
 from salva.core.observation import Detection
 from salva.core.scene import Box
@@ -165,7 +164,7 @@ class _Maker:
             case=case,
             verdict=verdict,
             kind=kind,
-            seed=derive_seed(self._chosen.seed, case.case_id, verdict.repeat),
+            seed=case.seed(self._chosen.seed, verdict.repeat),
             shots=tuple(self._shot(prompt, verdict, truth) for prompt in case.prompts),
             shared_failures=tuple(failure for failure in verdict.failures if not failure.role),
             command=command_for(case, verdict.model, self._chosen),

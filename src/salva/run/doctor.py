@@ -21,7 +21,7 @@ from salva.core.blame import translating
 from salva.core.spec import Binding, RunSpec
 from salva.errors import PluginError, SalvaError
 from salva.hardware.cores import n_cores
-from salva.run.plan import planned_cases
+from salva.run.plan import n_pictures, planned_cases
 from salva.store.sqlite import open_run
 
 KEYS = (
@@ -147,9 +147,9 @@ def _disk(where: Path, spec: RunSpec | None) -> Iterator[Finding]:
     free = shutil.disk_usage(present).free
     yield Finding(section="disk", name="free", told=_size(free))
     if spec is not None:
-        n_prompts = sum(len(case.prompts) for case in planned_cases(spec))
-        n_images = n_prompts * spec.repeats * len(spec.models)
-        needed = sum(_needed(model, n_prompts * spec.repeats) for model in spec.models)
+        n_painted = n_pictures(planned_cases(spec)) * spec.repeats
+        n_images = n_painted * len(spec.models)
+        needed = sum(_needed(model, n_painted) for model in spec.models)
         verdict = "fits" if needed < free else "does not fit"
         yield Finding(
             section="disk",

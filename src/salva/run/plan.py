@@ -44,6 +44,18 @@ def planned_cases(spec: RunSpec) -> Iterator[Case]:
     return (case for case in cases() if case.case_id in chosen)
 
 
+def n_pictures(cases: Iterable[Case]) -> int:
+    """How many pictures a repeat of these cases takes from one model: a prompt that cases share is painted once."""
+    n_own = 0
+    shared: set[tuple[str, str, str | None]] = set()
+    for case in cases:
+        if case.painting:
+            shared |= {(case.painting, prompt.text, prompt.formula) for prompt in case.prompts}
+        else:
+            n_own += len(case.prompts)
+    return n_own + len(shared)
+
+
 def _checked(cases: Iterable[Case], suite: str) -> Iterator[Case]:
     """The same cases, with what the store could not take refused."""
     iterator = iter(cases)

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from salva.core.about import Naming, habits_of
 from salva.core.case import Case
-from salva.core.fingerprint import Json, derive_seed
+from salva.core.fingerprint import Json
 from salva.core.image import ImageRef
 from salva.core.judged import Rate
 from salva.core.observation import Detection, Detections, Observation, Reading, TextSpan
@@ -138,7 +138,7 @@ class Bench:
         )
 
     def _paint(self, trial: Trial) -> dict[str, Rendered]:
-        seed = derive_seed(self.seed, trial.case.case_id, trial.number)
+        seed = trial.case.seed(self.seed, trial.number)
         requests = [RenderRequest(prompt=prompt, seed=seed) for prompt in trial.case.prompts]
         rendered = self.painters[trial.hard, trial.fault].render(requests)
         return {request.prompt.role: unwrap(outcome) for request, outcome in zip(requests, rendered, strict=True)}

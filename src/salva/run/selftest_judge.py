@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import cast
 
 from salva.core.case import Case
-from salva.core.fingerprint import derive_seed
 from salva.core.observation import Answer, Observation
 from salva.core.protocols import LookRequest, Query, Rendered, RenderRequest
 from salva.core.scene import Scene, Thing
@@ -164,7 +163,7 @@ def _painted(n_pictures: int, seed: int) -> Iterator[tuple[str, Case, Rendered]]
         things = nameable(None, COLOURED) if fault == WRONG_COLOUR else nameable(None)
         for number in range(n_pictures):
             case = case_for(fault, number, seed, things, is_pair=False)
-            request = RenderRequest(prompt=case.prompts[0], seed=derive_seed(seed, case.case_id, number))
+            request = RenderRequest(prompt=case.prompts[0], seed=case.seed(seed, number))
             (rendered,) = works.render([request])
             yield fault, case, unwrap(rendered)
 
