@@ -28,6 +28,7 @@ ROOMS = {
     "judging": "which verdict speaks for a case, controls and tallies; no store, no threads",
     "suites/metalogic": "MetaLogic: cases, templates, tables",
     "suites/semvar": "SemVarBench: triples, files, its relation, tables and charts",
+    "suites/cfworld": "CF-World: groups of three levels, probes, files, its relation, tables and charts",
     "suites/faithfulness": "the TIFA-lite project: pairs, files, tables",
     "relations": "observations to conclusions, for several suites; pure functions",
     "metrics": "verdicts to tables, for several suites",

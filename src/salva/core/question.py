@@ -1,0 +1,61 @@
+"""A question about one picture, with what each score means and how much it weighs: what a graded prompt carries.
+
+Goes in and out of JSON here, so that cases, files of questions and stored runs hold one form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from salva.core.fingerprint import Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What somebody who looks at a picture is to grade, from 0 to 1."""
+
+    kind: str
+    """The dimension it belongs to, in a suite's own word: "integrity", "point", "logic"."""
+    text: str
+    criteria: tuple[tuple[float, str], ...] = ()
+    """Scores, the highest first, each with the sentence that says when it is given; empty where nobody wrote any."""
+    weight: float = 1.0
+    formula: str = ""
+    """What the question means, for a judge that reasons from scenes; others never see it."""
+
+    def __post_init__(self) -> None:
+        scores = [score for score, _ in self.criteria]
+        if any(not 0 <= score <= 1 for score in scores) or scores != sorted(set(scores), reverse=True):
+            raise ValueError(f"criteria run from the highest score to the lowest within 1 and 0, got {scores}")
+        if self.weight <= 0:
+            raise ValueError(f"a question's weight is {self.weight!r}; it must be above 0")
+
+    @property
+    def rule(self) -> str:
+        """The criteria in one line, as a judge reads them."""
+        return " ".join(f"{score:g}: {sentence}" for score, sentence in self.criteria)
+
+
+def question_to_json(question: Question) -> dict[str, Json]:
+    """The stored form of a question; a formula that is not there is left out."""
+    said: dict[str, Json] = {
+        "kind": question.kind,
+        "text": question.text,
+        "criteria": {f"{score:g}": sentence for score, sentence in question.criteria},
+        "weight": question.weight,
+    }
+    return {**said, "formula": question.formula} if question.formula else said
+
+
+def question_from_json(stored: Mapping[str, Json]) -> Question:
+    """The question a stored form stands for; ValueError or KeyError where it is none."""
+    criteria = cast(Mapping[str, str], stored.get("criteria") or {})
+    return Question(
+        kind=str(stored["kind"]),
+        text=str(stored["text"]),
+        criteria=tuple(sorted(((float(score), str(text)) for score, text in criteria.items()), reverse=True)),
+        weight=float(cast(float, stored.get("weight", 1.0))),
+        formula=str(stored.get("formula", "")),
+    )
