@@ -39,15 +39,17 @@ def option(
     target: bool = False,
     since: str = "",
     means: str = "",
+    reaches: bool = False,
 ) -> Any:
     """A field of an Options class.
 
     choices: the values allowed. target: filled from what follows the slash in a model string.
     since: the version that brought it, for an option that earlier runs did not have. means: ROLE.OPTION that is set
-    in its place, for one that has moved there; runs that were made with it keep it.
+    in its place, for one that has moved there; runs that were made with it keep it. reaches: its value names a file, a
+    program or an endpoint, which somebody else's run must not choose for us; a target always does.
     """
     metadata = {"help": help_text, "keyed": keyed, "choices": choices, "target": target}
-    metadata |= {"since": since, "means": means}
+    metadata |= {"since": since, "means": means, "reaches": reaches or target}
     return dataclasses.field(default=default, metadata=metadata)
 
 

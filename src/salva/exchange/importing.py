@@ -23,7 +23,7 @@ from salva.files.outfiles import write_bytes, write_text
 from salva.files.tables import csv_text
 from salva.store.blobs import store_error
 from salva.store.records import WHOLE
-from salva.store.runfile import write_run_file
+from salva.store.runfile import keep_run_file
 from salva.store.sqlite import open_run
 
 PROBLEMS_FILE = "import-problems.csv"
@@ -87,4 +87,5 @@ def _write(read_in: ReadIn, files: Sequence[Path], form: str, out: Path) -> None
     imported = Imported(form=form, files=tuple(sources), n_problems=len(read_in.problems), about=read_in.about)
     judged = Judged(asked=asked, leading=read_in.leading) if read_in.leading else None
     # Last, so that a folder with a run.json holds all that was read.
-    write_run_file(out, RunFile(asked=asked, imported=imported, judged=judged))
+    with open_run(out, "write") as store:
+        keep_run_file(store, RunFile(asked=asked, imported=imported, judged=judged))

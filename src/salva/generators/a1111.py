@@ -34,7 +34,7 @@ class A1111:
         """Which checkpoint, where, and the usual settings."""
 
         checkpoint: str = option("", "A checkpoint as the server lists it: title, name or hash.", target=True)
-        host: str = option("http://127.0.0.1:7860", "The server.", keyed=False)
+        host: str = option("http://127.0.0.1:7860", "The server.", keyed=False, reaches=True)
         negative: str = option("", "The negative prompt.")
         steps: int = option(30, "Steps.")
         guidance: float = option(7.5, "Guidance scale.")

@@ -36,7 +36,7 @@ class ComfyUi:
         """Which workflow, where, and what is filled in."""
 
         workflow: str = option("", "The workflow's file, saved in API format.", target=True)
-        host: str = option("http://127.0.0.1:8188", "The server.", keyed=False)
+        host: str = option("http://127.0.0.1:8188", "The server.", keyed=False, reaches=True)
         negative: str | None = option(None, "The negative prompt; not set: as the workflow has it.")
         width: int | None = option(None, "Width in pixels; not set: as the workflow has it.")
         height: int | None = option(None, "Height in pixels; not set: as the workflow has it.")

@@ -35,8 +35,12 @@ class FolderImages:
 
         path: str = option("", "The folder.", target=True)
         layout: str = option("auto", "How pictures are told apart; auto looks.", choices=("auto", *LAYOUTS))
-        listing: str = option("", "The manifest or list of prompts, where it has another name or lies elsewhere.")
-        missing: str = option("", f"Where to list what is missing; empty for {MISSING} in the folder.", keyed=False)
+        listing: str = option(
+            "", "The manifest or list of prompts, where it has another name or lies elsewhere.", reaches=True
+        )
+        missing: str = option(
+            "", f"Where to list what is missing; empty for {MISSING} in the folder.", keyed=False, reaches=True
+        )
 
     version: ClassVar[str] = "1"
     habits: ClassVar[Habits] = Habits(batch_size=4)

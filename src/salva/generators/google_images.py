@@ -47,7 +47,7 @@ class GoogleImages:
         """Which model, how it is asked, and what it costs."""
 
         model: str = option("", "The model's name, such as gemini-2.5-flash-image.", target=True)
-        base_url: str = option("", "The endpoint; empty for GEMINI_BASE_URL, else Google's own.")
+        base_url: str = option("", "The endpoint; empty for GEMINI_BASE_URL, else Google's own.", reaches=True)
         aspect_ratio: str = option("1:1", "Width to height; empty to leave it out.")
         send_seed: bool = option(True, "Send the seed to Gemini models; Imagen takes none.")
         price_usd: float | None = option(None, "What a picture costs; --max-cost needs it.", keyed=False)

@@ -35,7 +35,7 @@ class OpenAiImages:
         """Which model, how it is asked, and what it costs."""
 
         model: str = option("", "The model's name at the endpoint.", target=True)
-        base_url: str = option("", "The endpoint; empty for OPENAI_BASE_URL, else OpenAI's own.")
+        base_url: str = option("", "The endpoint; empty for OPENAI_BASE_URL, else OpenAI's own.", reaches=True)
         size: str = option("1024x1024", "Width x height, as the endpoint spells it; empty to leave it out.")
         quality: str = option("", "Such as low, high, standard or hd; empty for the endpoint's own choice.")
         style: str = option("", "DALL-E 3: vivid or natural; empty for the endpoint's own choice.")

@@ -55,7 +55,9 @@ class PocketOptions:
         "error", "What to do with a word it does not know: fail the prompt, or paint past the word.", choices=UNKNOWN
     )
     weights: str = option(
-        "", "A folder with painter-text.onnx, painter-canvas.onnx and painter.json to paint with; its own unless given."
+        "",
+        "A folder with painter-text.onnx, painter-canvas.onnx and painter.json to paint with; its own unless given.",
+        reaches=True,
     )
     threads: int = option(0, "Batches painted at once, one core each; 0 for all cores, at most 4.", keyed=False)
 

@@ -36,7 +36,9 @@ class AnswerOptions(AskingOptions):
     reading: str = option(
         "exact", "exact: two cats are wrong for a cat. at-least: they are not.", choices=("exact", "at-least")
     )
-    questions: str = option("", "A TIFA or DSG question file to ask from, in place of questions from the formulas.")
+    questions: str = option(
+        "", "A TIFA or DSG question file to ask from, in place of questions from the formulas.", reaches=True
+    )
     children: str = option(
         "if-parent-holds",
         "A question about a thing (its colour, its place): asked where the thing was found, or always.",

@@ -22,6 +22,11 @@ def environment() -> dict[str, Json]:
     }
 
 
+def salva_version() -> str | None:
+    """This salva's own version."""
+    return _version("salva")
+
+
 def _version(package: str) -> str | None:
     try:
         return version(package)

@@ -28,7 +28,7 @@ from salva.run.pipeline import flow_through, open_executor
 from salva.run.summary import RunSummary
 from salva.run.vocabulary import keep_names, known_names
 from salva.store.records import GATE
-from salva.store.runfile import read_run_file, write_run_file
+from salva.store.runfile import keep_run_file, read_run_file
 from salva.store.sqlite import RunStore, open_run
 
 
@@ -76,7 +76,7 @@ def judge_again(
         store.drop_meta(GATE)
         keep_rules(store, spec.relations)
         summary = flow_through(store, cast_, workplace, progress, counted, may_paint=False, vouch=vouch)
-        _write_down(directory, content, spec, _leading(store, cast_))
+        _write_down(store, content, spec, _leading(store, cast_))
     if summary.n_unpainted:
         progress.note(f"{summary.n_unpainted} cases are not painted yet; finish the run with its own command")
     for label in sorted(set(labels.values())):
@@ -151,10 +151,10 @@ def _leading(store: RunStore, cast_: Cast) -> dict[str, str]:
     return leading
 
 
-def _write_down(directory: Path, content: RunFile, spec: RunSpec, leading: Mapping[str, str]) -> None:
+def _write_down(store: RunStore, content: RunFile, spec: RunSpec, leading: Mapping[str, str]) -> None:
     """Say in run.json by which rules and eyes the run is judged now; nothing when they are its own."""
     now = spec.asked().redacted()
     asked = replace(content.asked, observers=now.observers, relations=now.relations, headline=now.headline)
     is_otherwise = asked.to_json() != content.asked.to_json()
     judged = Judged(asked=asked, leading=leading) if is_otherwise else None
-    write_run_file(directory, replace(content, judged=judged, schema=SCHEMA))
+    keep_run_file(store, replace(content, judged=judged, schema=SCHEMA))

@@ -17,12 +17,13 @@ from salva.errors import StoreError, UsageError
 from salva.run.summary import RunSummary
 from salva.run.vocabulary import keep_names
 from salva.store.reading import DATABASE
-from salva.store.runfile import read_run_file, write_run_file
+from salva.store.runfile import keep_run_file, read_run_file
 from salva.store.sqlite import RunStore, open_run
 
 FINISHED = "finished"
 _ASKED = "asked"
-_RULES = "rules"
+RULES = "rules"
+"""The note of a run on the rule that each relation judged by."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +67,22 @@ def asked_before(store: RunStore) -> RunFile | None:
         ) from error
 
 
+def asked_otherwise(stored: Asked, noted: Asked) -> str:
+    """What run.json says was asked and the store does not; empty where they agree on all that both speak of."""
+    for name in ("size", "repeats", "seed", "control", "only", "headline"):
+        if getattr(stored, name) != getattr(noted, name):
+            return f"{name} {getattr(stored, name)!r}"
+    before = {(part.role, part.name): part.options for part in noted.components()}
+    for part in stored.components():
+        options = before.get((part.role, part.name))
+        if options is None:
+            return f"the {part.role} {part.name!r}"
+        for option, value in part.options.items():
+            if option in options and options[option] != value:
+                return f"{part.role}.{option} {value!r}"
+    return ""
+
+
 def open_ledger(store: RunStore, spec: RunSpec, cast_: Cast, environment: Mapping[str, Json]) -> None:
     """Write down what is asked, who answers and where; under the run lock, before any work."""
     observers = (*spec.observers(), *((spec.colourist,) if spec.colourist else ()))
@@ -83,7 +100,7 @@ def open_ledger(store: RunStore, spec: RunSpec, cast_: Cast, environment: Mappin
         resumed_in=(*content.resumed_in, environment) if is_new_place else content.resumed_in,
         judged=None,
     )
-    write_run_file(store.directory, fresh)
+    keep_run_file(store, fresh)
     store.set_meta(_ASKED, spec.asked().redacted().to_json())
     packages = environment.get("packages")
     store.set_meta("salva_version", packages.get("salva") if isinstance(packages, dict) else None)
@@ -96,7 +113,7 @@ def open_ledger(store: RunStore, spec: RunSpec, cast_: Cast, environment: Mappin
 
 def keep_rules(store: RunStore, relations: Iterable[Binding]) -> None:
     """Drop the verdicts of every relation that is judged by other rules from now on: in one run, one rule each."""
-    stored = store.meta().get(_RULES)
+    stored = store.meta().get(RULES)
     before = stored if isinstance(stored, dict) else {}
     now = json.loads(json.dumps({binding.label: binding.identity() for binding in relations}))
     # In this order: whatever kills us in between, no verdict is left that its rule did not make.
@@ -104,7 +121,7 @@ def keep_rules(store: RunStore, relations: Iterable[Binding]) -> None:
     for label, rule in now.items():
         if label in before and before[label] != rule:
             store.drop_verdicts(label)
-    store.set_meta(_RULES, {**before, **now})
+    store.set_meta(RULES, {**before, **now})
     store.flush()
 
 

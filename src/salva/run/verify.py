@@ -1,6 +1,8 @@
-"""`salva verify`: every stored image against its digest and its id, every row against its key and its digest.
+"""`salva verify`: images and rows against their digests, run.json against the store, verdicts against what is stored.
 
-Reads only. A file without a row is no fault: a run that was killed between the two leaves one.
+Every image also against its id, and every row against its key. Reads only, and opens nothing outside the run. A file
+without a row is no fault: a run that was killed between the two leaves one. Whoever rewrites observations and digests
+together is not found out.
 """
 
 from __future__ import annotations
@@ -12,13 +14,18 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from salva.core.asked import RunFile
 from salva.core.fingerprint import fingerprint
+from salva.engine.cast import ROLE_ORDER
 from salva.engine.progress import Progress
 from salva.errors import StoreError
 from salva.hardware.cores import n_cores
 from salva.imaging.files import decode_picture
+from salva.run.ledger import asked_before, asked_otherwise
+from salva.run.recompute import Recomputed, recompute
 from salva.store.blobs import Blobs
 from salva.store.records import Status, StoredImage
+from salva.store.runfile import RUN_FILE, is_run_file_ours, read_run_file
 from salva.store.sqlite import RunStore, open_run
 
 _STAGE = "verifying"
@@ -37,6 +44,10 @@ class VerifyReport:
     """Image files no row knows; harmless, and used again when the run goes on."""
     n_without_digest: int = 0
     """Rows that an older salva stored: nobody can tell whether their content was changed."""
+    n_recomputed: int = 0
+    """Verdicts that were made anew and are the same."""
+    unchecked: tuple[str, ...] = ()
+    """What could not be checked here, a sentence each."""
 
     @property
     def is_sound(self) -> bool:
@@ -47,6 +58,11 @@ class VerifyReport:
 def verify(directory: Path, progress: Progress) -> VerifyReport:
     """Check everything a run has stored."""
     with open_run(directory) as store:
+        if not store.n_cases():
+            raise StoreError(
+                f"{str(store.path)!r} holds no cases, so there is nothing to check: the run was stopped before it had "
+                "any, or somebody emptied it; run it again, or restore the file from a copy"
+            )
         problems: list[str] = []
         n_images = _verify_images(store, problems, progress)
         n_rows = n_images
@@ -64,14 +80,41 @@ def verify(directory: Path, progress: Progress) -> VerifyReport:
             n_without_digest += is_right is None
             if is_right is False:
                 problems.append(f"table {table}, row {key}: its content is not what was written (its digest differs)")
+        content, recomputed = read_run_file(directory), Recomputed()
+        try:
+            problems += _run_file_problems(store, content)
+            recomputed = recompute(store, content) if content is not None else recomputed
+        except StoreError as error:
+            # What cannot be read has been said above or is said here; nothing can be made of it.
+            problems.append(str(error))
         orphans = tuple(i for i in store.blobs.stored_ids() if store.find_image(i) is None)
     return VerifyReport(
         n_images=n_images,
         n_rows=n_rows,
-        problems=tuple(problems),
+        problems=tuple(dict.fromkeys((*problems, *recomputed.problems))),
         orphans=orphans,
         n_without_digest=n_without_digest,
+        n_recomputed=recomputed.n_checked,
+        unchecked=recomputed.unchecked,
     )
+
+
+def _run_file_problems(store: RunStore, content: RunFile | None) -> Iterator[str]:
+    """How run.json differs from what the store knows of it."""
+    if content is None:
+        yield f"{RUN_FILE} is missing: nobody can tell what was asked"
+        return
+    if is_run_file_ours(store) is False:
+        yield f"{RUN_FILE} is not the text that salva wrote (its digest differs)"
+    known = {component.component_id for component in store.components()}
+    for part in content.components:
+        if part.role == "model" and part.component_id not in known:
+            yield f"{RUN_FILE} names the model {part.identity.get('name')!r}, whose work is not in this store"
+        elif part.role in ROLE_ORDER and fingerprint([part.role, dict(part.identity)]) not in known:
+            yield f"{RUN_FILE} names the {part.role} {part.identity.get('name')!r}, whose work is not in this store"
+    asked = asked_before(store)
+    if asked is not None and (differing := asked_otherwise(content.asked, asked.asked)):
+        yield f"{RUN_FILE} says that {differing} was asked, and the store says otherwise"
 
 
 def _verify_images(store: RunStore, problems: list[str], progress: Progress) -> int:

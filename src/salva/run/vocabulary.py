@@ -29,7 +29,7 @@ def known_names(detector: Binding | None, store: RunStore | None = None) -> froz
         return None
     component_id = Actor.of(detector).component_id
     if store is not None:
-        remembered = _remembered(store).get(component_id, [])
+        remembered = remembered_names(store).get(component_id, [])
         if remembered or any(component.component_id == component_id for component in store.components()):
             return frozenset(map(str, remembered)) or None
     built = build(detector)
@@ -52,10 +52,11 @@ def keep_names(store: RunStore, cast_: Cast) -> None:
         detector = perceivers.get("detector")
         if detector is not None and detector.about.names is Naming.LOADED and cast_.names is not None:
             names: list[Json] = [*sorted(cast_.names)]
-            store.set_meta(_NAMES, {**_remembered(store), detector.component_id: names})
+            store.set_meta(_NAMES, {**remembered_names(store), detector.component_id: names})
 
 
-def _remembered(store: RunStore) -> dict[str, list[Json]]:
+def remembered_names(store: RunStore) -> dict[str, list[Json]]:
+    """By component id, what the detectors of a run can name, where that is found in their weights."""
     kept = store.meta().get(_NAMES)
     rows = kept.items() if isinstance(kept, dict) else ()
     return {component_id: names for component_id, names in rows if isinstance(names, list)}

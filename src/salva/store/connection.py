@@ -40,7 +40,7 @@ def connect_for_writing(path: Path) -> sqlite3.Connection:
         raise translated(path, error) from error
     try:
         connection.row_factory = sqlite3.Row
-        checked_version(connection, path)
+        checked_version(connection, path, may_be_empty=True)
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA wal_autocheckpoint=4000")
@@ -95,10 +95,12 @@ def migrated_copy(connection: sqlite3.Connection, path: Path) -> sqlite3.Connect
     return copy
 
 
-def checked_version(connection: sqlite3.Connection, path: Path) -> int:
-    """The schema version of a store that is ours and not from the future."""
+def checked_version(connection: sqlite3.Connection, path: Path, *, may_be_empty: bool = False) -> int:
+    """The schema version of a store that is ours and not from the future; may_be_empty: whether one is made of it."""
     try:
         is_empty = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
+        if is_empty and not may_be_empty:
+            raise StoreError(f"{str(path)!r} is empty: it holds no run; restore it from a copy, or start the run anew")
         owner = connection.execute("PRAGMA application_id").fetchone()[0]
         version = schema_version(connection)
         if not is_empty and owner != APPLICATION_ID:

@@ -1,6 +1,7 @@
 """The file RUN/run.json; what it says is a RunFile.
 
-Replaced as a whole, so that a reader sees the old text or the new one and never half of one.
+Replaced as a whole, so that a reader sees the old text or the new one and never half of one. The store keeps the digest
+of its text, so that an edited one is found.
 """
 
 from __future__ import annotations
@@ -11,10 +12,14 @@ from pathlib import Path
 
 from salva.core.asked import RunFile
 from salva.core.blame import redact
+from salva.core.fingerprint import Json
 from salva.errors import StoreError
-from salva.store.blobs import store_error
+from salva.store.blobs import digest_of, store_error
+from salva.store.sqlite import RunStore
 
 RUN_FILE = "run.json"
+_DIGESTS = "run_file"
+"""The note of a run on its run.json: the digests of the last two texts, since a kill may leave either."""
 
 
 def read_run_file(directory: Path) -> RunFile | None:
@@ -33,11 +38,40 @@ def read_run_file(directory: Path) -> RunFile | None:
         ) from error
 
 
+def keep_run_file(store: RunStore, content: RunFile) -> None:
+    """Replace run.json, and note its digest in the store first."""
+    digest, known = digest_of(_text(content).encode()), _digests(store)
+    if known[-1:] != [digest]:
+        store.set_meta(_DIGESTS, [*known[-1:], digest])
+        store.flush()
+    write_run_file(store.directory, content)
+
+
+def is_run_file_ours(store: RunStore) -> bool | None:
+    """Whether run.json is a text that this store saw written; None for a run from before that was noted."""
+    known, path = _digests(store), store.directory / RUN_FILE
+    if not known:
+        return None
+    try:
+        return digest_of(path.read_bytes()) in known
+    except OSError as error:
+        raise store_error(path, error) from error
+
+
+def _digests(store: RunStore) -> list[Json]:
+    known = store.meta().get(_DIGESTS)
+    return known if isinstance(known, list) else []
+
+
+def _text(content: RunFile) -> str:
+    return redact(json.dumps(content.to_json(), indent=2, ensure_ascii=True, allow_nan=False, sort_keys=True)) + "\n"
+
+
 def write_run_file(directory: Path, content: RunFile) -> None:
     """Replace run.json, if it does not say the same already; no secret is written."""
     path = directory / RUN_FILE
     temporary = directory / f".{RUN_FILE}.tmp"
-    text = redact(json.dumps(content.to_json(), indent=2, ensure_ascii=True, allow_nan=False, sort_keys=True)) + "\n"
+    text = _text(content)
     try:
         if path.exists() and path.read_bytes() == text.encode():
             return

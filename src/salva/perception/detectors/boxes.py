@@ -47,7 +47,9 @@ class BoxOptions:
         "Whether kitten is counted as cat: by the reviewed table, also by WordNet, or not at all.",
         choices=WAYS,
     )
-    names_file: str = option("", "A table of names of your own, in place of the one that comes with salva.")
+    names_file: str = option(
+        "", "A table of names of your own, in place of the one that comes with salva.", reaches=True
+    )
 
     def __post_init__(self) -> None:
         for name in ("threshold", "nms_iou", "duplicate_iou"):

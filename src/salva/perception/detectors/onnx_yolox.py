@@ -55,7 +55,9 @@ class OnnxOptions(ScoredOptions):
     """What can be set with --set detector.NAME=VALUE."""
 
     model: str = option("", "The ONNX file.", target=True)
-    labels_file: str = option("", "Names of what it sees, one a line; else those in the file itself, else COCO's 80.")
+    labels_file: str = option(
+        "", "Names of what it sees, one a line; else those in the file itself, else COCO's 80.", reaches=True
+    )
     threshold: float = option(0.3, THRESHOLD_HELP, means="relation.threshold")
     nms_iou: float = option(
         0.45, "Of two boxes with one name that overlap by more, the weaker is dropped; 1 keeps all."

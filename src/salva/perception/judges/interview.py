@@ -55,6 +55,7 @@ class ChatOptions(InterviewOptions):
     base_url: str = option(
         "",
         "The endpoint; empty for OPENAI_BASE_URL, ANTHROPIC_BASE_URL or GEMINI_BASE_URL, else the maker's own.",
+        reaches=True,
     )
     structured: str = option(
         "auto",

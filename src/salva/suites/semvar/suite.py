@@ -33,10 +33,10 @@ class SemVarOptions:
     """Where the triples are."""
 
     path: tuple[str, ...] = option(
-        (), "Files or folders of triples, tab-separated or JSON lines; the embedded set unless given."
+        (), "Files or folders of triples, tab-separated or JSON lines; the embedded set unless given.", reaches=True
     )
     categories: tuple[str, ...] = option(
-        (), "Files or folders with one file per category; a folder in suite.path finds its own."
+        (), "Files or folders with one file per category; a folder in suite.path finds its own.", reaches=True
     )
 
     def __post_init__(self) -> None:
