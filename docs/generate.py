@@ -15,7 +15,7 @@ import click
 
 from salva.cli.main import COMMANDS, salva
 from salva.core.about import about_of, options_of
-from salva.core.options import described
+from salva.core.options import described, fields_of
 from salva.registry import BUILT_IN, ROLES, load
 
 DOCS = Path(__file__).parent
@@ -86,12 +86,12 @@ def _options_table(role: str, options: type) -> list[str]:
     if not dataclasses.fields(options):
         return []
     lines = ["| option | default | what it does | part of the key |", "|---|---|---|---|"]
-    for field in dataclasses.fields(options):
+    for name, field in fields_of(options).items():
         default, text = described(field)
         is_keyed = field.metadata.get("keyed", True) and role not in ("importer", "exporter")
         keyed = "yes" if is_keyed else "no"
         shown = f"`{default}`" if default else ""
-        lines.append(f"| `{role}.{field.name}` | {shown} | {text} | {keyed} |")
+        lines.append(f"| `{role}.{name}` | {shown} | {text} | {keyed} |")
     return [*lines, ""]
 
 

@@ -193,7 +193,7 @@ def suite_about(name: str) -> About:
 
 def usual_score(asked: Asked) -> float | None:
     """The score that a run's detector has on its own ground, where it says so."""
-    name = next((observer.name for observer in asked.observers if observer.role == "detector"), "")
+    name = next((o.typed or o.name for o in asked.observers if o.role == "detector"), "")
     return _said_by("detector", name.partition("/")[0]).usual_score if name else None
 
 
@@ -218,12 +218,13 @@ def bind(spec: ComponentSpec) -> Binding:
     target = target_field(options_class)
     if spec.target:
         if target is None:
-            raise UsageError(f"the {spec.role} {spec.name!r} takes nothing after a slash, got {spec.label!r}")
+            raise UsageError(f"the {spec.role} {spec.name!r} takes nothing after a slash, got {spec.typed!r}")
         given[target] = spec.target
     elif target is not None and target not in given and not options_class.__dataclass_fields__[target].default:
         raise UsageError(f"the {spec.role} {spec.name!r} needs something after a slash: {spec.name}/<{target}>")
     options = parse_options(options_class, given, spec.role)
-    return _pinned(Binding(role=spec.role, label=spec.label, component=component, options=options))
+    binding = Binding(role=spec.role, label=spec.label, component=component, options=options, group=spec.group)
+    return _pinned(replace(binding, typed=spec.typed if spec.alias else ""))
 
 
 def colourist() -> Binding:

@@ -26,7 +26,10 @@ from salva.core.observation import (
     observation_to_json,
 )
 from salva.core.options import keyed_options, option, parse_options
+from salva.core.protocols import Query
+from salva.core.question import Question
 from salva.errors import UsageError
+from salva.store.records import query_from_json, query_to_json, render_key
 
 _fraction = st.floats(0, 1)
 _box = st.tuples(_fraction, _fraction, _fraction, _fraction)
@@ -156,3 +159,35 @@ def test_a_wrong_option_says_what_was_wanted(name: str, value: str, message: str
 def test_only_options_that_change_outcomes_are_part_of_the_key() -> None:
     assert "threads" not in keyed_options(_Options())
     assert keyed_options(_Options())["names"] == ["a"]
+
+
+def test_questions_and_words_passed_over_are_stored_and_absent_where_there_are_none() -> None:
+    asked = Question(kind="point", text="Is it blue?", criteria=((1.0, "blue"), (0.0, "not")), weight=15, formula="x")
+    case = Case(
+        case_id="c",
+        suite="s",
+        category="k",
+        relation="r",
+        prompts=(
+            Prompt(role="l1", text="a cat", questions=(asked,), passes_over=True),
+            Prompt(role="l2", text="a dog"),
+        ),
+    )
+    stored = case_to_json(case)
+    assert case_from_json(json.loads(json.dumps(stored))) == case
+    assert stored["prompts"][1] == {"role": "l2", "text": "a dog", "formula": None}  # type: ignore[index, call-overload]  # JSON
+
+
+def test_a_query_without_criteria_is_stored_as_it_always_was() -> None:
+    plain = Query(role="judge", kind="grade", questions=("a?",))
+    assert query_to_json(plain) == {"role": "judge", "kind": "grade", "questions": ["a?"]}
+    ruled = Query(role="judge", kind="grade", questions=("a?",), criteria=("1: a",), rubric="fact")
+    assert query_from_json(json.loads(json.dumps(query_to_json(ruled)))) == ruled
+    assert render_key("m", "a", None, 1, 0) == fingerprint(["m", "a", None, 1, 0])
+    assert render_key("m", "a", None, 1, 0, passes_over=True) != render_key("m", "a", None, 1, 0)
+
+
+def test_reasons_survive_the_store() -> None:
+    answer = Answer(text="", scores={"q1": 1.0}, reasons={"q1": "it is there"})
+    assert observation_from_json(json.loads(json.dumps(observation_to_json(answer)))) == answer
+    assert "reasons" not in observation_to_json(Answer(text="", scores={"q1": 1.0}))

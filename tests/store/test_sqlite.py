@@ -246,7 +246,7 @@ def broken_by(tmp_path: Path, statement: str) -> Path:
 @pytest.mark.parametrize(
     ("statement", "told"),
     [
-        ("PRAGMA user_version = 99", r"has schema 99, .* up to 2; it was written by a newer salva: install"),
+        ("PRAGMA user_version = 99", r"has schema 99, .* up to 3; it was written by a newer salva: install"),
         ("PRAGMA application_id = 7", "not one of salva's"),
         ("ALTER TABLE verdicts DROP COLUMN reason", r"lacks verdicts\.reason: somebody edited it"),
         ("DROP TABLE images", r"lacks images\.image_id"),

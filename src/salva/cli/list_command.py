@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 import click
@@ -76,7 +75,7 @@ def _tell_one(kind: str, name: str) -> None:
         click.echo(f"{law.name} ({law.family}): {law.left} = {law.right}\n{law.summary}")
         return
     from salva.core.about import about_of, options_of
-    from salva.core.options import described
+    from salva.core.options import described, fields_of
     from salva.registry import load
 
     role = _ROLES[kind]
@@ -89,9 +88,9 @@ def _tell_one(kind: str, name: str) -> None:
         click.echo(f"names:    {about.names if isinstance(about.names, str) else ', '.join(about.names)}")
     if about.licence:
         click.echo(f"licence:  {about.licence}")
-    for field in fields(options_of(component)):
+    for option, field in fields_of(options_of(component)).items():
         default, text = described(field)
-        click.echo(f"{role}.{field.name}={default}\n    {text}")
+        click.echo(f"{role}.{option}={default}\n    {text}")
 
 
 def _first_line(component: type[Any]) -> str:

@@ -36,21 +36,43 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedComponent:
-    """A component by its name as typed, and its options."""
+    """A component by what it is called, and its options."""
 
     role: str
     name: str
+    """As typed, unless the user gave it another name."""
     options: Mapping[str, Json] = field(default_factory=dict)
+    typed: str = ""
+    """Its name as typed, where the user calls it otherwise."""
+    group: str = ""
+    """What other models it is shown together with; no part of what a run is known by."""
+
+    @property
+    def spelled(self) -> str:
+        """As a flag takes it: openai/gpt, or strict=openai/gpt."""
+        return f"{self.name}={self.typed}" if self.typed else self.name
+
+    @property
+    def prefix(self) -> str:
+        """What its options are set under: its role, or its own name where the user gave it one."""
+        return self.name if self.typed else self.role
 
     def to_json(self) -> dict[str, Json]:
         """As run.json lists it, under its role."""
-        return {"name": self.name, "options": dict(self.options)}
+        said = {name: value for name, value in (("typed", self.typed), ("group", self.group)) if value}
+        return {"name": self.name, "options": dict(self.options), **said}
 
     @classmethod
     def from_json(cls, role: str, value: Json) -> AskedComponent:
         """From where run.json lists the components of a role."""
         content = _object(value, f"a {role}")
-        return cls(role=role, name=_get(content, "name", str), options=_get(content, "options", dict))
+        return cls(
+            role=role,
+            name=_get(content, "name", str),
+            options=_get(content, "options", dict),
+            typed=_get(content, "typed", str, ""),
+            group=_get(content, "group", str, ""),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +110,7 @@ class Asked:
         """The same less the options that stand at their default, and less the relations that have no other."""
 
         def less(component: AskedComponent) -> AskedComponent:
-            standing = defaults(component.role, component.name)
+            standing = defaults(component.role, component.typed or component.name)
             options = {k: v for k, v in component.options.items() if k not in standing or standing[k] != v}
             return replace(component, options=options)
 
@@ -102,18 +124,24 @@ class Asked:
 
     def words(self) -> Choice:
         """In the words of the command line, where an option of relations goes to all that know it."""
-        words: dict[str, Json] = {"suite": self.suite.name, "model": [model.name for model in self.models]}
+        words: dict[str, Json] = {"suite": self.suite.name, "model": [model.spelled for model in self.models]}
         for role in sorted({observer.role for observer in self.observers}):
-            words[role] = list[Json](sorted(observer.name for observer in self.observers if observer.role == role))
+            words[role] = list[Json](sorted(observer.spelled for observer in self.observers if observer.role == role))
         words |= {"size": self.size, "repeats": self.repeats, "seed": self.seed, "control": self.control}
         words |= {"only": [list(pair) for pair in self.only], "relation": self.headline}
         if self.imported:
             words["imported"] = self.imported
         for component in self.components():
             for option, value in component.options.items():
-                if words.setdefault(f"{component.role}.{option}", value) != value:
+                if words.setdefault(f"{component.prefix}.{option}", value) != value:
                     words[f"{component.role}.{option} of {component.name}"] = value
         return words
+
+    def regrouped(self, now: Asked) -> Asked:
+        """With models shown together as somebody else says; nothing is painted or judged anew for that."""
+        groups = {model.name: model.group for model in now.models}
+        models = (replace(model, group=groups.get(model.name, model.group)) for model in self.models)
+        return replace(self, models=tuple(models))
 
     def redacted(self) -> Asked:
         """As it may be stored."""
@@ -173,6 +201,8 @@ class Resolved:
     identity: Mapping[str, Json]
     component_id: str = ""
     """For a model: the key its pictures are stored under."""
+    label: str = ""
+    """What an observer is called, where that is not its name as typed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -311,7 +341,7 @@ def _by_role(components: tuple[Resolved, ...]) -> dict[str, Json]:
     return {
         "suite": dict(next(suites).identity),
         "models": [{**model.identity, "component_id": model.component_id} for model in models],
-        "observers": {f"{eye.role}:{eye.identity['name']}": dict(eye.identity) for eye in observers},
+        "observers": {f"{eye.role}:{eye.label or eye.identity['name']}": dict(eye.identity) for eye in observers},
         "relations": [dict(relation.identity) for relation in relations],
     }
 
@@ -319,15 +349,18 @@ def _by_role(components: tuple[Resolved, ...]) -> dict[str, Json]:
 def _resolved(content: dict[str, Json]) -> Iterator[Resolved]:
     if not content:
         return
-    listed = [("suite", _get(content, "suite", dict))]
-    listed += [("model", model) for model in _get(content, "models", list)]
-    listed += [(key.partition(":")[0], part) for key, part in _get(content, "observers", dict).items()]
-    listed += [("relation", relation) for relation in _get(content, "relations", list)]
-    for role, part in listed:
+    listed = [("suite:", _get(content, "suite", dict))]
+    listed += [("model:", model) for model in _get(content, "models", list)]
+    listed += list(_get(content, "observers", dict).items())
+    listed += [("relation:", relation) for relation in _get(content, "relations", list)]
+    for key, part in listed:
+        role, _, label = key.partition(":")
         identity = _object(part, f"a {role} of 'components'")
         component_id = _get(identity, "component_id", str, "")
         rest = {name: value for name, value in identity.items() if name != "component_id"}
-        yield Resolved(role=role, identity=rest, component_id=component_id)
+        yield Resolved(
+            role=role, identity=rest, component_id=component_id, label=label if label != rest.get("name") else ""
+        )
 
 
 def _label(value: Json) -> tuple[str, str]:

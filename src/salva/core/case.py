@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from salva.core.fingerprint import Json, derive_seed
 from salva.core.mutation import Mutation, mutation_from_json, mutation_to_json
+from salva.core.question import Question, question_from_json, question_to_json
 
 SEVERAL_WORLDS = "several-worlds"
 """The finding that more than one picture is right for a prompt, so two right pictures may differ."""
@@ -24,6 +26,10 @@ class Prompt:
     text: str
     formula: str | None = None
     """In the logic core's notation; models other than the painter never see it."""
+    questions: tuple[Question, ...] = ()
+    """What its picture is graded on, where the suite says so."""
+    passes_over: bool = False
+    """Whether a model with few words may pass over those it does not know; models that know any word never see it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +110,7 @@ def case_to_json(case: Case) -> dict[str, Json]:
         "case_id": case.case_id,
         "suite": case.suite,
         "category": case.category,
-        "prompts": [{"role": p.role, "text": p.text, "formula": p.formula} for p in case.prompts],
+        "prompts": [_prompt_to_json(prompt) for prompt in case.prompts],
         "relation": case.relation,
         "labels": dict(case.labels),
         "cluster": case.cluster,
@@ -119,10 +125,22 @@ def case_to_json(case: Case) -> dict[str, Json]:
     }
 
 
+def _prompt_to_json(prompt: Prompt) -> dict[str, Json]:
+    stored: dict[str, Json] = {"role": prompt.role, "text": prompt.text, "formula": prompt.formula}
+    if prompt.questions:
+        stored["questions"] = [question_to_json(question) for question in prompt.questions]
+    return {**stored, "passes_over": True} if prompt.passes_over else stored
+
+
+def _prompt_from_json(stored: dict[str, Any]) -> Prompt:
+    questions = tuple(question_from_json(question) for question in stored.get("questions", ()))
+    return Prompt(**{**stored, "questions": questions})
+
+
 def case_from_json(stored: Mapping[str, Json]) -> Case:
     """The case a stored form stands for."""
     fields: dict[str, object] = dict(stored)
-    prompts = tuple(Prompt(**prompt) for prompt in fields.pop("prompts"))  # type: ignore[attr-defined]  # JSON has no field types
+    prompts = tuple(_prompt_from_json(prompt) for prompt in fields.pop("prompts"))  # type: ignore[attr-defined]  # JSON has no field types
     findings = tuple(
         Finding(**{**finding, "subject": tuple(finding["subject"])})
         for finding in fields.pop("findings")  # type: ignore[attr-defined]  # as above

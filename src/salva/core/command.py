@@ -16,9 +16,10 @@ def command_for(case: Case, model: str, chosen: Asked) -> str:
     """
     if chosen.imported or not chosen.size:
         return ""
-    words = ["salva", "run", case.suite, "--model", model]
+    painter = next((component.spelled for component in chosen.models if component.name == model), model)
+    words = ["salva", "run", case.suite, "--model", painter]
     for observer in chosen.observers:
-        words += [f"--{observer.role}", observer.name]
+        words += [f"--{observer.role}", observer.spelled]
     # A role nobody played must be said too: the command line has observers of its own by default.
     for role in ("detector", "reader"):
         if f"--{role}" not in words:
@@ -30,7 +31,7 @@ def command_for(case: Case, model: str, chosen: Asked) -> str:
     for name, value in case.labels.items():
         words += ["--only", f"{name}={value}"]
     settings = [
-        f"{component.role}.{option}={as_typed(value)}"
+        f"{component.prefix}.{option}={as_typed(value)}"
         for component in chosen.components()
         if component.role != "model" or component.name == model
         for option, value in component.options.items()

@@ -89,6 +89,8 @@ class Answer:
     """What it cost: n_calls, input_tokens, output_tokens, cost_usd, as far as known."""
     snapshot: str = ""
     """The model that answered, as its endpoint names it."""
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    """grade with criteria: why each score was given, as far as the judge said so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +122,7 @@ def observation_to_json(observation: Observation) -> dict[str, Json]:
             read: list[Json] = [{"text": s.text, "score": s.score, "box": [*s.box]} for s in spans]
             return {"kind": "reading", "spans": read, **{name: value for name, value in extras.items() if value}}
         case Answer():
-            return {
+            answered: dict[str, Json] = {
                 "kind": "answer",
                 "text": observation.text,
                 "scores": dict(observation.scores),
@@ -129,6 +131,7 @@ def observation_to_json(observation: Observation) -> dict[str, Json]:
                 "usage": dict(observation.usage),
                 "snapshot": observation.snapshot,
             }
+            return {**answered, "reasons": dict(observation.reasons)} if observation.reasons else answered
         case Vector(values=values):
             return {"kind": "vector", "values": [*values]}
 
@@ -164,6 +167,7 @@ def observation_from_json(stored: Mapping[str, Json]) -> Observation:
                 problem=str(stored["problem"]),
                 usage=cast(dict[str, float], stored["usage"]),
                 snapshot=str(stored["snapshot"]),
+                reasons=cast(dict[str, str], stored.get("reasons", {})),
             )
         case "vector":
             return Vector(values=tuple(cast(list[float], stored["values"])))

@@ -53,22 +53,28 @@ def option(
     return dataclasses.field(default=default, metadata=metadata)
 
 
+def fields_of(options_class: type[Any]) -> dict[str, dataclasses.Field[Any]]:
+    """Options by what they are called; a word that Python keeps for itself has an underscore in the code alone."""
+    return {field.name.rstrip("_"): field for field in dataclasses.fields(options_class)}
+
+
 def parse_options(options_class: type[Any], given: Mapping[str, str], owner: str, base: Any = None) -> Any:
     """An Options object from strings such as --set gives; a wrong name or value is a UsageError.
 
     base: an Options object that says what is not given.
     """
-    fields = {field.name: field for field in dataclasses.fields(options_class)}
+    fields = fields_of(options_class)
     hints = typing.get_type_hints(options_class)
     values: dict[str, object] = {}
     for name, text in given.items():
         if name not in fields:
             raise unknown_name(f"option of {owner}", name, fields)
-        value = _parse_value(text, hints[name], f"{owner}.{name}")
+        field = fields[name].name
+        value = _parse_value(text, hints[field], f"{owner}.{name}")
         choices = fields[name].metadata.get("choices", ())
         if choices and value not in choices:
             raise UsageError(f"{owner}.{name} is {text!r}; it can be {', '.join(choices)}")
-        values[name] = value
+        values[field] = value
     try:
         return options_class(**values) if base is None else dataclasses.replace(base, **values)
     except (ValueError, TypeError) as error:
@@ -80,7 +86,7 @@ def keyed_options(options: Any) -> dict[str, Json]:
     fields = _keyed_fields(type(options))
     values = [(field, getattr(options, field.name)) for field in fields]
     return {
-        field.name: _to_json(value)
+        field.name.rstrip("_"): _to_json(value)
         for field, value in values
         if not field.metadata.get("since") or value != field.default
     }
@@ -89,7 +95,8 @@ def keyed_options(options: Any) -> dict[str, Json]:
 def default_options(options_class: type[Any], label: str = "") -> dict[str, Json]:
     """What the keyed options are when nobody sets them; label: a name as typed, whose target fills one of them."""
     fields = _keyed_fields(options_class)
-    values = {field.name: _to_json(field.default) for field in fields if field.default is not dataclasses.MISSING}
+    said = [field for field in fields if field.default is not dataclasses.MISSING]
+    values = {field.name.rstrip("_"): _to_json(field.default) for field in said}
     target, text = target_field(options_class), label.partition("/")[2]
     return {**values, target: text} if target and text else values
 

@@ -70,6 +70,10 @@ class Query:
     """The answers a question allows; empty for any."""
     questions: tuple[str, ...] = ()
     """What is graded, one by one."""
+    criteria: tuple[str, ...] = ()
+    """When each score is given, one text for each question; with them a judge gives a reason before each score."""
+    rubric: str = ""
+    """How strictly a judge in words is to grade, by name; empty leaves it to the judge."""
     formulas: tuple[str, ...] = ()
     """What the text (score), each choice (answer) or each question (grade) means, for judges that reason from
     scenes; others never see it and their key leaves it out."""

@@ -23,11 +23,20 @@ class ComponentSpec:
     """What follows the first slash of a model string."""
     options: Mapping[str, str] = field(default_factory=dict)
     """As given with --set, without the role."""
+    alias: str = ""
+    """What the user calls it, as in strict=openai/gpt; empty for its name as typed."""
+    group: str = ""
+    """What other models it is shown together with."""
+
+    @property
+    def typed(self) -> str:
+        """Its name as typed, whatever it is called."""
+        return f"{self.name}/{self.target}" if self.target else self.name
 
     @property
     def label(self) -> str:
-        """How the component is called in tables: its name as typed."""
-        return f"{self.name}/{self.target}" if self.target else self.name
+        """How the component is called in tables."""
+        return self.alias or self.typed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,12 +45,17 @@ class Binding:
 
     role: str
     label: str
+    """What it is called: its name as typed, unless the user gave it another."""
     component: Any
     """A class, or what is called as one and says the same of itself."""
     options: Any
     """An instance of the component's Options class."""
     weights: str = ""
     """Pins whatever was trained or downloaded; empty for components that are code alone."""
+    typed: str = ""
+    """Its name as typed, where the user calls it otherwise."""
+    group: str = field(default="", compare=False)
+    """What other models it is shown together with; changes no outcome."""
 
     @property
     def about(self) -> About:
@@ -54,11 +68,17 @@ class Binding:
 
     def asked(self) -> AskedComponent:
         """As it was asked for, without versions."""
-        return AskedComponent(role=self.role, name=self.label, options=keyed_options(self.options))
+        options = keyed_options(self.options)
+        return AskedComponent(role=self.role, name=self.label, options=options, typed=self.typed, group=self.group)
 
     def identity(self) -> dict[str, Json]:
-        """Everything about this component that can change an outcome."""
-        return {**self.asked().to_json(), "version": str(self.component.version), "weights": self.weights}
+        """Everything about this component that can change an outcome; what the user calls it cannot."""
+        return {
+            "name": self.typed or self.label,
+            "options": keyed_options(self.options),
+            "version": str(self.component.version),
+            "weights": self.weights,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +141,7 @@ class RunSpec:
 
     def defaults(self, role: str, name: str) -> dict[str, Json]:
         """A component's options when only its name is typed; none where it is not of this run."""
-        bound = (b for b in self.bindings() if (b.role, b.label) == (role, name))
+        bound = (b for b in self.bindings() if (b.role, b.typed or b.label) == (role, name))
         return next((default_options(type(b.options), name) for b in bound), {})
 
     def directory_name(self) -> str:

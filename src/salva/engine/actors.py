@@ -68,7 +68,10 @@ class Actor:
     def render_key(self, request: RenderRequest) -> str:
         """The key of a picture it paints."""
         formula = request.prompt.formula if self.about.sees_formula else None
-        return render_key(self.component_id, request.prompt.text, formula, request.seed, request.repeat)
+        return render_key(
+            *(self.component_id, request.prompt.text, formula, request.seed, request.repeat),
+            passes_over=request.prompt.passes_over,
+        )
 
     def keyed_query(self, query: Query) -> Query:
         """A query without what this perceiver never sees."""
@@ -76,6 +79,8 @@ class Actor:
             query = replace(query, labels=())
         if query.formulas and not self.about.sees_formula:
             query = replace(query, formulas=())
+        if self.about.needs_formulas and (query.criteria or query.rubric):
+            query = replace(query, criteria=(), rubric="")
         return query
 
     def look_key(self, image_id: str, query: Query, given: Mapping[str, str]) -> str:

@@ -80,6 +80,7 @@ class RenderJob:
             image_id=image_id,
             provenance=provenance or {},
             error=error,
+            passes_over=self.request.prompt.passes_over,
         )
 
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from salva.assets.files import asset_digest, asset_path, read_asset
 from salva.core.about import About, Habits
 from salva.core.blame import translating
+from salva.core.case import Prompt
 from salva.core.fingerprint import Json
 from salva.core.image import Picture
 from salva.core.options import option
@@ -112,7 +113,7 @@ class Pocket:
         notes: dict[int, dict[str, Json]] = {}
         for i, request in enumerate(requests):
             try:
-                rows[i], strangers = self._read(request.prompt.text)
+                rows[i], strangers = self._read(request.prompt)
             except SalvaError as error:
                 outcomes[i] = error
                 continue
@@ -130,9 +131,19 @@ class Pocket:
                 outcomes[i] = Rendered(picture=picture, provenance=notes[i])
         return [outcomes[i] for i in range(len(requests))]
 
-    def _read(self, text: str) -> tuple[list[int], tuple[str, ...]]:
-        """The prompt's word numbers, and the words that were painted past."""
-        words = read_words(text)
+    def _read(self, prompt: Prompt) -> tuple[list[int], tuple[str, ...]]:
+        """The prompt's word numbers, and the words that were painted past; those it may pass over leave no trace."""
+        text, words = prompt.text, read_words(prompt.text)
+        if prompt.passes_over:
+            strangers = self._vocabulary.strangers(words)
+            return self._encode([word for word in words if word not in strangers], text), strangers
+        row = self._encode(words, text)
+        strangers = self._vocabulary.strangers(words)
+        if strangers and not self._ignores_unknown:
+            raise BackendError(self._vocabulary.explain(strangers), is_retryable=False)
+        return row, strangers
+
+    def _encode(self, words: Sequence[str], text: str) -> list[int]:
         most = self._vocabulary.most_words
         if len(words) > most:
             raise BackendError(
@@ -140,10 +151,7 @@ class Pocket:
                 "shorten it",
                 is_retryable=False,
             )
-        strangers = self._vocabulary.strangers(words)
-        if strangers and not self._ignores_unknown:
-            raise BackendError(self._vocabulary.explain(strangers), is_retryable=False)
-        return self._vocabulary.encode(words), strangers
+        return self._vocabulary.encode(words)
 
     def _paint(self, rows: Sequence[Sequence[int]], seeds: Sequence[int]) -> list[Picture]:
         """Pictures of one batch; places that nobody needs are filled with the empty sentence."""

@@ -6,11 +6,13 @@ The command line and the Python API meet here. Nothing is loaded and nothing is 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from salva.core.about import about_of, options_of
 from salva.core.asked import CANARY, OFF, ON, Asked
-from salva.core.options import as_typed, value_of
+from salva.core.fingerprint import fingerprint
+from salva.core.options import as_typed, fields_of, value_of
 from salva.core.spec import Binding, ComponentSpec, RunSpec
 from salva.errors import UsageError, unknown_name
 from salva.registry import BUILT_IN, bind, colourist, defaults, entries, load, suite_about
@@ -20,6 +22,11 @@ NOBODY = "none"
 """What stands for a role left empty."""
 DEFAULTS = {"model": "pocket", "detector": NOBODY, "reader": "rapidocr", "embedder": NOBODY, "judge": NOBODY}
 """Who plays a role when neither the user nor the suite nor every model names anyone."""
+ROLES = (*SETTABLE, "executor", "metric", "importer", "exporter")
+"""What nobody may be called."""
+GROUP = "group"
+"""The setting of a model with a name that says what others it is shown together with."""
+_NAMED = re.compile(r"([A-Za-z0-9][\w.-]*)=(.+)", re.ASCII)
 Kept = Mapping[tuple[str, str], Mapping[str, str]]
 """Role and name of a component to the options it had in a run."""
 
@@ -30,6 +37,7 @@ class Ask:
 
     suite: str
     models: tuple[str, ...] = ()
+    """Each as typed, or NAME=SPEC; so are judges."""
     detector: str = ""
     reader: str = ""
     embedder: str = ""
@@ -43,7 +51,22 @@ class Ask:
     relation: str = ""
     reading: str = ""
     settings: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    """ROLE.OPTION to value, as --set gives them."""
+    """ROLE.OPTION to value, or NAME.OPTION for one that has a name, as --set gives them."""
+
+    def names(self) -> frozenset[str]:
+        """What models and judges are called by the user."""
+        return frozenset(alias for text in (*self.models, *self.judges) if (alias := split_name(text)[0]))
+
+
+def split_name(text: str) -> tuple[str, str]:
+    """A component's string as the name the user gives it, empty for none, and what it stands for."""
+    named = _NAMED.fullmatch(text)
+    if named is None:
+        return "", text
+    alias, spec = named.groups()
+    if alias in ROLES or "=" in spec.partition("/")[0]:
+        raise UsageError(f"{text!r}: NAME=SPEC wants a name that is no role's ({', '.join(ROLES)}), and one alone")
+    return alias, spec
 
 
 def split_settings(pairs: Iterable[str]) -> dict[str, str]:
@@ -78,7 +101,7 @@ def by_published_rule(ask: Ask) -> tuple[Ask, str]:
 
 def make_spec(ask: Ask, made: Asked | None = None) -> RunSpec:
     """Bind every component of an ask; one that a run was made with has the options it had, unless others are set."""
-    by_role = settings_by_role(ask.settings)
+    by_role = settings_by_role(ask.settings, ask.names())
     kept = _options_of(made) if made else {}
     if ask.reading:
         by_role["relation"].setdefault("reading", ask.reading)
@@ -95,7 +118,7 @@ def make_spec(ask: Ask, made: Asked | None = None) -> RunSpec:
         if not named and by_role[role]:
             option = next(iter(by_role[role]))
             raise UsageError(f"{role}.{option} is set, but this run has no {role}; name one with --{role}")
-        return bind_each(role, named, by_role[role], kept)
+        return bind_each(role, named, by_role[role], kept, by_role)
 
     def one(role: str, text: str) -> Binding | None:
         return next(iter(some(role, (text,) if text else ())), None)
@@ -104,10 +127,10 @@ def make_spec(ask: Ask, made: Asked | None = None) -> RunSpec:
     chosen = {**DEFAULTS, **_observers_of(models), **suite.about.defaults}
     if not models:
         raise UsageError("no model given; name one with --model")
-    if len({binding.label for binding in models}) != len(models):
-        raise UsageError(f"a model is named twice: {', '.join(ask.models)}")
+    _refuse_doubles("model", models, ask.models)
     detector, reader, embedder = one("detector", ask.detector), one("reader", ask.reader), one("embedder", ask.embedder)
     judges = some("judge", ask.judges)
+    _refuse_doubles("judge", judges, ask.judges)
     roles = {b.role for b in (detector, reader, embedder, *judges) if b is not None}
     is_open = not ask.detector and detector is None
     notes += [f"{b.label}: {b.about.licence}" for b in (detector, reader, embedder, *judges) if b and b.about.licence]
@@ -136,6 +159,20 @@ def make_spec(ask: Ask, made: Asked | None = None) -> RunSpec:
     )
 
 
+def _refuse_doubles(role: str, bindings: Sequence[Binding], texts: Sequence[str]) -> None:
+    """Refuse one name for two, and two names for one and the same."""
+    if len({binding.label for binding in bindings}) != len(bindings):
+        raise UsageError(f"a {role} is named twice: {', '.join(texts)}")
+    by_identity: dict[str, str] = {}
+    for binding in bindings:
+        other = by_identity.setdefault(fingerprint(binding.identity()), binding.label)
+        if other != binding.label:
+            raise UsageError(
+                f"{other} and {binding.label} are the same {role} with the same options; set one of them otherwise, "
+                f"as in --set {binding.label}.OPTION=VALUE"
+            )
+
+
 def _observers_of(models: Sequence[Binding]) -> dict[str, str]:
     """Who looks at the pictures of these models by default: whom all of them name."""
     first, *others = [binding.about.defaults for binding in models] or [{}]
@@ -156,7 +193,7 @@ def check_threshold(relations: Iterable[Binding], floor: float, who_keeps: str, 
 def move_settings(role: str, texts: Sequence[str], by_role: Mapping[str, dict[str, str]]) -> Iterator[str]:
     """Put the settings of options that have moved where they are read now; a sentence for each."""
     for text in texts:
-        for field in dataclasses.fields(options_of(load(role, text.partition("/")[0]))):
+        for field in dataclasses.fields(options_of(load(role, _component(text)))):
             moved_to = field.metadata.get("means", "")
             if not moved_to or field.name not in by_role[role]:
                 continue
@@ -171,22 +208,46 @@ def move_settings(role: str, texts: Sequence[str], by_role: Mapping[str, dict[st
 
 
 def bind_each(
-    role: str, texts: Sequence[str], options: Mapping[str, str], kept: Kept | None = None
+    role: str,
+    texts: Sequence[str],
+    options: Mapping[str, str],
+    kept: Kept | None = None,
+    by_name: Mapping[str, Mapping[str, str]] | None = None,
 ) -> tuple[Binding, ...]:
-    """Every named component of a role; where there are several, each gets the options it knows."""
-    names_of = {text: option_names(role, text.partition("/")[0]) for text in texts}
+    """Every named component of a role; where there are several, each gets the options it knows.
+
+    by_name: what is set for those that the user gave a name, by that name.
+    """
+    names_of = {text: option_names(role, _component(text)) for text in texts}
     for name in options:
         if not any(name in names for names in names_of.values()):
             error = unknown_name(f"option of {' or '.join(texts)}", name, set().union(*names_of.values()))
             raise UsageError(f"{error}{_elsewhere(role, name)}")
-    return tuple(
-        bind(component_spec(role, text, _own(role, text, options, names_of[text], kept or {}))) for text in texts
-    )
+    bindings = []
+    for text in texts:
+        spec = component_spec(role, text, _own(role, text, options, names_of[text], kept or {}))
+        bindings.append(bind(_with_its_own(spec, (by_name or {}).get(spec.alias, {}), names_of[text])))
+    return tuple(bindings)
+
+
+def _with_its_own(spec: ComponentSpec, own: Mapping[str, str], names: set[str]) -> ComponentSpec:
+    """A component with what is set for it alone besides."""
+    group = own.get(GROUP, "") if spec.role == "model" else ""
+    options = {name: value for name, value in own.items() if not (group and name == GROUP)}
+    for option in options:
+        if option not in names:
+            raise unknown_name(f"option of {spec.alias}={spec.typed}", option, names)
+    return dataclasses.replace(spec, options={**spec.options, **options}, group=group)
 
 
 def option_names(role: str, name: str) -> set[str]:
     """The options a component knows."""
-    return {field.name for field in dataclasses.fields(options_of(load(role, name)))}
+    return set(fields_of(options_of(load(role, name))))
+
+
+def _component(text: str) -> str:
+    """The registered name in a component's string."""
+    return split_name(text)[1].partition("/")[0]
 
 
 def _own(role: str, text: str, options: Mapping[str, str], names: set[str], kept: Kept) -> dict[str, str]:
@@ -201,9 +262,10 @@ def _elsewhere(role: str, option: str) -> str:
 
 
 def component_spec(role: str, text: str, options: Mapping[str, str] | None = None) -> ComponentSpec:
-    """A component from its string, split at the first slash."""
-    name, _, target = text.partition("/")
-    return ComponentSpec(role=role, name=name, target=target, options=options or {})
+    """A component from its string: NAME= where the user calls it so, then split at the first slash."""
+    alias, typed = split_name(text)
+    name, _, target = typed.partition("/")
+    return ComponentSpec(role=role, name=name, target=target, options=options or {}, alias=alias)
 
 
 def bind_relations(
@@ -247,11 +309,11 @@ def ask_again(asked: Asked) -> Ask:
     chosen = asked.chosen(defaults).relations
 
     def names(role: str) -> tuple[str, ...]:
-        return tuple(observer.name for observer in asked.observers if observer.role == role)
+        return tuple(observer.spelled for observer in asked.observers if observer.role == role)
 
     return Ask(
         suite=asked.suite.name,
-        models=tuple(model.name for model in asked.models),
+        models=tuple(model.spelled for model in asked.models),
         detector=next(iter(names("detector")), NOBODY),
         reader=next(iter(names("reader")), NOBODY),
         embedder=next(iter(names("embedder")), NOBODY),
@@ -263,24 +325,28 @@ def ask_again(asked: Asked) -> Ask:
         only=tuple(f"{name}={value}" for name, value in asked.only),
         relation=asked.headline,
         settings={f"relation.{name}": as_typed(value) for part in chosen for name, value in part.options.items()}
+        | {f"{model.name}.{GROUP}": model.group for model in asked.models if model.group}
         | ({} if asked.canary else {CANARY: OFF}),
     )
 
 
 def _options_of(asked: Asked) -> Kept:
     return {
-        (component.role, component.name): {name: as_typed(value) for name, value in component.options.items()}
+        (component.role, component.spelled): {name: as_typed(value) for name, value in component.options.items()}
         for component in asked.components()
     }
 
 
-def settings_by_role(settings: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """ROLE.OPTION to value, as role to options."""
-    by_role: dict[str, dict[str, str]] = {role: {} for role in SETTABLE}
+def settings_by_role(settings: Mapping[str, str], names: Collection[str] = ()) -> dict[str, dict[str, str]]:
+    """ROLE.OPTION to value, as role to options; names: what models and judges are called, each beside the roles."""
+    by_role: dict[str, dict[str, str]] = {role: {} for role in (*SETTABLE, *names)}
     for key, value in settings.items():
         role, dot, name = key.partition(".")
         if not dot or role not in by_role:
-            raise UsageError(f"--set {key}={value}: the key is ROLE.OPTION with a role of {', '.join(SETTABLE)}")
+            called = f", or NAME.OPTION with {', '.join(sorted(names))}" if names else ""
+            raise UsageError(
+                f"--set {key}={value}: the key is ROLE.OPTION with a role of {', '.join(SETTABLE)}{called}"
+            )
         by_role[role][name] = value
     return by_role
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from salva.core.asked import Asked, AskedComponent, Choice, RunFile
 from salva.core.fingerprint import Json
-from salva.core.options import as_typed, value_of
+from salva.core.options import as_typed, fields_of, value_of
 from salva.core.spec import Binding, RunSpec
 from salva.engine.progress import Progress
 from salva.errors import StoreError, UsageError
@@ -172,7 +172,7 @@ def _seen_as_before(spec: RunSpec, made: Asked) -> RunSpec:
     relations = sorted((*spec.relations, *spec.wanting), key=lambda binding: binding.label)
     return dataclasses.replace(
         spec,
-        detector=bind(component_spec("detector", detector.name, options)),
+        detector=bind(component_spec("detector", detector.spelled, options)),
         colourist=colourist(),
         relations=tuple(relations),
         wanting=(),
@@ -211,6 +211,6 @@ def _with_options(binding: Binding, before: AskedComponent, now: AskedComponent)
     """A binding with the options it had; those that stay are left alone, since what is stored may be redacted."""
     changes = {option: as_typed(value) for option, value in before.options.items() if now.options.get(option) != value}
     for option in changes:
-        if option not in type(binding.options).__dataclass_fields__:
+        if option not in fields_of(type(binding.options)):
             raise UsageError(f"it was made with {binding.role}.{option} of {binding.label!r}, which is no option now.")
     return rebind(binding, changes) if changes else binding

@@ -89,12 +89,16 @@ def open_ledger(store: RunStore, spec: RunSpec, cast_: Cast, environment: Mappin
     components = (
         Resolved(role="suite", identity=spec.suite.identity()),
         *(Resolved(role="model", identity=actor.identity, component_id=actor.component_id) for actor in cast_.models),
-        *(Resolved(role=b.role, identity=b.identity()) for b in (*observers, *spec.relations)),
+        *(
+            Resolved(role=b.role, identity=b.identity(), label=b.label if b.typed else "")
+            for b in (*observers, *spec.relations)
+        ),
     )
     content = read_run_file(store.directory) or RunFile(asked=spec.asked(), environment=environment)
     is_new_place = environment not in (content.environment, *content.resumed_in)
     fresh = replace(
         content,
+        asked=content.asked.regrouped(spec.asked()),
         choice=spec.choice() if content.choice is None else content.choice,
         components=components,
         resumed_in=(*content.resumed_in, environment) if is_new_place else content.resumed_in,

@@ -53,6 +53,10 @@ MIGRATIONS: tuple[str, ...] = (
     ALTER TABLE verdicts ADD COLUMN digest TEXT;
     INSERT OR REPLACE INTO meta (key, value) VALUES ('schema', '2');
     """,
+    """
+    ALTER TABLE renders ADD COLUMN passes_over INTEGER;
+    INSERT OR REPLACE INTO meta (key, value) VALUES ('schema', '3');
+    """,
 )
 
 _CONVERSIONS: Mapping[int, tuple[Callable[[sqlite3.Connection], None], ...]] = {
@@ -67,7 +71,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "images": ("image_id", "width", "height", "digest", "n_bytes"),
     "renders": (
         *("render_key", "component_id", "text", "formula", "seed", "repeat"),
-        *("status", "image_id", "provenance", "error", "attempts", "digest"),
+        *("status", "image_id", "provenance", "error", "attempts", "digest", "passes_over"),
     ),
     "looks": (
         *("look_key", "component_id", "image_id", "query", "given"),

@@ -67,10 +67,14 @@ class StoredRender:
     image_id: str | None = None
     provenance: Mapping[str, Json] = field(default_factory=dict)
     error: str = ""
+    passes_over: bool = False
+    """Whether words that the generator does not know could be passed over."""
 
     def key(self) -> str:
         """The render key these inputs have."""
-        return render_key(self.component_id, self.text, self.formula, self.seed, self.repeat)
+        return render_key(
+            self.component_id, self.text, self.formula, self.seed, self.repeat, passes_over=self.passes_over
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,9 +98,12 @@ class StoredLook:
         return look_key(self.component_id, self.image_id, self.query, self.given)
 
 
-def render_key(component_id: str, text: str, formula: str | None, seed: int, repeat: int) -> str:
+def render_key(
+    component_id: str, text: str, formula: str | None, seed: int, repeat: int, *, passes_over: bool = False
+) -> str:
     """The key of a painted prompt: everything that can change the picture."""
-    return fingerprint([component_id, text, formula, seed, repeat])
+    inputs: list[Json] = [component_id, text, formula, seed, repeat]
+    return fingerprint([*inputs, "passes over"] if passes_over else inputs)
 
 
 def look_key(component_id: str, image_id: str, query: Query, given: Mapping[str, str]) -> str:

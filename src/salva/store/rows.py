@@ -149,6 +149,7 @@ def render_to_row(render: StoredRender) -> Row:
             "image_id": render.image_id,
             "provenance": to_text(render.provenance),
             "error": storable(render.error),
+            "passes_over": 1 if render.passes_over else None,
         },
     )
 
@@ -165,6 +166,7 @@ def render_from_row(row: sqlite3.Row) -> StoredRender:
         image_id=row["image_id"],
         provenance=json.loads(row["provenance"]),
         error=row["error"],
+        passes_over=bool(row["passes_over"]),
     )
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from salva.core.protocols import Query
 from salva.perception.judges.prompts import put
 from salva.perception.judges.replies import Read, read_reply
+from salva.perception.judges.rubrics import RUBRICS
 
 SCORE = Query(role="judge", kind="score", text="a cat on a mat")
 GRADE = Query(role="judge", kind="grade", text="", questions=("is it a cat?", "is it red?"))
@@ -208,3 +209,43 @@ def test_the_form_that_is_asked_for_is_no_answer_itself(query: Query) -> None:
     told = put(query, is_structured=False, explains=False).text.rpartition("\n")[2]
     read = read_reply(query, told)
     assert read.problem
+
+
+RULED = Query(
+    role="judge",
+    kind="grade",
+    questions=("is it a cat?", "is it red?"),
+    criteria=("1: a cat 0: none", "1: red 0.5: reddish 0: not red"),
+    rubric="counterfactual",
+)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '{"q1_reason": "whiskers", "q1": 1, "q2_reason": "it is pink", "q2": 0.5}',
+        "q1 reason: whiskers\nq1: [[1]]\nq2 reason: it is pink\nq2: [[0.5]]",
+        "**q1 reason:** whiskers".replace("**", "") + "\n\nq1: [[1.0]]\n\nQ2 reason: it is pink\nq2: [[0.5]]",
+    ],
+)
+def test_with_criteria_a_reason_comes_with_every_score(reply: str) -> None:
+    wanted = Read(scores={"q1": 1.0, "q2": 0.5}, reasons={"q1": "whiskers", "q2": "it is pink"})
+    assert read_reply(RULED, reply) == wanted
+
+
+def test_a_score_without_its_reason_is_read_all_the_same() -> None:
+    assert read_reply(RULED, '{"q1": 1, "q2": 0}').scores == {"q1": 1.0, "q2": 0.0}
+    assert read_reply(RULED, '{"q1": 1, "q2_reason": "none"}').problem
+    assert read_reply(GRADE, '{"q1_reason": "x", "q1": 1, "q2": 0}').problem, "nobody asked for reasons"
+
+
+def test_criteria_and_rubric_are_said_and_the_judges_own_rubric_wins() -> None:
+    ask = put(RULED, is_structured=True, explains=True)
+    assert ask.schema is not None
+    assert list(ask.schema["properties"]) == ["q1_reason", "q1", "q2_reason", "q2"]  # type: ignore[call-overload, arg-type]  # JSON
+    assert "0.5: reddish" in ask.text
+    assert RUBRICS["counterfactual"] in ask.text
+    strict = put(RULED, is_structured=False, explains=True, rubric="strict")
+    assert RUBRICS["strict"] in strict.text
+    assert RUBRICS["counterfactual"] not in strict.text
+    assert "q2 reason: ..." in strict.text

@@ -21,6 +21,7 @@ from salva.core.protocols import LookRequest, Query
 from salva.errors import BackendError, RefusedError, SalvaError, UnusableError, UsageError
 from salva.perception.judges.prompts import Ask, again, put
 from salva.perception.judges.replies import read_reply
+from salva.perception.judges.rubrics import RUBRICS
 from salva.remote.urls import check_url
 
 Price = tuple[float, float]
@@ -36,6 +37,12 @@ class InterviewOptions:
     explain: bool = option(True, "Ask for a short explanation before the ratings, as the SemVarBench paper does.")
     attempts: int = option(3, "How often to ask when a reply cannot be read.")
     max_tokens: int = option(1024, "The longest reply, in tokens; a reply that is cut off there is not read.")
+    rubric: str = option(
+        "",
+        "How strictly to grade questions that come with criteria, whatever the suite asks for.",
+        choices=("", *RUBRICS),
+        since="0.2",
+    )
     side: int = option(1024, "Pictures with a longer side are made smaller before the judge sees them; 0 for never.")
 
     def __post_init__(self) -> None:
@@ -123,7 +130,8 @@ class Talk:
 
     def ask(self, is_structured: bool) -> Ask:
         """The query in words."""
-        return put(self._query, is_structured=is_structured, explains=self._options.explain)
+        options = self._options
+        return put(self._query, is_structured=is_structured, explains=options.explain, rubric=options.rubric)
 
     def hear(self, reply: Reply) -> Answer | None:
         """The answer, when the reply can be read or the attempts are used up; None to ask again."""
@@ -140,6 +148,7 @@ class Talk:
             problem=f"{problem} (asked {len(self._replies)} times)" if problem else "",
             usage=_usage(self._replies, self._price),
             snapshot=reply.snapshot,
+            reasons={} if problem else read.reasons,
         )
 
 

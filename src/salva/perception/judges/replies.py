@@ -14,13 +14,14 @@ from dataclasses import dataclass, field
 
 from salva.core.protocols import Query
 from salva.logic.words import number_of
-from salva.perception.judges.prompts import OBJECTS, RELATIONS
+from salva.perception.judges.prompts import OBJECTS, RELATIONS, reason_name
 
 _N_SHOWN = 80
 _LONGEST_ANSWER = 200
 _FENCED = re.compile(r"\A```(?:json)?[ \t]*\n(.*)\n```\Z", re.DOTALL)
 _BRACKETS = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
 _NUMBER = re.compile(r"\d{1,4}(?:\.\d{1,6})?", re.ASCII)
+_REASON = re.compile(r"^[\s*`-]*q(\d{1,3}) reason:[ \t]*(\S.*?)[ \t]*$", re.IGNORECASE | re.MULTILINE)
 _NOTHING = ("0", "zero", "none")
 _SCORES = {"objects": OBJECTS, "relations": RELATIONS}
 
@@ -32,6 +33,8 @@ class Read:
     text: str = ""
     scores: Mapping[str, float] = field(default_factory=dict)
     problem: str = ""
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    """Why each score was given, where that was asked; one that is missing is no problem."""
 
 
 class _Unreadable(Exception):
@@ -68,7 +71,9 @@ def _read(query: Query, reply: str, is_bare: bool) -> Read:
         # One of the choices is known when it is seen; of a free answer only the form tells it from a refusal.
         return Read(text=_answer(query, _in_brackets(reply, is_needed=not (is_bare or query.choices))))
     names = _names(query)
-    return Read(scores=_from_text(reply, names, _highest(query)))
+    scores = _from_text(reply, names, _highest(query))
+    said = {f"q{number}": reason for number, reason in _REASON.findall(reply)} if query.criteria else {}
+    return Read(scores=scores, reasons={name: said[name] for name in names if name in said})
 
 
 def _names(query: Query) -> dict[str, str]:
@@ -90,6 +95,8 @@ def _from_json(query: Query, text: str) -> Read:
     assert isinstance(reply, dict)
     reply.pop("explanation", None)
     asked = {"answer"} if query.kind == "answer" else set(_names(query))
+    given = {name: reply.pop(reason_name(name), "") for name in _names(query)} if query.criteria else {}
+    reasons = {name: reason for name, reason in given.items() if isinstance(reason, str) and reason}
     if reply.keys() != asked:
         raise _Unreadable(f"the reply has {_listed(reply)} where {_listed(asked)} is asked for")
     if query.kind == "answer":
@@ -97,7 +104,8 @@ def _from_json(query: Query, text: str) -> Read:
         if not isinstance(value, str):
             raise _Unreadable(f"the answer is {_shown(value)}, which is no text")
         return Read(text=_answer(query, value))
-    return Read(scores={name: _in_range(name, reply[name], _highest(query)) for name in _names(query)})
+    scores = {name: _in_range(name, reply[name], _highest(query)) for name in _names(query)}
+    return Read(scores=scores, reasons=reasons)
 
 
 def _once_each(pairs: list[tuple[str, object]]) -> dict[str, object]:
