@@ -27,8 +27,8 @@ from salva.core.protocols import LookRequest, Rendered, RenderRequest
 from salva.engine.progress import make_progress
 from salva.errors import SalvaError, UsageError
 from salva.generators.painter.component import Painter, random_scene
+from salva.judging.headline import is_apart
 from salva.judging.leading import Leading
-from salva.judging.rates import is_apart
 from salva.logic.formula import entities
 from salva.logic.notation import parse
 from salva.perception.detectors.pocket_detector import PocketDetector
@@ -86,10 +86,11 @@ class ShuffledOptions:
 
     size: str = option("paper", "The size of the suite.")
     repeats: int = option(1, "The repeats of the run; each is another shuffle.")
+    singly: bool = option(False, "The two pictures of a pair come from two others.")
 
 
 class Shuffled:
-    """Generator: the faultless painter's pictures of another pair of the same suite, both of the same one."""
+    """Generator: the faultless painter's pictures of another pair of the same suite, both of one or each of its own."""
 
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(sees_formula=True)
@@ -100,12 +101,14 @@ class Shuffled:
         apart = suite.about.apart
         cases = [case for case in suite(suite.Options()).cases(options.size) if not is_apart(case, apart)]
         random.Random(0).shuffle(cases)
-        self._others: dict[int, Case] = {}
+        self._others: dict[tuple[int, str], Case] = {}
         for repeat in range(options.repeats):
             for number, case in enumerate(cases):
                 # A case is known by its seed, since a generator is told no more.
                 seed = case.seed(0, repeat)
-                self._others[seed] = cases[(number + 1 + repeat) % len(cases)]
+                for role in ("a", "b"):
+                    further = repeat % 7 + 1 if options.singly and role == "b" else 0
+                    self._others[seed, role] = cases[(number + 1 + repeat + further) % len(cases)]
         self._painter = Painter(Painter.Options())
 
     def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
@@ -113,7 +116,7 @@ class Shuffled:
         return self._painter.render([replace(request, prompt=self._dealt(request)) for request in requests])
 
     def _dealt(self, request: RenderRequest) -> Prompt:
-        other = self._others.get(request.seed)
+        other = self._others.get((request.seed, request.prompt.role))
         if other is None:
             return request.prompt
         return next(prompt for prompt in other.prompts if prompt.role == request.prompt.role)

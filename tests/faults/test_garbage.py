@@ -15,6 +15,7 @@ import pytest
 from salva import registry
 from salva.errors import UsageError
 from salva.judging.leading import BLIND, OK
+from salva.report.lead import warning_of
 from salva.run.gate import Gate, decide
 
 FILE = Path(__file__).parents[2] / "bench" / "garbage.py"
@@ -84,6 +85,16 @@ def test_shuffled_pictures_score_what_chance_says(bench: ModuleType) -> None:
     assert leading.figure.n == 20 * N_SHUFFLES
     assert leading.chance is not None
     assert leading.figure.rate == pytest.approx(leading.chance, abs=0.05)
+
+
+def test_pictures_shuffled_one_by_one_differ_as_often_as_chance_says(bench: ModuleType) -> None:
+    asked = bench.shuffled("quick", N_SHUFFLES)
+    settings: Mapping[str, str] = {**asked.settings, "suite.counts": "1", "model.singly": "true"}
+    leading = bench.leading(bench.replace(asked, settings=settings, relation="same-scene"))
+    assert leading.rate == "inconsistent"
+    assert leading.chance is not None
+    assert leading.figure.rate == pytest.approx(leading.chance, abs=0.05)
+    assert "shuffled within the suite" in warning_of(leading)
 
 
 def test_the_command_says_why_and_exits_with_3(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from salva.core.case import Case, Prompt
 from salva.core.judged import Judgements
 from salva.core.spec import ComponentSpec
 from salva.core.verdict import Outcome, Verdict
-from salva.judging.chance import chance_of
+from salva.judging.chance import chance_of, chance_to_differ
 from salva.judging.leading import BLIND, OK, PARTIAL, Leading, leading_of
 from salva.judging.rates import Figure, headline_figure, rates_of
 from salva.registry import bind
@@ -25,8 +25,11 @@ def _truth(case_id: str, right_a: bool, right_b: bool, alike: bool = False, name
     return make_verdict(case_id, HOLDS if right_a and right_b else VIOLATED, relation="truth", scores=scores)
 
 
-def _leading(handed: Judgements, n: int = 0) -> Leading:
-    return leading_of(handed, handed, None, n or len(handed.cases))
+NUMBERING = ("law", "numbering")
+
+
+def _leading(handed: Judgements) -> Leading:
+    return leading_of(handed, handed, 1)
 
 
 def test_each_rate_has_its_own_cases() -> None:
@@ -57,13 +60,19 @@ def test_without_formulas_nothing_is_wrong_and_the_comparison_leads() -> None:
 
 def test_cases_counted_apart_do_not_enter_the_leading_rate() -> None:
     cases = [make_case("logic", labels={"law": "x"}), make_case("number", labels={"law": "numbering"}, category="n")]
-    handed = judged(cases, [_truth("logic", True, True), _truth("number", False, False)])
-    leading = headline_figure(handed, ("law", "numbering"))
+    verdicts = [_truth("logic", True, True), _truth("number", False, False)]
+    handed = judged(cases, verdicts, apart=NUMBERING)
+    leading = headline_figure(handed)
     assert isinstance(leading, Figure)
     assert (leading.rate, leading.n, leading.over) == (0.0, 1, "1 categories")
-    alone = headline_figure(judged(cases[1:], [_truth("number", False, False)]), ("law", "numbering"))
+    assert [one.case.case_id for one in handed.beside] == ["number"]
+    alone = headline_figure(judged(cases[1:], [_truth("number", False, False)], apart=NUMBERING))
     assert alone is not None
     assert alone.rate == 1.0, "where nothing else was asked for, they lead"
+    pooled = judged(cases, verdicts, apart=NUMBERING, truth={"average": "pooled"})
+    assert [figure and (figure.rate, figure.n) for figure in (headline_figure(pooled), rates_of(pooled)["wrong"])] == [
+        (0.5, 2)
+    ] * 2, "a plain share is over all"
 
 
 def test_the_average_is_over_categories_unless_pooled_is_asked_for() -> None:
@@ -87,11 +96,11 @@ def test_an_oracle_far_less_sure_than_on_its_own_ground_is_said_to_guess(
     verdicts = [_truth(case.case_id, True, True) for case in cases]
     verdicts = [replace(verdict, scores={**verdict.scores, **sure}) for verdict in verdicts]
     handed = judged(cases, verdicts)
-    leading = leading_of(handed, handed, None, len(cases), usual)
+    leading = leading_of(handed, handed, 1, usual)
     assert leading.oracle == oracle
     assert ("mean score of 0.50, where the detector has 0.89" in leading.reason) == (oracle == BLIND)
     few = judged(cases[:3], verdicts[:3])
-    assert leading_of(few, few, None, 3, usual).oracle == OK, "so few pictures say nothing"
+    assert leading_of(few, few, 1, usual).oracle == OK, "so few pictures say nothing"
 
 
 def test_an_oracle_that_sees_nothing_is_said_to_be_blind() -> None:
@@ -145,6 +154,19 @@ def test_chance_deals_the_pictures_there_are_and_not_as_many_of_each_category() 
 def test_one_prompt_for_all_is_no_harder_by_chance(quick: list[Case]) -> None:
     same = [replace(quick[0], case_id=f"same-{i}") for i in range(5)]
     assert chance_of(same) == 0.0
+
+
+def test_two_pictures_of_different_pairs_differ_by_chance_where_comparing_leads(quick: list[Case]) -> None:
+    alike = [replace(quick[0], case_id=f"same-{i}") for i in range(5)]
+    assert chance_to_differ(alike, alike) == 0.0
+    assert chance_to_differ(quick[:1], quick[:1]) is None, "nothing to shuffle"
+    determinate = [case for case in quick if case.determinate]
+    mentioned, everything = (chance_to_differ(determinate, quick, is_all=is_all) for is_all in (False, True))
+    assert mentioned is not None
+    assert everything is not None
+    assert 0.3 < mentioned < everything < 1, "labels that no prompt of the pair names differ besides"
+    verdicts = [make_verdict(case.case_id) for case in determinate]
+    assert _leading(judged(quick, verdicts, "same-scene")).chance == mentioned
 
 
 def test_formulas_that_cannot_be_read_cost_nothing(quick: list[Case]) -> None:

@@ -72,7 +72,7 @@ def test_every_error_a_relation_can_name_is_ranked() -> None:
 
 def test_axes_come_from_places_and_relations() -> None:
     def axes(formula: str) -> str:
-        return "".join(order.axis for order in mentioned(pair(formula)).orders)
+        return "".join(order.axis for order in mentioned(pair(formula)).compared.orders)
 
     assert axes("cat & dog") == ""
     assert axes("cat@left & dog@right") == "x"

@@ -194,6 +194,22 @@ def test_colours_that_somebody_saw_are_judged(formula: str, seen: Detections, wr
     assert [(failure.error, failure.entity) for failure in concluded.failures if failure.role == "a"] == wrong
 
 
+@pytest.mark.parametrize(
+    ("formula", "a", "b", "alike"),
+    [
+        ("red cat", "blue", "blue", 1.0),
+        ("red cat", "blue", "green", 0.0),
+        ("red cat & 2 dog", "red", "red", 1.0),
+    ],
+)
+def test_two_pictures_wrong_in_different_colours_are_not_wrong_alike(
+    formula: str, a: str, b: str, alike: float
+) -> None:
+    concluded = judge_coloured(pair(formula, relation="truth"), painted(("cat", a)), painted(("cat", b)))
+    assert concluded.outcome is Outcome.VIOLATED
+    assert concluded.scores["wrong_alike"] == alike
+
+
 def test_a_colour_nobody_could_tell_makes_the_pair_undecided_and_is_named() -> None:
     case = pair("red cat & dog", relation="truth")
     right, unsure = painted(("cat", "red"), ("dog", None)), painted(("cat", None), ("dog", "red"))

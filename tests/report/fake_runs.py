@@ -98,14 +98,19 @@ RATES = {"same-scene": Rate.INCONSISTENT, "truth": Rate.WRONG}
 
 
 def judged(
-    cases: Sequence[Case], verdicts: Sequence[Verdict], chosen: str = "", **options: Mapping[str, Json]
+    cases: Sequence[Case],
+    verdicts: Sequence[Verdict],
+    chosen: str = "",
+    *,
+    apart: tuple[str, str] | None = None,
+    **options: Mapping[str, Json],
 ) -> Judgements:
     """What a metric is handed; options by relation, with _ for -."""
     given = {name.replace("_", "-"): values for name, values in options.items()}
     relations = {
         name: JudgedBy(rate=RATES.get(name), options=given.get(name, {})) for name in dict.fromkeys([*RATES, *given])
     }
-    return judgements(cases, verdicts, relations, chosen)
+    return judgements(cases, verdicts, relations, chosen, apart=apart)
 
 
 ASKED = Asked(

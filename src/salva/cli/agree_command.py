@@ -84,7 +84,7 @@ def command(
     for line in notes:
         click.echo(line, err=True)
     if form == "json":
-        from salva.report.summary import table_to_json
+        from salva.report.summary_json import table_to_json
 
         click.echo(json.dumps([table_to_json(table) for table in tables], ensure_ascii=False, indent=2))
         return

@@ -57,7 +57,9 @@ class Judgements:
     controls: tuple[Judged, ...] = ()
     """The control arm alike."""
     headline: tuple[Judged, ...] = ()
-    """The pairs' verdicts that speak for their cases: of one relation each, by those who looked at most of them."""
+    """The pairs' verdicts that the leading rate counts: of one relation each, by those who looked at most of them."""
+    beside: tuple[Judged, ...] = ()
+    """The same relation's verdicts on cases that the suite counts apart."""
     chosen: str = ""
     """The relation the run asked to lead with; empty where it left that to each case."""
     relations: Mapping[str, JudgedBy] = field(default_factory=dict)
@@ -65,6 +67,11 @@ class Judgements:
     """Whether the suite leads with a figure of its own, beside which rates only stand."""
     apart: tuple[str, str] | None = None
     """A label and its value: cases with it are counted apart from the leading rate."""
+
+    @property
+    def speaking(self) -> tuple[Judged, ...]:
+        """The verdicts that speak for their cases, those that are counted apart last."""
+        return (*self.headline, *self.beside)
 
     def rate_of(self, relation: str) -> Rate | None:
         """What the violations of a relation are a rate of."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from salva.core.exchange import Written
+from salva.core.judged import JudgedBy
 from salva.core.options import NoOptions
 from salva.core.source import RunRecords, RunSource
 from salva.core.table import Cell
@@ -18,7 +19,7 @@ from salva.core.verdict import PAIR, Verdict, observers_text
 from salva.errors import MissingExtraError
 from salva.files.outfiles import write_bytes, write_text
 from salva.files.tables import csv_text
-from salva.judging.headline import leading_verdicts
+from salva.judging.headline import leading_verdicts, parted
 from salva.registry import rates_of, suite_about
 
 _FIXED = ("case_id", "suite", "model", "repeat", "arm", "relation", "outcome", "errors")
@@ -65,10 +66,15 @@ def verdicts_csv(records: RunRecords) -> str:
 
 def speaking(records: RunRecords) -> Callable[[Verdict], bool]:
     """Whether a verdict is one of those that the headline counts."""
-    rates = rates_of(verdict.relation for verdict in records.verdicts)
-    leads = suite_about(records.suite).leads
-    by_model = leading_verdicts(records.cases, records.verdicts, rates, records.asked.headline, leads)
-    observers = {_unit(judged.verdict): judged.verdict.observers for group in by_model.values() for judged in group}
+    rates, chosen = rates_of(verdict.relation for verdict in records.verdicts), records.asked.headline
+    about = suite_about(records.suite)
+    by_model = leading_verdicts(records.cases, records.verdicts, rates, chosen, about.leads)
+    judged_by = {relation.name: JudgedBy(options=relation.options) for relation in records.asked.relations}
+    observers = {
+        _unit(judged.verdict): judged.verdict.observers
+        for group in by_model.values()
+        for judged in parted(group, judged_by, chosen, about.apart)[0]
+    }
 
     def speaks(verdict: Verdict) -> bool:
         leading = observers.get(_unit(verdict))

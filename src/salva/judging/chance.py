@@ -1,7 +1,8 @@
 """What pictures that have nothing to do with their prompts would get: every picture in the place of another.
 
 Cases in, the rate a shuffled faultless painter would have. Worlds of each prompt are painted in thought, each thing in
-its third and what has no place anywhere, and held against other prompts of the same suite.
+its third and what has no place anywhere, and held against other prompts of the same suite; or two of them, of
+different pairs, against each other.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from salva.core.case import Case
 from salva.core.fingerprint import fingerprint
 from salva.core.scene import Scene, Thing
 from salva.errors import UsageError
+from salva.logic.comparing import Comparable, comparable, shows_same
 from salva.logic.formula import Atom, Formula, atoms, axis_of, entities
 from salva.logic.notation import parse
 from salva.logic.satisfaction import satisfies
@@ -44,6 +46,47 @@ def chance_of(cases: Sequence[Case], reading: str = "exact") -> float | None:
             by_category.setdefault(case.category, []).append(wrong)
     shares = [sum(group) / len(group) for group in by_category.values()]
     return sum(shares) / len(shares) if shares else None
+
+
+def chance_to_differ(
+    cases: Sequence[Case], shown: Sequence[Case], *, reading: str = "exact", place: str = "order", is_all: bool = False
+) -> float | None:
+    """The mean over categories of how often two pictures of other pairs, not of one, differ in what a pair speaks of.
+
+    shown: the cases whose pictures are dealt. Pictures dealt two by two would agree as they did before.
+    """
+    paintable = list(islice(filter(_is_painted, sorted(shown, key=_shuffled)), MOST_PICTURES))
+    n_draws = MOST_PICTURES // len(paintable) if len(paintable) > 1 else 0
+    # Each picture beside one of another pair, in every draw of a further one.
+    dealt = [
+        (first, paintable[(i + 1 + draw % (len(paintable) - 1)) % len(paintable)], draw)
+        for draw in range(n_draws)
+        for i, first in enumerate(paintable)
+    ]
+    by_category: dict[str, list[float]] = {}
+    for case in islice(filter(_is_painted, _spread(cases)), MOST_PROMPTS):
+        what = comparable([parse(prompt.formula or "") for prompt in case.prompts])
+        differs: dict[tuple[tuple[Thing, ...], ...], bool] = {}
+        n_differ = n = 0
+        for first, second, draw in dealt:
+            if case.case_id in (first.case_id, second.case_id):
+                continue
+            pictures = ((first.prompts[0], first.case_id), (second.prompts[-1], second.case_id))
+            key = tuple(_things(prompt.formula, f"{name} {draw}", what, is_all) for prompt, name in pictures)
+            if key not in differs:
+                a, b = (Scene(things=things) for things in key)
+                differs[key] = not shows_same(a, b, what, reading=reading, place=place, all_labels=is_all)
+            n_differ, n = n_differ + differs[key], n + 1
+        if n:
+            by_category.setdefault(case.category, []).append(n_differ / n)
+    shares = [sum(group) / len(group) for group in by_category.values()]
+    return sum(shares) / len(shares) if shares else None
+
+
+def _things(notation: str | None, seed: str, what: Comparable, is_all: bool) -> tuple[Thing, ...]:
+    """What a picture shows of what is compared."""
+    scene = _painted(notation or "", seed) or Scene()
+    return scene.things if is_all else tuple(thing for thing in scene.things if thing.label in what.entities)
 
 
 def _is_painted(case: Case) -> bool:

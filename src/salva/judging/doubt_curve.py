@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from salva.core.asked import OWN
 from salva.core.judged import Judged, Judgements
 from salva.core.verdict import CERTAINTY, VIOLATED_AT_THRESHOLD
-from salva.judging.rates import MACRO, Hit, average_of, figure_of, hits_of, is_apart
+from salva.judging.headline import average_of, relation_of
+from salva.judging.rates import Hit, figure_of, hits_of
 
 MOST_POINTS = 16
 FEWEST_LEFT = 0.5
@@ -36,11 +36,8 @@ class Point:
 
 def doubt_curve(judgements: Judgements) -> tuple[Point, ...]:
     """Points from no doubt on; none where verdicts do not say how sure they are, or doubt changes nothing."""
-    relations = {one.verdict.relation for one in judgements.headline}
-    relation = min(relations) if len(relations) == 1 else OWN
-    average = average_of(judgements, relation)
-    apart = judgements.apart if average == MACRO else None
-    leading = [one for one in judgements.headline if not is_apart(one.case, apart)] or judgements.headline
+    leading = judgements.headline
+    average = average_of(judgements.relations, relation_of(leading), judgements.chosen)
     hits = _undoubted(leading)
     sure = [one.verdict.scores.get(CERTAINTY) for one in leading]
     decided = [certainty for hit, certainty in zip(hits, sure, strict=True) if hit.is_hit is not None]

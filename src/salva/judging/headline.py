@@ -17,6 +17,7 @@ from salva.core.verdict import CONTROL, PAIR, Observers, Verdict
 
 Rates = Mapping[str, Rate | None]
 """What each relation's violations are a rate of; a relation nobody knows is left out."""
+MACRO, POOLED = "macro", "pooled"
 
 
 def judgements(
@@ -33,12 +34,14 @@ def judgements(
     """
     pairs = join(cases, verdicts, PAIR)
     rates = {name: relation.rate for name, relation in relations.items()}
+    counted, beside = parted(headline(pairs, rates, chosen, leads), relations, chosen, apart)
     return Judgements(
         cases=tuple(cases),
         verdicts=tuple(verdicts),
         pairs=tuple(pairs),
         controls=tuple(join(cases, verdicts, CONTROL)),
-        headline=tuple(headline(pairs, rates, chosen, leads)),
+        headline=tuple(counted),
+        beside=tuple(beside),
         chosen=chosen,
         relations=relations,
         has_own_figure=bool(leads) and not chosen,
@@ -68,6 +71,37 @@ def headline(pairs: Sequence[Judged], rates: Rates, chosen: str = "", leads: str
     judged_by = dict.fromkeys(judged.verdict.relation for judged in seen)
     leading = leading_relation(judged_by, (case.relation for case, _ in seen), rates, chosen, leads)
     return [judged for judged in seen if judged.verdict.relation == leading]
+
+
+def parted(
+    leading: Sequence[Judged], relations: Mapping[str, JudgedBy], chosen: str, apart: tuple[str, str] | None
+) -> tuple[list[Judged], list[Judged]]:
+    """Of the verdicts that speak those that the leading rate counts, and those of cases that the suite counts apart.
+
+    A plain share is over all of them, and a run of nothing else counts what stands apart elsewhere.
+    """
+    counted = [one for one in leading if not is_apart(one.case, apart)]
+    if not counted or average_of(relations, relation_of(leading), chosen) != MACRO:
+        return list(leading), []
+    return counted, [one for one in leading if is_apart(one.case, apart)]
+
+
+def relation_of(leading: Sequence[Judged]) -> str:
+    """The relation of the verdicts that speak; OWN where each case is judged by its own."""
+    relations = {one.verdict.relation for one in leading}
+    return min(relations) if len(relations) == 1 else OWN
+
+
+def average_of(relations: Mapping[str, JudgedBy], relation: str, chosen: str) -> str:
+    """How a relation's rate is averaged; runs from before it could be chosen are pooled."""
+    if chosen == OWN:
+        return POOLED
+    return str(relations[relation].options.get("average", MACRO)) if relation in relations else MACRO
+
+
+def is_apart(case: Case, apart: tuple[str, str] | None) -> bool:
+    """Whether a suite counts a case apart from its leading rate."""
+    return apart is not None and case.labels.get(apart[0]) == apart[1]
 
 
 def leading_relation(

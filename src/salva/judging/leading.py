@@ -6,15 +6,16 @@ Judgements in, one record out. Agreeing on nonsense is no success, and an oracle
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 
 from salva.core.asked import OWN
+from salva.core.case import Case
 from salva.core.judged import Judgements, Rate
-from salva.judging.chance import chance_of
-from salva.judging.headline import of_main_observers
-from salva.judging.rates import DECIDED, Figure, headline_figure, is_apart, rates_of
+from salva.judging.chance import chance_of, chance_to_differ
+from salva.judging.headline import MACRO, is_apart, of_main_observers
+from salva.judging.rates import DECIDED, Figure, headline_figure, rates_of
 from salva.judging.tally import macro_rate, tally
 from salva.stats.intervals import Interval
 
@@ -52,6 +53,7 @@ class Leading:
     reason: str = ""
     """Why the oracle is not to be trusted, or why nothing is decided; one sentence."""
     n_asked: int = 0
+    """Pairs that were asked for and could enter the leading rate."""
     previous: Previous | None = None
 
     @property
@@ -63,31 +65,53 @@ class Leading:
 def leading_of(
     judgements: Judgements,
     before: Judgements,
-    apart: tuple[str, str] | None,
-    n_asked: int,
+    repeats: int,
     usual_score: float | None = None,
 ) -> Leading:
     """What leads; before: the same verdicts, led as runs of schema 1 were. usual_score: the detector's, where known."""
-    figure = headline_figure(judgements, apart)
+    figure, apart = headline_figure(judgements), judgements.apart
     relation = figure.relation if figure else ""
     kind = judgements.rate_of(relation)
     has_rate = kind is not None and not judgements.has_own_figure
     oracle, reason = _oracle(judgements, figure, usual_score)
-    shuffled = [case for case in judgements.cases if not is_apart(case, apart)] or list(judgements.cases)
-    reading = str(judgements.options_of(relation).get("reading", "exact"))
+    asked = _cases_asked(judgements, figure.average if figure else MACRO)
     old = tally(before.headline)
     averaged = [one for one in before.headline if not is_apart(one.case, apart)] or list(before.headline)
     return Leading(
         figure=figure,
         rate=str(kind) if has_rate else None,
-        rates=rates_of(judgements, apart),
-        chance=chance_of(shuffled, reading) if kind is Rate.WRONG or relation == OWN else None,
+        rates=rates_of(judgements),
+        chance=_chance(judgements, asked, relation),
         oracle=oracle,
         reason=reason,
-        n_asked=n_asked,
+        n_asked=len(asked) * repeats,
         previous=Previous(
             violation_rate=old.rate, interval=old.interval_before(), macro_rate=macro_rate(averaged).rate
         ),
+    )
+
+
+def _cases_asked(judgements: Judgements, average: str) -> list[Case]:
+    """The cases that the leading rate is about: a mean over categories leaves out those that are counted apart."""
+    averaged = [case for case in judgements.cases if average != MACRO or not is_apart(case, judgements.apart)]
+    return averaged or list(judgements.cases)
+
+
+def _chance(judgements: Judgements, asked: Sequence[Case], relation: str) -> float | None:
+    """What shuffled pictures would get by the relation that leads."""
+    kind, options = judgements.rate_of(relation), judgements.options_of(relation)
+    reading = str(options.get("reading", "exact"))
+    if kind is Rate.WRONG or relation == OWN:
+        return chance_of(asked, reading)
+    if kind is not Rate.INCONSISTENT:
+        return None
+    compared = {one.case.case_id for one in judgements.headline}
+    return chance_to_differ(
+        [case for case in asked if case.case_id in compared],
+        asked,
+        reading=reading,
+        place=str(options.get("place", "order")),
+        is_all=options.get("scope") == "all",
     )
 
 

@@ -9,18 +9,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from salva.core.asked import OWN
 from salva.core.case import Case
 from salva.core.judged import Judged, Judgements, Rate
 from salva.core.verdict import Outcome
 from salva.errors import FormulaError
-from salva.judging.headline import of_main_observers
+from salva.judging.headline import MACRO, average_of, is_apart, of_main_observers, relation_of
 from salva.logic.formula import entities
 from salva.logic.notation import parse
 from salva.stats.intervals import Interval
 from salva.stats.rates import Counted, LeftOut, macro, seeds_interval, share, things_interval, without_one
 
-MACRO, POOLED = "macro", "pooled"
 WRONG_ALIKE = "wrong_alike"
 RATES = (str(Rate.WRONG), str(Rate.INCONSISTENT), WRONG_ALIKE)
 DECIDED = (Outcome.HOLDS, Outcome.VIOLATED)
@@ -70,8 +68,9 @@ class Hit:
 
 
 def figure_of(hits: Sequence[Hit], relation: str, average: str, apart: tuple[str, str] | None) -> Figure:
-    """The rate over these, with those that are counted apart left out where others are there."""
-    leading = [hit for hit in hits if not is_apart(hit.case, apart)] or list(hits)
+    """The rate over these; a mean over categories leaves those out that are counted apart, where others are there."""
+    averaged_over = [hit for hit in hits if average != MACRO or not is_apart(hit.case, apart)]
+    leading = averaged_over or list(hits)
     counted = _counted(leading)
     averaged = counted if average == MACRO else [_in_one_category(case) for case in counted]
     things = things_interval(averaged) if averaged else "no case is decided"
@@ -105,7 +104,7 @@ def _bounds(leading: Sequence[Hit], average: str) -> Interval | None:
     return None if low is None or high is None else Interval(low=low, high=high)
 
 
-def rates_of(judgements: Judgements, apart: tuple[str, str] | None = None) -> dict[str, Figure | None]:
+def rates_of(judgements: Judgements) -> dict[str, Figure | None]:
     """All three by name; None for one that nothing was judged for."""
     seen = of_main_observers(judgements.pairs)
     wrong, inconsistent = (judgements.of_rate(rate) for rate in (Rate.WRONG, Rate.INCONSISTENT))
@@ -129,25 +128,21 @@ def rates_of(judgements: Judgements, apart: tuple[str, str] | None = None) -> di
         WRONG_ALIKE: (alike, wrong),
     }
     return {
-        name: figure_of(hits, relation, average_of(judgements, relation), apart) if hits else None
+        name: figure_of(hits, relation, _average(judgements, relation), judgements.apart) if hits else None
         for name, (hits, relation) in found.items()
     }
 
 
-def headline_figure(judgements: Judgements, apart: tuple[str, str] | None = None) -> Figure | None:
-    """The rate of the verdicts that speak; None where there are none."""
-    leading = judgements.headline
-    relations = {one.verdict.relation for one in leading}
-    if not leading:
+def headline_figure(judgements: Judgements) -> Figure | None:
+    """The rate of the verdicts that lead; None where there are none."""
+    if not judgements.headline:
         return None
-    relation = min(relations) if len(relations) == 1 else OWN
-    average = average_of(judgements, relation)
-    return figure_of(hits_of(leading), relation, average, apart if average == MACRO else None)
+    relation = relation_of(judgements.headline)
+    return figure_of(hits_of(judgements.headline), relation, _average(judgements, relation), None)
 
 
-def average_of(judgements: Judgements, relation: str) -> str:
-    """How a relation's rate is averaged; runs from before it could be chosen are pooled."""
-    return POOLED if judgements.chosen == OWN else str(judgements.options_of(relation).get("average", MACRO))
+def _average(judgements: Judgements, relation: str) -> str:
+    return average_of(judgements.relations, relation, judgements.chosen)
 
 
 def hits_of(judged: Iterable[Judged]) -> list[Hit]:
@@ -156,11 +151,6 @@ def hits_of(judged: Iterable[Judged]) -> list[Hit]:
         Hit(case=one.case, is_hit=one.verdict.outcome is Outcome.VIOLATED if _is_decided(one) else None)
         for one in judged
     ]
-
-
-def is_apart(case: Case, apart: tuple[str, str] | None) -> bool:
-    """Whether a suite counts a case apart from its leading rate."""
-    return apart is not None and case.labels.get(apart[0]) == apart[1]
 
 
 def things_of(case: Case) -> tuple[str, ...]:

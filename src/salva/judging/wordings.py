@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import comb
 
+from salva.core.asked import OWN
 from salva.core.judged import Judged, Judgements, Rate
-from salva.judging.headline import of_main_observers
-from salva.judging.rates import is_apart
+from salva.judging.headline import is_apart, of_main_observers, relation_of
 from salva.stats.intervals import Interval
 from salva.stats.rates import difference_interval
 
@@ -56,8 +56,7 @@ def differences_by_law(judgements: Judgements) -> dict[str, WordingDifference]:
 
 def _decided(judgements: Judgements) -> list[Judged]:
     """The verdicts that say of both pictures whether they are right: the leading ones, else those beside them."""
-    relations = {one.verdict.relation for one in judgements.headline}
-    leading = _saying(judgements.headline) if len(relations) == 1 else []
+    leading = _saying(judgements.speaking) if relation_of(judgements.speaking) != OWN else []
     by_truth = judgements.of_rate(Rate.WRONG)
     return leading or _saying(one for one in of_main_observers(judgements.pairs) if one.verdict.relation == by_truth)
 

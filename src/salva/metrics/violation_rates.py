@@ -50,8 +50,8 @@ class ViolationRates:
         numbers |= _ends("excess", excess.interval if excess else None)
         numbers |= {"n_pairs": len(leading), "n_decided": total.n, "n_undecided": total.undecided}
         tables = (
-            _outcomes(pairs, leading),
-            _by_category(leading),
+            _outcomes(judgements),
+            _by_category(judgements.speaking),
             _errors(leading),
             wording_table(judgements),
             doubt_table(judgements),
@@ -59,7 +59,7 @@ class ViolationRates:
             _relations_compared(judgements),
             _deciders(judgements),
             _findings(judgements.cases),
-            _reasons(leading),
+            _reasons(judgements.speaking),
             _by_observers(pairs),
         )
         made = tuple(table for table in tables if table is not None)
@@ -111,20 +111,24 @@ def control_table(controls: Sequence[Judged], pairs: Sequence[Judged]) -> Table 
     )
 
 
-def _outcomes(pairs: Sequence[Judged], leading: Sequence[Judged]) -> Table:
+def _outcomes(judgements: Judgements) -> Table:
     def row(name: str, counted: Tally) -> tuple[Cell, ...]:
         counts = [counted.outcomes[outcome] for outcome in Outcome]
         ends = (*_pair(counted.interval()), *_pair(counted.bounds()))
         return (name, *counts, counted.rate, *ends)
 
-    by_relation = tally_by(of_main_observers(pairs), lambda judged: judged.verdict.relation)
-    rows = [row("headline", tally(leading))] + [row(name, counted) for name, counted in by_relation.items()]
+    by_relation = tally_by(of_main_observers(judgements.pairs), lambda judged: judged.verdict.relation)
+    rows = [row("headline", tally(judgements.headline))]
+    if judgements.beside and judgements.apart:
+        rows.append(row(f"{judgements.apart[1]}, counted apart", tally(judgements.beside)))
+    rows += [row(name, counted) for name, counted in by_relation.items()]
     return Table(
         name="outcomes",
         columns=("relation", *map(str, Outcome), "rate", "low", "high", "bound_low", "bound_high"),
         rows=tuple(rows),
-        note="Only HOLDS and VIOLATED enter a rate; the bounds are the rate if every other pair had held, "
-        "and if every one had broken.",
+        note="Rates here are plain shares. Only HOLDS and VIOLATED enter one; the bounds are the rate if every other "
+        "pair had held, and if every one had broken. The headline is what the leading rate is over; a relation's row "
+        "is all that it judged.",
     )
 
 
@@ -177,7 +181,7 @@ def _relations_compared(judgements: Judgements) -> Table | None:
 
 def _deciders(judgements: Judgements) -> Table:
     groups: dict[tuple[str, str], list[Judged]] = {}
-    for judged in judgements.headline:
+    for judged in judgements.speaking:
         groups.setdefault((judged.verdict.relation, _why(judged, judgements)), []).append(judged)
     return Table(
         name="decided by",

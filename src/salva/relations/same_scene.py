@@ -26,6 +26,8 @@ from salva.core.verdict import (
     Failure,
     Outcome,
 )
+from salva.logic.comparing import compare_orders, counts_of, number_differences
+from salva.logic.orders import OrderDifference
 from salva.logic.satisfaction import (
     EXTRA,
     FORBIDDEN,
@@ -37,19 +39,15 @@ from salva.logic.satisfaction import (
     explain,
 )
 from salva.relations.doubt import doubted, hangs_on
-from salva.relations.orders import OrderDifference
 from salva.relations.scenes import (
     MISPOSITION,
     Mentioned,
     SceneOptions,
     Seen,
-    compare_orders,
-    counts_of,
     errors_of,
     failure_of,
     looks_at,
     mentioned,
-    number_differences,
     see,
     text_failure,
 )
@@ -149,14 +147,14 @@ class SameScene:
         """What differs between the two images, without saying who is to blame."""
         a, b = seen
         is_all, reading = self._options.scope == "all", self._options.reading
-        differing = number_differences(
-            a.scene, b.scene, what, labels=None if is_all else what.entities, reading=reading
-        )
+        differing = number_differences(a.scene, b.scene, what.compared, reading=reading, all_labels=is_all)
         # An order of different things has no meaning, so it is compared only when the numbers agree.
         orders = (
             ()
             if differing
-            else compare_orders(a.scene, b.scene, what, reading=reading, place=self._options.place, all_labels=is_all)
+            else compare_orders(
+                a.scene, b.scene, what.compared, reading=reading, place=self._options.place, all_labels=is_all
+            )
         )
         return _Comparison(
             differing=differing,

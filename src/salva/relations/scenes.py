@@ -28,11 +28,12 @@ from salva.core.verdict import (
     Failure,
 )
 from salva.errors import UsageError
-from salva.logic.formula import Atom, Formula, atoms, entities, largest_counts
+from salva.logic.comparing import Comparable, comparable, shows_same
+from salva.logic.formula import Atom, Formula, atoms
 from salva.logic.notation import parse
 from salva.logic.nouns import plural
+from salva.logic.orders import AXIS_OF_RELATION
 from salva.logic.satisfaction import COLOUR, EXTRA, FORBIDDEN, MISSING, X_MISPLACED, Y_MISPLACED, Discrepancy
-from salva.relations.orders import AXIS_OF_RELATION, AxisOrder, OrderDifference, axis_orders, order_differences
 
 WRONG_COLOUR = "wrong-colour"
 WRONG_RELATION = "wrong-relation"
@@ -107,17 +108,19 @@ class Mentioned:
     """What the formulas of a case talk about."""
 
     formulas: tuple[Formula | None, ...]
-    entities: tuple[str, ...]
-    """All of them, sorted."""
-    orders: tuple[AxisOrder, ...]
-    caps: Mapping[str, int]
-    """The largest number any of the formulas allows of an entity."""
+    compared: Comparable
+    """What of their pictures is compared."""
     coloured: tuple[frozenset[str], ...]
     """For each formula, the entities whose colour it speaks of."""
     query: Query
     """What the detector is asked."""
     colour_query: Query | None
     """What the colourist is asked; None where no formula speaks of a colour."""
+
+    @property
+    def entities(self) -> tuple[str, ...]:
+        """All things that the formulas name, sorted."""
+        return self.compared.entities
 
 
 def mentioned(case: Case) -> Mentioned:
@@ -128,22 +131,16 @@ def mentioned(case: Case) -> Mentioned:
 @lru_cache(maxsize=4096)
 def _mentioned(notations: tuple[str | None, ...]) -> Mentioned:
     formulas = tuple(None if notation is None else parse(notation) for notation in notations)
-    given = [formula for formula in formulas if formula is not None]
-    names = sorted({name for formula in given for name in entities(formula)})
-    caps: dict[str, int] = {}
-    for formula in given:
-        for entity, n in largest_counts(formula).items():
-            caps[entity] = max(n, caps.get(entity, 0))
+    compared = comparable([formula for formula in formulas if formula is not None])
+    names = compared.entities
     coloured = tuple(_coloured(formula) for formula in formulas)
     return Mentioned(
         formulas=formulas,
-        entities=tuple(names),
-        orders=axis_orders(given),
-        caps=caps,
+        compared=compared,
         coloured=coloured,
-        query=Query(role="detector", labels=tuple(names)),
+        query=Query(role="detector", labels=names),
         # In the detector's words, so that the colourist is told what the detector saw for everybody.
-        colour_query=Query(role="colourist", labels=tuple(names)) if any(coloured) else None,
+        colour_query=Query(role="colourist", labels=names) if any(coloured) else None,
     )
 
 
@@ -243,51 +240,21 @@ def _letters(text: str) -> str:
     return "".join(c for c in text.casefold() if c.isalnum())
 
 
-def counts_of(scene: Scene, labels: Iterable[str] | None) -> dict[str, int]:
-    """How many things of each label there are; labels None counts all that were seen."""
-    counts = Counter(thing.label for thing in scene.things)
-    return dict(counts) if labels is None else {label: counts[label] for label in labels}
-
-
-def number_differences(
-    a: Scene, b: Scene, what: Mentioned, *, labels: tuple[str, ...] | None, reading: str
-) -> tuple[str, ...]:
-    """The labels of which one scene has more than the other; labels None compares all that were seen.
-
-    The at-least reading does not tell numbers apart above the largest one the prompts state.
-    """
-    counts_a, counts_b = counts_of(a, labels), counts_of(b, labels)
-    if counts_a == counts_b:
-        return ()
-    differing = []
-    for label in sorted(counts_a.keys() | counts_b.keys()):
-        n_a, n_b = counts_a.get(label, 0), counts_b.get(label, 0)
-        if reading == "at-least" and label in what.caps:
-            n_a, n_b = min(n_a, what.caps[label]), min(n_b, what.caps[label])
-        if n_a != n_b:
-            differing.append(label)
-    return tuple(differing)
-
-
-def compare_orders(
-    a: Scene, b: Scene, what: Mentioned, *, reading: str, place: str, all_labels: bool = False
-) -> tuple[OrderDifference, ...]:
-    """Where two scenes with the same numbers differ in their order, on every axis the prompts speak of."""
-    merge_runs = reading == "at-least"
-    return tuple(
-        difference
-        for order in what.orders
-        for difference in order_differences(a, b, order, place=place, all_labels=all_labels, merge_runs=merge_runs)
-    )
-
-
 def is_alike(a: Seen, b: Seen, what: Mentioned, *, reading: str, place: str) -> bool:
-    """Whether two images show the same of what the prompts mention, and both or neither show text."""
+    """Whether two images show the same of what the prompts mention, and both or neither show text.
+
+    Colours count for the things whose colour a prompt speaks of.
+    """
     if bool(a.text) != bool(b.text):
         return False
-    if number_differences(a.scene, b.scene, what, labels=what.entities, reading=reading):
+    coloured = frozenset().union(*what.coloured)
+    colours_a, colours_b = (
+        Counter((thing.label, thing.colour) for thing in seen.scene.things if thing.label in coloured)
+        for seen in (a, b)
+    )
+    if colours_a != colours_b and (reading == "exact" or colours_a.keys() != colours_b.keys()):
         return False
-    return not compare_orders(a.scene, b.scene, what, reading=reading, place=place)
+    return shows_same(a.scene, b.scene, what.compared, reading=reading, place=place)
 
 
 def failure_of(discrepancy: Discrepancy, role: str, *, has_choice: bool = False) -> Failure:

@@ -9,8 +9,9 @@ from salva.core.asked import CANARY, OFF, STOPPED, TOLD
 from salva.core.judged import Rate
 from salva.core.table import KeyFigure
 from salva.figures.formats import interval_text, percent
+from salva.judging.headline import MACRO
 from salva.judging.leading import Leading
-from salva.judging.rates import MACRO, WRONG_ALIKE, Figure
+from salva.judging.rates import WRONG_ALIKE, Figure
 from salva.judging.wordings import WordingDifference
 
 _SAYS = {
@@ -62,8 +63,6 @@ def bounds_of(leading: Leading) -> str:
     figure = leading.figure
     if figure is None or figure.bounds is None:
         return ""
-    if not figure.n_undecided:
-        return "; none of them is one that the leading rate is over"
     low, high = figure.bounds.low, figure.bounds.high
     return f"; whatever they were, the leading rate lies within {interval_text(low, high)}"
 
@@ -121,8 +120,18 @@ def wording_figures(wording: WordingDifference | None, numbers: Mapping[str, flo
 
 
 def warning_of(leading: Leading) -> str:
-    """Why the number is not to be trusted; empty where it is."""
-    return leading.reason and f"the oracle is {leading.oracle}: {leading.reason}"
+    """Why the number is not to be trusted, or says nothing of the model; empty where it is and does."""
+    if leading.reason:
+        return f"the oracle is {leading.oracle}: {leading.reason}"
+    figure, chance = leading.figure, leading.chance
+    if not chance or figure is None or figure.rate is None:
+        return ""
+    shuffled = f"pictures shuffled within the suite, which get {percent(chance)}"
+    if figure.rate >= chance:
+        return f"no better than {shuffled}"
+    if figure.interval is not None and figure.interval.high >= chance:
+        return f"{figure.n:,} pairs are too few to tell this from {shuffled}"
+    return ""
 
 
 def untried(canary: str) -> str:

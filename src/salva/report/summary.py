@@ -14,7 +14,7 @@ from pathlib import Path
 
 from salva import registry
 from salva.core.about import options_of
-from salva.core.asked import NOTHING, SCHEMA, Asked
+from salva.core.asked import NOTHING, Asked
 from salva.core.case import Case
 from salva.core.chart import Chart
 from salva.core.fingerprint import Json
@@ -25,17 +25,12 @@ from salva.core.table import Cell, KeyFigure, Table
 from salva.core.verdict import Outcome, Verdict
 from salva.judging.headline import is_open, judgements
 from salva.judging.leading import Leading, leading_of
-from salva.judging.rates import RATES, Figure
 from salva.judging.wordings import WordingDifference, differences_by_law, wording_difference
 from salva.report.lead import asides_of, unless_stopped, wording_figures
-from salva.stats.intervals import Interval
+from salva.report.summary_json import summary_json
 from salva.store.queries import read_records
 
 _RATES = "violation-rates"
-_FIGURES = (
-    *("outcomes", "violation_rate", "interval", "interval_things", "headline", "rates", "macro_rate", "excess"),
-    *("wording_difference", "wording_by_law", "errors", "gate", "previous"),
-)
 Ends = tuple[float | None, float | None]
 
 
@@ -45,7 +40,7 @@ class ModelSummary:
 
     model: str
     outcomes: Mapping[str, int]
-    """Headline verdicts by outcome; every outcome is named, also at 0."""
+    """Verdicts that the leading rate counts by outcome; every outcome is named, also at 0."""
     errors: Mapping[str, int]
     """Error type to violated headline verdicts that show it, most frequent first."""
     numbers: Mapping[str, float | None]
@@ -94,51 +89,6 @@ class ModelSummary:
         """The table of this name, if a metric made one."""
         return next((table for table in self.tables if table.name == name), None)
 
-    def to_json(self) -> dict[str, Json]:
-        """The contract's figures of one model."""
-        figure, leading = self.leading.figure, self.leading
-        before = leading.previous
-        return {
-            "outcomes": dict(self.outcomes),
-            "violation_rate": self.violation_rate,
-            "interval": ends_json(figure.interval if figure else None),
-            "interval_things": ends_json(figure.interval_things if figure else None),
-            "headline": self._headline_json(),
-            "rates": {name: rate_json(leading.rates.get(name)) for name in RATES},
-            "macro_rate": self.numbers.get("macro_rate"),
-            "wording_difference": wording_json(self.wording),
-            "wording_by_law": {name: wording_json(wording) for name, wording in self.wording_by_law.items()},
-            "excess": self.numbers.get("excess"),
-            "errors": dict(self.errors),
-            "gate": self.gate,
-            "tables": [table_to_json(table) for table in self.tables],
-            "metrics": dict(self.numbers),
-            "previous": None
-            if before is None
-            else {
-                "schema": 1,
-                "violation_rate": before.violation_rate,
-                "interval": ends_json(before.interval),
-                "macro_rate": before.macro_rate,
-            },
-        }
-
-    def _headline_json(self) -> dict[str, Json]:
-        figure, leading = self.leading.figure, self.leading
-        return {
-            "relation": figure.relation if figure else None,
-            "rate": leading.rate,
-            "average": figure.average if figure else None,
-            "over": figure.over if figure else None,
-            "n": figure.n if figure else 0,
-            "n_undecided": figure.n_undecided if figure else 0,
-            "coverage": figure.coverage if figure else None,
-            "n_asked": leading.n_asked,
-            "chance": leading.chance,
-            "oracle": leading.oracle,
-            "reason": leading.reason,
-        }
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
@@ -161,11 +111,6 @@ class Summary:
         return tuple(model.model for model in self.by_model)
 
     @property
-    def n_counterexamples(self) -> int:
-        """Violated headline verdicts over all models."""
-        return sum(model.outcomes[Outcome.VIOLATED] for model in self.by_model)
-
-    @property
     def has_rates(self) -> bool:
         """Whether any model has a violation rate to lead with."""
         return any(model.has_rate for model in self.by_model)
@@ -176,17 +121,8 @@ class Summary:
             yield model.model, model.violation_rate, model.interval
 
     def to_json(self) -> dict[str, Json]:
-        """The contract's object; with several models the top-level figures are null."""
-        top: dict[str, Json] = {"schema": SCHEMA, "suite": self.suite}
-        top |= {"models": list(self.models), "cases": self.cases, "canary": self.canary or None}
-        figures = {model.model: model.to_json() for model in self.by_model}
-        if len(self.by_model) == 1:
-            top |= figures[self.by_model[0].model]
-        else:
-            top |= dict.fromkeys(_FIGURES)
-            tables = (self.models_table(), *self.joined_tables())
-            top |= {"tables": [table_to_json(table) for table in tables], "metrics": {}}
-        return {**top, "by_model": dict(figures)}
+        """The contract's object."""
+        return summary_json(self)
 
     def models_table(self) -> Table:
         """The models beside each other."""
@@ -271,54 +207,6 @@ def _joined(tables: Sequence[Table]) -> Table:
     return dataclasses.replace(tables[0], columns=columns, rows=rows)
 
 
-def rate_json(figure: Figure | None) -> Json:
-    """The contract's form of a rate."""
-    if figure is None:
-        return None
-    return {
-        "rate": figure.rate,
-        "pooled": figure.pooled,
-        "interval": ends_json(figure.interval),
-        "interval_things": ends_json(figure.interval_things),
-        "why_no_interval_things": figure.why_no_things or None,
-        "bounds": ends_json(figure.bounds),
-        "n": figure.n,
-        "n_undecided": figure.n_undecided,
-        "coverage": figure.coverage,
-        "relation": figure.relation,
-        "without_one_template": None if (left := figure.without_one) is None else [left.low, left.high],
-        "left_out": None if left is None else [left.low_without, left.high_without],
-    }
-
-
-def wording_json(wording: WordingDifference | None) -> Json:
-    """The paired difference of two wordings as programs read it."""
-    if wording is None:
-        return None
-    return {
-        "difference": wording.difference,
-        "interval": ends_json(wording.interval),
-        "first": wording.first,
-        "second": wording.second,
-        "seed_noise": wording.seed_noise,
-        "reason": wording.why_no_seed_noise,
-        "n": wording.n,
-        "n_cases": wording.n_cases,
-        "relation": wording.relation,
-    }
-
-
-def ends_json(interval: Interval | None) -> Json:
-    """Both ends of an interval."""
-    return None if interval is None else [interval.low, interval.high]
-
-
-def table_to_json(table: Table) -> dict[str, Json]:
-    """The contract's form of a table."""
-    rows: list[Json] = [list(row) for row in table.rows]
-    return {"name": table.name, "columns": list(table.columns), "rows": rows, "note": table.note}
-
-
 def _summarise_model(
     model: str,
     suite: str,
@@ -339,7 +227,7 @@ def _summarise_model(
         for error in dict.fromkeys(pair.verdict.errors)
     )
     # A run can be reported on while it goes on; a figure over part of it must say so.
-    n_missing = 0 if is_whole else max(0, len(cases) * asked.repeats - len(leading))
+    n_missing = 0 if is_whole else max(0, len(cases) * asked.repeats - len(judged.speaking))
     numbers: dict[str, float | None] = {"n_unjudged": n_missing}
     tables: list[Table] = []
     charts: list[Chart] = []
@@ -357,7 +245,7 @@ def _summarise_model(
             _place_chart(charts, chart)
         key_figures += [figure for figure in measured.key_figures if not figure.is_aside]
         asides += [figure for figure in measured.key_figures if figure.is_aside]
-    leads = leading_of(judged, before, about.apart, len(cases) * asked.repeats, registry.usual_score(asked))
+    leads = leading_of(judged, before, asked.repeats, registry.usual_score(asked))
     wording = wording_difference(judged)
     if leads.figure is not None:
         ends = leads.figure.interval
@@ -390,7 +278,7 @@ def _reasons(judged: Judgements) -> dict[tuple[str, str], int]:
 
 
 def _open_cases(judged: Judgements) -> dict[str, int]:
-    pairs = [pair for pair in judged.headline if is_open(pair, judged.rate_of(pair.verdict.relation))]
+    pairs = [pair for pair in judged.speaking if is_open(pair, judged.rate_of(pair.verdict.relation))]
     return dict(Counter(relation for relation, _ in {(pair.verdict.relation, pair.case.case_id) for pair in pairs}))
 
 

@@ -18,7 +18,7 @@ from salva.core.protocols import Measured
 from salva.core.table import Cell, KeyFigure, Table
 from salva.core.verdict import OPTICAL_CHARACTER, Outcome
 from salva.judging.control import compared_controls, excess_of
-from salva.judging.tally import RATE_COLUMNS, category_mean, macro_rate, tally, tally_by
+from salva.judging.tally import RATE_COLUMNS, Tally, category_mean, macro_rate, tally, tally_by
 from salva.suites.metalogic.charts import charts_of
 
 LAWS = ("commutative", "associative", "distributive", "complement", "de-morgan")
@@ -76,7 +76,7 @@ class MetaLogicTables:
 
     def measure(self, judgements: Judgements) -> Measured:
         """Tables and numbers for the report; macro_rate here is over the logic categories alone."""
-        leading = judgements.headline
+        leading = judgements.speaking
         looked_at_all = judgements.options_of(PAPERS_RELATION).get("scope") == "all"
         logic = [pair for pair in leading if pair.case.labels.get("law") != NUMBERING]
         numbering = [pair for pair in leading if pair.case.labels.get("law") == NUMBERING]
@@ -97,7 +97,7 @@ class MetaLogicTables:
             _published(logic, numbering, looked_at_all),
         )
         made = tuple(table for table in tables if table is not None)
-        figures = _numbering_figure(numbers)
+        figures = _numbering_figure(numbers, tally(numbering))
         return Measured(tables=made, numbers=numbers, charts=tuple(charts_of(made, numbers)), key_figures=figures)
 
 
@@ -121,13 +121,15 @@ def _published(logic: Sequence[Judged], numbering: Sequence[Judged], looked_at_a
     return None
 
 
-def _numbering_figure(numbers: Mapping[str, float | None]) -> tuple[KeyFigure, ...]:
+def _numbering_figure(numbers: Mapping[str, float | None], counted: Tally) -> tuple[KeyFigure, ...]:
     rate = numbers.get("numbering_macro_rate")
     if rate is None:
         return ()
     title = f"numbering, macro average over {numbers['numbering_n_categories']:g} categories"
     low, high = numbers["numbering_macro_low"], numbers["numbering_macro_high"]
-    return (KeyFigure(title=title, value=rate, low=low, high=high, is_share=True, is_aside=True),)
+    undecided = f", {counted.undecided} undecided" if counted.undecided else ""
+    note = f"{counted.n} decided pairs{undecided}; counted apart from the leading rate"
+    return (KeyFigure(title=title, value=rate, low=low, high=high, is_share=True, is_aside=True, note=note),)
 
 
 def _ours(which: str, logic: Sequence[Judged], numbering: Sequence[Judged]) -> float | None:

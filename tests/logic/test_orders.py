@@ -8,7 +8,7 @@ from relations.planted import things
 from salva.core.observation import Detections
 from salva.core.seeing import scene_of
 from salva.logic.notation import parse
-from salva.relations.orders import axis_orders, order_differences
+from salva.logic.orders import axis_orders, order_differences
 
 
 def _orders(formula: str, a: Detections, b: Detections, *, merge_runs: bool = False) -> list[tuple[str, str]]:
