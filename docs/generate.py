@@ -27,6 +27,7 @@ ROOMS = {
     "stats": "numbers in, numbers out; names no relation and no suite",
     "judging": "which verdict speaks for a case, controls and tallies; no store, no threads",
     "suites/metalogic": "MetaLogic: cases, templates, tables",
+    "suites/actesting": "ACTesting: captions and their mutants, files, the relations and tables",
     "suites/semvar": "SemVarBench: triples, files, its relation, tables and charts",
     "suites/cfworld": "CF-World: groups of three levels, probes, files, its relation, tables and charts",
     "suites/faithfulness": "the TIFA-lite project: pairs, files, tables",

@@ -78,12 +78,16 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "transformers": "salva.perception.judges.local_vlm_judge:LocalVlmJudge",
     },
     "relation": {
+        "entity-change": "salva.suites.actesting.relations:EntityChange",
         "must-differ": "salva.relations.must_differ:MustDiffer",
         "same-answers": "salva.relations.same_answers:SameAnswers",
         "same-scene": "salva.relations.same_scene:SameScene",
         "same-similarity": "salva.relations.same_similarity:SameSimilarity",
         "semantic-effect": "salva.suites.semvar.semantic_effect:SemanticEffect",
+        "triple-addition": "salva.suites.actesting.relations:TripleAddition",
+        "triple-removal": "salva.suites.actesting.relations:TripleRemoval",
         "truth": "salva.relations.truth:Truth",
+        "unchanged": "salva.suites.actesting.relations:Unchanged",
     },
     "metric": {
         "violation-rates": "salva.metrics.violation_rates:ViolationRates",

@@ -167,8 +167,8 @@ def test_one_picture_of_a_caption_serves_all_its_mutants(tmp_path: Path, batch: 
     advanced: Counter[str] = Counter()
 
     class Counting(SilentProgress):
-        def start(self, stage: str, total: int) -> None:
-            advanced[f"{stage} in all"] = total
+        def start(self, stage: str, total: int | None) -> None:
+            advanced[f"{stage} in all"] = total or 0
 
         def advance(self, stage: str, n: int = 1) -> None:
             advanced[stage] += n

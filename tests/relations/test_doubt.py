@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations, product
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -33,7 +34,7 @@ def scored(*seen: tuple[str, float], **stated: float | None) -> Detections:
     """Things side by side with their scores, by a detector that says what these are worth."""
     plain = row(*(label for label, _ in seen))
     boxes = tuple(replace(box, score=score) for box, (_, score) in zip(plain.boxes, seen, strict=True))
-    worth: dict[str, float | None] = {"floor": 0.05, "threshold": THRESHOLD, "doubt": DOUBT, **stated}
+    worth: dict[str, Any] = {"floor": 0.05, "threshold": THRESHOLD, "doubt": DOUBT, **stated}
     return Detections(boxes=boxes, **worth)
 
 

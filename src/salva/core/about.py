@@ -90,6 +90,9 @@ class About:
     has_control: bool = False
     """Relations: whether seed noise can be measured by them: any two images can be put in their two places, or (for
     Rate.WRONG) each image is right or wrong by itself."""
+    crossed: tuple[str, ...] = ()
+    """Relations: those of their scores whose mean over pictures of one wording under other seeds is kept too, as
+    <score>.within_a and <score>.within_b of a control verdict."""
     rate: Rate | None = None
     """Relations: what their violations are a rate of that reports know; None for a figure of their own."""
     scoring: PairScoring | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from salva.core.fingerprint import Json, derive_seed
@@ -94,6 +94,12 @@ class Case:
     def prompt(self, role: str) -> Prompt:
         """The prompt with this role."""
         return next(prompt for prompt in self.prompts if prompt.role == role)
+
+    def within(self, role: str) -> Case:
+        """The case by which two pictures of one of its prompts are compared: of a mutation, with nothing changed."""
+        if self.mutation is None:
+            return self
+        return replace(self, mutation=self.mutation.against_itself(is_seed=role == self.prompts[0].role))
 
     def seed(self, run_seed: int, repeat: int) -> int:
         """The seed of every picture of the case in one repeat."""

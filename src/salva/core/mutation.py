@@ -7,7 +7,7 @@ must stay, is their difference, so it is never written down twice.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from salva.core.fingerprint import Json
@@ -80,6 +80,11 @@ class Mutation:
     def kept_triples(self) -> tuple[Triple, ...]:
         """Said before and now."""
         return tuple(triple for triple in self.seed.triples if triple in self.mutant.triples)
+
+    def against_itself(self, *, is_seed: bool) -> Mutation:
+        """The seed's caption, or the mutant's, with nothing changed: two pictures of it differ by luck alone."""
+        pool = self.seed if is_seed else self.mutant
+        return replace(self, operator="ss", seed=pool, mutant=pool)
 
 
 def pool_to_json(pool: Pool) -> dict[str, Json]:

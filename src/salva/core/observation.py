@@ -32,6 +32,17 @@ class Detection:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SeenRelation:
+    """How one box stands to another, by a detector that says so itself."""
+
+    subject: int
+    """Which of the boxes, counted from 0."""
+    predicate: str
+    object: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TextSpan:
     """A run of text read in the image."""
 
@@ -56,6 +67,13 @@ class Detections:
     """The score from which a box counts unless the relation says another."""
     doubt: float | None = None
     """A box that counts and has a lower score than this is in doubt."""
+    relations: tuple[SeenRelation, ...] | None = None
+    """How boxes stand to each other, the strongest first; None for a detector that says nothing of that."""
+
+    def __post_init__(self) -> None:
+        for seen in self.relations or ():
+            if not (0 <= seen.subject < len(self.boxes) and 0 <= seen.object < len(self.boxes)):
+                raise ValueError(f"{seen} is about boxes that are not there; there are {len(self.boxes)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +129,10 @@ def observation_to_json(observation: Observation) -> dict[str, Json]:
         case Detections(boxes=boxes):
             numbers = {name: getattr(observation, name) for name in _WORTH}
             stated = {name: value for name, value in numbers.items() if value is not None}
-            return {"kind": "detections", "boxes": [_box_to_json(box) for box in boxes], **stated}
+            stored: dict[str, Json] = {"kind": "detections", "boxes": [_box_to_json(box) for box in boxes], **stated}
+            if observation.relations is not None:
+                stored["relations"] = [[r.subject, r.predicate, r.object, r.score] for r in observation.relations]
+            return stored
         case Reading(spans=spans):
             extras: dict[str, Json] = {
                 "reply": observation.reply,
@@ -150,6 +171,7 @@ def observation_from_json(stored: Mapping[str, Json]) -> Observation:
             return Detections(
                 boxes=tuple(Detection(**_with_box(box)) for box in fields["boxes"]),  # type: ignore[arg-type]  # JSON has no field types
                 **{name: cast(float, stored[name]) for name in _WORTH if name in stored},
+                relations=_relations(stored),
             )
         case "reading":
             return Reading(
@@ -173,6 +195,13 @@ def observation_from_json(stored: Mapping[str, Json]) -> Observation:
             return Vector(values=tuple(cast(list[float], stored["values"])))
         case other:
             raise ValueError(f"no observation of kind {other!r}")
+
+
+def _relations(stored: Mapping[str, Json]) -> tuple[SeenRelation, ...] | None:
+    if "relations" not in stored:
+        return None
+    rows = cast(list[tuple[int, str, int, float]], stored["relations"])
+    return tuple(SeenRelation(subject=s, predicate=p, object=o, score=score) for s, p, o, score in rows)
 
 
 def _with_box(fields: dict[str, object]) -> dict[str, object]:

@@ -21,6 +21,12 @@ WITHIN_A = "differs_within_a"
 WITHIN_B = "differs_within_b"
 """Scores of a control verdict: the share of pictures that differ."""
 
+
+def within_name(score: str, role: str) -> str:
+    """The score of a control verdict that is the mean of another over pictures of one wording under other seeds."""
+    return f"{score}.within_{role}"
+
+
 _Seen = Mapping[tuple[int, str], Sight | Missing]
 """Repeat and prompt role to what was seen of that picture."""
 _Compared = Callable[[str, int, str], Conclusion | Missing]
@@ -55,7 +61,11 @@ def crossed(repeats: Sequence[Waves], i: int) -> Concluded:
     scores: dict[str, float] = {}
     n_compared = 0
     for name, (own, other) in {BETWEEN: (a, b), WITHIN_A: (a, a), WITHIN_B: (b, b)}.items():
-        outcomes = [c.outcome for k in others if isinstance(c := compared(own, k, other), Conclusion)]
+        conclusions = [c for k in others if isinstance(c := compared(own, k, other), Conclusion)]
+        outcomes = [conclusion.outcome for conclusion in conclusions]
+        for kept in about_of(type(waves.relation)).crossed if own == other else ():
+            if values := [conclusion.scores[kept] for conclusion in conclusions if kept in conclusion.scores]:
+                scores[within_name(kept, own)] = sum(values) / len(values)
         decided = [outcome for outcome in outcomes if outcome in (Outcome.HOLDS, Outcome.VIOLATED)]
         n_compared += len(decided)
         if decided:
@@ -74,7 +84,9 @@ def _side_by_side(waves: Waves, i: int, seen: _Seen) -> _Compared:
         first, second = seen[i, own], seen[k, other]
         if isinstance(first, Missing):
             return first
-        return second if isinstance(second, Missing) else waves.judged({a: first, b: second})
+        if isinstance(second, Missing):
+            return second
+        return waves.judged({a: first, b: second}, waves.case.within(own) if own == other else None)
 
     return compared
 

@@ -100,9 +100,9 @@ class Waves:
             seen[query] = answer
         return Sight(image=image, seen=seen)
 
-    def judged(self, sights: Mapping[str, Sight]) -> Conclusion | Missing:
-        """What the relation makes of any sights in its places."""
-        return self._spoken(lambda: self.relation.judge(self.case, sights))
+    def judged(self, sights: Mapping[str, Sight], case: Case | None = None) -> Conclusion | Missing:
+        """What the relation makes of any sights in its places; case: in another light than this one."""
+        return self._spoken(lambda: self.relation.judge(case or self.case, sights))
 
     def conclude(self) -> Concluded:
         """What it all comes to, once no wave is left."""

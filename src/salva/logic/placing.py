@@ -24,6 +24,8 @@ ON_GAP = 0.05
 """The widest gap between what stands on something and its top, in sides of the picture."""
 ON_OVERLAP = 0.5
 """The part of the narrower box that must be above the other."""
+IN_SHARE = 0.8
+"""The part of a box that must lie inside another for its thing to be in the other's."""
 _ROUNDING = 1e-9
 
 Things = Mapping[str, Sequence[Thing]]
@@ -125,7 +127,7 @@ def third(at: float) -> int:
 
 
 def is_related(relation: str, first: Thing, second: Thing) -> bool:
-    """Whether one thing stands in this (canonical) relation to another."""
+    """Whether one thing stands in this (canonical) relation to another; formulas know no in and no near."""
     if relation == "left_of":
         return first.x < second.x
     if relation == "above":
@@ -134,6 +136,10 @@ def is_related(relation: str, first: Thing, second: Thing) -> bool:
         return _is_on(first, second)
     if relation == "larger_than":
         return size_of(first) > size_of(second) + _ROUNDING
+    if relation == "in":
+        return _is_in(first, second)
+    if relation == "near":
+        return _gap(first, second) <= NEXT_TO_GAP + _ROUNDING
     assert relation == "next_to"
     return _gap(first, second) <= NEXT_TO_GAP + _ROUNDING and not _is_on(first, second) and not _is_on(second, first)
 
@@ -145,7 +151,7 @@ def size_of(thing: Thing) -> float:
 
 def _is_on(upper: Thing, lower: Thing) -> bool:
     a, b = upper.box, lower.box
-    overlap = min(a[2], b[2]) - max(a[0], b[0])
+    overlap = _shared(upper, lower, 0)
     narrower = min(a[2] - a[0], b[2] - b[0])
     return (
         upper.y < lower.y
@@ -153,6 +159,18 @@ def _is_on(upper: Thing, lower: Thing) -> bool:
         and overlap + _ROUNDING >= ON_OVERLAP * narrower
         and b[1] - a[3] <= ON_GAP + _ROUNDING
     )
+
+
+def _is_in(inner: Thing, outer: Thing) -> bool:
+    """Whether most of a thing's box lies inside that of a larger one."""
+    areas = [(box[2] - box[0]) * (box[3] - box[1]) for box in (inner.box, outer.box)]
+    inside = max(0.0, _shared(inner, outer, 0)) * max(0.0, _shared(inner, outer, 1))
+    return 0 < areas[0] < areas[1] and inside + _ROUNDING >= IN_SHARE * areas[0]
+
+
+def _shared(one: Thing, other: Thing, axis: int) -> float:
+    """The length that two boxes share on an axis; negative where they are apart."""
+    return min(one.box[axis + 2], other.box[axis + 2]) - max(one.box[axis], other.box[axis])
 
 
 def _gap(one: Thing, other: Thing) -> float:
