@@ -10,6 +10,7 @@
     │   ├── BusyError           too many requests at once; retried, and everyone eases off
     │   ├── RefusedError        the model declined on policy; never retried by itself
     │   └── UnusableError       no request can succeed (wrong key, unknown model): the run stops
+    │       └── DownError         nothing that an endpoint was asked lately succeeded
     └── StoreError            disk, schema or lock
         └── LockedError         another process writes to the same run
 
@@ -120,6 +121,10 @@ class UnusableError(BackendError):
 
     def __reduce__(self) -> tuple[type[UnusableError], tuple[str]]:
         return type(self), (self.message,)
+
+
+class DownError(UnusableError):
+    """An endpoint has served nothing of what it was asked lately; told from its answers, it does not say so itself."""
 
 
 class StoreError(SalvaError):

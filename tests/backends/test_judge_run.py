@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -120,3 +121,11 @@ def test_another_snapshot_inside_a_run_stops_it(server: Server, salva: Command, 
     done = run(salva, tmp_path / "run", "--judge", "openai/x")
     assert done.returncode != 0
     assert re.search(r"judge-[ab].*judge-[ab]", done.stderr), done.stderr
+    (command,) = [line.strip() for line in done.stderr.splitlines() if line.strip().startswith("salva judge ")]
+    assert command.endswith("--judge openai/judge-b")
+    on = salva(*shlex.split(command)[1:], "--set", f"judge.base_url={server.url}/v1")
+    assert "must not mix" not in on.stderr
+    assert on.returncode in (0, 3), on.stderr
+    with open_run(tmp_path / "run") as store:
+        answers = [look.observation for _, look in store.looks() if isinstance(look.observation, Answer)]
+    assert {"judge-a", "judge-b"} == {answer.snapshot for answer in answers}

@@ -288,7 +288,7 @@ def test_an_endpoint_that_hangs_stops_the_run_early(tmp_path: Path) -> None:
         server.release.wait(30)
         return said({})
 
-    told = r"gave no answer within 0\.2 s, 8 times in a row"
+    told = r"failed 8 times in a row, the last time: .*gave no answer within 0\.2 s"
     with serving(hang) as server, pytest.raises(UnusableError, match=told):
         execute(spec_of(server.url, 50, timeout_s=0.2), tmp_path / "run", SilentProgress())
 
@@ -324,11 +324,12 @@ def test_a_snapshot_that_drifts_stops_the_run(tmp_path: Path) -> None:
         name = "m-2026-01" if len(server.asked) < 12 else "m-2026-02"
         return said({"created": 1, "model": name, "data": [{"b64_json": png_text(request.body["prompt"])}]})
 
-    with (
-        serving(handle) as server,
-        pytest.raises(UnusableError, match="now answers as 'm-2026-02'; this run began with 'm-2026-01'"),
-    ):
+    told = "now answers as 'm-2026-02'; this run began with 'm-2026-01'"
+    with serving(handle) as server, pytest.raises(UnusableError, match=told) as caught:
         execute(spec_of(server.url, 30), tmp_path / "run", SilentProgress())
+    assert "start anew: --model openai/m-2026-02, or --model openai/m-2026-01" in str(caught.value)
+    with open_run(tmp_path / "run") as store:
+        assert {row.provenance["snapshot"] for _, row in store.renders() if row.image_id} == {"m-2026-01"}
 
 
 def test_a_cost_limit_is_kept_to_the_cent_and_the_same_command_goes_on(tmp_path: Path) -> None:

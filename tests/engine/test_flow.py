@@ -71,6 +71,9 @@ class HeldExecutor:
         self.lanes[binding.role] = HeldLane(binding)
         return self.lanes[binding.role]
 
+    def stop(self) -> None:
+        """Nothing begins by itself."""
+
     def close(self) -> None:
         """Nothing to stop."""
 

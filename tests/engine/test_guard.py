@@ -6,6 +6,7 @@ import itertools
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -15,9 +16,19 @@ from salva.core.case import Prompt
 from salva.core.observation import Detection, Detections
 from salva.core.protocols import Rendered, RenderRequest
 from salva.engine import guard as guarding
+from salva.engine import pulse
 from salva.engine.guard import Guard, build
 from salva.engine.limiter import Limiter
-from salva.errors import BackendError, BusyError, PluginError, RefusedError, SalvaError, UnusableError, UsageError
+from salva.errors import (
+    BackendError,
+    BusyError,
+    DownError,
+    PluginError,
+    RefusedError,
+    SalvaError,
+    UnusableError,
+    UsageError,
+)
 from salva.testing.fakes import FakeDetector, FakeGenerator, painted
 from salva.testing.specs import bound
 
@@ -140,7 +151,7 @@ def test_a_component_that_never_answers_is_given_up() -> None:
     release = threading.Event()
     guard = guarded(lambda _: release.wait(20), timeout_s=0.02)
     try:
-        for _ in range(guarding.N_HANGS - 1):
+        for _ in range(pulse.N_HANGS - 1):
             assert isinstance(guard(requests(1))[0], BackendError)
         with pytest.raises(UnusableError, match="8 times in a row"):
             guard(requests(1))
@@ -159,7 +170,7 @@ def test_a_busy_endpoint_is_asked_more_often_than_a_broken_one_but_not_for_ever(
 def test_an_endpoint_that_is_down_stops_the_run_and_says_what_it_said() -> None:
     answers: list[object] = [GOOD]
     guard = guarded(lambda _: [answers.pop() if answers else BackendError("connection refused")], limiter=Limiter(8))
-    for _ in range(guarding.N_HANGS):
+    for _ in range(pulse.N_HANGS):
         guard(requests(1))
     with pytest.raises(UnusableError, match=r"failed 8 times in a row, the last time: connection refused"):
         guard(requests(1))
@@ -172,8 +183,55 @@ def test_an_endpoint_that_was_never_there_stops_even_a_run_of_two_pictures() -> 
         guard(requests(1))
 
 
+def test_requests_that_fail_together_after_all_others_say_nothing_about_the_endpoint() -> None:
+    """The few that always fail are retried longest, so nothing else is left to succeed when they end."""
+    others_are_done = threading.Event()
+
+    def call(batch: Sequence[RenderRequest]) -> list[object]:
+        if int(batch[0].prompt.text) < 12:
+            others_are_done.wait(10)
+            return [BackendError("500")]
+        return [GOOD]
+
+    guard = guarded(call, limiter=Limiter(64))
+    for request in requests(16)[12:]:
+        guard([request])
+    with ThreadPoolExecutor(12) as threads:
+        ending = [threads.submit(guard, [request]) for request in requests(12)]
+        time.sleep(0.2)
+        assert guard(requests(20)[15:16]) == [GOOD]
+        others_are_done.set()
+        assert all(isinstance(future.result(10)[0], BackendError) for future in ending)
+    for _ in range(pulse.N_HANGS - 1):
+        guard(requests(1))
+    with pytest.raises(DownError, match="failed 8 times in a row"):
+        guard(requests(1))
+
+
+def test_quick_errors_are_not_held_against_an_endpoint_that_is_at_work_on_its_first_picture(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pulse, "WORKING_S", 0.05)
+    is_painted = threading.Event()
+
+    def call(batch: Sequence[RenderRequest]) -> list[object]:
+        if batch[0].prompt.text == "0":
+            is_painted.wait(10)
+            return [GOOD]
+        return [BackendError("500")]
+
+    guard = guarded(call, limiter=Limiter(8))
+    with ThreadPoolExecutor(1) as threads:
+        first = threads.submit(guard, requests(1))
+        time.sleep(0.2)
+        for request in requests(4)[1:]:
+            assert isinstance(guard([request])[0], BackendError)
+        is_painted.set()
+        assert first.result(10) == [GOOD]
+
+
 def test_bad_answers_stop_the_run_later_and_refusals_or_pictures_in_between_never() -> None:
-    answers: list[object] = [BackendError("a web page", is_retryable=False)] * (guarding.N_FAILURES - 1)
+    answers: list[object] = [BackendError("a web page", is_retryable=False)] * (pulse.N_FAILURES - 1)
     flow = iter([*answers, RefusedError("no"), *answers, GOOD, *answers, BackendError("a web page", False)])
     guard = guarded(lambda _: [next(flow)], limiter=Limiter(8))
     for _ in range(3 * len(answers) + 2):
@@ -200,7 +258,7 @@ def test_after_a_wrong_key_nothing_more_is_sent() -> None:
 
 def test_components_that_are_no_endpoints_may_fail_for_every_case() -> None:
     guard = guarded(lambda _: [BackendError("no such file", is_retryable=False)])
-    assert all(isinstance(guard(requests(1))[0], BackendError) for _ in range(2 * guarding.N_FAILURES))
+    assert all(isinstance(guard(requests(1))[0], BackendError) for _ in range(2 * pulse.N_FAILURES))
 
 
 def test_an_endpoint_that_wants_to_be_left_alone_for_an_hour_stops_the_run() -> None:

@@ -235,5 +235,8 @@ class Executor(Protocol):
     def open(self, binding: Binding) -> Lane:
         """Put a component to work."""
 
+    def stop(self) -> None:
+        """Begin no more calls: the futures of those under way get their outcomes, the others are cancelled."""
+
     def close(self) -> None:
         """Stop everything; safe to call twice."""

@@ -9,19 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future
 from queue import SimpleQueue
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 from salva.core.image import Picture
-from salva.core.protocols import Executor, Rendered
+from salva.core.protocols import Executor, Lane, Rendered
+from salva.core.spec import Binding
 from salva.engine.actors import Actor
 from salva.engine.budget import Budget
+from salva.engine.ctrl_c import CtrlC
 from salva.engine.events import Event, Loaded, Looked, Painted, Stopped, Written
 from salva.engine.lanes import JobQueue
 from salva.engine.looks import Looks
 from salva.engine.pictures import ImageFiles
 from salva.engine.units import LookJob, RenderJob, Unit
 from salva.engine.workers import Workers
-from salva.errors import StoreError
+from salva.errors import DownError, StoreError
 from salva.hardware.cores import n_cores
 
 _N_WRITERS = max(4, min(16, n_cores()))
@@ -34,7 +36,9 @@ _T = TypeVar("_T")
 class Dispatch:
     """The queues in front of all components of a run."""
 
-    def __init__(self, executor: Executor, budget: Budget, looks: Looks, files: ImageFiles) -> None:
+    def __init__(
+        self, executor: Executor, budget: Budget, looks: Looks, files: ImageFiles, ctrl_c: CtrlC | None = None
+    ) -> None:
         self.events: SimpleQueue[Event] = SimpleQueue()
         self.n_room = _FEWEST_PICTURES
         """How many pictures may be in memory: as many as all lanes can have under way, and some besides."""
@@ -43,6 +47,17 @@ class Dispatch:
         self._painters: dict[str, JobQueue[RenderJob]] = {}
         self._lookers: dict[str, JobQueue[LookJob]] = {}
         self._n_painting = 0
+        self._ctrl_c = ctrl_c or CtrlC()
+        self._out: set[Future[Any]] = set()
+
+    @property
+    def n_out(self) -> int:
+        """How many pieces of work are still to be reported."""
+        return len(self._out)
+
+    def stop(self) -> None:
+        """Begin nothing more; what is under way is reported as before, and pictures can still be written."""
+        self._executor.stop()
 
     def close(self) -> None:
         """Stop the threads; safe to call twice."""
@@ -54,7 +69,7 @@ class Dispatch:
             # Those who will look start first, as `send` has it: a detector that cannot start should cost no picture.
             for actor in unit.first_perceivers():
                 self._looker(actor)
-            self._painters[job.actor.component_id] = JobQueue(job.actor, self._executor)
+            self._painters[job.actor.component_id] = JobQueue(job.actor, self._open)
         self._painters[job.actor.component_id].waiting.append(job)
 
     def look(self, job: LookJob) -> None:
@@ -107,8 +122,12 @@ class Dispatch:
 
     def _looker(self, actor: Actor) -> JobQueue[LookJob]:
         if actor.component_id not in self._lookers:
-            self._lookers[actor.component_id] = JobQueue(actor, self._executor)
+            self._lookers[actor.component_id] = JobQueue(actor, self._open)
         return self._lookers[actor.component_id]
+
+    def _open(self, binding: Binding) -> Lane:
+        with self._ctrl_c.at_once():
+            return self._executor.open(binding)
 
     def _free_room(self) -> int:
         return self.n_room - self._n_painting - self._looks.desk.n_pictures
@@ -116,13 +135,13 @@ class Dispatch:
     def _send_looks(self, looker: JobQueue[LookJob], jobs: Sequence[LookJob]) -> None:
         self._budget.begin(looker.actor, len(jobs))
         future = looker.submit([self._looks.request_of(job) for job in jobs])
-        self._report(future, lambda outcomes: Looked(jobs=jobs, outcomes=outcomes))
+        self._report(future, lambda outcomes: Looked(jobs=jobs, outcomes=outcomes), jobs)
 
     def _send_renders(self, painter: JobQueue[RenderJob], jobs: Sequence[RenderJob]) -> None:
         self._n_painting += len(jobs)
         self._budget.begin(painter.actor, len(jobs))
         future = painter.submit([job.request for job in jobs])
-        self._report(future, lambda outcomes: Painted(jobs=jobs, outcomes=outcomes))
+        self._report(future, lambda outcomes: Painted(jobs=jobs, outcomes=outcomes), jobs)
 
     def _write(self, painted: Sequence[tuple[RenderJob, Rendered]]) -> None:
         future = self._workers.submit(self._files.save, [rendered.picture for _, rendered in painted])
@@ -138,9 +157,21 @@ class Dispatch:
         except StoreError as error:
             return error
 
-    def _report(self, future: Future[_T], event_of: Callable[[_T], Event]) -> None:
+    def _report(
+        self, future: Future[_T], event_of: Callable[[_T], Event], jobs: Sequence[RenderJob | LookJob] = ()
+    ) -> None:
+        """Have an event put on the queue when work is over; jobs: what was asked of a component."""
+
         def deliver(done: Future[_T]) -> None:
             error = CancelledError() if done.cancelled() else done.exception()
-            self.events.put(event_of(done.result()) if error is None else Stopped(error=error))
+            if error is None:
+                self.events.put(event_of(done.result()))
+            elif isinstance(error, DownError) and jobs and all(job.failed_before is not None for job in jobs):
+                # What fails again says nothing about the rest of the run, which is done by now: failed work comes last.
+                self.events.put(event_of(cast(_T, [error] * len(jobs))))
+            else:
+                self.events.put(Stopped(error=error))
+            self._out.discard(done)
 
+        self._out.add(future)
         future.add_done_callback(deliver)

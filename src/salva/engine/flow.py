@@ -8,32 +8,37 @@ is bounded, so a run of any length takes the same room.
 
 from __future__ import annotations
 
+import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from queue import Empty
 from typing import cast
 
 from salva.core.image import ImageRef, Picture
-from salva.core.observation import Answer, Observation, Reading
-from salva.core.protocols import Executor, Rendered
+from salva.core.observation import Observation
+from salva.core.protocols import Executor
 from salva.core.verdict import PAIR
 from salva.engine.actors import Actor, requests_of
 from salva.engine.budget import Budget
 from salva.engine.cast import Cast, Perceivers
+from salva.engine.ctrl_c import CtrlC
 from salva.engine.dispatch import Dispatch
 from salva.engine.events import Event, Loaded, Looked, Painted, Stopped, Written
 from salva.engine.looks import Looks
 from salva.engine.pictures import ImageFiles
 from salva.engine.progress import Progress
-from salva.engine.snapshots import Snapshots
+from salva.engine.results import Results
 from salva.engine.units import PUT_OFF, Asker, FirstLook, LookJob, Place, PutOff, RenderJob, Unit
 from salva.engine.verdicts import verdicts_of
-from salva.errors import BackendError, RefusedError
+from salva.errors import BackendError, StoreError, UnusableError
 from salva.judging.waves import Missing
 from salva.store.records import Status
 from salva.store.sqlite import RunStore
 
 _WAIT_S = 0.1
+_PATIENCE_S = 150.0
+"""How long a run that ends early waits for the next answer: a little longer than endpoints are given by default."""
 
 Vouch = Callable[["Flow", Sequence[Actor]], None]
 """Called before anybody looks for the first time or anything is painted for them; what it raises ends the run."""
@@ -62,7 +67,8 @@ class Flow:
         self._store, self._cast, self._progress = store, cast_, progress
         self._may_paint, self._retry_refused = may_paint, retry_refused
         self._looks = Looks(store, retry_refused=retry_refused)
-        self._dispatch = Dispatch(executor, budget or Budget(), self._looks, ImageFiles(store.blobs))
+        self._ctrl_c = CtrlC()
+        self._dispatch = Dispatch(executor, budget or Budget(), self._looks, ImageFiles(store.blobs), self._ctrl_c)
         self.events = self._dispatch.events
         """What has come back and is not taken in yet."""
         self._rendering: dict[str, RenderJob] = {}
@@ -71,13 +77,24 @@ class Flow:
         self._n_open = 0
         """Pictures of the units under way."""
         self._is_last = False
-        self._snapshots = Snapshots(store)
+        self._results = Results(store)
         self._vouch = vouch
         self._newcomers: dict[str, Actor | None] = {}
         """Whoever is about to look for the first time, by component id; None for those who have been vouched for."""
 
     def run(self, units: Iterator[Unit]) -> None:
-        """Work until every unit has its verdicts."""
+        """Work until every unit has its verdicts; whatever ends it before, what was answered is stored first."""
+        with self._ctrl_c:
+            try:
+                self._run(units)
+            except StoreError:
+                # There is no place to store anything.
+                raise
+            except BaseException:
+                self._drain()
+                raise
+
+    def _run(self, units: Iterator[Unit]) -> None:
         while True:
             while not self._is_last and not self._is_full():
                 unit = next(units, None)
@@ -89,6 +106,48 @@ class Flow:
                 return
             if self._is_last or self._is_full():
                 self._receive()
+
+    def _drain(self) -> None:
+        """Store what was asked for and is still to come; nothing more is begun, and no unit goes on."""
+        self._dispatch.stop()
+        if self._dispatch.n_out:
+            self._progress.note(
+                f"stopping; {self._dispatch.n_out} pieces of work are under way and are stored first "
+                "(Ctrl-C again leaves at once)"
+            )
+        heard_at = time.monotonic()
+        while time.monotonic() - heard_at < _PATIENCE_S:
+            is_all = not self._dispatch.n_out
+            try:
+                event = self.events.get(timeout=0 if is_all else _WAIT_S)
+            except Empty:
+                if is_all:
+                    return
+                self._store.tick()
+                continue
+            heard_at = time.monotonic()
+            # Another model's answers are not kept; why the run ends is known already.
+            with suppress(UnusableError):
+                self._keep(event)
+
+    def _keep(self, event: Event) -> None:
+        """Store what an event brings, as far as it was paid for: a failure that can be retried was not."""
+        match event:
+            case Painted():
+                painted, failed, ended_by = self._results.sort(event.jobs, event.outcomes)
+                self._dispatch.write(painted)
+                for job, error in failed:
+                    if not error.is_retryable:
+                        self._results.keep_failure(job, error)
+                if ended_by is not None:
+                    raise ended_by
+            case Written():
+                for (job, rendered), image in zip(event.painted, event.images, strict=True):
+                    self._results.keep_picture(job, rendered, image)
+            case Looked():
+                for look, outcome in zip(event.jobs, event.outcomes, strict=True):
+                    if not (isinstance(outcome, BackendError) and outcome.is_retryable):
+                        self._results.keep_look(look, outcome)
 
     def close(self) -> None:
         """Stop the threads; safe to call twice."""
@@ -123,7 +182,9 @@ class Flow:
             elif not self._may_paint:
                 unit.is_put_off = True
             else:
-                self._want(RenderJob(key=key, actor=unit.model, request=request), place)
+                failed_before = error if status is Status.FAILED else None
+                job = RenderJob(key=key, actor=unit.model, request=request, failed_before=failed_before)
+                self._want(job, place)
         if unit.n_pending == 0:
             self._ready.append(unit)
         self._work_off()
@@ -187,10 +248,12 @@ class Flow:
         return self._n_open >= 2 * self._dispatch.n_room
 
     def _receive(self) -> None:
+        self._ctrl_c.heed()
         try:
             event = self.events.get(timeout=_WAIT_S)
             while True:
                 self.step(event)
+                self._ctrl_c.heed()
                 event = self.events.get_nowait()
         except Empty:
             self._store.tick()
@@ -266,34 +329,29 @@ class Flow:
 
     def _painted(self, event: Painted) -> None:
         self._dispatch.received(event)
-        painted: list[tuple[RenderJob, Rendered]] = []
-        for job, outcome in zip(event.jobs, event.outcomes, strict=True):
-            if isinstance(outcome, Rendered):
-                self._snapshots.check(job.actor, outcome.provenance.get("snapshot"))
-                painted.append((job, outcome))
-            else:
-                self._not_painted(job, cast(BackendError, outcome))
+        painted, failed, ended_by = self._results.sort(event.jobs, event.outcomes)
         self._dispatch.write(painted)
+        for job, error in failed:
+            self._not_painted(job, self._results.keep_failure(job, error))
+        if ended_by is not None:
+            raise ended_by
 
     def _written(self, event: Written) -> None:
-        for (job, rendered), image in zip(event.painted, event.images, strict=True):
-            self._store.put_image(image)
-            try:
-                self._store.put_render(
-                    job.row(Status.DONE, image_id=image.image_id, provenance=dict(rendered.provenance))
-                )
-            except (TypeError, ValueError) as error:
-                self._not_painted(job, BackendError(f"its provenance cannot be stored: {error}", is_retryable=False))
-                continue
-            self.counts["rendered"] += 1
-            reference = ImageRef(image_id=image.image_id, width=image.width, height=image.height)
-            self._end_render(job, reference, rendered.picture)
+        # All are stored before any goes on: a relation that breaks on one must not cost the others.
+        kept = [
+            self._results.keep_picture(job, rendered, image)
+            for (job, rendered), image in zip(event.painted, event.images, strict=True)
+        ]
+        for (job, rendered), image in zip(event.painted, kept, strict=True):
+            if isinstance(image, Missing):
+                self._not_painted(job, image)
+            else:
+                self.counts["rendered"] += 1
+                self._end_render(job, image, rendered.picture)
 
-    def _not_painted(self, job: RenderJob, error: BackendError) -> None:
-        status = Status.REFUSED if isinstance(error, RefusedError) else Status.FAILED
-        self._store.put_render(job.row(status, error=str(error)))
+    def _not_painted(self, job: RenderJob, why: Missing) -> None:
         self.counts["failed"] += 1
-        self._end_render(job, Missing(reason=str(error), is_final=status is Status.REFUSED))
+        self._end_render(job, why)
 
     def _end_render(self, job: RenderJob, image: ImageRef | Missing, picture: Picture | None = None) -> None:
         self._dispatch.placed()
@@ -334,20 +392,7 @@ class Flow:
 
     def _looked(self, event: Looked) -> None:
         self._dispatch.received(event)
-        for job, outcome in zip(event.jobs, event.outcomes, strict=True):
-            problem = outcome
-            if not isinstance(outcome, BackendError):
-                self._snapshots.check(job.actor, outcome.snapshot if isinstance(outcome, Answer | Reading) else None)
-                observation = cast(Observation, outcome)
-                try:
-                    self._store.put_look(job.row(Status.DONE, observation=observation))
-                except (TypeError, ValueError) as error:
-                    problem = BackendError(f"what it saw cannot be stored: {error}", is_retryable=False)
-                else:
-                    self.counts["looked"] += 1
-                    self._answer(job, observation)
-                    continue
-            status = Status.REFUSED if isinstance(problem, RefusedError) else Status.FAILED
-            self._store.put_look(job.row(status, error=str(problem)))
-            self.counts["failed"] += 1
-            self._answer(job, Missing(reason=str(problem), is_final=status is Status.REFUSED))
+        kept = [self._results.keep_look(job, seen) for job, seen in zip(event.jobs, event.outcomes, strict=True)]
+        for job, outcome in zip(event.jobs, kept, strict=True):
+            self.counts["failed" if isinstance(outcome, Missing) else "looked"] += 1
+            self._answer(job, outcome)

@@ -19,7 +19,8 @@ from salva.core.observation import Answer, Detections, Reading, Vector
 from salva.core.protocols import LookRequest, Rendered, RenderRequest
 from salva.core.spec import Binding
 from salva.engine.limiter import Limiter, Turn, is_busy
-from salva.errors import BackendError, PluginError, RefusedError, SalvaError, UnusableError, UsageError
+from salva.engine.pulse import Pulse
+from salva.errors import BackendError, DownError, PluginError, RefusedError, SalvaError, UnusableError, UsageError
 
 N_RETRIES = 4
 N_BUSY_RETRIES = 12
@@ -27,12 +28,6 @@ N_BUSY_RETRIES = 12
 TOTAL_RETRY_S = 120.0
 FIRST_DELAY_S = 0.5
 LONGEST_DELAY_S = 15.0
-N_HANGS = 8
-"""So many calls in a row without an answer, and the component counts as dead."""
-N_FIRST_LOST = 2
-"""So many requests in vain, each with all its retries, from an endpoint that has served none yet: it is not there."""
-N_FAILURES = 32
-"""So many calls in a row that an endpoint answered with errors, and the rest is not worth its price."""
 
 _OVER = 0.02
 """By so much of the picture a box may stick out: networks guess edges, and one over the rim is no other unit."""
@@ -68,8 +63,7 @@ class Guard:
         self._timeout_s = timeout_s
         self._stopping = stopping or threading.Event()
         self._limiter = limiter
-        self._n_hangs = self._n_lost = self._n_failed = 0
-        self._has_served = False
+        self._pulse = Pulse()
         self._end: SalvaError | None = None
         """What stopped an endpoint's lane for good."""
 
@@ -77,13 +71,14 @@ class Guard:
         """One outcome per request: the thing itself, or a BackendError."""
         outcomes: list[object] = [None] * len(requests)
         todo = list(range(len(requests)))
-        began = time.monotonic()
+        asked_at = began = time.monotonic()
         attempt = 0
         while True:
             arrived = time.monotonic()
             turn = self._limiter.begin(is_again=attempt > 0) if self._limiter else None
             # Waiting for a place is no trouble with this request and does not count against it.
             began += time.monotonic() - arrived
+            asked_at = time.monotonic() if attempt == 0 else asked_at
             for index, outcome in zip(todo, self._in_turn([requests[i] for i in todo], turn), strict=True):
                 outcomes[index] = outcome
             todo = [i for i in todo if isinstance(error := outcomes[i], BackendError) and error.is_retryable]
@@ -100,8 +95,8 @@ class Guard:
             if stop:
                 break
             attempt += 1
-        if self._limiter is not None and not self._stopping.is_set():
-            self._check_alive(outcomes)
+        if not self._stopping.is_set():
+            self._check_alive(outcomes, asked_at)
         return outcomes
 
     def _in_turn(self, requests: list[RenderRequest | LookRequest], turn: Turn | None) -> Sequence[object]:
@@ -115,7 +110,8 @@ class Guard:
             if self._end is not None:
                 # Somebody else has learnt that nobody can be served; nothing more is sent, or paid for.
                 raise self._end
-            outcomes = self._attempt(requests)
+            with self._pulse.awaiting():
+                outcomes = self._attempt(requests)
         except SalvaError as error:
             self._end = error
             raise
@@ -130,22 +126,22 @@ class Guard:
             raise self._end
         return outcomes
 
-    def _check_alive(self, outcomes: Sequence[object]) -> None:
+    def _check_alive(self, outcomes: Sequence[object], asked_at: float) -> None:
         """Stop when nothing comes back from an endpoint any more, instead of failing case by case."""
         for outcome in outcomes:
+            is_silent = isinstance(outcome, _Silence)
             if not isinstance(outcome, BackendError) or isinstance(outcome, RefusedError):
-                self._n_lost = self._n_failed = 0
-                self._has_served = True
-                continue
-            self._n_failed += 1
-            # What can be retried and still failed says that the endpoint is down, not that the request is bad.
-            self._n_lost = self._n_lost + 1 if outcome.is_retryable else 0
-            if self._n_lost >= (N_HANGS if self._has_served else N_FIRST_LOST) or self._n_failed >= N_FAILURES:
-                self._end = UnusableError(
-                    f"{self._name} failed {max(self._n_lost, self._n_failed)} times in a row, the last time: "
-                    f"{outcome}; see that it works, then run the same command again"
+                self._pulse.served()
+            elif self._limiter is None and not is_silent:
+                # What is no endpoint may fail for every case, as long as it says so.
+                self._pulse.served()
+            elif n := self._pulse.failed(asked_at, is_lost=outcome.is_retryable, is_silent=is_silent):
+                end = DownError(
+                    f"{self._name} failed {n} times in a row, the last time: {outcome}; see that it works, "
+                    "then run the same command again"
                 )
-                raise self._end
+                self._end = end
+                raise end
 
     def _attempt(self, requests: list[RenderRequest | LookRequest]) -> Sequence[object]:
         try:
@@ -163,7 +159,6 @@ class Guard:
                 # Nobody said which element it was: one at a time, the others need not suffer for it.
                 return [outcome for request in requests for outcome in self._attempt([request])]
             return [BackendError(f"{self._name} failed: {described(error)}", is_retryable=False)]
-        self._n_hangs = 0
         return self._checked(answered, len(requests))
 
     def _checked(self, answered: object, n_wanted: int) -> Sequence[object]:
@@ -211,12 +206,12 @@ class Guard:
         return box[0]
 
     def _hung(self) -> BackendError:
-        self._n_hangs += 1
-        problem = f"{self._name} gave no answer within {self._timeout_s:g} s"
-        if self._n_hangs >= N_HANGS:
-            raise UnusableError(f"{problem}, {self._n_hangs} times in a row; check that it is alive, then run again")
         # Not tried again at once: a call that hangs once would cost the whole time limit again.
-        return BackendError(problem, is_retryable=False)
+        return _Silence(f"{self._name} gave no answer within {self._timeout_s:g} s", is_retryable=False)
+
+
+class _Silence(BackendError):
+    """No answer within the time limit."""
 
 
 class _Hang(Exception):

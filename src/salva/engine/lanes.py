@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from functools import cached_property, partial
 from typing import Generic, TypeVar
 
-from salva.core.protocols import Executor, Lane, LookRequest, RenderRequest
+from salva.core.protocols import Lane, LookRequest, RenderRequest
+from salva.core.spec import Binding
 from salva.engine.actors import Actor
 
 _Job = TypeVar("_Job")
@@ -17,13 +18,13 @@ _Job = TypeVar("_Job")
 class JobQueue(Generic[_Job]):
     """A component at work and the jobs in front of it; it starts when somebody wants to know how much it can do."""
 
-    def __init__(self, actor: Actor, executor: Executor) -> None:
+    def __init__(self, actor: Actor, start: Callable[[Binding], Lane]) -> None:
         assert actor.binding is not None, "only components with a binding are given work"
         self.actor = actor
         self.waiting: deque[_Job] = deque()
         self.n_under_way = 0
         """Batches that are not back yet."""
-        self._start = partial(executor.open, actor.binding)
+        self._start = partial(start, actor.binding)
 
     @cached_property
     def _lane(self) -> Lane:

@@ -55,6 +55,7 @@ class Looks:
         elif status is Status.REFUSED and not self._retry_refused:
             job.outcome = Missing(reason=error, is_final=True)
         else:
+            job.failed_before = error if status is Status.FAILED else None
             self._under_way[key] = job
             self.desk.want(image_id)
             for other in given.values():

@@ -5,6 +5,9 @@ The first answer's snapshot is kept with the run; a later one that differs stops
 
 from __future__ import annotations
 
+import shlex
+from pathlib import Path
+
 from salva.core.fingerprint import Json
 from salva.engine.actors import Actor
 from salva.errors import UnusableError
@@ -29,8 +32,21 @@ class Snapshots:
             self._snapshots[key] = snapshot
             self._store.set_meta(key, snapshot)
         elif self._snapshots[key] != snapshot:
-            work = "Pictures" if actor.role == "model" else "Answers"
-            raise UnusableError(
-                f"the {actor.role} {actor.label!r} now answers as {snapshot!r}; this run began with "
-                f"{self._snapshots[key]!r}. {work} of two models must not mix: start anew with another --out"
-            )
+            raise UnusableError(_drifted(actor, str(self._snapshots[key]), str(snapshot), self._store.directory))
+
+
+def _drifted(actor: Actor, before: str, now: str, directory: Path) -> str:
+    """What happened, and the command that goes on."""
+    maker = actor.label.partition("/")[0]
+    told = f"the {actor.role} {actor.label!r} now answers as {now!r}; this run began with {before!r}. "
+    if actor.role == "model":
+        return (
+            f"{told}Pictures of two models must not mix. What is painted stays in {str(directory)!r}; to go on, name "
+            f"the one you mean and start anew: --model {maker}/{now}, or --model {maker}/{before} while the endpoint "
+            "still serves it, with another --out"
+        )
+    return (
+        f"{told}Answers of two models must not mix. To go on, have the one that answers now look at every picture "
+        f"that is painted:\n  salva judge {shlex.quote(str(directory))} --{actor.role} {maker}/{now}\n"
+        f"or start anew with --{actor.role} {maker}/{now} and another --out"
+    )

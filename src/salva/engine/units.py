@@ -59,6 +59,8 @@ class RenderJob:
     key: str
     actor: Actor
     request: RenderRequest
+    failed_before: str | None = None
+    """Why it failed when an earlier command asked for it; None where it did not."""
     places: list[Place] = field(default_factory=list)
 
     def row(
@@ -94,6 +96,8 @@ class LookJob:
     query: Query
     given: Mapping[str, LookJob] = field(default_factory=dict)
     """The looks it must be told the answers of."""
+    failed_before: str | None = None
+    """Why it failed when an earlier command asked for it; None where it did not."""
     is_queued: bool = False
     """Whether its perceiver has it, or will."""
     outcome: Observation | Missing | PutOff | None = None

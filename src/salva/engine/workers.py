@@ -36,9 +36,13 @@ class Workers:
         self._waiting.put((call, args, future))
         return future
 
+    def stop(self) -> None:
+        """Begin nothing more: calls under way end as they would, those not begun are cancelled."""
+        self.stopping.set()
+
     def close(self) -> None:
         """Stop; calls under way get a moment to end, those not begun are cancelled. Safe to call twice."""
-        self.stopping.set()
+        self.stop()
         for _ in self._threads:
             self._waiting.put(None)
         deadline = time.monotonic() + _PATIENCE_S

@@ -18,6 +18,7 @@ from salva.core.protocols import Executor
 from salva.core.spec import ComponentSpec, RunSpec
 from salva.engine.budget import Budget, Limits, check_prices
 from salva.engine.cast import Cast
+from salva.engine.failed_last import failed_last
 from salva.engine.flow import Flow, Vouch
 from salva.engine.guard import build
 from salva.engine.progress import Progress
@@ -128,7 +129,7 @@ def flow_through(
         stack.callback(flow.close)
         # Last in, first out: whatever ends the run, what has been done is committed before anything is tidied up.
         stack.callback(store.flush)
-        flow.run(_units(store, cast_))
+        flow.run(failed_last(_units(store, cast_), store, cast_.seed))
         if not flow.counts["unpainted"]:
             store.set_meta(WHOLE, True)
     if flow.left_out:

@@ -179,6 +179,14 @@ class RunReader:
         row = self._row("SELECT look_key, status, observation, error, box_floor FROM looks WHERE look_key = ?", key)
         return None if row is None else self.parsed("looks", row, _look_outcome)
 
+    def failed_work(self) -> dict[str, int]:
+        """How often failed work was tried: by the key of a render, and of looks by the id of their image."""
+        rows = self.rows(
+            "SELECT render_key, attempts FROM renders WHERE status = 'failed' "
+            "UNION ALL SELECT image_id, max(attempts) FROM looks WHERE status = 'failed' GROUP BY image_id"
+        )
+        return {str(key): int(n_attempts) for key, n_attempts in rows}
+
     def highest_floor(self, component_id: str) -> float | None:
         """The highest score below which boxes were not kept in any look of a detector; None where nobody knows."""
         row = self._row("SELECT max(box_floor) FROM looks WHERE component_id = ?", component_id)

@@ -51,6 +51,10 @@ class LocalLane:
         """Start a batch."""
         return self._workers.submit(self._work, requests)
 
+    def stop(self) -> None:
+        """Begin no more calls."""
+        self._workers.stop()
+
     def close(self) -> None:
         """Stop the threads, then let the component put away what it holds."""
         self._workers.close()
@@ -81,6 +85,11 @@ class LocalExecutor:
         lane = LocalLane(binding)
         self._lanes.append(lane)
         return lane
+
+    def stop(self) -> None:
+        """Begin no more calls; those under way are still reported."""
+        for lane in self._lanes:
+            lane.stop()
 
     def close(self) -> None:
         """Stop everything; safe to call twice."""

@@ -1,0 +1,66 @@
+"""Whether an endpoint is alive, told from what it was asked lately.
+
+A request that fails says nothing against an endpoint that has served another one since it was first asked: the few
+that always fail end together, long after the others. Knows no HTTP and no component.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+N_HANGS = 8
+"""So many requests in a row without an answer, all asked after the last that was served: nobody is there any more."""
+N_FIRST_LOST = 2
+"""So many requests in vain, each with all its retries, from an endpoint that has served none yet: it is not there."""
+N_FAILURES = 32
+"""So many requests in a row answered with errors, and the rest is not worth its price."""
+
+
+WORKING_S = 1.0
+"""An endpoint that keeps a request for so long may be at work on it, where one that is not there turns it away."""
+
+
+class Pulse:
+    """Of one endpoint; told of every request that is over. Safe to use from many threads."""
+
+    def __init__(self) -> None:
+        self._served_at = -math.inf
+        self._n_lost = self._n_failed = 0
+        self._awaited: dict[object, float] = {}
+
+    @contextmanager
+    def awaiting(self) -> Iterator[None]:
+        """A request is at the endpoint."""
+        request = object()
+        self._awaited[request] = time.monotonic()
+        try:
+            yield
+        finally:
+            del self._awaited[request]
+
+    def served(self) -> None:
+        """A request was answered as it should be."""
+        self._served_at = time.monotonic()
+        self._n_lost = self._n_failed = 0
+
+    def failed(self, asked_at: float, *, is_lost: bool, is_silent: bool = False) -> int:
+        """One was not; how many in a row, when that is enough to give the endpoint up, else 0.
+
+        is_lost: it can be retried and still failed, so that the endpoint is at fault and not the request. is_silent:
+        there was no answer at all, which is not tried again.
+        """
+        if asked_at < self._served_at:
+            return 0
+        self._n_failed += 1
+        self._n_lost = self._n_lost + 1 if is_lost or is_silent else 0
+        is_first = self._served_at == -math.inf and not is_silent and not self._is_working()
+        if self._n_lost >= (N_FIRST_LOST if is_first else N_HANGS) or self._n_failed >= N_FAILURES:
+            return max(self._n_lost, self._n_failed)
+        return 0
+
+    def _is_working(self) -> bool:
+        latest = time.monotonic() - WORKING_S
+        return any(since < latest for since in list(self._awaited.values()))

@@ -1,0 +1,75 @@
+"""What came back, on its way into the store: pictures, observations and failures, a row each.
+
+Used by the flow while a run goes on, and for what is still to come when it ends early. One thread's, as the flow is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from salva.core.image import ImageRef
+from salva.core.observation import Answer, Observation, Reading
+from salva.core.protocols import Rendered
+from salva.engine.snapshots import Snapshots
+from salva.engine.units import LookJob, RenderJob
+from salva.errors import BackendError, DownError, RefusedError, UnusableError
+from salva.judging.waves import Missing
+from salva.store.records import Status, StoredImage
+from salva.store.sqlite import RunStore
+
+
+class Results:
+    """The rows of a run's renders and looks, as they come."""
+
+    def __init__(self, store: RunStore) -> None:
+        self._store = store
+        self._snapshots = Snapshots(store)
+
+    def sort(
+        self, jobs: Sequence[RenderJob], outcomes: Sequence[object]
+    ) -> tuple[list[tuple[RenderJob, Rendered]], list[tuple[RenderJob, BackendError]], UnusableError | None]:
+        """What was painted, what was not, and why the run must end, if it must: another model has answered."""
+        painted, failed, ended_by = list[tuple[RenderJob, Rendered]](), list[tuple[RenderJob, BackendError]](), None
+        for job, outcome in zip(jobs, outcomes, strict=True):
+            if not isinstance(outcome, Rendered):
+                failed.append((job, cast(BackendError, outcome)))
+                continue
+            try:
+                self._snapshots.check(job.actor, outcome.provenance.get("snapshot"))
+            except UnusableError as error:
+                ended_by = error
+            else:
+                painted.append((job, outcome))
+        return painted, failed, ended_by
+
+    def keep_picture(self, job: RenderJob, rendered: Rendered, image: StoredImage) -> ImageRef | Missing:
+        """Store a picture whose file is on disk."""
+        self._store.put_image(image)
+        try:
+            self._store.put_render(job.row(Status.DONE, image_id=image.image_id, provenance=dict(rendered.provenance)))
+        except (TypeError, ValueError) as error:
+            return self.keep_failure(job, BackendError(f"its provenance cannot be stored: {error}", is_retryable=False))
+        return ImageRef(image_id=image.image_id, width=image.width, height=image.height)
+
+    def keep_look(self, job: LookJob, outcome: object) -> Observation | Missing:
+        """Store what was seen, or that nothing was."""
+        if isinstance(outcome, BackendError):
+            return self.keep_failure(job, outcome)
+        self._snapshots.check(job.actor, outcome.snapshot if isinstance(outcome, Answer | Reading) else None)
+        try:
+            self._store.put_look(job.row(Status.DONE, observation=cast(Observation, outcome)))
+        except (TypeError, ValueError) as error:
+            return self.keep_failure(job, BackendError(f"what it saw cannot be stored: {error}", is_retryable=False))
+        return cast(Observation, outcome)
+
+    def keep_failure(self, job: RenderJob | LookJob, error: BackendError) -> Missing:
+        """Store that a piece of work failed; one that failed before and was not asked again stays as it is."""
+        if isinstance(error, DownError) and job.failed_before is not None:
+            return Missing(reason=f"{job.failed_before} (not asked again: {error})")
+        status = Status.REFUSED if isinstance(error, RefusedError) else Status.FAILED
+        if isinstance(job, RenderJob):
+            self._store.put_render(job.row(status, error=str(error)))
+        else:
+            self._store.put_look(job.row(status, error=str(error)))
+        return Missing(reason=str(error), is_final=status is Status.REFUSED)
