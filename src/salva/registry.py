@@ -16,7 +16,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
-from salva.core.about import About, about_of, options_of, weights_of
+from salva.core.about import About, about_of, address_of, options_of, weights_of
 from salva.core.asked import Asked
 from salva.core.blame import blaming
 from salva.core.fingerprint import Json
@@ -245,7 +245,8 @@ def rebind(binding: Binding, changes: Mapping[str, str]) -> Binding:
 
 
 def _pinned(binding: Binding) -> Binding:
-    return replace(binding, weights=weights_of(binding.component, binding.options))
+    weights, address = weights_of(binding.component, binding.options), address_of(binding.component, binding.options)
+    return replace(binding, weights=weights, address=address)
 
 
 def defaults(role: str, label: str) -> dict[str, Json]:

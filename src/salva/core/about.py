@@ -145,6 +145,12 @@ def weights_of(component: Any, options: object) -> str:
     return str(pin(options)) if pin else ""
 
 
+def address_of(component: Any, options: object) -> str:
+    """Where its answers come from, as keys know it, or the user's label for that; empty for what works here."""
+    said = getattr(component, "address", None)
+    return str(said(options)) if said else ""
+
+
 def close(built: object) -> None:
     """Let a component put away what it holds: connections, a process, files."""
     put_away = getattr(built, "close", None)

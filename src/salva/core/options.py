@@ -18,6 +18,7 @@ import typing
 from collections.abc import Mapping
 from typing import Any
 
+from salva.core.addresses import LABEL
 from salva.core.fingerprint import Json
 from salva.errors import UsageError, unknown_name
 
@@ -39,23 +40,29 @@ def option(
     target: bool = False,
     since: str = "",
     means: str = "",
-    reaches: bool = False,
+    reaches: str = "",
 ) -> Any:
     """A field of an Options class.
 
     choices: the values allowed. target: filled from what follows the slash in a model string.
     since: the version that brought it, for an option that earlier runs did not have. means: ROLE.OPTION that is set
-    in its place, for one that has moved there; runs that were made with it keep it. reaches: its value names a file, a
-    program or an endpoint, which somebody else's run must not choose for us; a target always does.
+    in its place, for one that has moved there; runs that were made with it keep it. reaches: file or endpoint, where
+    its value names one: somebody else's run must not choose that for us. A target always names something.
     """
     metadata = {"help": help_text, "keyed": keyed, "choices": choices, "target": target}
-    metadata |= {"since": since, "means": means, "reaches": reaches or target}
+    metadata |= {"since": since, "means": means, "reaches": reaches or ("target" if target else "")}
     return dataclasses.field(default=default, metadata=metadata)
 
 
 def fields_of(options_class: type[Any]) -> dict[str, dataclasses.Field[Any]]:
     """Options by what they are called; a word that Python keeps for itself has an underscore in the code alone."""
     return {field.name.rstrip("_"): field for field in dataclasses.fields(options_class)}
+
+
+def endpoint_label() -> Any:
+    """The option with which a user names an endpoint in place of its address, in every component that has one."""
+    help_text = "A name of yours for the endpoint, in place of its address in keys: it may move without a new run."
+    return option("", help_text, since="0.2")
 
 
 def parse_options(options_class: type[Any], given: Mapping[str, str], owner: str, base: Any = None) -> Any:
@@ -126,6 +133,12 @@ def value_of(options: Any, name: str) -> Any:
 def target_field(options_class: type[Any]) -> str | None:
     """The option that takes what follows the slash in a model string, if there is one."""
     return next((field.name for field in dataclasses.fields(options_class) if field.metadata.get("target")), None)
+
+
+def endpoint_options(options_class: type[Any]) -> tuple[str, ...]:
+    """The options that name an endpoint, and the label that may stand for it."""
+    fields = dataclasses.fields(options_class)
+    return tuple(field.name for field in fields if field.metadata.get("reaches") == "endpoint" or field.name == LABEL)
 
 
 def _keyed_fields(options_class: type[Any]) -> list[dataclasses.Field[Any]]:

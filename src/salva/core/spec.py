@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from salva.core.about import About, about_of
+from salva.core.addresses import plain_words
 from salva.core.asked import Asked, AskedComponent, Choice
 from salva.core.fingerprint import Json, fingerprint
-from salva.core.options import default_options, keyed_options
+from salva.core.options import default_options, endpoint_options, keyed_options
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +57,10 @@ class Binding:
     """Its name as typed, where the user calls it otherwise."""
     group: str = field(default="", compare=False)
     """What other models it is shown together with; changes no outcome."""
+    address: str = ""
+    """Where its answers come from, or the user's label for that; empty for what works here."""
+    goes_by: Mapping[str, Json] | None = None
+    """The identity its work is stored under in this run, where that is from before addresses were part of it."""
 
     @property
     def about(self) -> About:
@@ -73,11 +78,19 @@ class Binding:
 
     def identity(self) -> dict[str, Json]:
         """Everything about this component that can change an outcome; what the user calls it cannot."""
+        if self.goes_by is not None:
+            return dict(self.goes_by)
+        options = keyed_options(self.options)
+        if self.address:
+            # The address in use stands for the options that may name one: set or from the environment, it is one key.
+            named = endpoint_options(type(self.options))
+            options = {name: value for name, value in options.items() if name not in named}
         return {
             "name": self.typed or self.label,
-            "options": keyed_options(self.options),
+            "options": options,
             "version": str(self.component.version),
             "weights": self.weights,
+            **({"endpoint": self.address} if self.address else {}),
         }
 
 
@@ -137,7 +150,23 @@ class RunSpec:
 
     def choice(self) -> Choice:
         """What makes this run a different one from another: what the user chose."""
-        return self.asked().chosen(self.defaults).words()
+        return plain_words(self.asked().chosen(self.defaults).words())
+
+    def with_each(self, change: Callable[[Binding], Binding]) -> RunSpec:
+        """The same with every component but the relations changed."""
+
+        def one(binding: Binding | None) -> Binding | None:
+            return binding and change(binding)
+
+        return replace(
+            self,
+            suite=change(self.suite),
+            models=tuple(map(change, self.models)),
+            detector=one(self.detector),
+            reader=one(self.reader),
+            embedder=one(self.embedder),
+            judges=tuple(map(change, self.judges)),
+        )
 
     def defaults(self, role: str, name: str) -> dict[str, Json]:
         """A component's options when only its name is typed; none where it is not of this run."""

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from salva.core.about import About, Habits
+from salva.core.addresses import plain_address
 from salva.core.fingerprint import Json
-from salva.core.options import option
+from salva.core.options import endpoint_label, option
 from salva.core.protocols import Rendered, RenderRequest
 from salva.errors import BackendError, SalvaError, UnusableError
 from salva.remote.answers import picture_from_base64
@@ -34,7 +35,8 @@ class A1111:
         """Which checkpoint, where, and the usual settings."""
 
         checkpoint: str = option("", "A checkpoint as the server lists it: title, name or hash.", target=True)
-        host: str = option("http://127.0.0.1:7860", "The server.", keyed=False, reaches=True)
+        host: str = option("http://127.0.0.1:7860", "The server.", keyed=False, reaches="endpoint")
+        endpoint: str = endpoint_label()
         negative: str = option("", "The negative prompt.")
         steps: int = option(30, "Steps.")
         guidance: float = option(7.5, "Guidance scale.")
@@ -61,6 +63,11 @@ class A1111:
             self._name, options.host, options.timeout_s + 5, auth=(user, password) if colon else None
         )
         self._is_known = False
+
+    @staticmethod
+    def address(options: Options) -> str:
+        """Where its answers come from."""
+        return options.endpoint or plain_address(options.host)
 
     def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
         """One picture or error per request."""

@@ -1,8 +1,8 @@
 """Generator: a ComfyUI server and a workflow of yours.
 
 The workflow is queued once per picture with prompt and seed filled in, its history is watched until it is
-done, and the one picture it saved is fetched. The file's content is part of the key, the server's address is
-not: a workflow means the same on every machine that has its models.
+done, and the one picture it saved is fetched. The file's content is part of the key, and so is the server's address:
+a workflow names models, and which files a server has under these names nobody else knows.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from salva.core.about import About, Habits
+from salva.core.addresses import plain_address
 from salva.core.fingerprint import Json
-from salva.core.options import option
+from salva.core.options import endpoint_label, option
 from salva.core.protocols import Rendered, RenderRequest
 from salva.errors import BackendError, SalvaError, UnusableError
 from salva.generators.comfyui_workflow import make_form, read_workflow
@@ -36,7 +37,8 @@ class ComfyUi:
         """Which workflow, where, and what is filled in."""
 
         workflow: str = option("", "The workflow's file, saved in API format.", target=True)
-        host: str = option("http://127.0.0.1:8188", "The server.", keyed=False, reaches=True)
+        host: str = option("http://127.0.0.1:8188", "The server.", keyed=False, reaches="endpoint")
+        endpoint: str = endpoint_label()
         negative: str | None = option(None, "The negative prompt; not set: as the workflow has it.")
         width: int | None = option(None, "Width in pixels; not set: as the workflow has it.")
         height: int | None = option(None, "Height in pixels; not set: as the workflow has it.")
@@ -66,6 +68,11 @@ class ComfyUi:
             return hashlib.sha256(Path(options.workflow).read_bytes()).hexdigest()
         except OSError:
             return ""  # Building the component says what is wrong with the file.
+
+    @staticmethod
+    def address(options: Options) -> str:
+        """Where its answers come from."""
+        return options.endpoint or plain_address(options.host)
 
     def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
         """One picture or error per request."""

@@ -64,7 +64,7 @@ class DiffusersOptions:
     scheduler: str = option(AUTO, "Sampler; own for the checkpoint's.", choices=(AUTO, "own", *SAMPLERS))
     karras: bool = option(False, "Noise levels after Karras, for samplers that take them.")
     negative: str = option("", "Negative prompt, the same for every picture.")
-    lora: str = option("", "A LoRA: a .safetensors file, or owner/model[:file] on the hub.", reaches=True)
+    lora: str = option("", "A LoRA: a .safetensors file, or owner/model[:file] on the hub.", reaches="file")
     lora_scale: float = option(1.0, "How strongly the LoRA counts.")
     dtype: str = option(AUTO, "Precision; auto is half on a GPU, float32 on the processor.", choices=DTYPES)
     safety_checker: bool = option(False, "Use the checkpoint's own safety checker; what it blacks out is a refusal.")

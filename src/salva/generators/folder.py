@@ -36,10 +36,10 @@ class FolderImages:
         path: str = option("", "The folder.", target=True)
         layout: str = option("auto", "How pictures are told apart; auto looks.", choices=("auto", *LAYOUTS))
         listing: str = option(
-            "", "The manifest or list of prompts, where it has another name or lies elsewhere.", reaches=True
+            "", "The manifest or list of prompts, where it has another name or lies elsewhere.", reaches="file"
         )
         missing: str = option(
-            "", f"Where to list what is missing; empty for {MISSING} in the folder.", keyed=False, reaches=True
+            "", f"Where to list what is missing; empty for {MISSING} in the folder.", keyed=False, reaches="file"
         )
 
     version: ClassVar[str] = "1"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from salva.core.about import About, Habits
 from salva.core.blame import translating
 from salva.core.fingerprint import Json
-from salva.core.options import option
+from salva.core.options import endpoint_label, option
 from salva.core.protocols import Rendered, RenderRequest
 from salva.errors import BackendError, RefusedError, SalvaError
 from salva.remote import google_client
@@ -47,7 +47,8 @@ class GoogleImages:
         """Which model, how it is asked, and what it costs."""
 
         model: str = option("", "The model's name, such as gemini-2.5-flash-image.", target=True)
-        base_url: str = option("", "The endpoint; empty for GEMINI_BASE_URL, else Google's own.", reaches=True)
+        base_url: str = option("", "The endpoint; empty for GEMINI_BASE_URL, else Google's own.", reaches="endpoint")
+        endpoint: str = endpoint_label()
         aspect_ratio: str = option("1:1", "Width to height; empty to leave it out.")
         send_seed: bool = option(True, "Send the seed to Gemini models; Imagen takes none.")
         price_usd: float | None = option(None, "What a picture costs; --max-cost needs it.", keyed=False)
@@ -73,6 +74,11 @@ class GoogleImages:
             key = next((os.environ[name] for name in google_client.KEY_VARIABLES if os.environ.get(name)), "none")
             self._endpoint = Endpoint(self._name, url, options.timeout_s + 5, headers={"x-goog-api-key": key})
             self._paint = self._imagen
+
+    @staticmethod
+    def address(options: Options) -> str:
+        """Where its answers come from."""
+        return google_client.address(options.base_url, options.endpoint)
 
     def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
         """One picture or error per request."""

@@ -15,7 +15,7 @@ from salva.core.about import About, Habits
 from salva.core.blame import translating
 from salva.core.fingerprint import Json
 from salva.core.image import Picture
-from salva.core.options import option
+from salva.core.options import endpoint_label, option
 from salva.core.protocols import Rendered, RenderRequest
 from salva.errors import BackendError, SalvaError
 from salva.remote import openai_client
@@ -35,7 +35,8 @@ class OpenAiImages:
         """Which model, how it is asked, and what it costs."""
 
         model: str = option("", "The model's name at the endpoint.", target=True)
-        base_url: str = option("", "The endpoint; empty for OPENAI_BASE_URL, else OpenAI's own.", reaches=True)
+        base_url: str = option("", "The endpoint; empty for OPENAI_BASE_URL, else OpenAI's own.", reaches="endpoint")
+        endpoint: str = endpoint_label()
         size: str = option("1024x1024", "Width x height, as the endpoint spells it; empty to leave it out.")
         quality: str = option("", "Such as low, high, standard or hd; empty for the endpoint's own choice.")
         style: str = option("", "DALL-E 3: vivid or natural; empty for the endpoint's own choice.")
@@ -67,6 +68,11 @@ class OpenAiImages:
         self._client = openai_client.connect(self._name, options.base_url, options.timeout_s + 5)
         is_dall_e_3 = options.model.startswith("dall-e-3")
         self._is_prefixed = options.prefix == "on" or (options.prefix == "auto" and is_dall_e_3)
+
+    @staticmethod
+    def address(options: Options) -> str:
+        """Where its answers come from."""
+        return openai_client.address(options.base_url, options.endpoint)
 
     def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
         """One picture or error per request."""

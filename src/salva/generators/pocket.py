@@ -58,7 +58,7 @@ class PocketOptions:
     weights: str = option(
         "",
         "A folder with painter-text.onnx, painter-canvas.onnx and painter.json to paint with; its own unless given.",
-        reaches=True,
+        reaches="file",
     )
     threads: int = option(0, "Batches painted at once, one core each; 0 for all cores, at most 4.", keyed=False)
 

@@ -37,7 +37,7 @@ class AnswerOptions(AskingOptions):
         "exact", "exact: two cats are wrong for a cat. at-least: they are not.", choices=("exact", "at-least")
     )
     questions: str = option(
-        "", "A TIFA or DSG question file to ask from, in place of questions from the formulas.", reaches=True
+        "", "A TIFA or DSG question file to ask from, in place of questions from the formulas.", reaches="file"
     )
     children: str = option(
         "if-parent-holds",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from salva.core.addresses import plain_address
 from salva.errors import BackendError, MissingExtraError, SalvaError, UsageError
 from salva.remote.errors import http_error, unreachable
 
@@ -14,6 +15,11 @@ if TYPE_CHECKING:
 KEY_VARIABLE = "ANTHROPIC_API_KEY"
 BASE_URL_VARIABLE = "ANTHROPIC_BASE_URL"
 OWN_URL = "https://api.anthropic.com"
+
+
+def address(base_url: str, label: str) -> str:
+    """Where a client connects to, as keys know it: the user's label, or the address in use."""
+    return label or plain_address(base_url or os.environ.get(BASE_URL_VARIABLE, "") or OWN_URL)
 
 
 def connect(name: str, base_url: str, timeout_s: float) -> Anthropic:

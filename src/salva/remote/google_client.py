@@ -6,6 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
+from salva.core.addresses import plain_address
 from salva.errors import BackendError, BusyError, MissingExtraError, SalvaError, UsageError
 from salva.remote.errors import http_error, seconds_to_wait, unreachable
 
@@ -18,6 +19,11 @@ BASE_URL_VARIABLE = "GEMINI_BASE_URL"
 OWN_URL = "https://generativelanguage.googleapis.com"
 
 _RETRY_DELAY = re.compile(r"'retryDelay': '(\d+(?:\.\d+)?)s'")
+
+
+def address(base_url: str, label: str) -> str:
+    """Where a client connects to, as keys know it: the user's label, or the address in use."""
+    return label or plain_address(base_url or os.environ.get(BASE_URL_VARIABLE, "") or OWN_URL)
 
 
 def connect(name: str, base_url: str, timeout_s: float) -> Client:

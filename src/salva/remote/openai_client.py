@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from salva.core.addresses import plain_address
 from salva.errors import BackendError, MissingExtraError, SalvaError, UsageError
 from salva.remote.errors import http_error, unreachable
 
@@ -13,6 +14,12 @@ if TYPE_CHECKING:
 
 KEY_VARIABLE = "OPENAI_API_KEY"
 BASE_URL_VARIABLE = "OPENAI_BASE_URL"
+OWN_URL = "https://api.openai.com/v1"
+
+
+def address(base_url: str, label: str) -> str:
+    """Where a client connects to, as keys know it: the user's label, or the address in use."""
+    return label or plain_address(base_url or os.environ.get(BASE_URL_VARIABLE, "") or OWN_URL)
 
 
 def connect(name: str, base_url: str, timeout_s: float) -> OpenAI:
@@ -33,7 +40,7 @@ def connect(name: str, base_url: str, timeout_s: float) -> OpenAI:
             f"{name} needs a key; set {KEY_VARIABLE}, or name an endpoint that needs none with {BASE_URL_VARIABLE}"
         )
     # Retries belong to the executor, which sees every component's failures and the run's limits.
-    return OpenAI(api_key=key or "none", base_url=url or None, timeout=timeout_s, max_retries=0)
+    return OpenAI(api_key=key or "none", base_url=url or OWN_URL, timeout=timeout_s, max_retries=0)
 
 
 def translate(name: str, error: Exception) -> SalvaError:

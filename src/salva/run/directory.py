@@ -11,6 +11,7 @@ import glob
 import json
 from pathlib import Path
 
+from salva.core.addresses import plain_words
 from salva.core.asked import Asked, AskedComponent, Choice, RunFile
 from salva.core.fingerprint import Json
 from salva.core.options import as_typed, fields_of, value_of
@@ -19,6 +20,7 @@ from salva.engine.progress import Progress
 from salva.errors import StoreError, UsageError
 from salva.registry import bind, colourist, defaults, rebind
 from salva.run.ask import component_spec
+from salva.run.reach import reached_by
 from salva.store.blobs import IMAGES
 from salva.store.lock import LOCK_FILE
 from salva.store.reading import DATABASE
@@ -125,8 +127,8 @@ def _differing(content: RunFile, spec: RunSpec) -> list[str]:
     made = dataclasses.replace(
         content.asked, relations=tuple(r for r in content.asked.relations if r.name in installed)
     )
-    before = content.choice if content.choice is not None else made.chosen(either).words()
-    now = asked.chosen(spec.defaults).words()
+    before = plain_words(content.choice if content.choice is not None else made.chosen(either).words())
+    now = plain_words(asked.chosen(spec.defaults).words())
     names = sorted({*before, *now})
     return [f"{n} was {_told(before, n)}, now {_told(now, n)}" for n in names if before.get(n) != now.get(n)]
 
@@ -168,6 +170,11 @@ def _seen_as_before(spec: RunSpec, made: Asked) -> RunSpec:
     detector = next((observer for observer in made.observers if observer.role == "detector"), None)
     if not spec.wanting or detector is None:
         return spec
+    if reached := reached_by(detector):
+        raise UsageError(
+            f"the run's detector was {detector.spelled}, which reaches for {reached[0]}; name it again, as in "
+            f"--detector {detector.spelled}, or name another"
+        )
     options = {name: as_typed(value) for name, value in detector.options.items()}
     relations = sorted((*spec.relations, *spec.wanting), key=lambda binding: binding.label)
     return dataclasses.replace(
@@ -209,8 +216,17 @@ def _as_made(spec: RunSpec, made: Asked) -> RunSpec:
 
 def _with_options(binding: Binding, before: AskedComponent, now: AskedComponent) -> Binding:
     """A binding with the options it had; those that stay are left alone, since what is stored may be redacted."""
+    fields = fields_of(type(binding.options))
     changes = {option: as_typed(value) for option, value in before.options.items() if now.options.get(option) != value}
-    for option in changes:
-        if option not in fields_of(type(binding.options)):
+    for option, value in list(changes.items()):
+        if option not in fields:
             raise UsageError(f"it was made with {binding.role}.{option} of {binding.label!r}, which is no option now.")
+        # A run directory is data: no file and no endpoint is taken from it that the command does not name.
+        if fields[option].metadata.get("reaches") == "endpoint":
+            del changes[option]
+        elif fields[option].metadata.get("reaches"):
+            raise UsageError(
+                f"its run.json names {binding.role}.{option} {value!r}, and this command does not; if you trust it, "
+                f"name it again with --set {binding.role}.{option}={value}."
+            )
     return rebind(binding, changes) if changes else binding

@@ -21,6 +21,7 @@ from salva.engine.actors import Actor
 from salva.engine.cast import Cast
 from salva.engine.progress import Progress
 from salva.errors import StoreError, UsageError
+from salva.run.addresses import beside, keep_addresses
 from salva.run.ask import ask_again, check_threshold, make_spec
 from salva.run.canary import Canary
 from salva.run.ledger import keep_rules, stored_count
@@ -60,10 +61,13 @@ def judge_again(
     spec = changes if isinstance(changes, RunSpec) else changed_spec(asked, changes)
     for note in spec.notes:
         progress.note(note)
-    labels = _told_apart(spec, asked)
     with closing(open_executor(executor)) as workplace, open_run(directory, "write") as store:
+        spec, labels = beside(spec, store.components())
+        labels = {**_told_apart(spec, asked), **labels}
         cast_ = Cast.of(spec, _painters(store, content), labels, known_names(spec.detector, store))
         keep_names(store, cast_)
+        for line in keep_addresses(store, cast_):
+            progress.note(line)
         for actor in cast_.actors():
             store.put_component(actor.stored())
         _check_floor(store, spec, cast_)

@@ -14,6 +14,7 @@ from salva.core.fingerprint import Json, fingerprint
 from salva.core.spec import Binding, RunSpec
 from salva.engine.cast import Cast
 from salva.errors import StoreError, UsageError
+from salva.run.addresses import at_addresses
 from salva.run.summary import RunSummary
 from salva.run.vocabulary import keep_names
 from salva.store.reading import DATABASE
@@ -48,6 +49,7 @@ def finished_summary(directory: Path, spec: RunSpec, retry_refused: bool) -> Run
         return None
     with open_run(directory) as store:
         stamp = store.meta().get(FINISHED)
+        spec = at_addresses(spec, store.components())
     if not isinstance(stamp, dict) or stamp.get("stamp") != stamp_of(spec):
         return None
     outcomes = cast("dict[str, int]", stamp["outcomes"])

@@ -26,6 +26,7 @@ from salva.engine.units import Unit
 from salva.errors import UsageError
 from salva.registry import bind
 from salva.run import environment as surroundings
+from salva.run.addresses import at_addresses, keep_addresses
 from salva.run.canary import Canary
 from salva.run.directory import as_judged_then, rules_kept, settle
 from salva.run.foresight import foresee, refuse_unwatched
@@ -72,9 +73,11 @@ def execute(
             progress.note(line)
     with closing(open_executor(executor)) as workplace, open_run(directory, "write") as store:
         # Again, now that nobody else can write: two processes may have found the directory empty.
-        spec = settle(directory, spec, asked_before(store))
+        spec = at_addresses(settle(directory, spec, asked_before(store)), store.components())
         judged_as = as_judged_then(spec, read_run_file(directory))
         cast_ = Cast.of(judged_as, names=names if is_new else names_for(spec.detector, store))
+        for line in keep_addresses(store, cast_):
+            progress.note(line)
         open_ledger(store, spec, cast_, environment or surroundings.environment())
         counted = keep_cases(store, spec, planned_cases(spec))
         summary = flow_through(

@@ -22,7 +22,7 @@ def reached_by(asked: AskedComponent) -> list[str]:
 
     Of a component that is not salva's nobody knows what its texts mean, so each of them counts off its default.
     """
-    name, _, target = asked.name.partition("/")
+    name, _, target = (asked.typed or asked.name).partition("/")
     component = load(asked.role, name)
     is_ours = component.__module__.startswith(_OURS)
     options_class = options_of(component)

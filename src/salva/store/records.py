@@ -40,6 +40,8 @@ class StoredComponent:
     is_formula_seen: bool
     """Whether the formula is part of its render keys."""
     identity: Mapping[str, Json]
+    endpoint: str | None = None
+    """Where its answers came from, where that is known; part of the identity, but for runs of version 0.1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -100,6 +100,7 @@ def component_to_row(component: StoredComponent) -> Row:
         "label": component.label,
         "is_formula_seen": int(component.is_formula_seen),
         "identity": to_text(component.identity),
+        "endpoint": component.endpoint,
     }
 
 
@@ -111,6 +112,7 @@ def component_from_row(row: sqlite3.Row) -> StoredComponent:
         label=row["label"],
         is_formula_seen=bool(row["is_formula_seen"]),
         identity=json.loads(row["identity"]),
+        endpoint=row["endpoint"],
     )
 
 

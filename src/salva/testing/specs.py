@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from salva.core.about import options_of, weights_of
+from salva.core.about import address_of, options_of, weights_of
 from salva.core.spec import Binding, RunSpec
 from salva.testing.fakes import FakeDetector, FakeGenerator, FakeSame, FakeSuite
 
@@ -18,6 +18,7 @@ def bound(role: str, component: type[Any], label: str = "", **options: object) -
         component=component,
         options=made,
         weights=weights_of(component, made),
+        address=address_of(component, made),
     )
 
 

@@ -48,7 +48,7 @@ class BoxOptions:
         choices=WAYS,
     )
     names_file: str = option(
-        "", "A table of names of your own, in place of the one that comes with salva.", reaches=True
+        "", "A table of names of your own, in place of the one that comes with salva.", reaches="file"
     )
 
     def __post_init__(self) -> None:

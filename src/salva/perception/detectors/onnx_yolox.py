@@ -56,7 +56,7 @@ class OnnxOptions(ScoredOptions):
 
     model: str = option("", "The ONNX file.", target=True)
     labels_file: str = option(
-        "", "Names of what it sees, one a line; else those in the file itself, else COCO's 80.", reaches=True
+        "", "Names of what it sees, one a line; else those in the file itself, else COCO's 80.", reaches="file"
     )
     threshold: float = option(0.3, THRESHOLD_HELP, means="relation.threshold")
     nms_iou: float = option(

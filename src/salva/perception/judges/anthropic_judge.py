@@ -42,6 +42,11 @@ class AnthropicJudge:
         self.is_structured = options.structured != "off"
         self._line = Line(self._name, options, anthropic_client, read=self._read, is_bad=_is_bad)
 
+    @staticmethod
+    def address(options: ChatOptions) -> str:
+        """Where its answers come from."""
+        return anthropic_client.address(options.base_url, options.endpoint)
+
     def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
         """One answer or error per request."""
         return interview_each(self, requests, self.options)

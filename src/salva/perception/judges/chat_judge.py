@@ -55,6 +55,11 @@ class ChatJudge:
         self._line = Line(self._name, options, openai_client, read=self._read, is_bad=_is_bad)
         self._limit = "max_tokens"
 
+    @staticmethod
+    def address(options: Options) -> str:
+        """Where its answers come from."""
+        return openai_client.address(options.base_url, options.endpoint)
+
     def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
         """One answer or error per request."""
         return interview_each(self, requests, self.options)

@@ -40,6 +40,11 @@ class GoogleJudge:
         self.is_structured = options.structured != "off"
         self._line = Line(self._name, options, google_client, read=self._read, is_bad=_is_bad)
 
+    @staticmethod
+    def address(options: ChatOptions) -> str:
+        """Where its answers come from."""
+        return google_client.address(options.base_url, options.endpoint)
+
     def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
         """One answer or error per request."""
         return interview_each(self, requests, self.options)

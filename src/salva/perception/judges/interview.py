@@ -16,7 +16,7 @@ from salva.core.blame import translating
 from salva.core.fingerprint import Json
 from salva.core.image import Picture
 from salva.core.observation import Answer, Observation
-from salva.core.options import option
+from salva.core.options import endpoint_label, option
 from salva.core.protocols import LookRequest, Query
 from salva.errors import BackendError, RefusedError, SalvaError, UnusableError, UsageError
 from salva.perception.judges.prompts import Ask, again, put
@@ -62,8 +62,9 @@ class ChatOptions(InterviewOptions):
     base_url: str = option(
         "",
         "The endpoint; empty for OPENAI_BASE_URL, ANTHROPIC_BASE_URL or GEMINI_BASE_URL, else the maker's own.",
-        reaches=True,
+        reaches="endpoint",
     )
+    endpoint: str = endpoint_label()
     structured: str = option(
         "auto",
         "Bind the reply to a JSON schema: on, off, or auto (until the endpoint refuses one).",

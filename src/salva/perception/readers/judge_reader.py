@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from salva.core.about import About, about_of, close, habits_of, options_of, weights_of
+from salva.core.about import About, about_of, address_of, close, habits_of, options_of, weights_of
 from salva.core.observation import Answer, Reading, TextSpan
 from salva.core.protocols import LookRequest, Query
 from salva.errors import BackendError, SalvaError, UsageError
@@ -68,6 +68,10 @@ class JudgeAsReader:
     def weights(self, options: object) -> str:
         """The judge's own."""
         return weights_of(self.judge, options)
+
+    def address(self, options: object) -> str:
+        """The judge's own."""
+        return address_of(self.judge, options)
 
     def __call__(self, options: object) -> JudgeReader:
         """The reader at work."""

@@ -48,7 +48,7 @@ class FaithfulnessOptions:
     coloured: bool = option(False, "Colours in every category, as published, and not only where they are tested.")
     pairs: int = option(20, "Pairs a category in the sizes full and contrast.")
     contrast: bool = option(False, "Add the contrast categories to every size.")
-    path: str = option("", "A CSV file with the published columns to take the pairs from.", reaches=True)
+    path: str = option("", "A CSV file with the published columns to take the pairs from.", reaches="file")
 
     def __post_init__(self) -> None:
         _check_nouns(self.objects)

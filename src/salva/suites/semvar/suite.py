@@ -33,10 +33,10 @@ class SemVarOptions:
     """Where the triples are."""
 
     path: tuple[str, ...] = option(
-        (), "Files or folders of triples, tab-separated or JSON lines; the embedded set unless given.", reaches=True
+        (), "Files or folders of triples, tab-separated or JSON lines; the embedded set unless given.", reaches="file"
     )
     categories: tuple[str, ...] = option(
-        (), "Files or folders with one file per category; a folder in suite.path finds its own.", reaches=True
+        (), "Files or folders with one file per category; a folder in suite.path finds its own.", reaches="file"
     )
 
     def __post_init__(self) -> None:
