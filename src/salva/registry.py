@@ -33,6 +33,7 @@ ROLES = (
 
 BUILT_IN: Mapping[str, Mapping[str, str]] = {
     "suite": {
+        "actesting": "salva.suites.actesting.suite:Actesting",
         "faithfulness": "salva.suites.faithfulness.suite:Faithfulness",
         "metalogic": "salva.suites.metalogic.suite:MetaLogic",
         "semvar": "salva.suites.semvar.suite:SemVar",

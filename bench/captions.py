@@ -1,0 +1,100 @@
+"""How well captions are taken apart, against labels, and how fast.
+
+Needs SALVA_TEST_DATA (the captions stay there; labels are pools by caption id) and the extra `captions`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+from salva.logic.nouns import singular
+from salva.writing.captions.classes import LAST_WORDS, Classes
+from salva.writing.captions.reading import AND
+from salva.writing.captions.spacy_reader import SpacyReader
+from salva.writing.captions.verbs import gerund
+
+LABELS = Path(__file__).parent / "labels" / "coco_pools.jsonl"
+_CLASSES = Classes(kind="paper")
+
+
+def captions() -> dict[int, str]:
+    """Caption id to caption."""
+    folder = Path(os.environ.get("SALVA_TEST_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
+    content = json.loads((folder / "coco" / "captions_val2017_first1000.json").read_text())
+    return {row["id"]: row["caption"].strip() for row in content["annotations"]}
+
+
+def said(predicate: str) -> str:
+    """What decides a predicate: the preposition where there is one, else the verb."""
+    if predicate == AND:
+        return predicate
+    decided = _CLASSES.predicate(predicate)
+    is_verb = decided == predicate and " " not in predicate and decided not in LAST_WORDS
+    return gerund(decided, "VB") if is_verb else decided
+
+
+def bare(name: str) -> str:
+    """The head noun in the singular, without the ending of what comes in pairs."""
+    return singular(name.lower().rpartition(" ")[2]).removesuffix("s")
+
+
+def scores(half: str, show: bool = False) -> dict[str, tuple[float, float, float, int]]:
+    """Precision, recall, F1 and how many were labelled, of things, triples and lists."""
+    rows = [json.loads(line) for line in LABELS.read_text().splitlines()]
+    rows = [row for row in rows if row["half"] == half]
+    texts = captions()
+    counts: dict[str, Counter[str]] = {kind: Counter() for kind in ("things", "triples", "lists")}
+    readings = SpacyReader().read([texts[row["caption_id"]] for row in rows])
+    for row, reading in zip(rows, readings, strict=True):
+        names = [bare(reading.text[mention.start : mention.end]) for mention in reading.mentions]
+        triples = {(names[k.subject], k.predicate, names[k.object]) for k in reading.links}
+        wanted = {(bare(s), p, bare(o)) for s, p, o in row["triples"]}
+        found = {
+            "things": ({bare(name) for name in row["entities"]}, set(names)),
+            "triples": (
+                {(s, said(p), o) for s, p, o in wanted if p != AND},
+                {(s, said(p), o) for s, p, o in triples if p != AND and s != o},
+            ),
+            "lists": (
+                {frozenset((s, o)) for s, p, o in wanted if p == AND},
+                {frozenset((s, o)) for s, p, o in triples if p == AND and s != o},
+            ),
+        }
+        for kind, (labelled, read) in found.items():
+            counts[kind].update(hit=len(labelled & read), labelled=len(labelled), read=len(read))
+            if show and labelled != read:
+                print(texts[row["caption_id"]], "|", kind, "missing", labelled - read, "extra", read - labelled)
+    return {kind: _f1(count) for kind, count in counts.items()}
+
+
+def _f1(count: Counter[str]) -> tuple[float, float, float, int]:
+    precision = count["hit"] / max(count["read"], 1)
+    recall = count["hit"] / max(count["labelled"], 1)
+    f1 = 2 * precision * recall / max(precision + recall, 1e-9)
+    return precision, recall, f1, count["labelled"]
+
+
+def main() -> None:
+    """Print the table."""
+    half = "count" if "--count" in sys.argv else "tune"
+    print(f"{'of the half to ' + half:22} precision  recall     F1  labelled")
+    for kind, (precision, recall, f1, n) in scores(half, show="--show" in sys.argv).items():
+        print(f"{kind:22} {precision:9.3f} {recall:7.3f} {f1:6.3f} {n:9d}")
+    texts = list(captions().values())
+    reader = SpacyReader()
+    begun, spent = time.perf_counter(), time.process_time()
+    n_links = sum(len(reading.links) for reading in reader.read(texts))
+    seconds, own = time.perf_counter() - begun, time.process_time() - spent
+    print(
+        f"{len(texts)} captions, {n_links} links: {len(texts) / seconds:.0f} captions a second, "
+        f"{len(texts) / own:.0f} a second of this process's own time (load {os.getloadavg()[0]:.1f})"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,142 @@
+"""Mutants from seeds: operators propose, the captions are read in batches, and what reads otherwise is discarded.
+
+Seeds come in as they are read, mutants go out in the same order; a few hundred seeds are in memory at a time.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from salva.core.fingerprint import fingerprint
+from salva.core.mutation import Mutation
+from salva.writing.captions.reading import Reader, pool_of
+from salva.writing.mutation.operators import EC, ER_R, SINGLE, Proposal, Seed, Setting, exchanged, proposals
+
+_CHUNK = 256
+_N_TRIES = 4
+"""Captions read for one seed and operator before it is given up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mutant:
+    """A changed caption that reads as it should."""
+
+    text: str
+    mutation: Mutation
+    proposal: Proposal
+    seed: Seed
+    """Itself, taken apart."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """What became of the seeds, by operator."""
+
+    made: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Operator and reason."""
+    discarded: Counter[str] = field(default_factory=Counter)
+    """Captions that did not read as they should."""
+
+
+@dataclass(slots=True)
+class _Job:
+    """One operator on one seed."""
+
+    operator: str
+    of: Seed
+    """Whose pool is the mutation's first."""
+    open: Iterator[Proposal]
+    proposal: Proposal | None = None
+    made: Mutant | None = None
+    n_tried: int = 0
+
+
+def mutants(
+    seeds: Iterable[Seed], operators: Sequence[str], reader: Reader, setting: Setting, tally: Tally, seed: int = 0
+) -> Iterator[dict[str, Mutant]]:
+    """For each seed its mutants by operator; one that could not be made is missing, and the tally says why."""
+    rest = iter(seeds)
+    while chunk := list(islice(rest, _CHUNK)):
+        singles = [one for one in SINGLE if any(one in operator.split("+") for operator in operators)]
+        first = [[_job(one, which, setting, seed) for one in singles] for which in chunk]
+        _work([job for jobs in first for job in jobs], reader, setting, tally)
+        then = [_composed(jobs, operators, setting, seed) for jobs in first]
+        _work([job for jobs in then for job in jobs], reader, setting, tally)
+        for jobs, more in zip(first, then, strict=True):
+            made = [job for job in (*jobs, *more) if job.operator in operators]
+            _count(made, operators, tally)
+            yield {job.operator: job.made for job in made if job.made}
+
+
+def _job(operator: str, which: Seed, setting: Setting, seed: int) -> _Job:
+    return _Job(operator, which, proposals(operator, which, setting, _luck(seed, which, operator)))
+
+
+def _composed(jobs: Sequence[_Job], operators: Sequence[str], setting: Setting, seed: int) -> list[_Job]:
+    """EC on what the other operator made; what that put in is left alone."""
+    more = []
+    for job in jobs:
+        operator = f"{EC}+{job.operator}"
+        if operator in operators and job.made:
+            spared = frozenset(job.made.mutation.added_entities)
+            luck = _luck(seed, job.of, operator)
+            more.append(
+                _Job(
+                    operator,
+                    job.of,
+                    exchanged(
+                        job.made.seed, setting, luck, spared | {*job.of.pool.entities} - {*job.made.seed.pool.entities}
+                    ),
+                )
+            )
+    return more
+
+
+def _luck(seed: int, which: Seed, operator: str) -> random.Random:
+    return random.Random(fingerprint([seed, which.reading.text, operator]))
+
+
+def _work(jobs: Sequence[_Job], reader: Reader, setting: Setting, tally: Tally) -> None:
+    """Try each job's proposals until one reads as it should."""
+    waiting = list(jobs)
+    for _ in range(_N_TRIES):
+        trying = []
+        for job in waiting:
+            job.proposal = next(job.open, None)
+            if job.proposal is not None:
+                job.n_tried += 1
+                trying.append(job)
+        if not trying:
+            return
+        texts = [job.proposal.text for job in trying if job.proposal]
+        for job, reading in zip(trying, reader.read(texts), strict=True):
+            assert job.proposal is not None
+            pool = pool_of(reading, setting.classes)
+            if job.proposal.is_wanted(pool) and job.proposal.text != job.of.reading.text:
+                mutation = Mutation(operator=job.operator, seed=job.of.pool, mutant=pool)
+                changed = Seed(reading=reading, pool=pool)
+                job.made = Mutant(text=job.proposal.text, mutation=mutation, proposal=job.proposal, seed=changed)
+            else:
+                tally.discarded[job.operator] += 1
+        waiting = [job for job in trying if job.made is None]
+
+
+def _count(jobs: Sequence[_Job], operators: Sequence[str], tally: Tally) -> None:
+    by_operator = {job.operator: job for job in jobs}
+    for operator in operators:
+        job = by_operator.get(operator)
+        if job is not None and job.made:
+            tally.made[operator] += 1
+        elif job is None:
+            tally.skipped[operator, f"{operator.partition('+')[2]} made nothing to change"] += 1
+        elif operator == ER_R and len(job.of.pool.triples) < 2:
+            tally.skipped[operator, "fewer than two triples"] += 1
+        elif job.n_tried == 0:
+            tally.skipped[operator, "nothing to change"] += 1
+        else:
+            tally.skipped[operator, "read otherwise, whatever was tried"] += 1

@@ -1,0 +1,195 @@
+"""ACTesting's operators: a reading and a corpus come in, changed captions go out, each with the pool it must read as.
+
+EC exchanges a thing, ER_R takes a triple out, ER_A puts one in, SS says a word otherwise. They propose; whether a
+caption reads as it should is decided by reading it (making.py).
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from salva.core.mutation import Pool, Triple
+from salva.writing.captions.classes import Classes
+from salva.writing.captions.reading import Reading
+from salva.writing.mutation.corpus import is_sayable, predicates_of
+from salva.writing.mutation.density import Density, draw
+from salva.writing.mutation.synonyms import reworded
+from salva.writing.mutation.text import with_addition, with_other_noun, without
+
+EC, ER_R, ER_A, SS = "ec", "er-r", "er-a", "ss"
+SINGLE = (EC, ER_R, ER_A, SS)
+COMPOSED = ("ec+er-r", "ec+er-a")
+OPERATORS = (*SINGLE, *COMPOSED)
+_N_DRAWS = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seed:
+    """A caption taken apart."""
+
+    reading: Reading
+    pool: Pool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """A changed caption, before it is read."""
+
+    text: str
+    is_wanted: Callable[[Pool], bool]
+    """Whether what is read in it is what the operator meant."""
+    predicates: tuple[str, ...] = ()
+    """Those at the place of the change."""
+    entity: str = ""
+    """What came in, or went out where nothing did."""
+    density: str = ""
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What operators draw from."""
+
+    classes: Classes
+    density: Density
+
+    def standing(self, role: str) -> tuple[str, ...]:
+        """Classes that can be put where something of this role stands."""
+        counted = self.density.corpus.standing[role]
+        return tuple(name for name in counted if is_sayable(name))
+
+
+def proposals(operator: str, seed: Seed, setting: Setting, rng: random.Random) -> Iterator[Proposal]:
+    """Changed captions, the one to try first first; none where the operator has nothing to change."""
+    makers: Mapping[str, Callable[[Seed, Setting, random.Random], Iterator[Proposal]]] = {
+        EC: exchanged,
+        ER_R: removed,
+        ER_A: added,
+        SS: said_otherwise,
+    }
+    return makers[operator](seed, setting, rng)
+
+
+def exchanged(
+    seed: Seed, setting: Setting, rng: random.Random, spared: frozenset[str] = frozenset()
+) -> Iterator[Proposal]:
+    """EC: another thing in the place of one, with the same number and in the same grammatical role."""
+    names = [setting.classes.entity(mention.name) for mention in seed.reading.mentions]
+    once = Counter(names)
+    targets = [
+        (name, mention)
+        for name, mention in zip(names, seed.reading.mentions, strict=True)
+        if once[name] == 1 and is_sayable(name) and name not in spared
+    ]
+    targets = [target for target in targets if predicates_of(seed.pool, target[0])] or targets
+    for _ in range(_N_DRAWS if targets else 0):
+        old, mention = targets[rng.randrange(len(targets))]
+        predicates = predicates_of(seed.pool, old)
+        place = setting.density.by_level(
+            mention.role, predicates[0] if predicates else "", setting.standing(mention.role)
+        )
+        if not place:
+            return
+        drawn = draw(place, rng)
+        if drawn.name in seed.pool.entities or drawn.name in spared:
+            continue
+        wanted = _renamed(seed.pool, old, drawn.name)
+        yield Proposal(
+            text=with_other_noun(seed.reading.text, mention, drawn.name),
+            is_wanted=_same_as(wanted),
+            predicates=predicates,
+            entity=drawn.name,
+            density=drawn.density,
+            weight=drawn.weight,
+        )
+
+
+def removed(seed: Seed, setting: Setting, rng: random.Random) -> Iterator[Proposal]:
+    """ER_R: one triple taken out, and its object with it where nothing else mentions that."""
+    if len(seed.pool.triples) < 2:
+        return
+    names = [setting.classes.entity(mention.name) for mention in seed.reading.mentions]
+    links = [link for link in seed.reading.links if link.cut]
+    for link in rng.sample(links, len(links)):
+        predicate = setting.classes.predicate(link.predicate)
+        triple = Triple(subject=names[link.subject], predicate=predicate, object=names[link.object])
+        rest = tuple(other for other in seed.pool.triples if other != triple)
+        if len(rest) != len(seed.pool.triples) - 1 or not link.cut:
+            continue
+        gone = triple.object if names.count(triple.object) == 1 else ""
+        wanted = Pool(entities=tuple(name for name in seed.pool.entities if name != gone), triples=rest)
+        density = setting.density.level(triple.object, predicate)
+        yield Proposal(
+            text=without(seed.reading.text, link.cut),
+            is_wanted=_same_as(wanted),
+            predicates=(predicate,),
+            entity=triple.object,
+            density=density,
+        )
+
+
+def added(seed: Seed, setting: Setting, rng: random.Random) -> Iterator[Proposal]:
+    """ER_A: a thing that the caption does not name, put to one that it names, by a predicate of the corpus."""
+    mentions = seed.reading.mentions
+    said = setting.density.corpus.said
+    anchors = [mention for mention in mentions if said.get(setting.classes.entity(mention.name))]
+    text = seed.reading.text
+    end = len(text.rstrip(" .!"))
+    for _ in range(_N_DRAWS if anchors else 0):
+        anchor = anchors[rng.randrange(len(anchors))]
+        own = said[setting.classes.entity(anchor.name)]
+        predicates = sorted({predicate for predicate, _ in own})
+        predicate = predicates[rng.randrange(len(predicates))]
+        place = setting.density.by_level("object", predicate, setting.standing("object"))
+        drawn = draw(place, rng)
+        if drawn.name in seed.pool.entities:
+            continue
+        is_last = anchor is mentions[-1] and text[anchor.end : end].strip() == ""
+        yield Proposal(
+            text=with_addition(text, end, predicate, drawn.name, joint="" if is_last else "and "),
+            is_wanted=_one_more(seed.pool, predicate, drawn.name),
+            predicates=(predicate,),
+            entity=drawn.name,
+            density=drawn.density,
+            weight=drawn.weight,
+        )
+
+
+def said_otherwise(seed: Seed, setting: Setting, rng: random.Random) -> Iterator[Proposal]:  # noqa: ARG001  # as the others
+    """SS: one word or phrase by a synonym; the classes stay."""
+    ways = reworded(seed.reading.text)
+    for text in rng.sample(ways, len(ways)):
+        yield Proposal(text=text, is_wanted=_same_as(seed.pool))
+
+
+def _renamed(pool: Pool, old: str, new: str) -> Pool:
+    def name(one: str) -> str:
+        return new if one == old else one
+
+    return Pool(
+        entities=tuple(map(name, pool.entities)),
+        triples=tuple(
+            Triple(subject=name(t.subject), predicate=t.predicate, object=name(t.object)) for t in pool.triples
+        ),
+    )
+
+
+def _same_as(wanted: Pool) -> Callable[[Pool], bool]:
+    things, triples = set(wanted.entities), set(wanted.triples)
+    return lambda pool: set(pool.entities) == things and set(pool.triples) == triples
+
+
+def _one_more(seed: Pool, predicate: str, new: str) -> Callable[[Pool], bool]:
+    """Whether a pool is the seed's and one triple more that leads to the new thing."""
+
+    def is_wanted(pool: Pool) -> bool:
+        more = set(pool.triples) - set(seed.triples)
+        if set(pool.entities) != {*seed.entities, new} or len(pool.triples) != len(seed.triples) + 1 or len(more) != 1:
+            return False
+        triple = more.pop()
+        return triple.object == new and triple.predicate == predicate
+
+    return is_wanted

@@ -1,0 +1,58 @@
+"""A caption changed where the change is: a noun exchanged, a part cut out, a part put in.
+
+Everything else stays letter by letter, so that a picture can only differ for the reason the operator had.
+"""
+
+from __future__ import annotations
+
+import re
+
+from salva.logic.nouns import plural
+from salva.logic.words import COLOURS, number_of, with_article
+from salva.writing.captions.classes import LAST_WORDS
+from salva.writing.captions.reading import Mention
+from salva.writing.captions.wordlists import words
+
+_KEPT = words(
+    """
+    a an the one some several many few his her its their this these that those another two three each every both
+    small little tiny large big huge medium new old single other various different multiple
+    """
+) | frozenset(COLOURS)
+_WORDS = {"left of": "to the left of", "right of": "to the right of"}
+_PLACE_WORDS = frozenset(("to", "next", "left", "right", *LAST_WORDS))
+_SPACES = re.compile(r"\s+")
+
+
+def with_other_noun(text: str, mention: Mention, noun: str) -> str:
+    """The caption with another thing in the place of a mention; what was said of the old thing's looks goes with it."""
+    before = text[mention.phrase : mention.start].split()
+    kept = [word for word in before if word.lower() in _KEPT or number_of(word.lower()) is not None]
+    words = " ".join((*kept, plural(noun) if mention.is_plural else noun))
+    first, _, rest = words.partition(" ")
+    if first.lower() in ("a", "an") and rest:
+        words = with_article(rest)
+    return _joined(text[: mention.phrase], words, text[mention.end :])
+
+
+def without(text: str, cut: tuple[int, int]) -> str:
+    """The caption without a part of it."""
+    before = re.sub(r"(?:[\s,]+(?:and|while|that is|that are))?[\s,]+$", "", text[: cut[0]])
+    after = text[cut[1] :].lstrip(" ,")
+    joint, _, rest = after.partition(" ")
+    # What was the second of two places is now the only one.
+    if joint == "and" and rest.split(" ", 1)[0] in _PLACE_WORDS:
+        after = rest
+    return _joined(f"{before} " if before else "", "", after)
+
+
+def with_addition(text: str, at: int, predicate: str, noun: str, *, joint: str = "") -> str:
+    """The caption with one more thing said at a place."""
+    said = f" {joint}{_WORDS.get(predicate, predicate)} {with_article(noun)}"
+    return _joined(text[:at].rstrip(), said, text[at:])
+
+
+def _joined(before: str, middle: str, after: str) -> str:
+    whole = _SPACES.sub(" ", f"{before}{middle}{after}").strip()
+    whole = re.sub(r"\s+([.,;])", r"\1", whole)
+    return whole[:1].upper() + whole[1:] if before.strip() == "" or before[:1].isupper() else whole
