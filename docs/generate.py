@@ -50,6 +50,8 @@ ROOMS = {
     "people": "rating tables, sheets, agreement",
     "exchange": "the door of import and export, and formats of no suite",
     "writing": "new test sentences: templates, checks, reviews",
+    "writing/captions": "captions to things and triples: by spaCy or by a small grammar",
+    "writing/mutation": "captions changed by one thing: operators, their texts, and the reading back",
     "remote": "endpoints on the other side of HTTP, and their errors in our words",
     "hardware": "devices, precision, batch sizes, checkpoints on disk and on the hub",
     "imaging": "image files to pictures and back",
