@@ -1,0 +1,263 @@
+"""What is wrong with groups and probes, as far as code can see: the four criteria their texts were written under.
+
+Visual unambiguity (what decides can be seen), logical deduction (l3 leaves the outcome open, l2 says it), safety, and
+form; that a claim is true to science no code here can tell. Texts in, findings out; nothing is mended.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+
+from salva.core.case import Finding
+from salva.core.question import Question
+from salva.suites.cfworld.groups import ATTRIBUTE, KINDS, LEVELS, LOGIC, POINT, WEIGHTS, Entry, Group, Level, Probe
+from salva.suites.cfworld.plain_words import FUNCTION_WORDS, likeness, telling, words
+
+PROMPT_WORDS, POINT_WORDS, QUESTION_WORDS = (5, 90), (3, 32), (5, 70)
+"""The shortest and the longest, in words."""
+RULE_FACTS, RULE_COUNTERFACTUALS = (1, 2), (4, 5)
+"""How many prompts of each kind the published probes of a rule have."""
+TOO_ALIKE = 0.85
+SHARED = 0.3
+"""The share of its words that a prompt must have in common with the other levels for the subject to be the same."""
+COVERED = 0.99
+DESCRIBED = 1
+"""How many telling words of l2 a de-nominalised prompt must do without."""
+PHRASE = 5
+"""So many words in a row of l2's point give the outcome away."""
+STEPS = (1.0, 0.5, 0.0)
+_UNSAFE = """
+blood bloody corpse corpses dismembered explosive gore gory gun guns kill killed kills murder naked nsfw nude nudity
+poison pornographic rifle severed sexual sexy shooting slaughter suicide terrorist torture weapon weapons wounded wounds
+"""
+_UNSEEN = """
+believes feels hears hear heard imagines loud maybe melody might noise perhaps possibly probably quiet remembers scent
+smell smells sound sounds taste tastes thinks wishes
+"""
+UNSAFE, UNSEEN = frozenset(_UNSAFE.split()), frozenset(_UNSEEN.split())
+"""Words that no prompt may say; words for what one still picture cannot show, and those that leave a point open."""
+STYLE = frozenset(
+    ("aesthetic", "artistic", "cartoonish", "impressionist", "mood", "photorealistic", "style", "stylized")
+)
+
+
+def lint(entries: Iterable[Entry]) -> list[Finding]:
+    """Everything found, entry by entry, then what entries have to do with each other."""
+    listed = list(entries)
+    found = [finding for entry in listed for finding in _of_entry(entry)]
+    return [*found, *_repeated_names(listed), *_near_duplicates(listed)]
+
+
+def name_of(entry: Entry) -> str:
+    """What a finding calls a group or probe."""
+    return f"{entry.discipline}/{entry.group_id}" if isinstance(entry, Group) else f"{entry.part}/{entry.probe_id}"
+
+
+def _of_entry(entry: Entry) -> Iterator[Finding]:
+    checks = _of_group(entry) if isinstance(entry, Group) else _of_probe(entry)
+    name = name_of(entry)
+    for kind, sentence in checks:
+        yield Finding(kind=kind, sentence=f"{name}: {sentence}", subject=(name,), general=sentence)
+
+
+_Found = Iterator[tuple[str, str]]
+
+
+def _of_group(group: Group) -> _Found:
+    for field, text in (("principle", group.principle), ("denorm", group.denorm), ("category", group.category)):
+        if not text.strip():
+            yield "missing-field", f"no {field}"
+        else:
+            yield from _text(field, text)
+    for level_name in LEVELS:
+        yield from _level(level_name, group.level(level_name), KINDS)
+    yield from _deduction(group)
+    yield from _subject(group)
+    yield from _third_kind(group)
+    if group.denorm and group.l2.prompt:
+        yield from _described(group)
+
+
+def _of_probe(probe: Probe) -> _Found:
+    if not probe.principle.strip():
+        yield "missing-field", "no principle"
+    facts, changed = len(probe.factual), len(probe.counterfactual)
+    wanted = ((1, 1), (1, 1)) if probe.part == ATTRIBUTE else (RULE_FACTS, RULE_COUNTERFACTUALS)
+    for what, count, (least, most) in (("factual", facts, wanted[0]), ("counterfactual", changed, wanted[1])):
+        if not least <= count <= most:
+            yield "wrong-number", f"{count} {what} prompts; there must be {least} to {most}"
+    levels = [*probe.factual, *probe.counterfactual]
+    for number, level in enumerate(levels, 1):
+        yield from _level(f"prompt {number}", level, (POINT,))
+    texts = Counter(level.prompt for level in levels)
+    for prompt, times in texts.items():
+        if times > 1:
+            yield "same-prompt", f"the prompt {prompt[:50]!r} stands there {times} times"
+    if probe.part == ATTRIBUTE:
+        thing = set(telling(probe.principle.partition(":")[0]))
+        for number, level in enumerate(levels, 1):
+            if thing and not thing & set(telling(level.prompt)):
+                yield "subject-not-shared", f"prompt {number} does not name the thing of the pair"
+
+
+def _level(name: str, level: Level, kinds: tuple[str, ...]) -> _Found:
+    for what, text, limits in (("prompt", level.prompt, PROMPT_WORDS), ("point", level.point, POINT_WORDS)):
+        if not text.strip():
+            yield "missing-field", f"{name} has no {what}"
+            continue
+        yield from _text(f"{name}'s {what}", text)
+        yield from _length(f"{name}'s {what}", text, limits)
+    for word in words(level.point):
+        if word in UNSEEN:
+            yield "not-visible", f"{name}'s point says {word!r}, which no still picture shows"
+        if word in STYLE:
+            yield "style-only", f"{name}'s point says {word!r}: a style, and nothing that follows from a law"
+    yield from _questions(name, level, kinds)
+
+
+def _text(where: str, text: str) -> _Found:
+    if not text.isascii():
+        odd = next(character for character in text if not character.isascii())
+        yield "not-ascii", f"{where} holds {odd!r}"
+    if text != text.strip() or "  " in text:
+        yield "padded", f"{where} has blanks at its ends or two in a row"
+    said = words(text)
+    if len(said) >= PROMPT_WORDS[0] and not FUNCTION_WORDS & set(said):
+        yield "not-english", f"{where} has none of the small words of an English sentence"
+    for word in said:
+        if word in UNSAFE:
+            yield "unsafe-word", f"{where} says {word!r}"
+
+
+def _length(where: str, text: str, limits: tuple[int, int]) -> _Found:
+    n_words = len(words(text))
+    if not limits[0] <= n_words <= limits[1]:
+        yield "length", f"{where} has {n_words} words; {limits[0]} to {limits[1]} are wanted"
+
+
+def _questions(name: str, level: Level, kinds: tuple[str, ...]) -> _Found:
+    asked = Counter(question.kind for question in level.questions)
+    for kind in kinds:
+        if asked[kind] != 1:
+            yield "question-kinds", f"{name} has {asked[kind]} questions of the kind {kind!r}; there must be one"
+    for kind in asked.keys() - set(KINDS):
+        yield "question-kinds", f"{name} has a question of the unknown kind {kind!r}"
+    for question in level.questions:
+        yield from _question(f"{name}'s {question.kind} question", question)
+        if question.kind == POINT and level.point:
+            yield from _covers(name, level.point, question)
+
+
+def _question(where: str, question: Question) -> _Found:
+    yield from _text(where, question.text)
+    yield from _length(where, question.text, QUESTION_WORDS)
+    if not question.text.rstrip().endswith("?"):
+        yield "not-a-question", f"{where} does not end with a question mark"
+    if question.kind in WEIGHTS and question.weight != WEIGHTS[question.kind]:
+        yield "weight", f"{where} weighs {question.weight:g}; {WEIGHTS[question.kind]:g} is published"
+    steps = tuple(score for score, _ in question.criteria)
+    if steps != STEPS:
+        yield (
+            "criteria-steps",
+            f"{where} has criteria for {', '.join(f'{s:g}' for s in steps) or 'nothing'}, not 1, 0.5, 0",
+        )
+    sentences = [sentence for _, sentence in question.criteria]
+    if len(set(sentences)) < len(sentences) or not all(sentence.strip() for sentence in sentences):
+        yield "criteria-steps", f"{where} says the same for two scores, or nothing for one"
+    for score, sentence in question.criteria:
+        yield from _text(f"{where}, criterion {score:g},", sentence)
+
+
+def _covers(name: str, point: str, question: Question) -> _Found:
+    wanted, asked = telling(point), telling(question.text)
+    left_out = [word for stem, word in wanted.items() if stem not in asked]
+    if wanted and len(left_out) / len(wanted) > 1 - COVERED:
+        yield "point-not-covered", f"{name}'s point question leaves out {', '.join(left_out)}"
+
+
+def _deduction(group: Group) -> _Found:
+    """L2 says the outcome, l3 does not, and the outcome is another one than the fact's."""
+    if group.l2.point and group.l1.point == group.l2.point:
+        yield "nothing-changed", "l1 and l2 have the same point"
+    if group.l3.point and group.l2.point and group.l3.point != group.l2.point:
+        yield "other-outcome", "l2 and l3 have different points; the same law must have the same outcome"
+    if group.l3.prompt and group.l3.prompt.strip() == group.l2.prompt.strip():
+        yield "same-prompt", "l2 and l3 are the same prompt"
+    outcome = outcome_words(group)
+    said = set(telling(group.l2.prompt))
+    if outcome and not said & set(outcome):
+        yield "outcome-not-said", f"l2 does not say its outcome: no word of {', '.join(outcome.values())}"
+    leaked = [word for stem, word in outcome.items() if stem in telling(group.l3.prompt)] or _leaked_phrases(group)
+    if leaked:
+        yield "leaked-outcome", f"l3 says {', '.join(leaked)} of the outcome it should leave open"
+
+
+def _leaked_phrases(group: Group) -> list[str]:
+    """Where an outcome exchanges what the fact has, no word of it is new, but runs of words are."""
+    third, first = f" {' '.join(words(group.l3.prompt))} ", f" {' '.join(words(group.l1.prompt))} "
+    point = words(group.l2.point)
+    runs = [" ".join(point[start : start + PHRASE]) for start in range(len(point) - PHRASE + 1)]
+    return [repr(run) for run in runs if f" {run} " in third and f" {run} " not in first]
+
+
+def outcome_words(group: Group) -> dict[str, str]:
+    """The words of l2's point that are new beside the fact: stems, each with its word."""
+    known = set(telling(group.l1.prompt)) | set(telling(group.l1.point))
+    return {stem: word for stem, word in telling(group.l2.point).items() if stem not in known}
+
+
+def _subject(group: Group) -> _Found:
+    if not all(group.level(name).prompt for name in LEVELS):
+        return
+    first, second, third = (set(telling(group.level(name).prompt)) for name in LEVELS)
+    for name, one, other in (("l2", first, second), ("l3", first, third), ("l3", second, third)):
+        share = len(one & other) / (min(len(one), len(other)) or 1)
+        if share < SHARED:
+            yield (
+                "subject-not-shared",
+                f"{name} shares {share:.0%} of the words of another level; is it the same scene?",
+            )
+
+
+def _third_kind(group: Group) -> _Found:
+    texts = {name: [q.text for q in group.level(name).questions if q.kind == LOGIC] for name in LEVELS}
+    for name in ("l2", "l3"):
+        if texts["l1"] and texts["l1"] == texts[name]:
+            yield (
+                "same-logic",
+                f"l1 and {name} ask the same about the surroundings; {name} must ask for the changed law",
+            )
+
+
+def _described(group: Group) -> _Found:
+    second, described = telling(group.l2.prompt), telling(group.denorm)
+    missing = [word for stem, word in second.items() if stem not in described]
+    if len(missing) < DESCRIBED:
+        yield "nothing-described", "the de-nominalised prompt names all that l2 names"
+    if len(set(second) & set(described)) < SHARED * len(second):
+        yield "law-dropped", "the de-nominalised prompt shares too little with l2; only its telling nouns may change"
+
+
+def _repeated_names(entries: list[Entry]) -> Iterator[Finding]:
+    for name, times in Counter(map(name_of, entries)).items():
+        if times > 1:
+            yield Finding(kind="repeated-id", sentence=f"{name}: {times} entries have this id", subject=(name,))
+
+
+def _near_duplicates(entries: list[Entry]) -> Iterator[Finding]:
+    groups = [entry for entry in entries if isinstance(entry, Group)]
+    pairs = [entry for entry in entries if isinstance(entry, Probe) and entry.part == ATTRIBUTE]
+    yield from _alike([(name_of(group), group.l1.prompt) for group in groups], "l1")
+    yield from _alike([(name_of(group), group.l3.prompt) for group in groups], "l3")
+    yield from _alike([(name_of(pair), pair.counterfactual[0].prompt) for pair in pairs if pair.counterfactual], "rare")
+
+
+def _alike(named: list[tuple[str, str]], what: str) -> Iterator[Finding]:
+    stems = [(name, frozenset(telling(prompt))) for name, prompt in named]
+    for (one, first), (other, second) in combinations(stems, 2):
+        share = likeness(first, second)
+        if share >= TOO_ALIKE:
+            sentence = f"{one}: its {what} prompt is nearly that of {other} ({share:.0%} of the words)"
+            yield Finding(kind="near-duplicate", sentence=sentence, subject=(one, other))
