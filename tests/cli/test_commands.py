@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -319,7 +320,10 @@ for line in sys.stdin:
 
 @pytest.mark.parametrize(
     ("word", "advice"),
-    [("refused", "by a refusal; --retry-refused asks again"), ("error", "FAILED; the same command tries them again")],
+    [
+        ("refused", "by a refusal; the same command leaves them, --retry-refused asks again"),
+        ("error", "FAILED; the same command tries them again"),
+    ],
 )
 def test_a_run_that_failed_says_why_and_what_to_do(word: str, advice: str, tmp_path: Path) -> None:
     (tmp_path / "unwilling.py").write_text(_UNWILLING)
@@ -338,6 +342,19 @@ def test_a_run_that_failed_says_why_and_what_to_do(word: str, advice: str, tmp_p
         assert done.returncode == 3, done.stderr
         assert "not today" in done.stdout
         assert advice in done.stderr
+        for relation in ("truth", "same-scene"):
+            assert re.search(rf"verdicts of {relation} FAILED: .*not today", done.stderr), "whoever leads"
+
+
+def test_a_repeated_command_without_a_gate_forgets_what_the_last_one_decided(tmp_path: Path) -> None:
+    asked = ("run", "metalogic", "--model", "painter", "--reader", "none", "--size", "4", "--out", "out")
+    gated = salva(*asked, "--max-violation-rate", "0.5", "--min-decided", "1", cwd=tmp_path)
+    assert gated.returncode == 0, gated.stderr
+    assert "gate passed" in gated.stderr
+    assert json.loads(salva("report", "out", "--format", "json", cwd=tmp_path).stdout)["gate"]["passed"]
+    again = salva(*asked, cwd=tmp_path)
+    assert "gate" not in again.stderr
+    assert json.loads(salva("report", "out", "--format", "json", cwd=tmp_path).stdout)["gate"] is None
 
 
 def test_a_gate_on_a_rate_that_nothing_could_enter_is_refused_before_painting(tmp_path: Path) -> None:

@@ -51,9 +51,12 @@ def test_what_failed_is_not_passed_also_where_another_relation_did(monkeypatch: 
         assert "2 verdicts FAILED" in decision.reason
 
 
-def test_of_two_models_the_one_that_is_whole_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_two_models_the_one_that_is_whole_passes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     whole, part = _decided(monkeypatch, 2, _model("whole"), _model("part", n_failed=2))
     assert (whole.passed, part.passed) == (True, False)
+    assert "each model by itself; 1 of 2 passed" in capsys.readouterr().err
 
 
 def test_what_changed_is_said_only_where_a_rate_has_taken_the_place_of_another(

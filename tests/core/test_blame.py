@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import traceback
 
 import pytest
@@ -14,7 +16,9 @@ def test_whoever_breaks_is_named_with_its_own_words_and_its_cause() -> None:
     cause = KeyError("modifier")
     with pytest.raises(PluginError) as caught, blaming("the suite 'mine'", "broke off"):
         raise cause
-    assert str(caught.value) == "the suite 'mine' broke off: KeyError: 'modifier'"
+    assert re.fullmatch(
+        r"the suite 'mine' broke off: KeyError: 'modifier' \(in test_blame.py line \d+\)", str(caught.value)
+    ), "the line of their own code"
     assert caught.value.__cause__ is cause
 
 
@@ -36,7 +40,7 @@ def test_a_secret_is_neither_told_nor_printed_with_the_cause(monkeypatch: pytest
         raise RuntimeError("no answer") from OSError("cannot reach https://host/?key=s3cret-value")
     printed = "".join(traceback.format_exception(caught.value))
     assert "s3cret-value" not in printed
-    assert str(caught.value) == "the model 'm' failed: RuntimeError: no answer"
+    assert str(caught.value).startswith("the model 'm' failed: RuntimeError: no answer (in test_blame.py line ")
     assert described(ValueError("s3cret-value")) == "ValueError: [PLANTED_TOKEN]"
 
 
@@ -49,3 +53,12 @@ def test_what_a_library_raises_is_translated_and_some_of_it_left_as_it_is() -> N
     with pytest.raises(MemoryError) as caught, translating(translate):
         raise MemoryError("too large")
     assert caught.value.__cause__ is None
+
+
+def test_a_line_of_a_library_is_nobodys_own() -> None:
+    with pytest.raises(json.JSONDecodeError) as caught:
+        json.loads("{")
+    error = caught.value
+    assert error.__traceback__ is not None
+    error.__traceback__ = error.__traceback__.tb_next  # from where this file called it
+    assert described(error).endswith("(char 1)")

@@ -192,6 +192,8 @@ def test_what_a_formula_cannot_say_is_refused(sentence: str) -> None:
         ("a cat, a dog", 12, "before its last part"),
         ("There is a", 10, "expected an entity"),
         ("There are 100 cats", 10, "from 1 to 99"),
+        ("There are 0 cats", 10, "got 0; write no for none"),
+        ("0 cat", 0, "got 0; write no for none"),
         ("There is either a cat and a dog", 22, "expected 'or'"),
         ("Draw me a cat", 0, "expected a, an, no or a number"),
         ("a cat and a dog yesterday!", 25, "expected the end"),

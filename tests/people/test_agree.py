@@ -325,3 +325,9 @@ def test_the_command_prints_tables_and_json(tmp_path: Path) -> None:
     assert "people among themselves" in shown.output
     made = CliRunner().invoke(command, ["agree", str(path), "--format", "json"])
     assert {table["name"] for table in json.loads(made.stdout)} == {"judges and people", "people among themselves"}
+
+
+def test_one_rated_thing_is_too_few_to_agree_on(tmp_path: Path) -> None:
+    write(tmp_path / "one.csv", wide_rows()[:1])
+    with pytest.raises(UsageError, match="has 1 rated thing, and agreement takes at least two; add rows"):
+        file_agreement(tmp_path / "one.csv", Columns(), Reckoning())

@@ -325,3 +325,8 @@ def test_a_row_whose_content_was_changed_has_another_digest(tmp_path: Path, stat
     with open_run(broken_by(tmp_path, statement)) as store:
         wrong = [table for table, _, is_right in store.digests() if is_right is not True]
     assert wrong == [statement.split()[1]]
+
+
+def test_a_directory_that_cannot_be_made_is_not_said_to_be_gone() -> None:
+    with pytest.raises(StoreError, match=r"cannot make the directory '/proc/nope/run'.*choose another one with --out"):
+        open_run(Path("/proc/nope/run"), "write")

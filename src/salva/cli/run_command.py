@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from salva.run.summary import RunSummary
 
 
+_MOST_FAILURES = 3
+
+
 def _default(role: str) -> str:
     return f"Default: the suite's choice, else {asking.DEFAULTS[role]}."
 
@@ -133,7 +136,7 @@ def command(
             "The same command goes on from there",
             err=True,
         )
-    _tell_failures(summary)
+    _tell_failures(summary, figures)
     gate = None
     if max_violation_rate is not None:
         gate = Gate(limit=max_violation_rate, end=gate_on, rate=gate_rate or "", min_decided=min_decided)
@@ -146,19 +149,31 @@ def command(
         sys.exit(EXIT_INCOMPLETE)
 
 
-def _tell_failures(summary: RunSummary) -> None:
-    n_refused = summary.outcomes.get("FAILED", 0) - summary.n_retryable
-    if summary.n_retryable:
-        click.echo(f"salva: {summary.n_retryable} verdicts FAILED; the same command tries them again", err=True)
-    if n_refused > 0:
-        click.echo(f"salva: {n_refused} verdicts FAILED by a refusal; --retry-refused asks again", err=True)
+def _tell_failures(summary: RunSummary, figures: Summary) -> None:
+    """What failed, of whatever relation, and what the same command does about it."""
+    n_again = summary.outcomes.get("FAILED", 0) - summary.n_refused
+    for model in figures.by_model:
+        for (relation, reason), n in list(model.failed.items())[:_MOST_FAILURES]:
+            click.echo(f"salva: {model.model}: {n} verdicts of {relation} FAILED: {reason}", err=True)
+        if n_more := sum(list(model.failed.values())[_MOST_FAILURES:]):
+            click.echo(f"salva: {model.model}: {n_more} more FAILED for other reasons; the report has them", err=True)
+    if n_again > 0:
+        click.echo(f"salva: {n_again} verdicts FAILED; the same command tries them again", err=True)
+    elif summary.n_retryable:
+        n = summary.n_retryable
+        click.echo(f"salva: {n} verdicts of the control FAILED; the same command tries them again", err=True)
+    if summary.n_refused:
+        leaves = f"salva: {summary.n_refused} verdicts FAILED by a refusal"
+        click.echo(f"{leaves}; the same command leaves them, --retry-refused asks again", err=True)
 
 
 def _at_the_gate(figures: Summary, gate: Gate | None, summary: RunSummary, directory: Path) -> list[Decision]:
     """Hold every model against the gate, say what was decided and keep it with the run."""
-    from salva.run.gate import decide, keep
+    from salva.run.gate import decide, forget, keep
 
     if gate is None:
+        if any(model.gate is not None for model in figures.by_model):
+            forget(directory)
         return []
     decisions = []
     for model in figures.by_model:
@@ -171,6 +186,13 @@ def _at_the_gate(figures: Summary, gate: Gate | None, summary: RunSummary, direc
     for decision in decisions:
         word = "passed" if decision.passed else "not passed" if decision.decides else "not decided"
         click.echo(f"gate {word}: {decision.model}: {decision.reason}", err=True)
+    if len(decisions) > 1:
+        n_passed = sum(decision.passed for decision in decisions)
+        click.echo(
+            f"gate: held against each model by itself; {n_passed} of {len(decisions)} passed"
+            + ("" if n_passed == len(decisions) else ", and one that does not pass fails the command"),
+            err=True,
+        )
     if not gate.rate:
         _say_what_changed(figures)
     return decisions

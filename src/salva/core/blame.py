@@ -14,6 +14,8 @@ from salva.errors import PluginError, SalvaError
 
 _SECRET_NAMES = ("KEY", "TOKEN", "SECRET", "PASSWORD")
 _SHORTEST_SECRET = 6
+_SALVA = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_PYTHON = os.path.dirname(os.__file__) + os.sep
 
 
 def redact(text: str) -> str:
@@ -25,9 +27,22 @@ def redact(text: str) -> str:
 
 
 def described(error: BaseException) -> str:
-    """Type and message of an exception, safe to store; never a traceback, which may hold arguments."""
-    text = str(error) if isinstance(error, SalvaError) else f"{type(error).__name__}: {error}"
-    return redact(text)[:2000]
+    """Type and message of an exception, safe to store; never a traceback, which may hold arguments.
+
+    For whoever mends it: the line of their own code, where some of theirs was running.
+    """
+    if isinstance(error, SalvaError):
+        return redact(str(error))[:2000]
+    return redact(f"{type(error).__name__}: {error}")[:2000] + _own_line(error)
+
+
+def _own_line(error: BaseException) -> str:
+    """The file and line that was reached in code that is neither salva's nor an installed library's."""
+    foreign = (_SALVA, _PYTHON, "<")
+    frames = traceback.walk_tb(error.__traceback__)
+    reached = [(frame.f_code.co_filename, line) for frame, line in frames]
+    own = [place for place in reached if not place[0].startswith(foreign) and "-packages" not in place[0]]
+    return f" (in {os.path.basename(own[-1][0])} line {own[-1][1]})" if own else ""
 
 
 def one_line(error: BaseException, most: int = 300) -> str:

@@ -18,7 +18,7 @@ from typing import cast
 from salva.core.image import ImageRef, Picture
 from salva.core.observation import Observation
 from salva.core.protocols import Executor
-from salva.core.verdict import PAIR
+from salva.core.verdict import PAIR, Outcome
 from salva.engine.actors import Actor, requests_of
 from salva.engine.budget import Budget
 from salva.engine.cast import Cast, Perceivers
@@ -61,7 +61,7 @@ class Flow:
     ) -> None:
         self.outcomes: Counter[str] = Counter()
         self.counts: Counter[str] = Counter()
-        """rendered, looked, reused, failed, unpainted, put_off; retryable: FAILED and worth another try."""
+        """rendered, looked, reused, failed, unpainted, put_off; of FAILED ones retryable (worth a try) and settled."""
         self.left_out: set[str] = set()
         """Cases that no relation has anything to say about."""
         self._store, self._cast, self._progress = store, cast_, progress
@@ -299,6 +299,7 @@ class Flow:
             self.counts["retryable"] += is_retryable
             if verdict.arm == PAIR:
                 self.outcomes[str(verdict.outcome)] += 1
+                self.counts["settled"] += verdict.outcome is Outcome.FAILED and not is_retryable
         self._progress.advance("judging")
         self._progress.advance("looking", len(unit.look_keys))
 

@@ -31,7 +31,7 @@ class Things:
         words = self._words
         if words.take("no more than", "at most"):
             return _denied(self._things(self._number(), step=1))
-        if words.take("no", "zero", "0"):
+        if words.take("no", "zero"):
             return self.none()
         if words.take("fewer than", "less than"):
             return _denied(self._things(self._number()))
@@ -210,6 +210,8 @@ class Things:
     def _number(self) -> int:
         words = self._words
         n = number_of(words.word)
+        if n is None and words.word and not words.word.strip("0"):
+            words.fail(f"a count must be from 1 to {MAX_COUNT}, got {words.word}; write no for none, as in no cats")
         if n is None:
             words.expected("a, an, no or a number")
         words.at += 1

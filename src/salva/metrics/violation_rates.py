@@ -59,7 +59,7 @@ class ViolationRates:
             _relations_compared(judgements),
             _deciders(judgements),
             _findings(judgements.cases),
-            _reasons(judgements.speaking),
+            _reasons(judgements),
             _by_observers(pairs),
         )
         made = tuple(table for table in tables if table is not None)
@@ -230,10 +230,12 @@ def _findings(cases: Iterable[Case]) -> Table | None:
     )
 
 
-def _reasons(leading: Sequence[Judged]) -> Table | None:
-    counts = Counter(
-        (str(judged.verdict.outcome), judged.verdict.reason) for judged in leading if judged.verdict.reason
-    )
+def _reasons(judgements: Judgements) -> Table | None:
+    """Why verdicts that speak are undecided, and what broke where others failed."""
+    leading = {judged.verdict.relation for judged in judgements.speaking}
+    others = [v for _, v in judgements.pairs if v.outcome is Outcome.FAILED and v.relation not in leading]
+    counts = Counter((str(v.outcome), v.reason) for _, v in judgements.speaking if v.reason)
+    counts.update((f"{v.outcome} ({v.relation})", v.reason) for v in others)
     if not counts:
         return None
     rows: list[tuple[Cell, ...]] = [(outcome, reason, n) for (outcome, reason), n in counts.most_common(MAX_ROWS)]

@@ -68,6 +68,9 @@ def ratings_agreement(ratings: Ratings, name: str, reckoning: Reckoning | None =
             f"{name!r} holds the ratings of one person and no judge ({'; '.join(taken_for)}); "
             "name the columns with --people and --judge, or give people's ratings in a file of their own with --ratings"
         )
+    if len(ratings.things) < 2:
+        n = f"{len(ratings.things)} rated thing" + ("" if len(ratings.things) == 1 else "s")
+        raise UsageError(f"{name!r} has {n}, and agreement takes at least two; add rows, one a rated thing")
     return tables, [*taken_for, *ratings.problems]
 
 

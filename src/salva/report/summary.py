@@ -53,6 +53,8 @@ class ModelSummary:
     """Relation to how many cases it leads because several worlds fit them: two right pictures may differ."""
     reasons: Mapping[tuple[str, str], int] = field(default_factory=dict)
     """Outcome and why it is no other to headline verdicts, most frequent first."""
+    failed: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    """Relation and what broke to FAILED verdicts of any relation, most frequent first."""
     asides: tuple[KeyFigure, ...] = ()
     """Figures for the small print beside the violation rate."""
 
@@ -259,6 +261,7 @@ def _summarise_model(
         outcomes={str(outcome): outcomes[outcome] for outcome in Outcome},
         errors=dict(errors.most_common()),
         reasons=_reasons(judged),
+        failed=_failed(judged),
         numbers=numbers,
         tables=tuple(tables),
         charts=tuple(charts),
@@ -275,6 +278,11 @@ def _reasons(judged: Judgements) -> dict[tuple[str, str], int]:
     verdicts = [one.verdict for one in judged.headline]
     counts = Counter((str(verdict.outcome), verdict.reason) for verdict in verdicts if verdict.reason)
     return dict(counts.most_common())
+
+
+def _failed(judged: Judgements) -> dict[tuple[str, str], int]:
+    verdicts = [one.verdict for one in judged.pairs if one.verdict.outcome is Outcome.FAILED]
+    return dict(Counter((verdict.relation, verdict.reason) for verdict in verdicts).most_common())
 
 
 def _open_cases(judged: Judgements) -> dict[str, int]:

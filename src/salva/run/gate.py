@@ -142,6 +142,12 @@ def keep(directory: Path, decisions: list[Decision]) -> None:
         store.set_meta(GATE, {decision.model: decision.to_json() for decision in decisions})
 
 
+def forget(directory: Path) -> None:
+    """A command without a gate says nothing of one: what the last one decided is taken out."""
+    with open_run(directory, "write") as store:
+        store.drop_meta(GATE)
+
+
 def _end(figure: Figure, end: str) -> float | None:
     if end == "point":
         return figure.rate

@@ -55,7 +55,9 @@ def finished_summary(directory: Path, spec: RunSpec, retry_refused: bool) -> Run
     outcomes = cast("dict[str, int]", stamp["outcomes"])
     if retry_refused and outcomes.get("FAILED"):
         return None
-    return RunSummary(outcomes=outcomes, n_reused=cast(int, stamp["n_images"]))
+    # What could have been tried again would have kept the run from being finished.
+    n_refused = outcomes.get("FAILED", 0)
+    return RunSummary(outcomes=outcomes, n_reused=cast(int, stamp["n_images"]), n_refused=n_refused)
 
 
 def asked_before(store: RunStore) -> RunFile | None:

@@ -174,6 +174,7 @@ def _summary(flow: Flow, budget: Budget) -> RunSummary:
         n_failed=counts["failed"],
         n_unpainted=counts["unpainted"],
         n_retryable=counts["retryable"],
+        n_refused=counts["settled"],
         cost_usd=budget.spent_usd,
         limit_reached=budget.reached() if counts["put_off"] else "",
     )

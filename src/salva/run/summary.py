@@ -26,6 +26,8 @@ class RunSummary:
     """Cases without a verdict because a limit was reached first or, when judging again, for want of their images."""
     n_retryable: int = 0
     """FAILED verdicts that may come out otherwise when the same command runs again; refusals are not among them."""
+    n_refused: int = 0
+    """FAILED verdicts of the pair arm that the same command leaves as they are, because somebody refused."""
     cost_usd: float = 0.0
     """What the components say their work cost now."""
     limit_reached: str = ""

@@ -76,6 +76,11 @@ def _brought_up_to_date(directory: Path, connection: sqlite3.Connection) -> sqli
 def _open_for_writing(directory: Path) -> RunStore:
     try:
         directory.mkdir(parents=True, exist_ok=True)
+    except FileNotFoundError as error:
+        raise StoreError(
+            f"cannot make the directory {str(directory)!r} ({error.strerror}): nothing can be made there; "
+            "choose another one with --out"
+        ) from error
     except OSError as error:
         raise store_error(directory, error) from error
     lock = RunLock(directory)

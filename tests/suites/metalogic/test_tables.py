@@ -9,6 +9,7 @@ from report.fake_runs import judged, make_verdict, metalogic_cases, random_run
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.verdict import Outcome
+from salva.figures.reading import names_of
 from salva.suites.metalogic.tables import MetaLogicTables
 
 
@@ -87,3 +88,11 @@ def test_published_figures_are_shown_under_their_own_rule_alone(scope: str, rela
         ("45 %", "section 7"),
         ("62 %", "section 7"),
     ]
+
+
+def test_modifiers_stand_in_the_papers_order_where_the_first_law_lacks_some() -> None:
+    cases = [case for case in metalogic_cases(2) if case.category in ("commutative-y", "de-morgan-and", "de-morgan-x")]
+    measured = MetaLogicTables(NoOptions()).measure(judged(cases, [make_verdict(case.case_id) for case in cases]))
+    (chart,) = (chart for chart in measured.charts if chart.name == "law-by-modifier")
+    assert list(names_of(chart, "modifier")) == ["and", "x", "y", "all"]
+    assert list(names_of(chart, "law")) == ["commutative", "de-morgan", "all"]

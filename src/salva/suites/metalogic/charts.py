@@ -71,17 +71,15 @@ def _with_edges(by_name: Mapping[str, Table], macro: float | None) -> Table:
     """Law by modifier, with each law's and each modifier's own rate, and the macro average in the corner."""
     table, laws, modifiers = (by_name[name] for name in ("law by modifier", "by law", "by modifier"))
     names = dict.fromkeys(str(row[0]) for row in table.rows)
-    rows: list[tuple[Cell, ...]] = []
-    for law in names:
-        rows += [row for row in table.rows if row[0] == law]
-        rows += [(law, _ALL, *row[1:]) for row in laws.rows if row[0] == law]
-    rows += [(_ALL, *row) for row in modifiers.rows]
+    cells: dict[tuple[str, str], tuple[Cell, ...]] = {(str(row[0]), str(row[1])): row for row in table.rows}
+    cells |= {(str(row[0]), _ALL): (row[0], _ALL, *row[1:]) for row in laws.rows}
+    cells |= {(_ALL, str(row[0])): (_ALL, *row) for row in modifiers.rows}
     corner = {"law": _ALL, "modifier": _ALL, "rate": macro, "n": "macro"}
-    rows.append(tuple(corner.get(column) for column in table.columns))
-    # Columns stand in the order of first appearance, and a law may lack a modifier.
-    order = [str(row[0]) for row in modifiers.rows] + [_ALL]
-    lines = [*names, _ALL]
-    rows.sort(key=lambda row: (lines.index(str(row[0])), order.index(str(row[1]))))
+    cells[_ALL, _ALL] = tuple(corner.get(column) for column in table.columns)
+    # Columns stand in the order of first appearance, so a modifier that the first law lacks has an empty cell there.
+    empty = (None,) * (len(table.columns) - 2)
+    order = [*(str(row[0]) for row in modifiers.rows), _ALL]
+    rows = [cells.get((law, modifier), (law, modifier, *empty)) for law in (*names, _ALL) for modifier in order]
     return Table(name=table.name, columns=table.columns, rows=tuple(rows))
 
 
