@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 import click
 
 from salva.cli import flags
 from salva.cli.format_flags import case_formats
-from salva.core.case import Case
+from salva.core.case import Case, Finding
 from salva.core.fingerprint import Json
 from salva.core.table import Cell
+from salva.errors import UsageError
 from salva.run.ask import Ask, make_spec, split_settings
 
 
@@ -31,14 +33,36 @@ from salva.run.ask import Ask, make_spec, split_settings
     show_default=True,
     help="How to print them.",
 )
-def command(suite: str, size: str, seed: int, only: tuple[str, ...], settings: tuple[str, ...], form: str) -> None:
-    """Print the cases of SUITE as a run would use them."""
-    from salva.run.plan import planned_cases
+@flags.flag("--check", is_flag=True, help="Look for faults in all of the suite's texts; exit code 2 with any.")
+def command(
+    suite: str, size: str, seed: int, only: tuple[str, ...], settings: tuple[str, ...], form: str, check: bool
+) -> None:
+    """Print the cases of SUITE as a run would use them, or what its own lint finds in its texts."""
+    from salva.run.plan import linted, planned_cases
 
     spec = make_spec(Ask(suite=suite, size=size, seed=seed, only=only, settings=split_settings(settings)))
+    if check:
+        _print_findings(linted(spec), form)
+        return
     cases = planned_cases(spec)
     own = {"table": _print_table, "jsonl": _print_jsonl, "csv": _print_csv}
     own[form](cases) if form in own else _print_rows(case_formats()[form](cases))
+
+
+def _print_findings(findings: Sequence[Finding], form: str) -> None:
+    """One line a finding, for people or as objects; how many there are of each kind goes to the error stream."""
+    from salva.cli.main import EXIT_USAGE
+
+    if form not in ("table", "jsonl"):
+        raise UsageError(f"--check prints lines or --format jsonl, not {form!r}")
+    for finding in findings:
+        said = {"kind": finding.kind, "sentence": finding.sentence, "subject": list(finding.subject)}
+        click.echo(json.dumps(said, ensure_ascii=False) if form == "jsonl" else f"{finding.kind}: {finding.sentence}")
+    kinds = Counter(finding.kind for finding in findings)
+    by_kind = f": {', '.join(f'{n} {kind}' for kind, n in kinds.most_common())}" if kinds else ""
+    click.echo(f"{len(findings)} findings{by_kind}", err=bool(findings))
+    if findings:
+        sys.exit(EXIT_USAGE)
 
 
 def _as_object(case: Case) -> dict[str, Json]:

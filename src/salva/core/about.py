@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from salva.core.case import Case
+from salva.core.case import Case, Finding
 from salva.core.judged import Rate
 from salva.core.options import NoOptions
 from salva.core.scoring import PairScoring
@@ -156,6 +156,11 @@ def close(built: object) -> None:
     put_away = getattr(built, "close", None)
     if put_away is not None:
         put_away()
+
+
+def lint_of(built: object) -> Callable[[], Iterable[Finding]] | None:
+    """What looks through a suite's own texts for faults; None where a suite has nothing of the kind."""
+    return getattr(built, "lint", None)
 
 
 def _said(component: object, attribute: str, record: type[_Record], owner: str) -> _Record:

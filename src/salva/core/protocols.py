@@ -120,7 +120,10 @@ class Conclusion:
 
 
 class Suite(Protocol):
-    """Options to cases."""
+    """Options to cases.
+
+    A suite may also have `lint() -> Iterable[Finding]`, which looks through all of its texts for faults.
+    """
 
     version: ClassVar[str]
     sizes: ClassVar[tuple[str, ...]]

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import cast
 
+from salva.core.about import lint_of
 from salva.core.blame import blaming
-from salva.core.case import Case, Prompt
+from salva.core.case import Case, Finding, Prompt
 from salva.core.fingerprint import fingerprint
 from salva.core.protocols import Suite
 from salva.core.spec import RunSpec
@@ -42,6 +43,15 @@ def planned_cases(spec: RunSpec) -> Iterator[Case]:
         return _matching(cases(), spec.only)
     chosen = _sample(_matching(cases(), spec.only), n_wanted, spec)
     return (case for case in cases() if case.case_id in chosen)
+
+
+def linted(spec: RunSpec) -> list[Finding]:
+    """What a suite's own lint finds in all of its texts."""
+    lint = lint_of(build(spec.suite))
+    if lint is None:
+        raise UsageError(f"the suite {spec.suite.label} has no check of its texts; leave out --check")
+    with blaming(f"the suite {spec.suite.label!r}", "broke off its check"):
+        return list(lint())
 
 
 def n_pictures(cases: Iterable[Case]) -> int:

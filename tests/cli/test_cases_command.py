@@ -1,0 +1,74 @@
+"""`salva cases --check`: a suite's own lint, by its findings, its exit code and its refusals."""
+
+from __future__ import annotations
+
+import json
+from itertools import count
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from salva.cli.cases_command import command
+from salva.errors import PluginError, UsageError
+
+SUITE = """
+from dataclasses import dataclass
+from salva.core.case import Case, Finding, Prompt
+
+class {name}:
+    version = "1"
+    sizes = ("full",)
+
+    def __init__(self, options):
+        pass
+
+    def cases(self, size):
+        prompt = Prompt(role="a", text="a cat")
+        yield Case(case_id="a", suite="sentences", category="x", prompts=(prompt,), relation="truth")
+
+    def lint(self):
+        {body}
+"""
+NUMBERS = count(1)
+FINDING = 'yield Finding(kind="too-short", sentence="a: two words are too few", subject=("a",))'
+
+
+def _check(tmp_path: Path, body: str, *more: str) -> Result:
+    # Loose plugins stay for the rest of the process, so each needs a file and a name of its own.
+    name = f"Suite{next(NUMBERS)}"
+    plugin = tmp_path / f"{name.lower()}.py"
+    plugin.write_text(SUITE.replace("{body}", body).replace("{name}", name), encoding="utf-8")
+    return CliRunner().invoke(
+        command, [name.lower(), "--size", "full", "--check", "--plugin", f"{plugin}:{name}", *more]
+    )
+
+
+def test_findings_are_printed_a_line_each_and_end_with_2(tmp_path: Path) -> None:
+    done = _check(tmp_path, FINDING)
+    assert done.stdout == "too-short: a: two words are too few\n"
+    assert done.stderr == "1 findings: 1 too-short\n"
+    assert done.exit_code == 2
+
+
+def test_findings_as_objects(tmp_path: Path) -> None:
+    done = _check(tmp_path, FINDING, "--format", "jsonl")
+    assert json.loads(done.stdout) == {"kind": "too-short", "sentence": "a: two words are too few", "subject": ["a"]}
+
+
+def test_without_findings_it_ends_with_0(tmp_path: Path) -> None:
+    done = _check(tmp_path, "return []")
+    assert (done.stdout, done.exit_code) == ("0 findings\n", 0)
+
+
+def test_a_lint_that_breaks_off_is_blamed_on_its_suite(tmp_path: Path) -> None:
+    done = _check(tmp_path, 'raise RuntimeError("no paper")')
+    assert isinstance(done.exception, PluginError)
+    assert "no paper" in str(done.exception)
+
+
+@pytest.mark.parametrize("arguments", [("metalogic", "--check"), ("metalogic", "--check", "--format", "csv")])
+def test_a_suite_without_a_lint_says_so(arguments: tuple[str, ...]) -> None:
+    done = CliRunner().invoke(command, arguments)
+    assert isinstance(done.exception, UsageError)
+    assert "metalogic has no check of its texts" in str(done.exception)
