@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import in_process
 import pytest
-from backends.in_process import Command, Done, command_line
 from backends.judge_servers import Fail, Say, Server, Turn, serving
+from in_process import Command, Done
 
 from salva.core.observation import Answer
 from salva.store.sqlite import open_run
@@ -28,11 +29,11 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture
-def salva(server: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+def salva(server: Server, monkeypatch: pytest.MonkeyPatch) -> Command:
     """The command line, in this process."""
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
-    return command_line(monkeypatch, capsys)
+    return in_process.salva
 
 
 def run(salva: Command, out: Path, *arguments: str) -> Done:

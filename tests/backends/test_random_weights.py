@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import in_process
 import pytest
 
 pytest.importorskip("torch", reason="checkpoints run on torch")
 pytest.importorskip("diffusers", reason="checkpoints are loaded with diffusers")
 
-from backends.in_process import Command, Done, command_line
 from backends.tiny_models import save_florence2, save_grounding_dino
 from backends.tiny_pipelines import save_stable_diffusion
+from in_process import Command, Done
 
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
 
@@ -27,10 +28,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def salva(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Command:
+def salva(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Command:
     """The command line, in this process."""
     monkeypatch.chdir(tmp_path)
-    return command_line(monkeypatch, capsys)
+    return in_process.salva
 
 
 def run(salva: Command, folder: Path, detector: str, *settings: str) -> Done:

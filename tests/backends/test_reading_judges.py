@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import in_process
 import pytest
-from backends.in_process import Command, command_line
 from backends.judge_servers import Fail, Say, Server, Turn, picture_in, serving
+from in_process import Command
 
 from salva.core.image import Picture
 from salva.core.observation import Reading
@@ -26,9 +27,9 @@ GREY = Picture(rgb=bytes([120]) * 192, width=8, height=8)
 
 
 @pytest.fixture
-def salva(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+def salva() -> Command:
     """The command line, in this process."""
-    return command_line(monkeypatch, capsys)
+    return in_process.salva
 
 
 @pytest.fixture(scope="module")

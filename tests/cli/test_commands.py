@@ -5,24 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-
-
-def salva(*arguments: str, cwd: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
-    """The real command in a process of its own."""
-    return subprocess.run(
-        [sys.executable, "-c", "from salva.cli.main import main; main()", *arguments],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        env={**os.environ, "COLUMNS": "160", **variables},
-    )
+from in_process import salva
 
 
 @pytest.fixture(scope="module")
@@ -196,7 +186,7 @@ def test_another_specification_is_refused_in_the_same_directory(run_directory: P
 
 def test_judge_again_changes_the_rule_without_painting(run_directory: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
-    subprocess.run(["cp", "-r", str(run_directory), str(copy)], check=True)
+    shutil.copytree(run_directory, copy)
     done = salva("judge", str(copy), "--relation", "truth", "--no-progress")
     assert done.returncode == 0, done.stderr
     before = json.loads(salva("report", str(run_directory), "--format", "json").stdout)
@@ -207,7 +197,7 @@ def test_judge_again_changes_the_rule_without_painting(run_directory: Path, tmp_
 def test_verify_finds_a_damaged_image(run_directory: Path, tmp_path: Path) -> None:
     assert salva("verify", str(run_directory), "--no-progress").returncode == 0
     copy = tmp_path / "copy"
-    subprocess.run(["cp", "-r", str(run_directory), str(copy)], check=True)
+    shutil.copytree(run_directory, copy)
     image = next((copy / "images").rglob("*.webp"))
     image.write_bytes(image.read_bytes()[:-7])
     done = salva("verify", str(copy), "--no-progress")
