@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
@@ -307,7 +308,22 @@ def add_loose_plugin(source: str) -> Entry:
 def _installed(role: str) -> list[EntryPoint]:
     if os.environ.get("SALVA_NO_PLUGINS"):
         return []
-    return list(entry_points(group=_GROUP[role]))
+    return _registered(tuple(map(_dated, sys.path)))[_GROUP[role]]
+
+
+def _dated(folder: str) -> tuple[str, int]:
+    try:
+        return folder, os.stat(folder or ".").st_mtime_ns
+    except OSError:
+        return folder, 0
+
+
+@lru_cache(maxsize=1)
+def _registered(folders: tuple[tuple[str, int], ...]) -> dict[str, list[EntryPoint]]:  # noqa: ARG001
+    # Reading the metadata of every installed package takes as long as starting salva, and a run asks dozens of times.
+    # Whatever is installed or removed meanwhile changes the folder it stands in, and with it the key.
+    points = entry_points()
+    return {group: list(points.select(group=group)) for group in _GROUP.values()}
 
 
 def _role_of(component: type[Any], source: str) -> str:

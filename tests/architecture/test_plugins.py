@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -76,6 +77,25 @@ def test_two_packages_with_one_name_are_named(installed: Path, monkeypatch: pyte
     monkeypatch.setattr(registry, "BUILT_IN", builtin)
     with pytest.raises(PluginError, match="salva and salva-example"):
         registry.entries("suite")
+
+
+def test_what_is_installed_is_read_once_until_that_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    registry.entries("suite")
+    monkeypatch.setattr(registry, "entry_points", lambda: pytest.fail("nothing was installed meanwhile"))
+    registry.entries("suite")
+    registry.entries("detector")
+    monkeypatch.undo()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    package = tmp_path / "late-1.0.dist-info"
+    package.mkdir()
+    (package / "METADATA").write_text("Name: late\nVersion: 1.0\n")
+    (package / "entry_points.txt").write_text("[salva.suites]\nlate-comer = late:Comer\n")
+    os.utime(tmp_path, ns=(0, 1))  # as a clock would have done, however coarse this disk's is
+    assert [entry.distribution for entry in registry.entries("suite") if entry.name == "late-comer"] == ["late"]
+    shutil.rmtree(package)
+    os.utime(tmp_path, ns=(0, 2))
+    assert "late-comer" not in {entry.name for entry in registry.entries("suite")}
 
 
 def test_relations_say_what_their_violations_mean() -> None:

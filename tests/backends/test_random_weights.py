@@ -45,7 +45,8 @@ def run(salva: Command, folder: Path, detector: str, *settings: str, size: int =
             "--detector",
             f"{detector}/{folder / detector}",
         ),
-        *("--reader", "none", "--size", str(size), "--max-violation-rate", "0.5", "--no-progress", "--out", "run", *words),
+        *("--reader", "none", "--size", str(size), "--max-violation-rate", "0.5"),
+        *("--no-progress", "--out", "run", *words),
     )
 
 
