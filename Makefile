@@ -4,6 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -qq --constraint constraints.txt
 DEMO_RUN := runs/demo
+WORKERS ?= auto
+# Tests start salva a hundred times: compiled files are kept, wherever the shell says not to.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test check bench docs mutants prove prove-quick-answers prove-the-rest release clean
 
@@ -12,8 +15,9 @@ demo: $(VENV)/.base
 	@$(BIN)/salva report $(DEMO_RUN) >/dev/null
 	@echo; echo "The pairs that broke, side by side: $(DEMO_RUN)/report/index.html"
 
+# `make test WORKERS=0` for one process; the results are the same.
 test: $(VENV)/.test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
 
 check: $(VENV)/.test
 	$(BIN)/ruff check .

@@ -152,7 +152,7 @@ def draw(n: int, seed: int) -> list[Mutant]:
     return chosen[:n]
 
 
-def record(tests: list[str]) -> None:
+def record(tests: list[str], workers: int) -> None:
     """Run the tests once and keep which test runs through which line, and how long it takes."""
     WORK.mkdir(parents=True, exist_ok=True)
     rc = WORK / "coveragerc"
@@ -160,15 +160,8 @@ def record(tests: list[str]) -> None:
     done = subprocess.run(
         [
             *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={WORK / 'times.xml'}"),
-            *(
-                "--cov",
-                "--cov-context=test",
-                f"--cov-config={rc}",
-                "--cov-report=",
-                "-o",
-                "junit_family=xunit1",
-                *tests,
-            ),
+            *("--cov", "--cov-context=test", f"--cov-config={rc}", "--cov-report=", "-o", "junit_family=xunit1"),
+            *("--numprocesses", str(workers), "--dist", "worksteal", *tests),
         ],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
@@ -242,7 +235,7 @@ def main() -> int:
     parser.add_argument("--tests", nargs="*", default=["tests"], help="which tests are recorded")
     given = parser.parse_args()
     if not given.again or not (WORK / "coverage").exists():
-        record(given.tests)
+        record(given.tests, given.workers)
     reach = Reach()
     excused = {
         entry["mutant"]: entry["why"]
