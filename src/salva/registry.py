@@ -35,6 +35,7 @@ ROLES = (
 BUILT_IN: Mapping[str, Mapping[str, str]] = {
     "suite": {
         "actesting": "salva.suites.actesting.suite:Actesting",
+        "cfworld": "salva.suites.cfworld.suite:CfWorld",
         "faithfulness": "salva.suites.faithfulness.suite:Faithfulness",
         "metalogic": "salva.suites.metalogic.suite:MetaLogic",
         "semvar": "salva.suites.semvar.suite:SemVar",
@@ -81,7 +82,9 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     },
     "relation": {
         "entity-change": "salva.suites.actesting.relations:EntityChange",
+        "levels": "salva.suites.cfworld.levels:Levels",
         "must-differ": "salva.relations.must_differ:MustDiffer",
+        "retention": "salva.suites.cfworld.retention:Retention",
         "same-answers": "salva.relations.same_answers:SameAnswers",
         "same-scene": "salva.relations.same_scene:SameScene",
         "same-similarity": "salva.relations.same_similarity:SameSimilarity",
@@ -93,6 +96,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     },
     "metric": {
         "violation-rates": "salva.metrics.violation_rates:ViolationRates",
+        "cfworld-tables": "salva.suites.cfworld.tables:CfWorldTables",
         "faithfulness-tables": "salva.suites.faithfulness.tables:FaithfulnessTables",
         "judge-costs": "salva.metrics.judge_costs:JudgeCosts",
         "metalogic-tables": "salva.suites.metalogic.tables:MetaLogicTables",

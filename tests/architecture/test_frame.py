@@ -16,6 +16,7 @@ import pytest
 import salva
 from salva import errors, registry
 from salva.core.about import about_of, options_of
+from salva.core.options import fields_of
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "salva"
@@ -148,7 +149,7 @@ def test_every_error_type_and_option_has_a_docs_entry() -> None:
         component = registry.load(role, name)
         missing += [error for error in about_of(component).errors if f"`{error}`" not in reference]
         options = options_of(component)
-        missing += [f"{role}.{f}" for f in options.__dataclass_fields__ if f"`{role}.{f}`" not in reference]
+        missing += [f"{role}.{f}" for f in fields_of(options) if f"`{role}.{f}`" not in reference]
     assert missing == []
 
 

@@ -175,7 +175,7 @@ def test_questions_and_words_passed_over_are_stored_and_absent_where_there_are_n
     )
     stored = case_to_json(case)
     assert case_from_json(json.loads(json.dumps(stored))) == case
-    assert stored["prompts"][1] == {"role": "l2", "text": "a dog", "formula": None}  # type: ignore[index, call-overload]  # JSON
+    assert stored["prompts"][1] == {"role": "l2", "text": "a dog", "formula": None}  # type: ignore[index]  # JSON
 
 
 def test_a_query_without_criteria_is_stored_as_it_always_was() -> None:

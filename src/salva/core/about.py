@@ -93,6 +93,9 @@ class About:
     crossed: tuple[str, ...] = ()
     """Relations: those of their scores whose mean over pictures of one wording under other seeds is kept too, as
     <score>.within_a and <score>.within_b of a control verdict."""
+    takes_gaps: bool = False
+    """Relations: whether they can score some of a case's pictures where others were not painted or looked at; the
+    verdict is FAILED all the same, and keeps those scores."""
     rate: Rate | None = None
     """Relations: what their violations are a rate of that reports know; None for a figure of their own."""
     scoring: PairScoring | None = None

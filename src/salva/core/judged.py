@@ -67,6 +67,8 @@ class Judgements:
     """Whether the suite leads with a figure of its own, beside which rates only stand."""
     apart: tuple[str, str] | None = None
     """A label and its value: cases with it are counted apart from the leading rate."""
+    group: str = ""
+    """What other models this one is shown together with, as the user says."""
 
     @property
     def speaking(self) -> tuple[Judged, ...]:

@@ -39,6 +39,9 @@ class Table:
     """What stands over it among the figures of a page; without one it is found among all tables only."""
     is_joined: bool = False
     """With several models: their rows are also shown together, one below the other. It then has a column `model`."""
+    averaged_by: str = ""
+    """A column whose values are groups of models: joined, the numbers of each group are also averaged, in the place of
+    `model` what they are the mean of. Rows are averaged with those that are alike in all other texts."""
 
     def __post_init__(self) -> None:
         if self.is_joined and "model" not in self.columns:

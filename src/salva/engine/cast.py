@@ -70,6 +70,7 @@ class AppliedRelation:
             roles=self.perceivers.keys(),
             first_looks=self.first_looks,
             undecidable=self.undecidable,
+            takes_gaps=self.part.about.takes_gaps,
         )
 
 

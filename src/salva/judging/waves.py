@@ -8,8 +8,8 @@ painted, looked at or judged becomes FAILED with its reason. Pure: no store, no 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
-from typing import TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 from salva.core.blame import described, translating
 from salva.core.case import Case
@@ -57,6 +57,8 @@ class Waves:
     """What the relation asks before anything is seen: each is asked as soon as its image is there."""
     undecidable: str = ""
     """Why nobody can tell whatever the images show; nothing is asked then, and no image is needed."""
+    takes_gaps: bool = False
+    """Whether the relation is asked and heard about the pictures that are there, where others are missing."""
     images: dict[str, ImageRef | Missing] = field(default_factory=dict)
     """Prompt role to image, as they arrive."""
     _answers: dict[str, dict[Query, Observation | Missing | None]] = field(default_factory=dict)
@@ -114,16 +116,35 @@ class Waves:
         if self.undecidable:
             return concluded(Conclusion(outcome=Outcome.INCONCLUSIVE, reason=self.undecidable), images)
         sights = self._problem or self._sights()
-        return concluded(sights if isinstance(sights, Missing) else self.judged(sights), images)
+        conclusion = sights if isinstance(sights, Missing) else self.judged(sights)
+        gap = self._gap() if self.takes_gaps else None
+        if gap is None or isinstance(conclusion, Missing):
+            return concluded(conclusion, images)
+        return replace(concluded(gap, images), conclusion=replace(conclusion, **_failed(gap)))
 
     def _sights(self) -> dict[str, Sight] | Missing:
-        sights = {}
+        sights: dict[str, Sight] = {}
         for prompt in self.case.prompts:
-            sight = self.sight(prompt.role)
-            if isinstance(sight, Missing):
-                return sight
-            sights[prompt.role] = sight
+            whole = self.sight(prompt.role)
+            if isinstance(whole, Missing) and not self.takes_gaps:
+                return whole
+            sight = self._rest(prompt.role) if isinstance(whole, Missing) else whole
+            if sight is not None:
+                sights[prompt.role] = sight
         return sights
+
+    def _rest(self, role: str) -> Sight | None:
+        """What was seen of an image about which something could not be told; None where it was not painted."""
+        image = self.images[role]
+        if isinstance(image, Missing):
+            return None
+        given = ((query, answer) for query, answer in self._answers.get(role, {}).items() if answer is not None)
+        return Sight(image=image, seen={query: answer for query, answer in given if not isinstance(answer, Missing)})
+
+    def _gap(self) -> Missing | None:
+        """The first thing that is missing."""
+        sights = (self.sight(prompt.role) for prompt in self.case.prompts)
+        return next((sight for sight in sights if isinstance(sight, Missing)), None)
 
     def _wanted(self) -> list[Look] | Missing:
         """What the relation asks that it has not asked yet."""
@@ -156,6 +177,11 @@ class Waves:
                 return call()
         except _Broke as error:
             return Missing(reason=str(error))
+
+
+def _failed(gap: Missing) -> dict[str, Any]:
+    """What a conclusion says in place of its own where something is missing; its scores stay."""
+    return {"outcome": Outcome.FAILED, "errors": (), "failures": (), "reason": gap.reason}
 
 
 class _Broke(Exception):

@@ -26,6 +26,7 @@ from salva.core.verdict import Outcome, Verdict
 from salva.judging.headline import is_open, judgements
 from salva.judging.leading import Leading, leading_of
 from salva.judging.wordings import WordingDifference, differences_by_law, wording_difference
+from salva.report.joined import joined
 from salva.report.lead import asides_of, unless_stopped, wording_figures
 from salva.report.summary_json import summary_json
 from salva.store.queries import read_records
@@ -156,7 +157,7 @@ class Summary:
             for table in model.tables:
                 if table.is_joined:
                     alike.setdefault(table.name, []).append(table)
-        return tuple(_joined(tables) for tables in alike.values())
+        return tuple(joined(tables) for tables in alike.values())
 
 
 def summarise(
@@ -201,14 +202,6 @@ def summarise_records(records: RunRecords) -> Summary:
     return dataclasses.replace(summary, by_model=noted, canary=records.canary)
 
 
-def _joined(tables: Sequence[Table]) -> Table:
-    """One table of all their rows; a column that some lack is empty there."""
-    columns = tuple(dict.fromkeys(column for table in tables for column in table.columns))
-    named = [dict(zip(table.columns, row, strict=True)) for table in tables for row in table.rows]
-    rows = tuple(tuple(row.get(column) for column in columns) for row in named)
-    return dataclasses.replace(tables[0], columns=columns, rows=rows)
-
-
 def _summarise_model(
     model: str,
     suite: str,
@@ -218,7 +211,10 @@ def _summarise_model(
     is_whole: bool,
 ) -> ModelSummary:
     relations, about = _relations(asked, verdicts), registry.suite_about(suite)
-    judged = judgements(cases, verdicts, relations, asked.headline, about.leads, about.apart)
+    judged = dataclasses.replace(
+        judgements(cases, verdicts, relations, asked.headline, about.leads, about.apart),
+        group=next((component.group for component in asked.models if component.name == model), ""),
+    )
     before = judgements(cases, verdicts, relations, asked.led_as_before().headline)
     leading = judged.headline
     outcomes = Counter(pair.verdict.outcome for pair in leading)
@@ -275,7 +271,8 @@ def _summarise_model(
 
 
 def _reasons(judged: Judgements) -> dict[tuple[str, str], int]:
-    verdicts = [one.verdict for one in judged.headline]
+    undecided = (Outcome.INCONCLUSIVE, Outcome.FAILED)
+    verdicts = [one.verdict for one in judged.headline if one.verdict.outcome in undecided]
     counts = Counter((str(verdict.outcome), verdict.reason) for verdict in verdicts if verdict.reason)
     return dict(counts.most_common())
 

@@ -242,7 +242,7 @@ def test_a_score_without_its_reason_is_read_all_the_same() -> None:
 def test_criteria_and_rubric_are_said_and_the_judges_own_rubric_wins() -> None:
     ask = put(RULED, is_structured=True, explains=True)
     assert ask.schema is not None
-    assert list(ask.schema["properties"]) == ["q1_reason", "q1", "q2_reason", "q2"]  # type: ignore[call-overload, arg-type]  # JSON
+    assert list(ask.schema["properties"]) == ["q1_reason", "q1", "q2_reason", "q2"]  # type: ignore[arg-type]  # JSON
     assert "0.5: reddish" in ask.text
     assert RUBRICS["counterfactual"] in ask.text
     strict = put(RULED, is_structured=False, explains=True, rubric="strict")

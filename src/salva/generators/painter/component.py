@@ -31,7 +31,11 @@ class PainterOptions:
     """What can be set with --set model.<name>=<value>."""
 
     side: int = option(256, "Width and height of the picture in pixels, 256 or more.")
-    faults: str = option("", "Faults to plant, each with its rate per image: entity-omission:0.3,x-misposition:0.1")
+    faults: str = option(
+        "",
+        "Faults to plant, each with its rate per image: entity-omission:0.3,x-misposition:0.1; "
+        "NAME@ROLE plants it in prompts of that role alone, as in follows-prior@l3:0.5.",
+    )
     styles: tuple[str, ...] = option((), "Drawing styles to use; empty for all.")
     background: str = option("varied", "What lies behind the things.", choices=BACKGROUNDS)
     hard: str = option("", "What makes the pictures hard to look at.", choices=("", *HARD), since="0.2")

@@ -68,7 +68,7 @@ class Studio:
         formula = _formula(prompt.formula, prompt.text)
         _check_entities(entities(formula), self._styles)
         rng = random.Random(fingerprint([prompt.text, seed]))
-        faults = draw_faults(self._rates, prompt.text, seed)
+        faults = draw_faults(self._rates, prompt.text, seed, prompt.role)
         words = words_to_paint(prompt.text, rng) if "optical-character" in faults else ""
         composed = self._of_some_world(formula, faults, words, seed, rng)
         if composed is None:

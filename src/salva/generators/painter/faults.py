@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from salva.assets.pocket_priors import USUAL_COLOURS, USUAL_PLACES
 from salva.core.fingerprint import Json, fingerprint
 from salva.errors import UsageError
 from salva.logic.formula import Related
@@ -27,10 +28,13 @@ FAULTS: Mapping[str, str] = {
     "ignores-word-order": "What is said of several things is dealt out among them by habit, whoever it was said of.",
     "entity-forbidden": "A thing that the prompt names and that is to be absent is painted.",
     "wrong-colour": "One thing whose colour is said has another.",
+    "follows-prior": "Colours, places and numbers that are said are painted as is usual for the thing instead.",
     "optical-character": "Words of the prompt are painted into the picture.",
 }
 """Every fault that can be planted, in the order in which they are applied."""
 
+AT = "@"
+"""Before the role of the prompts that alone get a fault, as in follows-prior@l3:0.5."""
 _OPPOSITE = {"left": "right", "right": "left", "top": "bottom", "bottom": "top"}
 _X_RELATIONS = ("left_of", "right_of")
 _Y_RELATIONS = ("above", "below", "on")
@@ -41,7 +45,7 @@ def parse_faults(text: str) -> dict[str, float]:
     rates: dict[str, float] = {}
     for part in filter(None, (piece.strip() for piece in text.split(","))):
         name, _, rate_text = (piece.strip() for piece in part.partition(":"))
-        if name not in FAULTS:
+        if name.partition(AT)[0] not in FAULTS:
             raise UsageError(f"no fault named {name!r}; known: {', '.join(FAULTS)}")
         if name in rates:
             raise UsageError(f"the fault {name!r} is given twice in {text!r}; give each fault one rate")
@@ -55,9 +59,10 @@ def parse_faults(text: str) -> dict[str, float]:
     return rates
 
 
-def draw_faults(rates: Mapping[str, float], text: str, seed: int) -> tuple[str, ...]:
-    """The faults this image gets, in the order of FAULTS."""
-    return tuple(name for name in FAULTS if name in rates and _chance(name, text, seed) < rates[name])
+def draw_faults(rates: Mapping[str, float], text: str, seed: int, role: str = "") -> tuple[str, ...]:
+    """The faults this image gets, in the order of FAULTS; a rate for the prompt's role goes before one for all."""
+    own = {name: rates.get(f"{name}{AT}{role}", rates.get(name, 0.0)) for name in FAULTS}
+    return tuple(name for name, rate in own.items() if _chance(name, text, seed) < rate)
 
 
 def apply_fault(name: str, world: World, mentioned: Sequence[str], rng: random.Random) -> World:
@@ -79,7 +84,21 @@ def apply_fault(name: str, world: World, mentioned: Sequence[str], rng: random.R
         return _with_things(world, [*things, WorldThing(entity=rng.choice(absent))]) if absent else world
     if name == "wrong-colour":
         return _with_things(world, _miscoloured(things, rng))
+    if name == "follows-prior":
+        return _with_things(world, _usual(things))
     return _dealt_anew(world) if name == "ignores-word-order" else world
+
+
+def _usual(things: list[WorldThing]) -> list[WorldThing]:
+    """One of each, in its usual colour and place where it has one."""
+    one_each = {thing.entity: thing for thing in reversed(things)}
+    kept = [one_each[name] for name in dict.fromkeys(thing.entity for thing in things)]
+    usual = []
+    for thing in kept:
+        colours, place = USUAL_COLOURS.get(thing.entity, ()), USUAL_PLACES.get(thing.entity)
+        colour = colours[0] if colours and thing.colour is not None and thing.colour not in colours else thing.colour
+        usual.append(replace(thing, colour=colour, y=place if place and thing.y is not None else thing.y))
+    return usual
 
 
 def _miscoloured(things: list[WorldThing], rng: random.Random) -> list[WorldThing]:

@@ -1,0 +1,36 @@
+"""What is usual in pocket's world where a caption leaves it open: colours, places, and one of everything.
+
+The strongest of the habits its training captions had (training/pocket_priors.py). The painter follows them where that
+is planted, and the embedded groups of CF-World go against them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+USUAL_COLOURS: Mapping[str, tuple[str, ...]] = {
+    "apple": ("red", "green"),
+    "banana": ("yellow",),
+    "chair": ("brown",),
+    "flower": ("pink", "red"),
+    "hat": ("black",),
+}
+"""Thing to the colours it mostly has, the most usual first."""
+
+USUAL_PLACES: Mapping[str, str] = {
+    "airplane": "top",
+    "bird": "top",
+    "butterfly": "top",
+    "clock": "top",
+    "bicycle": "bottom",
+    "boat": "bottom",
+    "bus": "bottom",
+    "car": "bottom",
+    "elephant": "bottom",
+    "train": "bottom",
+    "turtle": "bottom",
+}
+"""Thing to where it mostly stands."""
+
+USUAL_NUMBER = 1
+"""How many of a thing there are."""

@@ -1,0 +1,45 @@
+"""How sure a statistic is that is no mean: groups drawn again with replacement, and the middle 95 % of what comes out.
+
+Each group comes as its sums, so that a thousand draws are one product of matrices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from salva.stats.intervals import Interval
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_N_DRAWS = 2000
+_FEWEST = 5
+"""With fewer groups the draws say more about the draws than about the groups."""
+
+
+def bootstrap_interval(
+    sums: Sequence[Sequence[float]], statistic: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+) -> Interval | None:
+    """The 95 % percentile interval of a statistic of sums over groups; None for few groups, or where it is undefined.
+
+    sums: of every group, as many numbers each. statistic: a row of summed numbers a draw to a value a draw; NaN where
+    it has none.
+    """
+    import numpy as np
+
+    if len(sums) < _FEWEST:
+        return None
+    table = np.asarray(sums, np.float64)
+    # The same draws on every machine: a report made twice is the same report.
+    drawn = np.random.Generator(np.random.Philox(len(table))).multinomial(
+        len(table), np.full(len(table), 1 / len(table)), size=_N_DRAWS
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        values = statistic(drawn.astype(np.float64) @ table)
+    values = values[np.isfinite(values)]
+    if len(values) < _N_DRAWS / 2:
+        return None
+    low, high = np.quantile(values, (0.025, 0.975))
+    return Interval(low=float(low), high=float(high))

@@ -1,0 +1,89 @@
+"""CF-World's figures as charts: groups by discipline, and how scores fall from level to level."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from salva.core.case import Case
+from salva.core.chart import Chart, ChartKind
+from salva.core.judged import Judged
+from salva.core.table import Cell, Table
+from salva.suites.cfworld.figures import level_mean, prr, rrr
+
+_LEVELS = {"L1": "s_l1", "L2": "gated_l2", "L3": "gated_l3"}
+
+
+def charts_of(cases: Sequence[Case], by_judge: Mapping[str, Sequence[Judged]]) -> tuple[Chart, ...]:
+    """The charts of one model; of several judges the first is drawn."""
+    charts = [_distribution(cases)] if any("discipline" in case.labels for case in cases) else []
+    if by_judge:
+        judge, judged = next(iter(by_judge.items()))
+        note = f"Judged by {judge}." if len(by_judge) > 1 else ""
+        charts += [_fall(judged, note), _disciplines(judged, note)]
+    return tuple(charts)
+
+
+def _distribution(cases: Sequence[Case]) -> Chart:
+    counts = Counter(case.labels["discipline"] for case in cases if "discipline" in case.labels)
+    return Chart(
+        name="cfworld-groups",
+        title="Groups by discipline (as Figure 2a)",
+        kind=ChartKind.BARS,
+        table=Table(name="groups", columns=("discipline", "n"), rows=tuple(counts.items())),
+        x="discipline",
+        y="n",
+        filters={"discipline": "label:discipline"},
+        y_label="groups",
+    )
+
+
+def _fall(judged: Sequence[Judged], note: str) -> Chart:
+    model = judged[0].verdict.model
+    rows: list[tuple[Cell, ...]] = []
+    for level, name in _LEVELS.items():
+        mean = level_mean(judged, name)
+        rows.append((model, level, mean.value, *mean.ends, mean.n))
+    return Chart(
+        name="cfworld-levels",
+        title="Scores from level to level (as Figure 5b)",
+        kind=ChartKind.LINES,
+        table=Table(name="means", columns=("model", "level", "S", "low", "high", "n"), rows=tuple(rows)),
+        x="level",
+        y="S",
+        series="model",
+        low="low",
+        high="high",
+        n="n",
+        ends=(0.0, 1.0),
+        is_joined=True,
+        is_high_good=True,
+        y_label="mean score, L2 and L3 behind the gate",
+        note=note,
+    )
+
+
+def _disciplines(judged: Sequence[Judged], note: str) -> Chart:
+    groups: dict[str, list[Judged]] = {}
+    for one in judged:
+        groups.setdefault(one.case.labels.get("discipline", ""), []).append(one)
+    rows: list[tuple[Cell, ...]] = []
+    for discipline, group in sorted(groups.items()):
+        for name, estimate in (("PRR", prr(group)), ("RRR", rrr(group))):
+            if estimate.value is not None:
+                rows.append((discipline, name, estimate.value, *estimate.ends, estimate.n))
+    return Chart(
+        name="cfworld-disciplines",
+        title="PRR and RRR by discipline",
+        kind=ChartKind.BARS,
+        table=Table(name="rates", columns=("discipline", "rate", "value", "low", "high", "n"), rows=tuple(rows)),
+        x="discipline",
+        y="value",
+        series="rate",
+        low="low",
+        high="high",
+        n="n",
+        is_high_good=True,
+        filters={"discipline": "label:discipline"},
+        note=note,
+    )

@@ -1,0 +1,155 @@
+"""CF-World in pocket's world: the three levels against what is usual there, each question with its formula.
+
+A law about colours, places or numbers is changed; L1 leaves what is usual unsaid, L2 says what is to be seen, L3 only
+what the law is now. Words that a small model does not know may be passed over. Knows no model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from salva.assets.pocket_priors import USUAL_COLOURS, USUAL_PLACES
+from salva.core.question import Question
+from salva.logic.words import counted, number_word, with_article
+from salva.suites.cfworld.groups import INTEGRITY, LOGIC, POINT, Group, Level, question
+
+COLOUR, PLACE, NUMBER = "colour", "place", "number"
+_COLOURS = ("blue", "purple", "white")
+"""What usual colours are changed to; usual for none of the things."""
+_COMPANIONS = ("dog", "cat", "cup", "book", "ball")
+"""Things without a usual colour or place, that stand beside the one the law is about."""
+_COUNTED = (("cat", "cup"), ("dog", "ball"), ("cow", "book"), ("cup", "dog"))
+_NUMBERS = (2, 3, 4)
+_OPPOSITE = {"top": "bottom", "bottom": "top"}
+_UP_DOWN = {"top": "up in the sky", "bottom": "down on the ground"}
+
+
+def embedded_groups() -> Iterator[Group]:
+    """Every group, law by law."""
+    yield from _colours()
+    yield from _places()
+    yield from _numbers()
+
+
+def _colours() -> Iterator[Group]:
+    for i, (thing, usual) in enumerate(USUAL_COLOURS.items()):
+        for j, other in enumerate(_COLOURS):
+            beside = _COMPANIONS[(i + j) % len(_COMPANIONS)]
+            scene = f"{_a(thing)} and {_a(beside)}"
+            fact = " | ".join(f"{colour} {thing}" for colour in usual)
+            told = f"The {thing} is {other}."
+            law = f"everything that is {usual[0]} were {other} and everything {other} were {usual[0]}"
+            yield _group(
+                COLOUR,
+                f"{thing}-{other}",
+                f"Things keep their colours: {_a(thing)} is {' or '.join(usual)}.",
+                fact=(f"Draw {scene}.", f"The {thing} is {' or '.join(usual)}.", f"({fact}) & {beside}", f"({fact})"),
+                law=(f"If {law}, draw {scene}.", told, f"{other} {thing} & {beside}", f"{other} {thing}"),
+                old=f"!({fact})",
+                things=(thing, beside),
+            )
+
+
+def _places() -> Iterator[Group]:
+    for i, (thing, usual) in enumerate(USUAL_PLACES.items()):
+        beside, other = _COMPANIONS[i % len(_COMPANIONS)], _OPPOSITE[usual]
+        scene = f"{_a(thing)} and {_a(beside)}"
+        law = f"what belongs {_UP_DOWN[usual]} were found {_UP_DOWN[other]}"
+        yield _group(
+            PLACE,
+            f"{thing}-{other}",
+            f"Things have their place: {_a(thing)} is at the {usual}.",
+            fact=(
+                f"Draw {scene}.",
+                f"The {thing} is at the {usual}.",
+                f"{thing}@{usual} & {beside}",
+                f"{thing}@{usual}",
+            ),
+            law=(
+                f"If {law}, draw {scene}.",
+                f"The {thing} is at the {other}.",
+                f"{thing}@{other} & {beside}",
+                f"{thing}@{other}",
+            ),
+            old=f"!{thing}@{usual}",
+            things=(thing, beside),
+        )
+
+
+def _numbers() -> Iterator[Group]:
+    for thing, beside in _COUNTED:
+        for n in _NUMBERS:
+            scene = f"{_a(thing)} and {_a(beside)}"
+            many = f"{counted(thing, n)} and {counted(beside, n)}"
+            fact = ("Draw " + scene + ".", f"There is one {thing}.", f"{thing} & {beside}", f"{thing} & !2 {thing}")
+            yield _group(
+                NUMBER,
+                f"{thing}-{n}",
+                f"One is one: somebody who asks for {_a(thing)} is shown one.",
+                fact=fact,
+                law=(
+                    f"If every thing always came in groups of {number_word(n)}, draw {scene}.",
+                    f"There are {many}.",
+                    f"{n} {thing} & {n} {beside}",
+                    f"{n} {thing} & !{n + 1} {thing}",
+                ),
+                old=f"{n} {beside} & !{n + 1} {beside}",
+                things=(thing, beside),
+            )
+
+
+def _group(
+    law_name: str,
+    name: str,
+    principle: str,
+    *,
+    fact: tuple[str, str, str, str],
+    law: tuple[str, str, str, str],
+    old: str,
+    things: tuple[str, str],
+) -> Group:
+    """A group from a fact and a law: prompt, point, what is painted, and what the point means.
+
+    old: what is left of the old law is gone.
+    """
+    thing, beside = things
+    one = f"{beside} & !2 {beside}"
+    rest = old if law_name == NUMBER else f"{old} & {one}"
+    prompt, point, scene, meaning = law
+    told = Level(
+        prompt=f"{prompt} {point}", point=point, formula=scene, questions=_questions(point, meaning, rest, things)
+    )
+    unsaid = Level(prompt=prompt, point=point, formula=scene, questions=told.questions)
+    return Group(
+        discipline=f"pocket-{law_name}",
+        group_id=name,
+        category=law_name,
+        principle=principle,
+        l1=Level(prompt=fact[0], point=fact[1], formula=fact[2], questions=_questions(fact[1], fact[3], one, things)),
+        l2=told,
+        l3=unsaid,
+        labels={"law": law_name, "thing": thing},
+    )
+
+
+def _questions(point: str, meaning: str, rest: str, things: tuple[str, str]) -> tuple[Question, ...]:
+    thing, beside = things
+    return (
+        question(
+            INTEGRITY,
+            f"Can {_a(thing)} and {_a(beside)} be recognised?",
+            {1.0: "Both can.", 0.0: "One of them cannot."},
+            f"{thing} & {beside}",
+        ),
+        question(POINT, f"Is this so: {point}", {1.0: "It is so.", 0.0: "It is not."}, meaning),
+        question(
+            LOGIC,
+            f"Does the rest of the picture follow the same law, the {beside} included?",
+            {1.0: "It does.", 0.0: "It does not."},
+            rest,
+        ),
+    )
+
+
+def _a(thing: str) -> str:
+    return with_article(thing)

@@ -1,0 +1,243 @@
+"""CF-World's own files: prompts, evaluation questions and ablations, as published, and lines of our own form.
+
+A folder comes in; groups and probes go out, each with everything that is wrong with it. Files are known by what is in
+them, since folders and names differ. Nothing is mended in silence, and an odd entry never costs its neighbours.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from salva.core.case import Finding
+from salva.core.fingerprint import Json
+from salva.core.question import Question
+from salva.errors import UsageError
+from salva.files.infiles import file_text
+from salva.files.tables import parse_json
+from salva.suites.cfworld.gaps import gap
+from salva.suites.cfworld.groups import LEVELS, Entry, Group, Level, read_entries
+from salva.suites.cfworld.official_probes import read_pairs, read_rules
+from salva.suites.cfworld.official_questions import read_question, several_integrity
+
+Row = Mapping[str, Json]
+N_GROUPS = 1091
+"""What the paper says the whole set has."""
+_DENORM_KEYS = ("prompt_denorm", "denorm_prompt", "prompt_de_norm", "de_norm", "denorm", "prompt_l2", "prompt")
+_NORM = re.compile(r"de[-_]?norm", re.IGNORECASE)
+_PROMPT = re.compile(r"prompt[\W_]*l?[\W_]*1", re.IGNORECASE)
+_OTHER = {"l2": "l3", "l3": "l2"}
+
+
+@dataclass(slots=True)
+class _Found:
+    """What the files hold, by kind."""
+
+    prompts: dict[str, list[Row]] = field(default_factory=dict)
+    """By discipline."""
+    questions: dict[str, list[Row]] = field(default_factory=dict)
+    """By the name of their file."""
+    denorm: dict[str, list[Row]] = field(default_factory=dict)
+    rules: list[Row] = field(default_factory=list)
+    pairs: list[Row] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)
+    """Lines of our own form."""
+    findings: list[Finding] = field(default_factory=list)
+
+
+def read_files(paths: Sequence[str]) -> list[Entry]:
+    """Every group and probe of some files and folders, with what was found wrong."""
+    found = _Found()
+    for path, place in _files(paths):
+        _sort_in(found, path, place)
+    groups = _groups(found)
+    probes = [*read_rules(found.rules), *read_pairs(found.pairs)]
+    entries: list[Entry] = [*found.entries, *groups, *probes]
+    if not entries:
+        raise UsageError(
+            f"suite.path={','.join(paths)}: no group of CF-World in there; give the folder that holds prompt, "
+            "eval_questions and prompt_ablation, or a file of JSON lines as salva writes them"
+        )
+    if groups and len(groups) != N_GROUPS:
+        found.findings.append(gap("count-differs", f"{len(groups)} groups here, {N_GROUPS} in the paper"))
+    entries[0] = replace(entries[0], findings=(*found.findings, *entries[0].findings))
+    return entries
+
+
+def _files(paths: Sequence[str]) -> Iterator[tuple[Path, str]]:
+    """Every file, with where it lies in the folder that was given; empty for a file that was given itself."""
+    for text in paths:
+        path = Path(text).expanduser()
+        if not path.exists():
+            raise UsageError(f"suite.path: there is no file or folder {text!r}")
+        if path.is_dir():
+            inside = sorted(p for p in path.rglob("*") if p.suffix.lower() in (".json", ".jsonl") and p.is_file())
+            yield from ((file, file.relative_to(path).as_posix()) for file in inside)
+        else:
+            yield path, ""
+
+
+def _sort_in(found: _Found, path: Path, place: str) -> None:
+    """Put a file where it belongs, by what is in it; one of a folder that cannot be read is named and left."""
+    if path.suffix.lower() == ".jsonl":
+        found.entries += read_entries(file_text(path).splitlines(), str(path))
+        return
+    try:
+        content = parse_json(path, file_text(path))
+    except UsageError as error:
+        if not place:
+            raise
+        found.findings.append(gap("unknown-file", str(error), path.name))
+        return
+    listed = content if isinstance(content, list) else []
+    rows = [row for row in listed if isinstance(row, dict)]
+    if len(rows) < len(listed) or not rows:
+        what = f"{len(listed) - len(rows)} entries that are no objects" if rows else "no list of objects"
+        found.findings.append(gap("unknown-file", f"{path.name}: {what}", path.name))
+    keys = {key for row in rows for key in row}
+    if "question" in keys:
+        found.questions.setdefault(path.stem, []).extend(rows)
+    elif _NORM.search(place or path.name) and keys & {*_DENORM_KEYS}:
+        found.denorm.setdefault(path.stem, []).extend(rows)
+    elif any(_PROMPT.fullmatch(key) for key in keys):
+        found.prompts.setdefault(path.stem, []).extend(rows)
+    elif "rule_id" in keys:
+        found.rules += rows
+    elif {"A", "B"} <= keys:
+        found.pairs += rows
+    elif rows:
+        found.findings.append(gap("unknown-file", f"{path.name} with {', '.join(sorted(keys)[:6])}", path.name))
+
+
+def _groups(found: _Found) -> list[Group]:
+    asked = _questions(found)
+    denorms = {
+        (discipline, str(row.get("id"))): _first_text(row, _DENORM_KEYS)
+        for discipline in found.prompts
+        for name, rows in found.denorm.items()
+        if _belongs(name, discipline, found.prompts)
+        for row in rows
+    }
+    groups: list[Group] = []
+    for discipline, rows in found.prompts.items():
+        taken: set[str] = set()
+        for row in rows:
+            group_id = str(row.get("id", "")).strip()
+            if group_id in taken:
+                found.findings.append(gap("repeated-id", f"{discipline} {group_id}", group_id))
+                continue
+            taken.add(group_id)
+            group = _group(discipline, group_id, row, asked)
+            groups.append(replace(group, denorm=denorms.get((discipline, group_id), "")))
+    for discipline, group_id in sorted({key[:2] for key in asked} - {(g.discipline, g.group_id) for g in groups}):
+        found.findings.append(gap("orphan-questions", f"{discipline} {group_id}", group_id))
+    return _with_repeats(groups)
+
+
+_Asked = dict[tuple[str, str, str], tuple[list[Question], list[Finding]]]
+
+
+def _questions(found: _Found) -> _Asked:
+    """By discipline, group and level."""
+    asked: _Asked = {}
+    for name, rows in found.questions.items():
+        discipline = next((d for d in found.prompts if _belongs(name, d, found.prompts)), name)
+        for row in rows:
+            key = discipline, str(row.get("source_id", "")).strip(), str(row.get("prompt_level", "")).strip().lower()
+            questions, findings = asked.setdefault(key, ([], []))
+            question, odd = read_question(row)
+            questions += [question] if question is not None else []
+            findings += odd
+    return asked
+
+
+def _belongs(name: str, discipline: str, disciplines: Iterable[str]) -> bool:
+    """Whether a file is about a discipline: called like it, with something after it or not."""
+    if name.lower() == discipline.lower():
+        return True
+    longer = [d for d in disciplines if len(d) > len(discipline) and name.lower().startswith(d.lower())]
+    return name.lower().startswith(f"{discipline.lower()}_") and not longer
+
+
+def _group(discipline: str, group_id: str, row: Row, asked: _Asked) -> Group:
+    where = f"{discipline} {group_id}"
+    findings: list[Finding] = []
+    points = {level: _spelt(row, "ap", level, where, findings) for level in LEVELS}
+    levels: dict[str, Level] = {}
+    for level in LEVELS:
+        prompt = _spelt(row, "prompt", level, where, findings)
+        if not prompt:
+            findings.append(gap("no-prompt", f"{where} {level}", level))
+        point = points[level]
+        other = _OTHER.get(level, "")
+        if not point and other and points[other]:
+            point = points[other]
+            findings.append(gap("point-of-another-level", f"{where}: {level} takes that of {other}", level))
+        elif not point:
+            findings.append(gap("no-point", f"{where} {level}", level))
+        questions, odd = asked.get((discipline, group_id, level), ([], []))
+        if not questions:
+            findings.append(gap("no-questions", f"{where} {level}", level))
+        findings += [*odd, *several_integrity(questions, f"{where} {level}")]
+        levels[level] = Level(prompt=prompt, point=point, questions=tuple(questions))
+    if levels["l3"].questions and levels["l3"].questions == levels["l2"].questions:
+        findings.append(gap("copied-questions", where))
+    return Group(
+        discipline=discipline,
+        group_id=group_id,
+        category=_category(row.get("category"), where, findings),
+        l1=levels["l1"],
+        l2=levels["l2"],
+        l3=levels["l3"],
+        findings=tuple(findings),
+    )
+
+
+def _spelt(row: Row, name: str, level: str, where: str, findings: list[Finding]) -> str:
+    """The text under ap_l3 or prompt_l3, or under a key that must mean it."""
+    right = f"{name}_{level}"
+    like = re.compile(rf"{name}[\W_]*l?[\W_]*{level[1]}", re.IGNORECASE)
+    for key in (right, *(key for key in row if key != right and like.fullmatch(key))):
+        if text := _trimmed(row.get(key), f"{where} {key}", findings):
+            if key != right:
+                findings.append(gap("misspelt-key", f"{where}: {key}", key))
+            return text
+    return ""
+
+
+def _category(value: Json, where: str, findings: list[Finding]) -> str:
+    text = value if isinstance(value, str) else ""
+    if not text.strip():
+        findings.append(gap("no-category", where))
+    if text != text.strip():
+        findings.append(gap("padded-category", f"{where}: {text!r}"))
+    if not text.isascii():
+        findings.append(gap("non-ascii-category", f"{where}: {text!r}"))
+    return text.strip()
+
+
+def _trimmed(value: Json, where: str, findings: list[Finding]) -> str:
+    text = value if isinstance(value, str) else ""
+    if text != text.strip():
+        findings.append(gap("padded-text", where))
+    return text.strip()
+
+
+def _first_text(row: Row, keys: Sequence[str]) -> str:
+    texts = (row.get(key) for key in keys)
+    return next((text.strip() for text in texts if isinstance(text, str) and text.strip()), "")
+
+
+def _with_repeats(groups: Sequence[Group]) -> list[Group]:
+    """The groups, each told of prompts that others have too."""
+    counts = Counter(group.level(level).prompt for group in groups for level in LEVELS)
+    told = []
+    for group in groups:
+        repeated = [level for level in LEVELS if counts[group.level(level).prompt] > 1 and group.level(level).prompt]
+        where = f"{group.discipline} {group.group_id}"
+        more = [gap("repeated-prompt", f"{where} {level}", level) for level in repeated]
+        told.append(replace(group, findings=(*group.findings, *more)))
+    return told

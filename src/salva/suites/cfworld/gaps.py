@@ -1,0 +1,65 @@
+"""What can be wrong with CF-World's files, by kind, and the table that counts it.
+
+A reader makes findings of these kinds; nothing here reads a file.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from salva.core.case import Case, Finding
+from salva.core.table import Table
+
+KINDS: Mapping[str, str] = {
+    "no-point": "a level has no assessment point and none to take in its place",
+    "point-of-another-level": "a level has no assessment point and takes that of the other counterfactual level",
+    "misspelt-key": "a key is spelt otherwise than everywhere else, and read all the same",
+    "no-questions": "a level has no questions and is not painted",
+    "copied-questions": "the questions of L3 are those of L2",
+    "no-prompt": "a level has no prompt",
+    "odd-kind": "a question is of none of the three kinds",
+    "odd-weight": "a weight is outside the published range, or none at all",
+    "several-integrity": "a picture has more than one question about its integrity",
+    "no-half-step": "criteria without a step at 0.5",
+    "unread-criteria": "criteria that are no list of scores; kept as one sentence",
+    "no-category": "no category",
+    "padded-category": "a category with blanks around it",
+    "non-ascii-category": "a category with letters beyond ASCII",
+    "repeated-prompt": "a prompt that another group has too",
+    "repeated-id": "an id that stands twice in its file; the first is kept",
+    "padded-text": "a text with blanks around it",
+    "suffixed-id": "a pair whose ids are a number and the same number with _factual",
+    "unpaired": "a rare pair without its common counterpart, or the other way round; not painted",
+    "question-from-point": "no questions at all; one is made from the assessment point",
+    "question-from-pair": "no questions at all; one is made from the two things",
+    "orphan-questions": "questions for a group that the prompts do not have",
+    "unknown-file": "a file that holds no part of CF-World",
+    "count-differs": "another number than the paper says",
+}
+"""What can be wrong, each in a few words."""
+
+
+def gap(kind: str, detail: str, *subject: str) -> Finding:
+    """A finding about a group, a probe or a file."""
+    assert kind in KINDS, kind
+    return Finding(kind=kind, sentence=f"{KINDS[kind]}: {detail}", subject=subject, general=KINDS[kind])
+
+
+def gaps_table(cases: Iterable[Case]) -> Table | None:
+    """How often each kind of gap was found, with the first of each; None where there is none."""
+    counts: Counter[str] = Counter()
+    first: dict[str, str] = {}
+    for case in cases:
+        for finding in case.findings:
+            if finding.kind in KINDS:
+                counts[finding.kind] += 1
+                first.setdefault(finding.kind, finding.sentence.partition(": ")[2])
+    if not counts:
+        return None
+    return Table(
+        name="gaps in the files",
+        columns=("kind", "n", "what", "first"),
+        rows=tuple((kind, counts[kind], KINDS[kind], first[kind]) for kind in KINDS if counts[kind]),
+        note="Found while reading; nothing was mended in silence.",
+    )

@@ -1,0 +1,272 @@
+"""Relation: a fact, its counterfactual said and its counterfactual to be deduced are all painted, after CF-World.
+
+Takes a judge's grades of the pictures of one group, gives S of every level, shuts L2 and L3 behind L1's gate, and says
+of a group that breaks which level failed, and whether the picture clung to the fact. Pure: no model, no disk, no clock.
+A picture or reply that is missing is no zero unless relation.missing says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from salva.core.about import About
+from salva.core.case import Case, Prompt
+from salva.core.options import option
+from salva.core.protocols import Conclusion, Look, Query, Sight
+from salva.core.question import Question
+from salva.core.verdict import Failure, Outcome
+from salva.errors import UsageError
+from salva.relations.asking import AskingOptions, with_checks, with_notes
+from salva.suites.cfworld.groups import LEVELS, POINT
+from salva.suites.cfworld.scoring import (
+    DIMENSIONS,
+    QUESTIONS,
+    dimension_scores,
+    grade_query,
+    grades_of,
+    picture_score,
+    reasons_of,
+)
+
+FACTUAL, COUNTERFACTUAL = "factual-failure", "counterfactual-failure"
+DEDUCTION, LOCK_IN = "deduction-failure", "prior-lock-in"
+DENORM = "denorm"
+ZERO, EXCLUDE, SKIP = "zero", "exclude", "skip"
+_KIND, _STRICT = "fact", "counterfactual"
+"""The rubrics of the published program: facts are graded more kindly."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelsOptions(AskingOptions):
+    """How grades become a verdict."""
+
+    mean: str = option(
+        DIMENSIONS,
+        "A picture's score: by the three dimensions as the paper says, or by question as its program does.",
+        choices=(DIMENSIONS, QUESTIONS),
+    )
+    missing: str = option(
+        EXCLUDE,
+        "A picture that was not painted or a reply nobody could read: leave it out and count it, or score it zero.",
+        choices=(EXCLUDE, ZERO),
+    )
+    gate: str = option(
+        ZERO,
+        "Where the fact fails: set L2 and L3 to zero, or also skip asking about them.",
+        choices=(ZERO, SKIP),
+    )
+    gate_at: float = option(0.5, "The score of L1 that opens the gate, from 0 to 1.")
+    pass_: float = option(0.5, "The score a picture needs to pass, from 0 to 1.")
+    lock_in: bool = option(True, "Ask L1's question about L2 and L3 pictures that fail: one more call for each.")
+    rubrics: str = option(
+        "both",
+        "How strictly levels are graded: facts more kindly (levels), all alike (one), or L1 in both ways.",
+        choices=("both", "levels", "one"),
+    )
+
+    def __post_init__(self) -> None:
+        AskingOptions.__post_init__(self)
+        for name, value in (("gate_at", self.gate_at), ("pass", self.pass_)):
+            if not 0 <= value <= 1:
+                raise UsageError(f"relation.{name} is {value!r}; it must be from 0 to 1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Graded:
+    """What a judge made of the pictures of a group."""
+
+    scores: dict[str, float] = field(default_factory=dict)
+    """S by role."""
+    problems: dict[str, str] = field(default_factory=dict)
+    """Why a picture has no score, by role."""
+
+
+class Levels:
+    """Relation: a group is painted at all its levels."""
+
+    version: ClassVar[str] = "1"
+    about: ClassVar[About] = About(
+        needs=("judge",),
+        takes_gaps=True,
+        errors={
+            FACTUAL: "The picture of the fact itself falls short, so that nothing can be said about L2 and L3.",
+            COUNTERFACTUAL: "The counterfactual is not painted although the prompt says what is to be seen.",
+            DEDUCTION: "The counterfactual is painted when it is said and not when it must be deduced.",
+            LOCK_IN: "A picture that was to show the counterfactual shows the fact.",
+        },
+        broken="levels failed",
+    )
+    Options = LevelsOptions
+
+    def __init__(self, options: LevelsOptions) -> None:
+        self._options = options
+
+    def applies(self, case: Case) -> bool:
+        """Whether the case is a group of levels, or of those that have questions."""
+        roles = [prompt.role for prompt in case.prompts]
+        return case.relation == "levels" and "l1" in roles and set(roles) <= {*LEVELS, DENORM}
+
+    def looks(self, case: Case, roles: Collection[str], sights: Mapping[str, Sight]) -> Sequence[Look]:
+        """The own questions of every picture; then L1's of those that fail."""
+        looks = [look for look in self._first(case, sights) if look.role in sights]
+        if any(sight.seen for sight in sights.values()):
+            looks += self._lock_ins(case, sights)
+        return with_checks(looks, case, roles, self._options)
+
+    def judge(self, case: Case, sights: Mapping[str, Sight]) -> Conclusion:
+        """All levels at the mark or above hold; below it every level that failed says so."""
+        return with_notes(self._judge(case, sights), sights, self._options)
+
+    def _first(self, case: Case, sights: Mapping[str, Sight]) -> list[Look]:
+        is_waiting = self._options.gate == SKIP and not self._is_open(case, sights)
+        prompts = [prompt for prompt in case.prompts if prompt.role == "l1" or not is_waiting]
+        looks = [Look(role=prompt.role, query=self._query(case, prompt)) for prompt in prompts]
+        if self._options.rubrics == "both":
+            looks.append(Look(role="l1", query=self._query(case, case.prompt("l1"), _STRICT)))
+        return looks
+
+    def _lock_ins(self, case: Case, sights: Mapping[str, Sight]) -> list[Look]:
+        """Whether pictures that fail show the fact; where that fails too, nobody can tell."""
+        asked = self._fact_query(case)
+        if not self._options.lock_in or asked is None or not self._is_open(case, sights):
+            return []
+        scores = self._graded(case, sights).scores
+        return [
+            Look(role=role, query=asked)
+            for role in ("l2", "l3")
+            if role in sights and role in scores and scores[role] < self._options.pass_
+        ]
+
+    def _query(self, case: Case, prompt: Prompt, rubric: str = "") -> Query:
+        # A prompt without its telling nouns asks for the picture of L2, and is held to the very same question.
+        text = case.prompt("l2").text if prompt.role == DENORM else prompt.text
+        by_level = _KIND if prompt.role == "l1" and self._options.rubrics != "one" else _STRICT
+        return grade_query(text, prompt.questions, rubric or by_level)
+
+    def _fact_query(self, case: Case) -> Query | None:
+        prompt = case.prompt("l1")
+        points = _points(prompt.questions)
+        return grade_query(prompt.text, points, _KIND) if points else None
+
+    def _is_open(self, case: Case, sights: Mapping[str, Sight]) -> bool:
+        return self._graded(case, sights).scores.get("l1", -1.0) >= self._options.gate_at
+
+    def _graded(self, case: Case, sights: Mapping[str, Sight]) -> _Graded:
+        graded = _Graded()
+        for prompt in case.prompts:
+            answer = _seen(sights, prompt.role, self._query(case, prompt))
+            grades = grades_of(answer, prompt.questions) if prompt.role in sights else "the picture is missing"
+            if isinstance(grades, str):
+                graded.problems[prompt.role] = grades
+            else:
+                graded.scores[prompt.role] = picture_score(prompt.questions, grades, self._options.mean)
+        return graded
+
+    def _judge(self, case: Case, sights: Mapping[str, Sight]) -> Conclusion:
+        graded = self._graded(case, sights)
+        skipped = self._skipped(case, graded)
+        missing = {role: why for role, why in graded.problems.items() if role not in skipped}
+        given = {**graded.scores}
+        if self._options.missing == ZERO:
+            given |= dict.fromkeys(missing, 0.0)
+        scores = {f"s_{role}": value for role, value in given.items()} | {f"missing_{role}": 1.0 for role in missing}
+        if "l1" in given:
+            is_open = given["l1"] >= self._options.gate_at
+            scores["gate"] = float(is_open)
+            gated = {role: value if is_open else 0.0 for role, value in given.items() if role != "l1"}
+            gated |= dict.fromkeys(skipped, 0.0)
+            scores |= {f"gated_{role}": value for role, value in gated.items()}
+        scores |= self._asides(case, sights, graded.scores)
+        if missing and self._options.missing == EXCLUDE:
+            told = "; ".join(f"no score of {role}: {why}" for role, why in missing.items())
+            return Conclusion(outcome=Outcome.INCONCLUSIVE, scores=scores, reason=told)
+        if absent := [level for level in LEVELS if level not in {prompt.role for prompt in case.prompts}]:
+            told = f"the group has no questions for {', '.join(absent)}, which were not painted"
+            return Conclusion(outcome=Outcome.INCONCLUSIVE, scores=scores, reason=told)
+        failures = self._failures(case, sights, given)
+        outcome = Outcome.VIOLATED if failures else Outcome.HOLDS
+        return Conclusion(
+            outcome=outcome,
+            errors=tuple(sorted({failure.error for failure in failures}, key=_SPECIFIC_FIRST.index)),
+            failures=tuple(failures),
+            scores=scores,
+            reason=self._told(case, sights, given),
+        )
+
+    def _skipped(self, case: Case, graded: _Graded) -> set[str]:
+        """The pictures that nobody was asked about because the gate is shut."""
+        is_shut = graded.scores.get("l1", 1.0) < self._options.gate_at
+        if self._options.gate != SKIP or not is_shut:
+            return set()
+        return {prompt.role for prompt in case.prompts if prompt.role != "l1"}
+
+    def _asides(self, case: Case, sights: Mapping[str, Sight], given: Mapping[str, float]) -> dict[str, float]:
+        """The dimensions of every picture, L1 by the rubric of the others, and whether pictures show the fact."""
+        asides: dict[str, float] = {}
+        for prompt in case.prompts:
+            grades = grades_of(_seen(sights, prompt.role, self._query(case, prompt)), prompt.questions)
+            if prompt.role in given and not isinstance(grades, str):
+                dimensions = dimension_scores(prompt.questions, grades)
+                asides |= {f"{kind}_{prompt.role}": value for kind, value in dimensions.items()}
+        fact = case.prompt("l1")
+        if self._options.rubrics == "both":
+            alike = grades_of(_seen(sights, "l1", self._query(case, fact, _STRICT)), fact.questions)
+            if not isinstance(alike, str):
+                asides["s_l1_alike"] = picture_score(fact.questions, alike, self._options.mean)
+        for role in ("l2", "l3"):
+            fits = self._fits_fact(case, sights, role)
+            if fits is not None:
+                asides[f"fact_{role}"] = fits
+        return asides
+
+    def _fits_fact(self, case: Case, sights: Mapping[str, Sight], role: str) -> float | None:
+        """How far a picture shows L1's point; None where nobody was asked or the reply cannot be read."""
+        asked, points = self._fact_query(case), _points(case.prompt("l1").questions)
+        grades = grades_of(_seen(sights, role, asked), points) if asked is not None else ""
+        return None if isinstance(grades, str) else picture_score(points, grades, QUESTIONS)
+
+    def _failures(self, case: Case, sights: Mapping[str, Sight], given: Mapping[str, float]) -> list[Failure]:
+        mark = self._options.pass_
+        if given["l1"] < self._options.gate_at:
+            return [self._failure(FACTUAL, "l1", case, sights, given)]
+        failures = [self._failure(FACTUAL, "l1", case, sights, given)] if given["l1"] < mark else []
+        if given.get("l2", 0.0) < mark:
+            failures.append(self._failure(COUNTERFACTUAL, "l2", case, sights, given))
+        elif given.get("l3", 0.0) < mark:
+            failures.append(self._failure(DEDUCTION, "l3", case, sights, given))
+        for role in ("l2", "l3"):
+            fits = self._fits_fact(case, sights, role)
+            if fits is not None and fits >= mark and given.get(role, 0.0) < mark:
+                message = f"the picture of {role} shows what {case.prompt('l1').text!r} asks for ({fits:.2f})"
+                failures.append(Failure(error=LOCK_IN, role=role, message=message, seen=f"{fits:.2f}"))
+        return failures
+
+    def _failure(
+        self, error: str, role: str, case: Case, sights: Mapping[str, Sight], given: Mapping[str, float]
+    ) -> Failure:
+        value, prompt = given.get(role, 0.0), case.prompt(role)
+        why = reasons_of(_seen(sights, role, self._query(case, prompt)), prompt.questions, POINT)
+        message = f"{role} scores {value:.2f}, below {self._options.pass_:g}"
+        return Failure(error=error, role=role, message=f"{message}: {why}" if why else message, seen=f"{value:.2f}")
+
+    def _told(self, case: Case, sights: Mapping[str, Sight], given: Mapping[str, float]) -> str:
+        """Every level with its score and the judge's reason for the point, for people."""
+        lines = []
+        for prompt in case.prompts:
+            if prompt.role in given:
+                why = reasons_of(_seen(sights, prompt.role, self._query(case, prompt)), prompt.questions, POINT)
+                lines.append(f"{prompt.role} {given[prompt.role]:.2f}" + (f": {why}" if why else ""))
+        return "; ".join(lines)
+
+
+_SPECIFIC_FIRST = (LOCK_IN, DEDUCTION, COUNTERFACTUAL, FACTUAL)
+
+
+def _points(questions: Sequence[Question]) -> tuple[Question, ...]:
+    return tuple(question for question in questions if question.kind == POINT)
+
+
+def _seen(sights: Mapping[str, Sight], role: str, query: Query) -> object:
+    return sights[role].seen.get(query) if role in sights else None

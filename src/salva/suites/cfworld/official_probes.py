@@ -1,0 +1,108 @@
+"""CF-World's ablations as published: symbolic rules with facts and counterfactuals, and rare pairs beside common ones.
+
+Entries come in, probes go out. The published files hold no questions; one is made from what they do say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from salva.core.case import Finding
+from salva.core.fingerprint import Json
+from salva.core.question import Question
+from salva.suites.cfworld.asking import point_question
+from salva.suites.cfworld.gaps import gap
+from salva.suites.cfworld.groups import ATTRIBUTE, POINT, RULE, Level, Probe, question
+
+N_RULES, N_RULE_PROMPTS, N_PAIRS = 33, 198, 100
+"""What the paper says there are."""
+_FACTUAL = "_factual"
+Row = Mapping[str, Json]
+
+
+def _from_point(point: str) -> Question:
+    """A question that asks for a point, which here is seldom a whole sentence."""
+    return replace(point_question(point), text=f"Does the picture plainly show this: {point.rstrip('. ')}?")
+
+
+def question_from_pair(first: str, second: str, prompt: str) -> Question:
+    """A question that asks for two things and how they stand to each other."""
+    return question(
+        POINT,
+        f"Does the picture show {first} and {second} together, as in: {prompt.rstrip('. ')}?",
+        {
+            1.0: "Both are there and stand to each other as described.",
+            0.5: "Both are there, but not as described.",
+            0.0: "One of them is missing or cannot be recognised.",
+        },
+    )
+
+
+@dataclass(slots=True)
+class _Parts:
+    factual: list[Level] = field(default_factory=list)
+    counterfactual: list[Level] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    things: str = ""
+
+
+def read_rules(rows: Iterable[Row]) -> list[Probe]:
+    """The rules of the published file: the original ones are facts, all others counterfactuals."""
+    rules: dict[str, _Parts] = {}
+    n_rows = 0
+    for row in rows:
+        n_rows += 1
+        parts = rules.setdefault(str(row.get("rule_id", "")).strip(), _Parts())
+        prompt, point = str(row.get("prompt") or "").strip(), str(row.get("ap") or "").strip()
+        where = f"rule {row.get('rule_id')}, prompt {row.get('id')}"
+        if not prompt or not point:
+            parts.findings.append(gap("no-prompt" if not prompt else "no-point", where))
+            continue
+        parts.findings.append(gap("question-from-point", where))
+        level = Level(prompt=prompt, point=point, questions=(_from_point(point),))
+        is_fact = str(row.get("category") or "").strip().lower() in ("original", "factual", "fact")
+        (parts.factual if is_fact else parts.counterfactual).append(level)
+    if rules and (len(rules), n_rows) != (N_RULES, N_RULE_PROMPTS):
+        told = f"{len(rules)} rules with {n_rows} prompts here, {N_RULES} with {N_RULE_PROMPTS} in the paper"
+        next(iter(rules.values())).findings.append(gap("count-differs", told))
+    return [_probe(RULE, name, parts) for name, parts in rules.items()]
+
+
+def read_pairs(rows: Iterable[Row]) -> list[Probe]:
+    """The pairs of the published file: 93 is the rare one, 93_factual the common one."""
+    pairs: dict[str, _Parts] = {}
+    for row in rows:
+        name = str(row.get("id", "")).strip()
+        is_fact = name.endswith(_FACTUAL) or str(row.get("category") or "").strip().lower() == "factual"
+        parts = pairs.setdefault(name.removesuffix(_FACTUAL), _Parts())
+        first, second, prompt = (str(row.get(key) or "") for key in ("A", "B", "prompt"))
+        if any(text != text.strip() for text in (first, second, prompt)):
+            parts.findings.append(gap("padded-text", f"pair {name}"))
+        if not prompt.strip():
+            parts.findings.append(gap("no-prompt", f"pair {name}"))
+            continue
+        if name.endswith(_FACTUAL):
+            parts.findings.append(gap("suffixed-id", f"pair {name}"))
+        parts.findings.append(gap("question-from-pair", f"pair {name}"))
+        asked = question_from_pair(first.strip(), second.strip(), prompt.strip())
+        (parts.factual if is_fact else parts.counterfactual).append(Level(prompt=prompt.strip(), questions=(asked,)))
+        parts.things = parts.things if is_fact else f"{first.strip()}, {second.strip()}"
+    if pairs and len(pairs) != N_PAIRS:
+        told = f"{len(pairs)} pairs here, {N_PAIRS} in the paper"
+        next(iter(pairs.values())).findings.append(gap("count-differs", told))
+    return [_probe(ATTRIBUTE, name, parts) for name, parts in pairs.items()]
+
+
+def _probe(part: str, name: str, parts: _Parts) -> Probe:
+    findings = list(parts.findings)
+    if not parts.factual or not parts.counterfactual:
+        findings.append(gap("unpaired", f"{part} {name}"))
+    return Probe(
+        part=part,
+        probe_id=name,
+        principle=parts.things,
+        factual=tuple(parts.factual),
+        counterfactual=tuple(parts.counterfactual),
+        findings=tuple(findings),
+    )

@@ -1,0 +1,79 @@
+"""CF-World's files of evaluation questions: entries come in, questions of a group and level go out, odd ones named."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+
+from salva.core.case import Finding
+from salva.core.fingerprint import Json
+from salva.core.question import Question
+from salva.suites.cfworld.gaps import gap
+from salva.suites.cfworld.groups import INTEGRITY, LOGIC, POINT, WEIGHTS
+
+_KINDS = {
+    "visual integrity": INTEGRITY,
+    "assessment point": POINT,
+    "counterfactual logic": LOGIC,
+    "logic consistency": LOGIC,
+    "logical consistency": LOGIC,
+    "physical logic": LOGIC,
+}
+_RANGES = {INTEGRITY: (1.0, 3.0), POINT: (12.0, 16.0), LOGIC: (7.0, 9.0)}
+"""The weights that the paper states."""
+_STEP = re.compile(r"(?:(?<=\s)|\A)\(?(1(?:\.0+)?|0(?:\.\d+)?)\)?\s*(?:points?\s*)?[-–—=:]\s*")
+_SCORES = re.compile(r"(?<![\d.])0?\.5(?!\d)")
+
+
+def read_question(entry: Mapping[str, Json]) -> tuple[Question | None, list[Finding]]:
+    """A question of the published form, or none where there is no text; and what is odd about it."""
+    text = str(entry.get("question") or "").strip()
+    where = f"{entry.get('prompt_level')} of {entry.get('source_id')}"
+    if not text:
+        return None, [gap("no-questions", f"{where}: a question without a text")]
+    findings: list[Finding] = []
+    said = str(entry.get("question_type") or "").strip()
+    kind = _KINDS.get(" ".join(said.lower().split()), "")
+    if not kind:
+        kind = re.sub(r"[^a-z0-9]+", "-", said.lower()).strip("-") or "unnamed"
+        findings.append(gap("odd-kind", f"{where}: {said!r}", said))
+    weight = _weight(entry.get("weight"))
+    low, high = _RANGES.get(kind, (0.0, math.inf))
+    if weight is None or not low <= weight <= high:
+        findings.append(gap("odd-weight", f"{where}: {kind} weighs {entry.get('weight')!r}", kind))
+    criteria, odd = read_criteria(str(entry.get("evaluation_criteria") or ""), where)
+    used = weight if weight is not None else WEIGHTS.get(kind, 1.0)
+    return Question(kind=kind, text=text, criteria=criteria, weight=used), findings + odd
+
+
+def read_criteria(text: str, where: str) -> tuple[tuple[tuple[float, str], ...], list[Finding]]:
+    """Scores with their sentences from a line such as "1.0 - all of it. 0.0 - nothing"."""
+    text = " ".join(text.split())
+    marks = list(_STEP.finditer(text))
+    steps: dict[float, str] = {}
+    ends = [*(mark.start() for mark in marks[1:]), len(text)]
+    for mark, end in zip(marks, ends, strict=False):
+        sentence = text[mark.end() : end].strip(" ;,")
+        steps.setdefault(float(mark.group(1)), sentence)
+    if not steps:
+        unread = [gap("unread-criteria", f"{where}: {text[:60]!r}")] if text else [gap("unread-criteria", where)]
+        return (((1.0, text),) if text else ()), unread
+    findings = [] if 0.5 in steps or _SCORES.search(text) else [gap("no-half-step", where)]
+    return tuple(sorted(steps.items(), reverse=True)), findings
+
+
+def several_integrity(questions: Sequence[Question], where: str) -> list[Finding]:
+    """Whether a picture is asked more than once about its integrity."""
+    n = sum(question.kind == INTEGRITY for question in questions)
+    return [gap("several-integrity", f"{where}: {n} of them")] if n > 1 else []
+
+
+def _weight(value: Json) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        weight = float(value)
+    except ValueError:
+        return None
+    return weight if math.isfinite(weight) and weight > 0 else None

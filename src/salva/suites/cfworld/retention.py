@@ -1,0 +1,120 @@
+"""Relation: what a model paints of a fact it paints of its counterfactual too: the probes of CF-World.
+
+Takes a judge's grades of the pictures of one rule or pair, gives the mean score of facts and of counterfactuals.
+Pure: no model, no disk, no clock. Some pictures may be missing; a mean is over those that are there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from salva.core.about import About
+from salva.core.case import Case, Prompt
+from salva.core.options import option
+from salva.core.protocols import Conclusion, Look, Query, Sight
+from salva.core.verdict import Failure, Outcome
+from salva.errors import UsageError
+from salva.relations.asking import AskingOptions, with_checks, with_notes
+from salva.stats.means import mean
+from salva.suites.cfworld.groups import RULE
+from salva.suites.cfworld.levels import COUNTERFACTUAL, EXCLUDE, FACTUAL, ZERO
+from salva.suites.cfworld.scoring import DIMENSIONS, QUESTIONS, grades_of, own_query, picture_score, share_kept
+
+FACT, CF = "fact", "cf"
+"""What the roles of a probe's prompts begin with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetentionOptions(AskingOptions):
+    """How grades become a verdict."""
+
+    mean: str = option(
+        DIMENSIONS, "A picture's score: by dimension or by question, as for levels.", choices=(DIMENSIONS, QUESTIONS)
+    )
+    missing: str = option(
+        EXCLUDE,
+        "A picture that was not painted or a reply nobody could read: leave it out and count it, or score it zero.",
+        choices=(EXCLUDE, ZERO),
+    )
+    pass_: float = option(0.5, "The mean score that facts, and counterfactuals, need to pass, from 0 to 1.")
+
+    def __post_init__(self) -> None:
+        AskingOptions.__post_init__(self)
+        if not 0 <= self.pass_ <= 1:
+            raise UsageError(f"relation.pass is {self.pass_!r}; it must be from 0 to 1")
+
+
+class Retention:
+    """Relation: counterfactuals of a rule or pair are painted as its facts are."""
+
+    version: ClassVar[str] = "1"
+    about: ClassVar[About] = About(
+        needs=("judge",),
+        takes_gaps=True,
+        errors={
+            FACTUAL: "The pictures of the facts fall short.",
+            COUNTERFACTUAL: "The pictures of the counterfactuals fall short.",
+        },
+        broken="probes failed",
+    )
+    Options = RetentionOptions
+
+    def __init__(self, options: RetentionOptions) -> None:
+        self._options = options
+
+    def applies(self, case: Case) -> bool:
+        """Whether the case is a probe."""
+        return case.relation == "retention"
+
+    def looks(self, case: Case, roles: Collection[str], sights: Mapping[str, Sight]) -> Sequence[Look]:
+        """The question of every picture."""
+        looks = [Look(role=p.role, query=_query(case, p)) for p in case.prompts if p.role in sights]
+        return with_checks(looks, case, roles, self._options)
+
+    def judge(self, case: Case, sights: Mapping[str, Sight]) -> Conclusion:
+        """Facts and counterfactuals at the mark or above hold."""
+        return with_notes(self._judge(case, sights), sights, self._options)
+
+    def _judge(self, case: Case, sights: Mapping[str, Sight]) -> Conclusion:
+        given: dict[str, float] = {}
+        missing: dict[str, str] = {}
+        for prompt in case.prompts:
+            answer = sights[prompt.role].seen.get(_query(case, prompt)) if prompt.role in sights else None
+            grades = grades_of(answer, prompt.questions)
+            if not isinstance(grades, str):
+                given[prompt.role] = picture_score(prompt.questions, grades, self._options.mean)
+            else:
+                missing[prompt.role] = grades
+        if self._options.missing == ZERO:
+            given |= dict.fromkeys(missing, 0.0)
+        means = {part: mean(values) for part in (FACT, CF) if (values := _of(part, given))}
+        scores = {f"s_{role}": value for role, value in given.items()} | means
+        scores |= {f"missing_{role}": 1.0 for role in missing}
+        if len(means) < 2 or (missing and self._options.missing == EXCLUDE):
+            told = "; ".join(f"no score of {role}: {why}" for role, why in missing.items())
+            return Conclusion(
+                outcome=Outcome.INCONCLUSIVE, scores=scores, reason=told or "facts or counterfactuals lack"
+            )
+        kept = share_kept(means[CF], means[FACT])
+        scores |= {} if kept is None else {"kept": kept}
+        failures = tuple(
+            Failure(error=error, role="", message=f"the mean score is {means[part]:.2f}", seen=f"{means[part]:.2f}")
+            for part, error in ((FACT, FACTUAL), (CF, COUNTERFACTUAL))
+            if means[part] < self._options.pass_
+        )
+        return Conclusion(
+            outcome=Outcome.VIOLATED if failures else Outcome.HOLDS,
+            errors=tuple(failure.error for failure in failures),
+            failures=failures,
+            scores=scores,
+        )
+
+
+def _query(case: Case, prompt: Prompt) -> Query:
+    return own_query(prompt, "strict" if case.labels.get("part") == RULE else "steps")
+
+
+def _of(part: str, given: Mapping[str, float]) -> list[float]:
+    return [value for role, value in given.items() if role.startswith(part)]

@@ -1,0 +1,97 @@
+"""CF-Eval's figures: from grades to the score of a picture, from scores to a gate, from means to PRR and RRR.
+
+Pure numbers and the query that asks for them; what becomes a verdict or a table is said elsewhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from salva.core.case import Prompt
+from salva.core.observation import Answer
+from salva.core.protocols import Query
+from salva.core.question import Question
+from salva.logic.formula import entities
+from salva.logic.notation import parse
+
+DIMENSIONS, QUESTIONS = "dimensions", "questions"
+"""How grades become a score: by the three dimensions, as the paper says, or by question, as its program does."""
+
+
+def grade_query(text: str, questions: Sequence[Question], rubric: str) -> Query:
+    """How a judge is asked to grade a picture: all its questions at once, each with its criteria."""
+    formulas = tuple(question.formula for question in questions)
+    has_formulas = all(formulas)
+    things = sorted({name for formula in formulas for name in entities(parse(formula))}) if has_formulas else []
+    return Query(
+        role="judge",
+        kind="grade",
+        text=text,
+        questions=tuple(question.text for question in questions),
+        criteria=tuple(question.rule for question in questions),
+        rubric=rubric,
+        formulas=formulas if has_formulas else (),
+        labels=tuple(things),
+    )
+
+
+def grades_of(answer: object, questions: Sequence[Question]) -> tuple[float, ...] | str:
+    """One grade for each question, or why there are none."""
+    if not isinstance(answer, Answer):
+        return "the judge gave none"
+    if answer.problem:
+        return answer.problem
+    grades = [answer.scores.get(f"q{i}") for i in range(1, len(questions) + 1)]
+    readable = [grade for grade in grades if grade is not None and 0 <= grade <= 1]
+    if len(readable) < len(grades):
+        return f"expected {len(grades)} grades from 0 to 1, got {dict(answer.scores)}"
+    return tuple(readable)
+
+
+def picture_score(questions: Sequence[Question], grades: Sequence[float], mean: str) -> float:
+    """S: the weighted mean of the grades, over questions or over dimensions.
+
+    A dimension's grade is the weighted mean of its questions', and its weight the mean of their weights: two questions
+    about the surroundings do not make these count twice.
+    """
+    if mean == QUESTIONS:
+        return _weighted([(question.weight, grade) for question, grade in zip(questions, grades, strict=True)])
+    by_kind: dict[str, list[tuple[float, float]]] = {}
+    for question, grade in zip(questions, grades, strict=True):
+        by_kind.setdefault(question.kind, []).append((question.weight, grade))
+    return _weighted([(sum(w for w, _ in part) / len(part), _weighted(part)) for part in by_kind.values()])
+
+
+def dimension_scores(questions: Sequence[Question], grades: Sequence[float]) -> dict[str, float]:
+    """The grade of each dimension."""
+    kinds = dict.fromkeys(question.kind for question in questions)
+    graded = list(zip(questions, grades, strict=True))
+    return {kind: _weighted([(q.weight, grade) for q, grade in graded if q.kind == kind]) for kind in kinds}
+
+
+def retention(after: float, before: float) -> float | None:
+    """after / sqrt(before): PRR from the means of L2 and L1, RRR from those of L3 and L2; None over a mean of 0."""
+    return after / math.sqrt(before) if before > 0 else None
+
+
+def share_kept(counterfactual: float, factual: float) -> float | None:
+    """CF / Fact; None where Fact is 0."""
+    return counterfactual / factual if factual > 0 else None
+
+
+def reasons_of(answer: object, questions: Sequence[Question], kind: str) -> str:
+    """Why the questions of a dimension got their grades, as far as the judge said so."""
+    if not isinstance(answer, Answer):
+        return ""
+    named = [answer.reasons.get(f"q{i}", "") for i, q in enumerate(questions, 1) if q.kind == kind]
+    return " ".join(filter(None, named))
+
+
+def own_query(prompt: Prompt, rubric: str) -> Query:
+    """How a judge is asked about the picture of a prompt by its own questions."""
+    return grade_query(prompt.text, prompt.questions, rubric)
+
+
+def _weighted(parts: Sequence[tuple[float, float]]) -> float:
+    return sum(weight * grade for weight, grade in parts) / sum(weight for weight, _ in parts)

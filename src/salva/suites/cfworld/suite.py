@@ -1,0 +1,179 @@
+"""Suite: is a world painted whose laws were changed, when the outcome is said and when it must be deduced?
+
+Groups of three levels, and probes, from CF-World's files, from our own starter set or from pocket's world become cases
+after one pattern. Knows nothing of models, pictures or judges.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from salva.core.about import About
+from salva.core.case import Case, Finding, Prompt
+from salva.core.fingerprint import fingerprint
+from salva.core.options import option
+from salva.errors import UsageError, unknown_name
+from salva.suites.cfworld.embedded import embedded_groups
+from salva.suites.cfworld.files import read_files
+from salva.suites.cfworld.groups import ATTRIBUTE, LEVELS, RULE, Entry, Group, Level, Probe
+from salva.suites.cfworld.levels import DENORM
+from salva.suites.cfworld.lint import lint
+from salva.suites.cfworld.retention import CF, FACT
+from salva.suites.cfworld.starter_set import starter_groups, starter_probes
+
+PARTS = ("levels", RULE, ATTRIBUTE, DENORM)
+_QUICK_PER_CATEGORY = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CfWorldOptions:
+    """Where the groups are, and which part of them is painted."""
+
+    path: tuple[str, ...] = option(
+        (),
+        "Folders or files of CF-World, as published or as JSON lines; our own starter set unless given.",
+        reaches="file",
+    )
+    part: str = option(
+        "levels",
+        "levels: facts and counterfactuals. rule, attribute: the probes. denorm: levels with a fourth prompt.",
+        choices=PARTS,
+    )
+
+
+class CfWorld:
+    """Suite: facts, counterfactuals said and counterfactuals to be deduced, after CF-World."""
+
+    version: ClassVar[str] = "1"
+    sizes: ClassVar[tuple[str, ...]] = ("quick", "embedded", "paper", "full")
+    about: ClassVar[About] = About(
+        defaults={"judge": "scene", "reader": "none"},
+        leads="levels",
+        published={"relation.mean": "questions", "relation.missing": "zero"},
+    )
+    Options = CfWorldOptions
+
+    def __init__(self, options: CfWorldOptions) -> None:
+        self._options = options
+        self._entries: list[Entry] | None = None
+
+    def cases(self, size: str) -> Iterator[Case]:
+        """The cases of a named size, in the order of the files.
+
+        quick: four a discipline of suite.path, or four a law of pocket's world. embedded: pocket's world, which the
+        embedded judge can look at, whatever suite.path says. paper, full: all of suite.path or of the starter set.
+        """
+        if size not in self.sizes:
+            raise unknown_name("size", size, self.sizes)
+        part = self._options.part
+        if size == "embedded" or (size == "quick" and not self._options.path and part == "levels"):
+            entries: Sequence[Entry] = list(embedded_groups()) if part == "levels" else []
+        else:
+            entries = self._all()
+        cases = [case for entry in entries if (case := _case(entry, part)) is not None]
+        if not cases:
+            where = "pocket's world" if size == "embedded" else ", ".join(self._options.path) or "the starter set"
+            raise UsageError(f"suite.part={part}: there is nothing of it in {where}; choose another part, size or path")
+        return iter(_few_of_each(_named(cases)) if size == "quick" else _named(cases))
+
+    def lint(self) -> list[Finding]:
+        """What is wrong with the texts of suite.path or of the starter set: gaps of the files, then of the texts."""
+        entries = self._all()
+        return [*(finding for entry in entries for finding in entry.findings), *lint(entries)]
+
+    def _all(self) -> list[Entry]:
+        if self._entries is None:
+            if self._options.path:
+                self._entries = read_files(self._options.path)
+            else:
+                self._entries = [*starter_groups(), *starter_probes(RULE), *starter_probes(ATTRIBUTE)]
+        return self._entries
+
+
+def _case(entry: Entry, part: str) -> Case | None:
+    """The case of a group or probe; None where it is of another part."""
+    if isinstance(entry, Probe):
+        return _of_probe(entry) if entry.part == part else None
+    is_denorm = part == DENORM
+    if part not in ("levels", DENORM) or (is_denorm and not (entry.denorm and entry.l2.questions)):
+        return None
+    return _of_group(entry, with_denorm=is_denorm)
+
+
+def _of_group(group: Group, *, with_denorm: bool) -> Case | None:
+    prompts = [_prompt(name, group.level(name)) for name in LEVELS if group.level(name).questions]
+    if not group.l1.questions or not all(prompt.text for prompt in prompts):
+        return None
+    if with_denorm:
+        prompts.append(_prompt(DENORM, Level(prompt=group.denorm, questions=group.l2.questions)))
+    return Case(
+        case_id=f"cfworld-{_slug(group.discipline)}-{_slug(group.group_id)}",
+        suite="cfworld",
+        category=group.discipline,
+        prompts=tuple(prompts),
+        relation="levels",
+        labels={
+            "discipline": group.discipline,
+            "category": group.category,
+            "id": group.group_id,
+            "part": DENORM if with_denorm else "levels",
+            **group.labels,
+        },
+        cluster=f"{group.discipline} {group.group_id}",
+        findings=group.findings,
+    )
+
+
+def _of_probe(probe: Probe) -> Case | None:
+    prompts = [_prompt(f"{FACT}{i}", level) for i, level in enumerate(probe.factual, 1)]
+    prompts += [_prompt(f"{CF}{i}", level) for i, level in enumerate(probe.counterfactual, 1)]
+    if not probe.factual or not probe.counterfactual:
+        return None
+    return Case(
+        case_id=f"cfworld-{probe.part}-{_slug(probe.probe_id)}",
+        suite="cfworld",
+        category=probe.part,
+        prompts=tuple(prompts),
+        relation="retention",
+        labels={"part": probe.part, "id": probe.probe_id, "principle": probe.principle},
+        cluster=f"{probe.part} {probe.probe_id}",
+        findings=probe.findings,
+    )
+
+
+def _prompt(role: str, level: Level) -> Prompt:
+    formula = level.formula or None
+    return Prompt(
+        role=role, text=level.prompt, formula=formula, questions=level.questions, passes_over=formula is not None
+    )
+
+
+def _named(cases: Sequence[Case]) -> list[Case]:
+    """The cases; those whose ids come out alike are told apart by their prompts."""
+    counts = Counter(case.case_id for case in cases)
+    return [
+        case
+        if counts[case.case_id] == 1
+        else replace(case, case_id=f"{case.case_id}-{fingerprint([p.text for p in case.prompts])[:8]}")
+        for case in cases
+    ]
+
+
+def _few_of_each(cases: Sequence[Case]) -> list[Case]:
+    """Four cases of each discipline, chosen as if by chance and always the same."""
+    by_category: dict[str, list[Case]] = {}
+    for case in cases:
+        by_category.setdefault(case.category, []).append(case)
+    chosen: set[str] = set()
+    for group in by_category.values():
+        shuffled = sorted(group, key=lambda case: fingerprint(case.case_id))
+        chosen |= {case.case_id for case in shuffled[:_QUICK_PER_CATEGORY]}
+    return [case for case in cases if case.case_id in chosen]
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "x"

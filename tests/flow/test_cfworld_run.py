@@ -1,0 +1,89 @@
+"""CF-World on the embedded models: a faultless painter near 1, one that follows its priors near 0, and gaps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from salva.core.protocols import Rendered, RenderRequest
+from salva.core.verdict import Outcome
+from salva.engine.progress import SilentProgress
+from salva.errors import BackendError, SalvaError
+from salva.generators.painter.component import Painter
+from salva.report.summary import Summary, summarise_run
+from salva.run.ask import Ask, make_spec
+from salva.run.pipeline import execute
+from salva.store.sqlite import open_run
+
+
+def run(directory: Path, size: str = "quick", **settings: str) -> Summary:
+    named = {name.replace("__", "."): value for name, value in settings.items()}
+    ask = Ask(suite="cfworld", models=("painter",), detector="pocket", size=size, settings=named)
+    execute(make_spec(ask), directory, SilentProgress())
+    return summarise_run(directory)
+
+
+def numbers(summary: Summary) -> Any:
+    return summary.by_model[0].numbers
+
+
+def test_a_faultless_painter_paints_every_level(tmp_path: Path) -> None:
+    summary = run(tmp_path / "run")
+    assert numbers(summary)["prr"] >= 0.95
+    assert numbers(summary)["rrr"] >= 0.95
+    assert summary.by_model[0].outcomes["VIOLATED"] == 0
+    assert [figure.title for figure in summary.by_model[0].key_figures[:2]] == ["PRR", "RRR"]
+
+
+def test_a_painter_that_follows_its_priors_shows_the_fact(tmp_path: Path) -> None:
+    summary = run(tmp_path / "run", model__faults="follows-prior:1")
+    assert numbers(summary)["s_l1"] >= 0.95, "facts are what is usual"
+    assert numbers(summary)["s_l2"] == pytest.approx(3 / 26, abs=0.03), "integrity alone"
+    levels = summary.by_model[0].table("scores by level")
+    assert levels is not None
+    points = {row[1]: row[levels.columns.index("point")] for row in levels.rows}
+    assert points["l1"] == 1.0
+    assert points["l2"] == points["l3"] == 0.0
+    assert summary.by_model[0].errors["prior-lock-in"] == summary.by_model[0].outcomes["VIOLATED"]
+
+
+def test_priors_that_win_only_where_the_outcome_is_unsaid_fail_deduction(tmp_path: Path) -> None:
+    summary = run(tmp_path / "run", model__faults="follows-prior@l3:1")
+    assert numbers(summary)["s_l2"] >= 0.95
+    assert numbers(summary)["s_l3"] <= 0.15
+    assert set(summary.by_model[0].errors) == {"deduction-failure", "prior-lock-in"}
+
+
+def test_a_picture_that_is_missing_costs_its_own_level_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paint = Painter.render
+
+    def no_deduction(self: Painter, requests: list[RenderRequest]) -> list[Rendered | SalvaError]:
+        broken = BackendError("out of paint", is_retryable=False)
+        return [broken if r.prompt.role == "l3" else paint(self, [r])[0] for r in requests]
+
+    monkeypatch.setattr(Painter, "render", no_deduction)
+    directory = tmp_path / "run"
+    summary = run(directory)
+    assert numbers(summary)["prr"] >= 0.95
+    assert numbers(summary)["rrr"] is None
+    with open_run(directory) as store:
+        verdicts = [v for v in store.verdicts() if v.relation == "levels"]
+    assert {v.outcome for v in verdicts} == {Outcome.FAILED}
+    assert all(v.scores["missing_l3"] == 1.0 and "out of paint" in v.reason for v in verdicts)
+    monkeypatch.setattr(Painter, "render", paint)
+    again = run(directory)
+    assert numbers(again)["rrr"] >= 0.95, "what failed is painted when the same command runs again"
+
+
+def test_the_published_rule_scores_what_is_missing_zero(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paint = Painter.render
+
+    def no_deduction(self: Painter, requests: list[RenderRequest]) -> list[Rendered | SalvaError]:
+        broken = BackendError("out of paint", is_retryable=False)
+        return [broken if r.prompt.role == "l3" else paint(self, [r])[0] for r in requests]
+
+    monkeypatch.setattr(Painter, "render", no_deduction)
+    summary = run(tmp_path / "run", relation__missing="zero", relation__mean="questions")
+    assert numbers(summary)["rrr"] == 0.0

@@ -1,0 +1,23 @@
+"""Tables of several models put together, with means over groups of them."""
+
+from __future__ import annotations
+
+from salva.core.table import Table
+from salva.report.joined import joined
+
+
+def test_groups_of_models_are_averaged_and_models_without_a_group_are_not() -> None:
+    def of(model: str, group: str, value: float | None) -> Table:
+        return Table(
+            name="t",
+            columns=("model", "group", "judge", "PRR"),
+            rows=((model, group, "j", value), (model, group, "k", 1.0)),
+            is_joined=True,
+            averaged_by="group",
+        )
+
+    table = joined([of("a", "open", 0.2), of("b", "open", 0.4), of("c", "closed", 0.9), of("d", "", 0.1)])
+    assert len(table.rows) == 10
+    assert table.rows[8][:3] == ("mean of 2 open", "open", "j")
+    assert abs(float(table.rows[8][3] or 0) - 0.3) < 1e-9
+    assert joined([of("a", "open", None), of("b", "open", None)]).rows[4] == ("mean of 2 open", "open", "j", None)

@@ -1,0 +1,154 @@
+"""CF-World's own files: every gap is named by kind, and nothing odd costs its neighbours."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from salva.core.fingerprint import Json
+from salva.errors import UsageError
+from salva.suites.cfworld.files import read_files
+from salva.suites.cfworld.gaps import KINDS
+from salva.suites.cfworld.groups import Entry, Group, Probe
+from salva.suites.cfworld.official_questions import read_criteria
+from salva.suites.cfworld.suite import CfWorld, CfWorldOptions
+
+DATA = os.environ.get("SALVA_TEST_DATA", "")
+needs_data = pytest.mark.skipif(not DATA, reason="SALVA_TEST_DATA is not set: no CF-World files to read")
+
+
+def write(path: Path, content: Json) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content), encoding="utf-8")
+
+
+def asked(source: str, level: str, kind: str = "Assessment Point", **more: Json) -> dict[str, Json]:
+    return {
+        "source_id": source,
+        "prompt_level": level,
+        "question_type": kind,
+        "question": f"{kind} of {level}?",
+        "evaluation_criteria": "1.0 - yes. 0.5 - partly. 0.0 - no.",
+        "weight": 15,
+        **more,
+    }
+
+
+def row(name: str, **more: Json) -> dict[str, Json]:
+    levels: dict[str, Json] = {f"prompt_l{i}": f"Draw {name} {i}." for i in (1, 2, 3)}
+    return {"id": name, "category": "Light", "ap_l1": "a", "ap_l2": "b", "ap_l3": "c", **levels, **more}
+
+
+def kinds(entries: list[Entry]) -> Counter[str]:
+    return Counter(finding.kind for entry in entries for finding in entry.findings)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write(
+        tmp_path / "prompt" / "physics" / "Optics.json",
+        [
+            row("0"),
+            row("1", category=" Light ", ap_l3=None, ap_3="typed"),
+            row("2", category="Réflexion", ap_l2=None, ap_l3=None),
+            row("3", category=None, ap_l3=None, prompt_l1="Draw 0 1.", prompt_l2=" Draw 3 2.", prompt_l3=""),
+            row("3"),
+            "no object",
+        ],
+    )
+    levels = ("l1", "l2", "l3")
+    questions: list[Json] = [asked("0", level) for level in levels]
+    questions += [asked("1", "l1", "Visual Integrity", weight=3), asked("1", "l1", "Visual Integrity", weight=3)]
+    questions += [asked("1", "l1", "Mood", weight="heavy"), asked("1", "l2", weight=40), asked("9", "l1")]
+    questions += [asked("2", level, question="same?") for level in ("l2", "l3")]
+    questions += [asked("2", "l1", evaluation_criteria="1 = yes. 0 = no."), asked("3", "l1", evaluation_criteria="yes")]
+    write(tmp_path / "eval_questions" / "Optics_gemini.json", questions)
+    write(tmp_path / "prompt_ablation" / "de-norm" / "Optics.json", [{"id": "0", "prompt_l2": "Draw what shines."}])
+    pairs: list[Json] = [
+        {"id": 93, "A": "Otter", "B": " Dome", "prompt": "An otter under a dome.", "category": "unusual"}
+    ]
+    pairs += [{"id": "93_factual", "A": "Otter", "B": "River", "prompt": "An otter in a river.", "category": "factual"}]
+    pairs += [{"id": 94, "A": "Cat", "B": "Moon", "prompt": "A cat on the moon.", "category": "unusual"}]
+    write(tmp_path / "prompt_ablation" / "attribute_decouple.json", pairs)
+    rules: list[Json] = [{"rule_id": 0, "id": 0, "category": "original", "prompt": "Draw an arrow.", "ap": "down"}]
+    rules += [{"rule_id": 0, "id": 1, "category": "cf", "prompt": "Draw an arrow, upside down.", "ap": "up"}]
+    write(tmp_path / "prompt_ablation" / "rule_decouple.json", rules)
+    write(tmp_path / "croissant.json", {"name": "CF-World"})
+    (tmp_path / "broken.json").write_text("[{", encoding="utf-8")
+    return tmp_path
+
+
+def test_every_gap_is_named_by_kind(folder: Path) -> None:
+    found = kinds(read_files([str(folder)]))
+    assert set(found) == set(KINDS)
+    assert found["misspelt-key"] == 1
+    assert found["no-questions"] == 3, "l3 of 1, l2 and l3 of 3"
+    assert found["unknown-file"] == 3, "a list with something odd in it, a file of metadata, a broken one"
+    assert found["several-integrity"] == 1
+    assert found["repeated-prompt"] == 2
+    assert found["padded-text"] == 2
+
+
+def test_levels_without_questions_are_not_painted(folder: Path) -> None:
+    suite = CfWorld(CfWorldOptions(path=(str(folder),)))
+    roles = {case.labels["id"]: [prompt.role for prompt in case.prompts] for case in suite.cases("full")}
+    assert roles == {"0": ["l1", "l2", "l3"], "1": ["l1", "l2"], "2": ["l1", "l2", "l3"], "3": ["l1"]}
+
+
+def test_parts_of_the_files_are_parts_of_the_suite(folder: Path) -> None:
+    def roles(part: str) -> list[list[str]]:
+        suite = CfWorld(CfWorldOptions(path=(str(folder),), part=part))
+        return [[prompt.role for prompt in case.prompts] for case in suite.cases("full")]
+
+    assert roles("rule") == [["fact1", "cf1"]]
+    assert roles("attribute") == [["fact1", "cf1"]], "a pair that lacks its counterpart is not painted"
+    assert roles("denorm") == [["l1", "l2", "l3", "denorm"]]
+    (case,) = CfWorld(CfWorldOptions(path=(str(folder),), part="denorm")).cases("full")
+    assert case.prompt("denorm").questions == case.prompt("l2").questions
+
+
+@pytest.mark.parametrize(
+    ("text", "steps"),
+    [
+        ("1.0 = Sharp. 0.0 = Blurry, 0.3 m wide.", {1.0: "Sharp.", 0.0: "Blurry, 0.3 m wide."}),
+        ("1.0 – all – of it. 0.5 – half. 0.0 – none.", {1.0: "all – of it.", 0.5: "half.", 0.0: "none."}),
+        ("1: yes; 0.5: partly; 0: no", {1.0: "yes", 0.5: "partly", 0.0: "no"}),
+        ("yes or no", {1.0: "yes or no"}),
+        ("", {}),
+    ],
+)
+def test_criteria_are_read_step_by_step(text: str, steps: dict[float, str]) -> None:
+    assert dict(read_criteria(text, "here")[0]) == steps
+
+
+def test_a_folder_without_groups_is_refused(tmp_path: Path) -> None:
+    write(tmp_path / "other.json", [{"name": "x"}])
+    with pytest.raises(UsageError, match="no group of CF-World"):
+        read_files([str(tmp_path)])
+    with pytest.raises(UsageError, match="no file or folder"):
+        read_files([str(tmp_path / "gone")])
+
+
+@needs_data
+def test_the_published_files_are_read_whole() -> None:
+    entries = read_files([str(Path(DATA) / "cfworld")])
+    groups = [entry for entry in entries if isinstance(entry, Group)]
+    probes = [entry for entry in entries if isinstance(entry, Probe)]
+    assert Counter(group.discipline for group in groups) == {"Optics": 102, "Geography": 26, "Sociology": 22}
+    assert Counter(probe.part for probe in probes) == {"rule": 33, "attribute": 113}
+    assert sum(len(p.factual) + len(p.counterfactual) for p in probes if p.part == "rule") == 198
+    found = kinds(entries)
+    assert found["no-questions"] == 8, "Geography 0 to 3 have none for L2 and L3"
+    assert found["point-of-another-level"] == 150
+    assert found["copied-questions"] == 146
+    assert found["question-from-point"] == 198
+    assert found["suffixed-id"] == 113
+    assert found["no-half-step"] == 744
+    assert found["count-differs"] == 2, "groups and pairs"
+    assert {q.weight for g in groups for q in g.l1.questions} == {3.0, 15.0, 8.0}
+    assert not found["unread-criteria"]
+    assert not found["odd-kind"]

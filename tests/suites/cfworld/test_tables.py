@@ -1,0 +1,135 @@
+"""CF-World's tables from the scores of verdicts: ratios of means, groups without a score, and garbage."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Mapping, Sequence
+
+import pytest
+from suites.cfworld.graded import group
+
+from salva.core.case import Case
+from salva.core.judged import Judged, Judgements
+from salva.core.options import NoOptions
+from salva.core.protocols import Measured
+from salva.core.table import Cell, Table
+from salva.core.verdict import Outcome, Verdict
+from salva.suites.cfworld.tables import CfWorldTables
+
+
+def verdict(case: Case, scores: Mapping[str, float], judge: str = "judge", outcome: str = "HOLDS") -> Verdict:
+    return Verdict(
+        case_id=case.case_id,
+        repeat=0,
+        arm="pair",
+        model="m",
+        relation=case.relation,
+        observers=(judge,),
+        outcome=Outcome(outcome),
+        scores=dict(scores),
+        images={"l1": f"{case.case_id}-1"},
+        reason="x" if outcome in ("FAILED", "INCONCLUSIVE") else "",
+    )
+
+
+def gated(l1: float, l2: float, l3: float) -> dict[str, float]:
+    is_open = l1 >= 0.5
+    raw = {"s_l1": l1, "s_l2": l2, "s_l3": l3}
+    return {**raw, "gated_l2": l2 if is_open else 0.0, "gated_l3": l3 if is_open else 0.0}
+
+
+def measured(scores: Sequence[Mapping[str, float]], group_name: str = "", outcome: str = "HOLDS") -> Measured:
+    cases = [group(f"g{i}", discipline="optics" if i % 2 else "geography") for i in range(len(scores))]
+    pairs = tuple(
+        Judged(case, verdict(case, given, outcome=outcome)) for case, given in zip(cases, scores, strict=True)
+    )
+    return CfWorldTables(NoOptions()).measure(Judgements(cases=tuple(cases), pairs=pairs, group=group_name))
+
+
+def table(result: Measured, name: str) -> Table:
+    return next(t for t in result.tables if t.name.startswith(name))
+
+
+def cells(result: Measured, name: str) -> list[dict[str, Cell]]:
+    found = table(result, name)
+    return [dict(zip(found.columns, row, strict=True)) for row in found.rows]
+
+
+def test_ratios_are_of_means_over_groups_scored_at_both_levels() -> None:
+    scores = [gated(0.9, 0.6, 0.3), gated(0.4, 0.9, 0.9), gated(0.8, 0.2, 0.1)]
+    numbers = measured([*scores, {"s_l1": 1.0}, {"s_l1": 0.9, "s_l2": 0.5, "gated_l2": 0.5}]).numbers
+    l1, l2 = (0.9 + 0.4 + 0.8 + 0.9) / 4, (0.6 + 0.0 + 0.2 + 0.5) / 4
+    assert numbers["prr"] == pytest.approx(l2 / math.sqrt(l1)), "a group scored at L1 alone is left out"
+    assert numbers["rrr"] == pytest.approx((0.4 / 3) / math.sqrt(0.8 / 3)), "one without L3 is left out here"
+    assert (numbers["n_prr"], numbers["n_rrr"]) == (4.0, 3.0)
+
+
+def test_what_failed_counts_as_far_as_it_was_seen() -> None:
+    seen = {"s_l1": 1.0, "s_l2": 1.0, "gated_l2": 1.0, "missing_l3": 1.0}
+    result = measured([seen] * 3, outcome="FAILED")
+    assert result.numbers["prr"] == 1.0
+    assert result.numbers["rrr"] is None
+    (missing,) = cells(result, "without a score")
+    assert (missing["level"], missing["n"], missing["of"]) == ("l3", 3, 3)
+
+
+def test_over_a_mean_of_zero_there_is_no_ratio_and_a_reason() -> None:
+    result = measured([gated(0.9, 0.0, 0.0)] * 6)
+    assert result.numbers["prr"] == 0.0
+    assert result.numbers["rrr"] is None
+    assert "the mean it is divided by is 0" in next(f.note for f in result.key_figures if f.title == "RRR")
+
+
+def test_the_interval_draws_groups() -> None:
+    rng = random.Random(1)
+    result = measured([gated(0.6 + 0.4 * rng.random(), rng.random(), rng.random()) for _ in range(60)])
+    low, value, high = (result.numbers[name] for name in ("prr_from", "prr", "prr_to"))
+    assert low is not None
+    assert value is not None
+    assert high is not None
+    assert low < value < high
+    assert measured([gated(0.9, 0.5, 0.5)] * 4).numbers["prr_from"] is None, "four groups are too few to draw from"
+
+
+def test_the_gate_is_shown_with_its_neighbours() -> None:
+    result = measured([gated(0.45, 1.0, 1.0), gated(0.55, 1.0, 1.0), gated(0.9, 1.0, 1.0), gated(0.1, 1.0, 1.0)])
+    rows = {row["gate_at"]: row for row in cells(result, "the gate")}
+    assert (rows[0.5]["n_open"], rows[0.5]["n_shut"], rows[0.5]["n_near"]) == (2, 2, 2)
+    assert rows[0.375]["n_open"] == 3
+    assert isinstance(rows[0.0]["PRR"], float)
+    assert isinstance(rows[0.625]["PRR"], float)
+    assert rows[0.0]["PRR"] > rows[0.625]["PRR"]
+    near = cells(result, "groups close to the gate")
+    assert {(row["group"], row["gate"]) for row in near} == {("g0", "shut"), ("g1", "open")}
+
+
+def test_levels_are_compared_within_groups() -> None:
+    rows = {row["levels"]: row for row in cells(measured([gated(0.9, 0.5, 0.5)] * 8), "levels within groups")}
+    assert rows["l1 against l2"]["first higher"] == 8
+    assert rows["l1 against l2"]["p"] == pytest.approx(2 / 2**8)
+    assert (rows["l2 against l3"]["equal"], rows["l2 against l3"]["p"]) == (8, None)
+
+
+def test_a_judge_that_gives_everything_the_same_says_nothing_for_the_model() -> None:
+    """PRR 1 from a judge that always says 1 is what the canary is for; here the flips and the equal levels show it."""
+    rows = cells(measured([gated(1.0, 1.0, 1.0)] * 8), "levels within groups")
+    assert all(row["equal"] == 8 for row in rows)
+    zero = measured([gated(0.0, 0.0, 0.0)] * 8)
+    assert zero.numbers["prr"] is None
+    assert cells(zero, "the gate")[2]["n_open"] == 0
+
+
+def test_denominalisation_is_under_one_gate_and_as_published() -> None:
+    scores = [{**gated(0.9, 0.4, 0.4), "s_denorm": 0.5, "gated_denorm": 0.5} for _ in range(5)]
+    scores += [{**gated(0.2, 0.4, 0.4), "s_denorm": 0.5, "gated_denorm": 0.0} for _ in range(5)]
+    rows = {row["gate"]: row for row in cells(measured(scores), "de-nominalisation")}
+    assert rows["none"]["gain"] == pytest.approx(0.1)
+    assert rows["one for both"]["gain"] == pytest.approx(0.05)
+    assert rows["L2 alone, as published"]["gain"] == pytest.approx(0.3), "what the gate takes from L2 alone is no gain"
+
+
+def test_models_are_named_with_their_group() -> None:
+    (row,) = cells(measured([gated(0.9, 0.5, 0.5)] * 3, "open"), "models and judges")
+    assert (row["model"], row["group"]) == ("m", "open")
+    assert table(measured([gated(0.9, 0.5, 0.5)]), "models and judges").averaged_by == "group"
