@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -67,3 +69,18 @@ def test_no_prompt_equals_or_nearly_equals_a_published_one(foreign_data: Path) -
         prompt for prompt, stems in ours.items() if any(likeness(stems, other) >= NEARLY_EQUAL for other in published)
     ]
     assert near == []
+
+
+def test_the_croissant_file_describes_these_very_files() -> None:
+    """The validator itself is too heavy for a dependency; what goes stale is the checksums."""
+    root = Path(__file__).parents[3]
+    done = subprocess.run(
+        [sys.executable, str(root / "tools/croissant.py"), "--check"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    described = json.loads((root / "src/salva/suites/cfworld/starter/croissant.json").read_text(encoding="utf-8"))
+    assert {file["name"] for file in described["distribution"]} == {
+        *(f"{discipline}.jsonl" for discipline in DISCIPLINES),
+        "rules.jsonl",
+        "attributes.jsonl",
+    }
