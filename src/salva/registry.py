@@ -220,8 +220,11 @@ def pair_scorings() -> dict[str, PairScoring]:
     return {name: scoring for name, scoring in scorings.items() if scoring is not None}
 
 
-def bind(spec: ComponentSpec) -> Binding:
-    """Find a component and parse its options; weights are pinned but not loaded."""
+def bind(spec: ComponentSpec, *, is_foreign: bool = False) -> Binding:
+    """Find a component and parse its options; weights are pinned but not loaded.
+
+    is_foreign: nothing is opened to pin them, since a run names it and nobody here.
+    """
     component = load(spec.role, spec.name)
     options_class = options_of(component)
     given = dict(spec.options)
@@ -234,7 +237,8 @@ def bind(spec: ComponentSpec) -> Binding:
         raise UsageError(f"the {spec.role} {spec.name!r} needs something after a slash: {spec.name}/<{target}>")
     options = parse_options(options_class, given, spec.role)
     binding = Binding(role=spec.role, label=spec.label, component=component, options=options, group=spec.group)
-    return _pinned(replace(binding, typed=spec.typed if spec.alias else ""))
+    binding = replace(binding, typed=spec.typed if spec.alias else "", is_foreign=is_foreign)
+    return binding if is_foreign else _pinned(binding)
 
 
 def colourist() -> Binding:
@@ -247,7 +251,8 @@ def colourist() -> Binding:
 def rebind(binding: Binding, changes: Mapping[str, str]) -> Binding:
     """The same component with some options changed."""
     options = parse_options(type(binding.options), changes, binding.role, binding.options)
-    return _pinned(replace(binding, options=options))
+    changed = replace(binding, options=options)
+    return changed if binding.is_foreign else _pinned(changed)
 
 
 def _pinned(binding: Binding) -> Binding:

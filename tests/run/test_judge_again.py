@@ -45,7 +45,8 @@ def test_each_component_keeps_its_own_options() -> None:
 
 
 def test_a_change_reaches_whoever_knows_it_and_a_relation_judged_for_the_first_time_follows_the_settings() -> None:
-    spec = changed_spec(ASKED, Changes(settings={"judge.attempts": "2", "detector.threshold": "0.5"}))
+    judges = ("google/x", "openai/x")
+    spec = changed_spec(ASKED, Changes(judges=judges, settings={"judge.attempts": "2", "detector.threshold": "0.5"}))
     assert {judge.options.attempts for judge in spec.judges} == {2}
     assert options(spec, "detector")["pocket"].threshold == 0.3, "looks are found under what they were made with"
     assert options(spec, "relation")["truth"].threshold == 0.5

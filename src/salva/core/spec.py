@@ -61,6 +61,8 @@ class Binding:
     """Where its answers come from, or the user's label for that; empty for what works here."""
     goes_by: Mapping[str, Json] | None = None
     """The identity its work is stored under in this run, where that is from before addresses were part of it."""
+    is_foreign: bool = False
+    """Whether a run names it that nobody here named it for: what it said is looked up, and it is never built."""
 
     @property
     def about(self) -> About:

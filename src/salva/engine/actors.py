@@ -55,6 +55,11 @@ class Actor:
             identity=component.identity,
         )
 
+    @property
+    def may_be_asked(self) -> bool:
+        """Whether it may be put to work, and not only looked up."""
+        return self.binding is not None and not self.binding.is_foreign
+
     def stored(self) -> StoredComponent:
         """How the store remembers it."""
         return StoredComponent(

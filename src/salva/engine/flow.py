@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from queue import Empty
 from typing import cast
@@ -81,6 +81,11 @@ class Flow:
         self._vouch = vouch
         self._newcomers: dict[str, Actor | None] = {}
         """Whoever is about to look for the first time, by component id; None for those who have been vouched for."""
+
+    @property
+    def unasked(self) -> Mapping[str, int]:
+        """How many looks were left out because whoever could make them may not be asked."""
+        return self._looks.unasked
 
     def run(self, units: Iterator[Unit]) -> None:
         """Work until every unit has its verdicts; whatever ends it before, what was answered is stored first."""

@@ -6,7 +6,7 @@ picture are here. Belongs to the flow's one thread.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Mapping
 from typing import cast
 
@@ -16,7 +16,7 @@ from salva.core.protocols import LookRequest, Query
 from salva.engine.actors import Actor
 from salva.engine.cast import Perceivers, with_needs
 from salva.engine.desk import Desk
-from salva.engine.units import Asker, LookJob, PutOff
+from salva.engine.units import PUT_OFF, Asker, LookJob, PutOff
 from salva.judging.waves import Missing
 from salva.store.records import Status
 from salva.store.sqlite import RunStore
@@ -29,6 +29,8 @@ class Looks:
         self.desk = Desk()
         self.changed: deque[LookJob] = deque()
         """Looks that are new, or whose picture or answers have come: they may be ready now."""
+        self.unasked: Counter[str] = Counter()
+        """Looks that only somebody could make who may not be asked, by who it is."""
         self._store, self._retry_refused = store, retry_refused
         self._under_way: dict[str, LookJob] = {}
 
@@ -54,6 +56,9 @@ class Looks:
             job.outcome = observation
         elif status is Status.REFUSED and not self._retry_refused:
             job.outcome = Missing(reason=error, is_final=True)
+        elif not actor.may_be_asked:
+            self.unasked[f"{actor.role} {actor.label}"] += 1
+            job.outcome = Missing(reason=error) if status is Status.FAILED else PUT_OFF
         else:
             job.failed_before = error if status is Status.FAILED else None
             self._under_way[key] = job

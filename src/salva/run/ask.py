@@ -99,15 +99,19 @@ def by_published_rule(ask: Ask) -> tuple[Ask, str]:
     return same, " ".join(flags)
 
 
-def make_spec(ask: Ask, made: Asked | None = None) -> RunSpec:
-    """Bind every component of an ask; one that a run was made with has the options it had, unless others are set."""
+def make_spec(ask: Ask, made: Asked | None = None, foreign: Collection[tuple[str, str]] = ()) -> RunSpec:
+    """Bind every component of an ask; one that a run was made with has the options it had, unless others are set.
+
+    foreign: role and name of those that only the run names, and that are not to be put to work.
+    """
     by_role = settings_by_role(ask.settings, ask.names())
     kept = _options_of(made) if made else {}
     if ask.reading:
         by_role["relation"].setdefault("reading", ask.reading)
     if ask.repeats < 1:
         raise UsageError(f"--repeats is {ask.repeats}; it must be 1 or more")
-    suite = bind(component_spec("suite", ask.suite, {**kept.get(("suite", ask.suite), {}), **by_role["suite"]}))
+    told = {**kept.get(("suite", ask.suite), {}), **by_role["suite"]}
+    suite = bind(component_spec("suite", ask.suite, told), is_foreign=("suite", ask.suite) in foreign)
     _check_size(suite, ask.size)
     chosen = {**DEFAULTS, **suite.about.defaults}
     notes: list[str] = []
@@ -118,7 +122,7 @@ def make_spec(ask: Ask, made: Asked | None = None) -> RunSpec:
         if not named and by_role[role]:
             option = next(iter(by_role[role]))
             raise UsageError(f"{role}.{option} is set, but this run has no {role}; name one with --{role}")
-        return bind_each(role, named, by_role[role], kept, by_role)
+        return bind_each(role, named, by_role[role], kept, by_role, foreign)
 
     def one(role: str, text: str) -> Binding | None:
         return next(iter(some(role, (text,) if text else ())), None)
@@ -213,6 +217,7 @@ def bind_each(
     options: Mapping[str, str],
     kept: Kept | None = None,
     by_name: Mapping[str, Mapping[str, str]] | None = None,
+    foreign: Collection[tuple[str, str]] = (),
 ) -> tuple[Binding, ...]:
     """Every named component of a role; where there are several, each gets the options it knows.
 
@@ -226,7 +231,8 @@ def bind_each(
     bindings = []
     for text in texts:
         spec = component_spec(role, text, _own(role, text, options, names_of[text], kept or {}))
-        bindings.append(bind(_with_its_own(spec, (by_name or {}).get(spec.alias, {}), names_of[text])))
+        spec = _with_its_own(spec, (by_name or {}).get(spec.alias, {}), names_of[text])
+        bindings.append(bind(spec, is_foreign=(role, text) in foreign))
     return tuple(bindings)
 
 

@@ -7,15 +7,16 @@ those of the others. A relation with other options judges everything anew: a run
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from salva.core.asked import SCHEMA, Asked, Judged, RunFile
 from salva.core.fingerprint import Json
+from salva.core.options import as_typed
 from salva.core.protocols import Executor
-from salva.core.spec import RunSpec
+from salva.core.spec import Binding, RunSpec
 from salva.core.verdict import observers_text
 from salva.engine.actors import Actor
 from salva.engine.cast import Cast
@@ -26,6 +27,7 @@ from salva.run.ask import ask_again, check_threshold, make_spec
 from salva.run.canary import Canary
 from salva.run.ledger import keep_rules, stored_count
 from salva.run.pipeline import flow_through, open_executor
+from salva.run.reach import reached_by, reached_options
 from salva.run.summary import RunSummary
 from salva.run.vocabulary import keep_names, known_names
 from salva.store.records import GATE
@@ -58,7 +60,7 @@ def judge_again(
             f"{str(directory)!r} was imported: it has verdicts and no pictures, so nothing can be judged again"
         )
     asked = content.asked
-    spec = changes if isinstance(changes, RunSpec) else changed_spec(asked, changes)
+    spec = changes if isinstance(changes, RunSpec) else _remembered(changed_spec(asked, changes), content)
     for note in spec.notes:
         progress.note(note)
     with closing(open_executor(executor)) as workplace, open_run(directory, "write") as store:
@@ -81,7 +83,9 @@ def judge_again(
         keep_rules(store, spec.relations)
         summary = flow_through(store, cast_, workplace, progress, counted, may_paint=False, vouch=vouch)
         _write_down(store, content, spec, _leading(store, cast_))
-    if summary.n_unpainted:
+    for line in _unasked(directory, asked, summary):
+        progress.note(line)
+    if summary.n_unpainted and not summary.unasked:
         progress.note(f"{summary.n_unpainted} cases are not painted yet; finish the run with its own command")
     for label in sorted(set(labels.values())):
         progress.note(f"what {label!r} has to say stands beside the verdicts that were there")
@@ -99,7 +103,7 @@ def _check_floor(store: RunStore, spec: RunSpec, cast_: Cast) -> None:
 
 def changed_spec(asked: Asked, changes: Changes) -> RunSpec:
     """The specification a run was asked with, and the changes in it, bound anew."""
-    ask = ask_again(asked)
+    ask, foreign = ask_again(asked), _foreign(asked, changes)
     reading = {} if changes.reading is None else {"relation.reading": changes.reading}
     return make_spec(
         replace(
@@ -111,7 +115,65 @@ def changed_spec(asked: Asked, changes: Changes) -> RunSpec:
             settings={**ask.settings, **reading, **changes.settings},
         ),
         asked,
+        foreign,
     )
+
+
+def _foreign(asked: Asked, changes: Changes) -> set[tuple[str, str]]:
+    """Role and name of whoever run.json alone names and who would reach outside; UsageError where that would be needed.
+
+    A run directory is data. What it names is contacted, opened or run for nobody who does not name it again.
+    """
+    named = {
+        ("detector", changes.detector),
+        ("reader", changes.reader),
+        *(("judge", judge) for judge in changes.judges),
+    }
+    foreign = {("suite", asked.suite.name), *(("model", model.spelled) for model in asked.models)}
+    for part in (*asked.observers, *asked.relations):
+        unnamed = [option for option in reached_options(part) if f"{part.prefix}.{option}" not in changes.settings]
+        if (part.role == "relation" or (part.role, part.spelled) in named) and unnamed:
+            value = as_typed(part.options.get(unnamed[0]))
+            raise UsageError(
+                f"run.json names {part.prefix}.{unnamed[0]} {value!r} for the {part.role} {part.name!r}, and this "
+                f"command does not: nothing was opened or contacted. If you trust it, name it again with "
+                f"--set {part.prefix}.{unnamed[0]}={value}"
+            )
+        if part.role == "relation" or (part.role, part.spelled) in named or not reached_by(part):
+            continue
+        if others := [key for key in changes.settings if key.startswith(f"{part.prefix}.")]:
+            raise UsageError(
+                f"--set {others[0]} is about the {part.role} {part.name!r}, which only run.json names; name it again "
+                f"with --{part.role} {part.spelled}"
+            )
+        foreign.add((part.role, part.spelled))
+    return foreign
+
+
+def _remembered(spec: RunSpec, content: RunFile) -> RunSpec:
+    """The same with the keys that those have in this run who are only looked up."""
+    stored = {(part.role, part.label or part.identity.get("name")): part.identity for part in content.components}
+
+    def known(binding: Binding) -> Binding:
+        identity = stored.get((binding.role, binding.label))
+        return replace(binding, goes_by=identity) if binding.is_foreign and identity is not None else binding
+
+    return spec.with_each(known)
+
+
+def _unasked(directory: Path, asked: Asked, summary: RunSummary) -> Iterator[str]:
+    """Who was not asked, what would have been contacted, and the words that have it asked."""
+    for part in asked.observers:
+        n_looks = summary.unasked.get(f"{part.role} {part.name}", 0)
+        if n_looks:
+            settings = [
+                f" --set {part.prefix}.{option}={as_typed(part.options[option])}" for option in reached_options(part)
+            ]
+            yield (
+                f"the {part.role} {part.name!r} was not asked {n_looks} times: run.json names it and this command does "
+                f"not, and it would have reached for {', '.join(reached_by(part))}. If you trust it: salva judge "
+                f"{directory} --{part.role} {part.spelled}{''.join(settings)}"
+            )
 
 
 def _told_apart(spec: RunSpec, first: Asked) -> dict[tuple[str, str], str]:

@@ -176,5 +176,6 @@ def _summary(flow: Flow, budget: Budget) -> RunSummary:
         n_retryable=counts["retryable"],
         n_refused=counts["settled"],
         cost_usd=budget.spent_usd,
+        unasked=dict(flow.unasked),
         limit_reached=budget.reached() if counts["put_off"] else "",
     )

@@ -11,10 +11,23 @@ import dataclasses
 from salva.core.about import about_of, options_of
 from salva.core.asked import AskedComponent
 from salva.core.fingerprint import Json
-from salva.core.options import as_typed, target_field
+from salva.core.options import as_typed, default_options, fields_of, target_field
 from salva.registry import load
 
 _OURS = "salva."
+
+
+def reached_options(asked: AskedComponent) -> list[str]:
+    """The options besides its name with which a run sends a component outside."""
+    options_class = options_of(load(asked.role, (asked.typed or asked.name).partition("/")[0]))
+    fields = fields_of(options_class)
+    return [
+        name
+        for name, value in asked.options.items()
+        if name in fields
+        and fields[name].metadata.get("reaches") in ("file", "endpoint")
+        and as_typed(value) not in ("", "none", as_typed(default_options(options_class).get(name)))
+    ]
 
 
 def reached_by(asked: AskedComponent) -> list[str]:

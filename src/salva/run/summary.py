@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from salva.core.verdict import Outcome
 
@@ -32,6 +32,9 @@ class RunSummary:
     """What the components say their work cost now."""
     limit_reached: str = ""
     """The limit that ended the run early, in words; empty when none did."""
+
+    unasked: Mapping[str, int] = field(default_factory=dict)
+    """Looks left out because run.json alone names whoever could make them; by role and name."""
 
     @property
     def is_complete(self) -> bool:

@@ -32,6 +32,8 @@ def known_names(detector: Binding | None, store: RunStore | None = None) -> froz
         remembered = remembered_names(store).get(component_id, [])
         if remembered or any(component.component_id == component_id for component in store.components()):
             return frozenset(map(str, remembered)) or None
+    if detector.is_foreign:
+        return None
     built = build(detector)
     try:
         return frozenset(habits_of(built).names) or None
