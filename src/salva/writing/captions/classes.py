@@ -44,13 +44,13 @@ _SAME_THINGS = {
     "motorcycle": "motorbike motor-cycle",
     "racket": "racquet",
     "phone": "cellphone telephone smartphone",
-    "tv": "television tvs",
+    "tv": "television t.v",
     "couch": "sofa",
     "cat": "kitten kitty",
     "dog": "puppy pup doggy",
     "horse": "pony",
     "donut": "doughnut",
-    "boat": "sailboat sailboats",
+    "boat": "sailboat",
     "car": "automobile auto",
     "train": "locomotive",
     "turtle": "tortoise",
@@ -58,12 +58,12 @@ _SAME_THINGS = {
     "house": "home",
     "ball": "football",
     "cup": "mug",
-    "child": "toddler infant youngster",
+    "child": "toddler youngster",
     "man": "gentleman male",
     "woman": "female",
     "guy": "dude",
-    "person": "human people",
-    "kid": "kids",
+    "baby": "infant",
+    "person": "human people individual",
     "girl": "gal",
     "jeans": "jean",
     "pants": "pant trousers",
@@ -73,13 +73,8 @@ _SAME_THINGS = {
     "refrigerator": "fridge",
     "stove": "oven",
     "rock": "stone boulder",
-    "fruit": "fruits",
-    "sneaker": "trainer",
-    "photo": "picture photograph image",
-    "sandwich": "sub",
     "hot dog": "hotdog",
     "teddy bear": "teddy",
-    "picture": "painting",
     "ocean": "sea",
     "hill": "hillside",
     "mountain": "mountainside",
@@ -87,6 +82,7 @@ _SAME_THINGS = {
     "store": "shop",
     "luggage": "baggage",
     "bunny": "rabbit",
+    "bathroom": "restroom washroom",
 }
 _ENTITY = {word: name for name, words in _SAME_THINGS.items() for word in words.split()}
 _PERSONS = words(
@@ -111,8 +107,7 @@ _PREDICATE = {
     "on top of": "on",
     "underneath": "under",
     "beneath": "under",
-    "left of": "left of",
-    "right of": "right of",
+    "below": "under",
     "into": "in",
     "inside": "in",
     "inside of": "in",
@@ -121,7 +116,8 @@ _PREDICATE = {
     "wears": "wearing",
     "dressed in": "wearing",
     "having": "has",
-    "holds": "holding",
+    "gripping": "holding",
+    "grasping": "holding",
     "full of": "filled with",
 }
 _FOR_PAPER = {
@@ -165,14 +161,17 @@ class Classes:
         return name in VG_THINGS
 
 
+def is_person(name: str) -> bool:
+    """Whether a noun names somebody."""
+    return name in _PERSONS
+
+
 @lru_cache(maxsize=65_536)
 def _entity(name: str, kind: str, hypernyms: Hypernyms | None) -> str:
     name = _ENTITY.get(name, name)
-    is_person = name in _PERSONS
-    if hypernyms is not None and name not in VG_THINGS and not is_person:
+    if hypernyms is not None and name not in VG_THINGS and not is_person(name):
         name = hypernyms.nearest(name, VG_THINGS) or name
-        is_person = name in _PERSONS
-    if kind == "paper" and is_person:
+    if kind == "paper" and is_person(name):
         return "person"
     return {"men": "man", "people": "person", "plane": "airplane"}.get(name, name)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from salva.core.mutation import Pool
 from salva.logic.nouns import counts_in_pairs
 from salva.writing.captions.classes import Classes
+from salva.writing.captions.kinds import can_be_asked_for, kind_of
 from salva.writing.captions.reading import AND, Reading
 from salva.writing.captions.wordlists import words
 
@@ -31,7 +32,6 @@ _PARTS = words(
     reflection edge corner object item thing stuff way view people men
     """
 )
-_NO_ADDITION = frozenset(("of", "and", "to", "from", "for", "like", "as", "has", "says", "part of", "belonging to"))
 
 
 @dataclass(slots=True)
@@ -42,8 +42,8 @@ class Corpus:
     """Role to the classes that stand in it."""
     together: Counter[tuple[str, str]] = field(default_factory=Counter)
     """A class and a predicate it stands with, at either end."""
-    said: dict[str, Counter[tuple[str, str]]] = field(default_factory=dict)
-    """Class to the predicates and objects it is the subject of."""
+    seen: dict[tuple[str, str], Counter[str]] = field(default_factory=dict)
+    """Kind of subject and predicate to the objects they are said with."""
     n_captions: int = 0
 
     def add(self, reading: Reading, pool: Pool, classes: Classes) -> None:
@@ -54,14 +54,17 @@ class Corpus:
         for triple in pool.triples:
             self.together[triple.subject, triple.predicate] += 1
             self.together[triple.object, triple.predicate] += 1
-            if triple.predicate not in _NO_ADDITION and is_sayable(triple.object):
-                said = self.said.setdefault(triple.subject, Counter())
-                said[triple.predicate, triple.object] += 1
+            self.seen.setdefault((kind_of(triple.subject), triple.predicate), Counter())[triple.object] += 1
 
 
 def is_sayable(name: str) -> bool:
     """Whether "a" and a class make English and name a whole thing: not a snow, a scissors or an ear."""
-    return name not in _UNCOUNTED and name not in _PARTS and not counts_in_pairs(name) and not name.endswith("ing")
+    return name not in _UNCOUNTED and name not in _PARTS and not counts_in_pairs(name)
+
+
+def can_come_in(name: str) -> bool:
+    """Whether an operator may put a class into a caption: it is sayable, and detectors know it by name."""
+    return is_sayable(name) and can_be_asked_for(name)
 
 
 def predicates_of(pool: Pool, name: str) -> tuple[str, ...]:

@@ -13,17 +13,23 @@ from dataclasses import dataclass
 
 from salva.core.mutation import Pool, Triple
 from salva.writing.captions.classes import Classes
+from salva.writing.captions.kinds import ALIVE, THING, kind_of
 from salva.writing.captions.reading import Reading
-from salva.writing.mutation.corpus import is_sayable, predicates_of
+from salva.writing.mutation.corpus import can_come_in, is_sayable, predicates_of
 from salva.writing.mutation.density import Density, draw
 from salva.writing.mutation.synonyms import reworded
-from salva.writing.mutation.text import with_addition, with_other_noun, without
+from salva.writing.mutation.text import with_addition, with_other_noun, with_sentence, without
 
 EC, ER_R, ER_A, SS = "ec", "er-r", "er-a", "ss"
 SINGLE = (EC, ER_R, ER_A, SS)
 COMPOSED = ("ec+er-r", "ec+er-a")
 OPERATORS = (*SINGLE, *COMPOSED)
 _N_DRAWS = 12
+_ANYWHERE = ("next to", "near", "behind", "in front of", "left of", "right of", "above", "under")
+"""Predicates that go with any two things."""
+_OF_THINGS = ("with", "on")
+_OF_THE_LIVING = ("holding", "wearing", "riding", "carrying", "looking at", "eating")
+"""Predicates that go only with what the corpus says them with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,10 +62,19 @@ class Setting:
     classes: Classes
     density: Density
 
-    def standing(self, role: str) -> tuple[str, ...]:
-        """Classes that can be put where something of this role stands."""
-        counted = self.density.corpus.standing[role]
-        return tuple(name for name in counted if is_sayable(name))
+    def standing(self, role: str, predicate: str, kind: str = "") -> Mapping[str, tuple[str, ...]]:
+        """Classes that can be put where something of this role stands with a predicate, by density."""
+        names = [
+            name
+            for name in self.density.corpus.standing[role]
+            if can_come_in(name) and (not kind or kind_of(name) == kind)
+        ]
+        return self.density.by_level(f"{role} {kind}", predicate, names)
+
+    def said_of(self, kind: str, predicate: str) -> Mapping[str, tuple[str, ...]]:
+        """Classes that the corpus says with a predicate of something of a kind, by density."""
+        names = [name for name in self.density.corpus.seen.get((kind, predicate), ()) if can_come_in(name)]
+        return self.density.by_level(f"said of {kind}", predicate, names)
 
 
 def proposals(operator: str, seed: Seed, setting: Setting, rng: random.Random) -> Iterator[Proposal]:
@@ -79,20 +94,20 @@ def exchanged(
     """EC: another thing in the place of one, with the same number and in the same grammatical role."""
     names = [setting.classes.entity(mention.name) for mention in seed.reading.mentions]
     once = Counter(names)
+    # What is "of" something is made of it, or shows it, and few other things are.
+    made = {triple.subject for triple in seed.pool.triples if triple.predicate == "of"}
     targets = [
         (name, mention)
         for name, mention in zip(names, seed.reading.mentions, strict=True)
-        if once[name] == 1 and is_sayable(name) and name not in spared
+        if once[name] == 1 and is_sayable(name) and name not in spared and name not in made
     ]
     targets = [target for target in targets if predicates_of(seed.pool, target[0])] or targets
     for _ in range(_N_DRAWS if targets else 0):
         old, mention = targets[rng.randrange(len(targets))]
         predicates = predicates_of(seed.pool, old)
-        place = setting.density.by_level(
-            mention.role, predicates[0] if predicates else "", setting.standing(mention.role)
-        )
+        place = setting.standing(mention.role, predicates[0] if predicates else "", kind_of(old))
         if not place:
-            return
+            continue
         drawn = draw(place, rng)
         if drawn.name in seed.pool.entities or drawn.name in spared:
             continue
@@ -134,22 +149,29 @@ def removed(seed: Seed, setting: Setting, rng: random.Random) -> Iterator[Propos
 def added(seed: Seed, setting: Setting, rng: random.Random) -> Iterator[Proposal]:
     """ER_A: a thing that the caption does not name, put to one that it names, by a predicate of the corpus."""
     mentions = seed.reading.mentions
-    said = setting.density.corpus.said
-    anchors = [mention for mention in mentions if said.get(setting.classes.entity(mention.name))]
-    text = seed.reading.text
-    end = len(text.rstrip(" .!"))
-    for _ in range(_N_DRAWS if anchors else 0):
-        anchor = anchors[rng.randrange(len(anchors))]
-        own = said[setting.classes.entity(anchor.name)]
-        predicates = sorted({predicate for predicate, _ in own})
+    text = seed.reading.text.rstrip(" .!")
+    ends_with_thing = bool(mentions) and mentions[-1].end == len(text)
+    for _ in range(_N_DRAWS if mentions else 0):
+        anchor = mentions[-1 if ends_with_thing else rng.randrange(len(mentions))]
+        kind = kind_of(setting.classes.entity(anchor.name))
+        free = [p for p in _ANYWHERE if any(key[1] == p for key in setting.density.corpus.seen)]
+        own = (*_OF_THINGS, *(_OF_THE_LIVING if kind == ALIVE else ())) if ends_with_thing else ()
+        predicates = [*free, *(p for p in own if (kind, p) in setting.density.corpus.seen)]
+        if not predicates:
+            return
         predicate = predicates[rng.randrange(len(predicates))]
-        place = setting.density.by_level("object", predicate, setting.standing("object"))
+        place = setting.standing("object", predicate, THING) if predicate in free else setting.said_of(kind, predicate)
+        if not place:
+            continue
         drawn = draw(place, rng)
         if drawn.name in seed.pool.entities:
             continue
-        is_last = anchor is mentions[-1] and text[anchor.end : end].strip() == ""
+        if ends_with_thing:
+            changed = with_addition(seed.reading.text, predicate, drawn.name)
+        else:
+            changed = with_sentence(seed.reading.text, predicate, drawn.name, anchor)
         yield Proposal(
-            text=with_addition(text, end, predicate, drawn.name, joint="" if is_last else "and "),
+            text=changed,
             is_wanted=_one_more(seed.pool, predicate, drawn.name),
             predicates=(predicate,),
             entity=drawn.name,
@@ -160,7 +182,7 @@ def added(seed: Seed, setting: Setting, rng: random.Random) -> Iterator[Proposal
 
 def said_otherwise(seed: Seed, setting: Setting, rng: random.Random) -> Iterator[Proposal]:  # noqa: ARG001  # as the others
     """SS: one word or phrase by a synonym; the classes stay."""
-    ways = reworded(seed.reading.text)
+    ways = reworded(seed.reading)
     for text in rng.sample(ways, len(ways)):
         yield Proposal(text=text, is_wanted=_same_as(seed.pool))
 
@@ -190,6 +212,6 @@ def _one_more(seed: Pool, predicate: str, new: str) -> Callable[[Pool], bool]:
         if set(pool.entities) != {*seed.entities, new} or len(pool.triples) != len(seed.triples) + 1 or len(more) != 1:
             return False
         triple = more.pop()
-        return triple.object == new and triple.predicate == predicate
+        return new in (triple.subject, triple.object) and triple.predicate == predicate
 
     return is_wanted

@@ -1,132 +1,163 @@
 """Other words for the same: what the synonym baseline exchanges.
 
-Groups of words that fit in each other's places in a caption. Whether the classes really stay is checked by reading
-the changed caption, never assumed.
+Words that fit in each other's places in a caption. Whether the classes really stay is checked by reading the changed
+caption, never assumed.
 """
 
 from __future__ import annotations
 
 import re
 
-_GROUPS = (
-    "small little tiny",
-    "big large huge",
-    "picture photo image",
-    "next to|beside",
-    "under|underneath|beneath",
-    "on top of|atop",
-    "close to|near",
-    "near|close to",
-    "in front of|before",
-    "several|multiple|many",
-    "couple of|pair of",
-    "group of|bunch of",
-    "lots of|plenty of",
-    "a lot of|many",
-    "colorful|multicolored",
-    "beautiful|lovely",
-    "pretty|lovely",
-    "old|aged",
-    "young|youthful",
-    "empty|vacant",
-    "delicious|tasty",
-    "tall|high",
-    "wooden|timber",
-    "shiny|gleaming",
-    "bright|brilliant",
-    "dirty|filthy",
-    "crowded|packed",
-    "busy|bustling",
-    "modern|contemporary",
-    "grassy|grass-covered",
-    "snowy|snow-covered",
-    "various|assorted",
-    "different|various",
-    "gray|grey",
-    "grey|gray",
-    "airplane plane",
-    "bicycle bike",
-    "motorcycle motorbike",
-    "couch sofa",
-    "television tv",
-    "tv television",
-    "refrigerator fridge",
-    "road street",
-    "street road",
-    "cat kitty",
-    "dog puppy",
-    "donut doughnut",
-    "car automobile",
-    "boat sailboat",
-    "horse pony",
-    "house home",
-    "cup mug",
-    "train locomotive",
-    "turtle tortoise",
-    "flower tulip",
-    "ball football",
-    "phone telephone",
-    "stone rock",
-    "rock stone",
-    "luggage baggage",
-    "racket racquet",
-    "ocean sea",
-    "sea ocean",
-    "shop store",
-    "man guy",
-    "men guys",
-    "woman lady",
-    "women ladies",
-    "people persons",
-    "child kid",
-    "children kids",
-    "boy lad",
-    "girl lass",
-    "baby infant",
-    "sitting seated",
-    "holding grasping",
-    "looking gazing",
-    "walking strolling",
-    "jumping leaping",
-    "sleeping dozing",
-    "eating munching",
-    "watching observing",
-    "riding driving",
-    "displayed shown",
-    "covered blanketed",
-    "filled packed",
-    "surrounded encircled",
-    "stands is standing",
-    "sits is sitting",
-    "over above",
-    "through across",
-    "across through",
-)
-_OTHERS: dict[str, tuple[str, ...]] = {}
-for _group in _GROUPS:
-    _first, *_rest = _group.split("|") if "|" in _group else _group.split()
-    _OTHERS[_first] = (*_OTHERS.get(_first, ()), *_rest)
-_FINDER = re.compile(r"\b(" + "|".join(sorted(map(re.escape, _OTHERS), key=len, reverse=True)) + r")(s?)\b", re.I)
+from salva.logic.nouns import plural
+from salva.logic.words import article
+from salva.writing.captions.reading import Reading
+
+_PHRASES = {
+    "small": "little, tiny",
+    "little": "small",
+    "tiny": "small",
+    "big": "large",
+    "large": "big, huge",
+    "huge": "large",
+    "picture": "photo, image",
+    "photo": "picture",
+    "photograph": "photo",
+    "image": "picture",
+    "next to": "beside",
+    "beside": "next to",
+    "under": "underneath, beneath",
+    "underneath": "under",
+    "beneath": "under",
+    "below": "beneath, underneath",
+    "above": "over",
+    "to the left of": "on the left of",
+    "to the right of": "on the right of",
+    "on top of": "atop",
+    "close to": "near",
+    "near": "close to",
+    "several": "multiple, many",
+    "multiple": "several",
+    "many": "numerous",
+    "a couple of": "two",
+    "a pair of": "two",
+    "a group of": "a bunch of",
+    "a bunch of": "a group of",
+    "lots of": "plenty of",
+    "a lot of": "plenty of",
+    "colorful": "multicolored",
+    "beautiful": "lovely",
+    "empty": "vacant",
+    "delicious": "tasty",
+    "shiny": "gleaming",
+    "crowded": "packed",
+    "busy": "bustling",
+    "modern": "contemporary",
+    "snowy": "snow-covered",
+    "various": "assorted",
+    "assorted": "various",
+    "gray": "grey",
+    "grey": "gray",
+    "looking at": "gazing at",
+    "watching": "observing",
+    "walking": "strolling",
+    "jumping": "leaping",
+    "in the middle of": "in the center of",
+    "in the background": "in the distance",
+    "filled with": "full of",
+    "full of": "filled with",
+    "inside": "within",
+    "sitting on": "seated on",
+    "sitting in": "seated in",
+    "sitting at": "seated at",
+    "laying on": "lying on",
+    "topped with": "covered with",
+    "covered in": "covered with",
+    "holding": "gripping",
+    "flying": "soaring",
+    "very": "really",
+    "young": "youthful",
+    "wearing": "dressed in",
+    "as well as": "along with",
+    "decorated with": "adorned with",
+    "surrounded by": "encircled by",
+    "different": "various",
+    "outside of": "outside",
+    "on a sunny day": "on a bright day",
+}
+_NOUNS = {
+    "airplane": "plane",
+    "plane": "airplane",
+    "bicycle": "bike",
+    "bike": "bicycle",
+    "motorcycle": "motorbike",
+    "couch": "sofa",
+    "sofa": "couch",
+    "television": "tv",
+    "tv": "television",
+    "refrigerator": "fridge",
+    "road": "street",
+    "street": "road",
+    "cat": "kitty",
+    "dog": "puppy",
+    "donut": "doughnut",
+    "car": "automobile",
+    "horse": "pony",
+    "cup": "mug",
+    "train": "locomotive",
+    "turtle": "tortoise",
+    "house": "home",
+    "phone": "telephone",
+    "rock": "stone",
+    "stone": "rock",
+    "luggage": "baggage",
+    "racket": "racquet",
+    "racquet": "racket",
+    "ocean": "sea",
+    "sea": "ocean",
+    "shop": "store",
+    "store": "shop",
+    "man": "guy",
+    "guy": "man",
+    "woman": "lady",
+    "lady": "woman",
+    "child": "kid",
+    "kid": "child",
+    "toddler": "young child",
+    "sidewalk": "pavement",
+    "bathroom": "restroom",
+    "restroom": "bathroom",
+    "people": "individuals",
+    "person": "individual",
+    "baby": "infant",
+    "hill": "hillside",
+    "mountain": "mountainside",
+}
+_OTHERS = {said: tuple(others.split(", ")) for said, others in _PHRASES.items()}
+_FINDER = re.compile(r"\b(?:" + "|".join(sorted(map(re.escape, _OTHERS), key=len, reverse=True)) + r")\b", re.I)
 
 
-def reworded(text: str) -> list[str]:
+def reworded(reading: Reading) -> list[str]:
     """The caption with one word or phrase said otherwise, each way there is."""
-    ways = []
-    for match in _FINDER.finditer(text):
-        for other in _OTHERS[match[1].lower()]:
-            said = other + match[2] if match[2] and " " not in other else other
-            if match[2] and (" " in other or not match[1].isalpha()):
-                continue
-            said = said[:1].upper() + said[1:] if match[0][0].isupper() else said
-            ways.append(_article(text[: match.start()], said) + said + text[match.end() :])
+    text = reading.text
+    ways = [
+        _put(text, match.start(), match.end(), other)
+        for match in _FINDER.finditer(text)
+        for other in _OTHERS[match[0].lower()]
+    ]
+    for mention in reading.mentions:
+        # Only a noun that stands alone: a train car is no train automobile.
+        said = text[mention.start : mention.end].lower()
+        for one, other in _NOUNS.items():
+            if said == one or (said == plural(one) and one != "people"):
+                ways.append(_put(text, mention.start, mention.end, other if said == one else plural(other)))
     return ways
 
 
-def _article(before: str, said: str) -> str:
-    """The text before a word with the article that fits it."""
-    match = re.search(r"\b(an?)\s+$", before, re.I)
-    if match is None:
-        return before
-    article = "an" if said[:1].lower() in "aeiou" else "a"
-    article = article.capitalize() if match[1][0].isupper() else article
-    return f"{before[: match.start()]}{article} "
+def _put(text: str, start: int, end: int, said: str) -> str:
+    """The text with other words at a place, and the article before them that fits."""
+    before = text[:start]
+    if match := re.search(r"\b(an?)\s+$", before, re.I):
+        fitting = article(said)
+        before = before[: match.start()] + (fitting.capitalize() if match[1][0].isupper() else fitting) + " "
+    is_first = not before.strip()
+    return before + (said[:1].upper() + said[1:] if is_first and text[start].isupper() else said) + text[end:]

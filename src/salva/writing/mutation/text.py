@@ -46,10 +46,21 @@ def without(text: str, cut: tuple[int, int]) -> str:
     return _joined(f"{before} " if before else "", "", after)
 
 
-def with_addition(text: str, at: int, predicate: str, noun: str, *, joint: str = "") -> str:
-    """The caption with one more thing said at a place."""
-    said = f" {joint}{_WORDS.get(predicate, predicate)} {with_article(noun)}"
-    return _joined(text[:at].rstrip(), said, text[at:])
+def with_addition(text: str, predicate: str, noun: str) -> str:
+    """The caption, which ends with a thing, with one more said of that."""
+    said, end = _said(predicate, noun), len(text.rstrip(" .!"))
+    return f"{text[:end]} {said}{text[end:].rstrip()}"
+
+
+def with_sentence(text: str, predicate: str, noun: str, anchor: Mention) -> str:
+    """The caption and a sentence about one more thing beside one that it names."""
+    there = " ".join(("the", text[anchor.start : anchor.end].lower()))
+    words = _WORDS.get(predicate, predicate)
+    return f"{text.rstrip(' .!')}. There is {with_article(noun)} {words} {there}."
+
+
+def _said(predicate: str, noun: str) -> str:
+    return f"{_WORDS.get(predicate, predicate)} {with_article(noun)}"
 
 
 def _joined(before: str, middle: str, after: str) -> str:
