@@ -166,6 +166,11 @@ def lint_of(built: object) -> Callable[[], Iterable[Finding]] | None:
     return getattr(built, "lint", None)
 
 
+def remarks_of(built: object) -> Callable[[str], Iterable[str]] | None:
+    """What a suite has to tell before a run of a size; None where a suite has nothing of the kind."""
+    return getattr(built, "remarks", None)
+
+
 def _said(component: object, attribute: str, record: type[_Record], owner: str) -> _Record:
     """The record a component carries under a name; the defaults where it carries none."""
     # Before these records the facts stood loose on the class; passed over, they would change a run in silence.

@@ -23,7 +23,7 @@ from salva.errors import NobodyNamedError, SalvaError, UsageError
 from salva.judging.headline import leading_relation
 from salva.judging.rates import WRONG_ALIKE
 from salva.registry import entries, load
-from salva.run.plan import planned_cases
+from salva.run.plan import planned_cases, remarks
 
 EXAMPLE = "grounding-dino"
 """The detector that a refusal gives as an example: it takes words, and its scores let it doubt."""
@@ -45,7 +45,7 @@ def foresee(spec: RunSpec, cast_: Cast) -> list[str]:
         unnamed = {thing for applied in untold for thing in applied.unnamed}
         change = f"Leave these out or name another --detector. {_able(unnamed)}" if unnamed else "Name another judge"
         raise UsageError(f"{leading}, which leads, could decide none of the {n_led} cases: {_why(untold)}. {change}")
-    lines = []
+    lines = remarks(spec)
     if untold:
         lines.append(
             f"{len(untold)} of {cases.n} cases cannot be decided by {leading}, whatever is painted: {_why(untold)}; "

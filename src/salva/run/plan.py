@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import cast
 
-from salva.core.about import lint_of
+from salva.core.about import lint_of, remarks_of
 from salva.core.blame import blaming
 from salva.core.case import Case, Finding, Prompt
 from salva.core.fingerprint import fingerprint
@@ -24,15 +24,7 @@ _N_SHOWN = 30
 def planned_cases(spec: RunSpec) -> Iterator[Case]:
     """The cases a run is made of, in the suite's order."""
     suite = cast(Suite, build(spec.suite))
-    sizes = tuple(type(suite).sizes)
-    if spec.size in sizes:
-        name, n_wanted = spec.size, None
-    elif spec.size.isascii() and spec.size.isdigit() and int(spec.size) > 0:
-        name, n_wanted = ("full" if "full" in sizes else sizes[-1]), int(spec.size)
-    else:
-        raise UsageError(
-            f"--size is {spec.size!r}; {spec.suite.label} has {', '.join(sizes)}, or give a number of cases"
-        )
+    name, n_wanted = _sized(spec, suite)
 
     def cases() -> Iterator[Case]:
         return _checked(suite.cases(name), spec.suite.label)
@@ -43,6 +35,26 @@ def planned_cases(spec: RunSpec) -> Iterator[Case]:
         return _matching(cases(), spec.only)
     chosen = _sample(_matching(cases(), spec.only), n_wanted, spec)
     return (case for case in cases() if case.case_id in chosen)
+
+
+def _sized(spec: RunSpec, suite: Suite) -> tuple[str, int | None]:
+    """A size by its name, and how many cases of it are wanted where that is a number."""
+    sizes = tuple(type(suite).sizes)
+    if spec.size in sizes:
+        return spec.size, None
+    if spec.size.isascii() and spec.size.isdigit() and int(spec.size) > 0:
+        return ("full" if "full" in sizes else sizes[-1]), int(spec.size)
+    raise UsageError(f"--size is {spec.size!r}; {spec.suite.label} has {', '.join(sizes)}, or give a number of cases")
+
+
+def remarks(spec: RunSpec) -> list[str]:
+    """What the suite has to tell before its cases are painted."""
+    suite = cast(Suite, build(spec.suite))
+    tell = remarks_of(suite)
+    if tell is None:
+        return []
+    with blaming(f"the suite {spec.suite.label!r}", "broke off"):
+        return list(tell(_sized(spec, suite)[0]))
 
 
 def linted(spec: RunSpec) -> list[Finding]:

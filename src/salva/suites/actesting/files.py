@@ -1,0 +1,159 @@
+"""Captions from files: COCO's JSON, CSV, JSON lines, a line each; and the sets that ACTesting published.
+
+A path comes in, captions with their image go out, or pairs of captions with the pools that the sets name. What is
+wrong with a file is one error that says what and where; what is wrong with a caption is the planner's matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from salva.core.fingerprint import Json
+from salva.core.mutation import Pool, Triple
+from salva.errors import UsageError
+from salva.files.infiles import file_text
+from salva.files.tables import is_json, parse_json, read_json_lines, read_sheet, unusable
+
+SEEDS = "new-captions_val2017_new"
+SETS = {
+    "ec": "EC_captions_val2017",
+    "er-r": "ER-R_captions_val2017",
+    "er-a": "ER-A_captions_val2017",
+    "ss": "letter_captions_val2017",
+    "ec+er-r": "EC+ER-R_captions_val2017",
+    "ec+er-a": "EC+ER-A_captions_val2017",
+}
+"""Operator to the name of its published set; the synonym baseline is called letter there."""
+_TEXTS = ("caption", "prompt", "text")
+_IMAGES = ("image_id", "image", "id")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caption:
+    """A caption of a file."""
+
+    image: str
+    """The picture it was written for; its place in the file where none is named."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedPair:
+    """A caption and a mutant of it, as published."""
+
+    image: str
+    operator: str
+    texts: tuple[str, str]
+    pools: tuple[Pool, Pool]
+
+
+def is_published(path: str) -> bool:
+    """Whether a path is a folder of published sets."""
+    return (Path(path).expanduser() / f"{SEEDS}.json").is_file()
+
+
+def read_captions(path: str) -> list[Caption]:
+    """Every caption of a file, in its order; an empty one stays, for whoever counts them."""
+    file = Path(path).expanduser()
+    if file.is_dir():
+        raise UsageError(f"{path!r} is a folder without {SEEDS}.json; give a file of captions, or published sets")
+    captions = list(_captions(file))
+    if not captions:
+        raise UsageError(f"{path!r} holds no caption; give one a line, or a column called caption")
+    return captions
+
+
+def _captions(file: Path) -> Iterator[Caption]:
+    suffix = file.suffix.lower()
+    if suffix == ".json":
+        yield from _of_json(file)
+    elif suffix == ".jsonl":
+        yield from _of_objects(file, [(where, row) for where, row in read_json_lines(file)])
+    elif suffix in (".csv", ".tsv"):
+        sheet = read_sheet(file)
+        yield from _of_objects(file, [(where, dict[str, Json](cells)) for where, cells in sheet.rows])
+    else:
+        for number, line in enumerate(file_text(file).splitlines(), 1):
+            if line.strip():
+                yield Caption(image=f"line-{number}", text=line.strip())
+
+
+def _of_json(file: Path) -> Iterator[Caption]:
+    """COCO's captions file, or a list of objects."""
+    text = file_text(file)
+    content = parse_json(file, text) if is_json(text) else None
+    rows = content.get("annotations") if isinstance(content, dict) else content
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise UsageError(f"{str(file)!r} must hold COCO's annotations or a list of objects with image_id and caption")
+    return _of_objects(file, [(f"entry {n}", row) for n, row in enumerate(rows, 1) if isinstance(row, dict)])
+
+
+def _of_objects(file: Path, rows: list[tuple[str, dict[str, Json]]]) -> Iterator[Caption]:
+    problems = []
+    for number, (where, row) in enumerate(rows, 1):
+        text = next((row[name] for name in _TEXTS if name in row), None)
+        if not isinstance(text, str):
+            problems.append(f"{where}: no text under {', '.join(_TEXTS)}")
+            continue
+        image = next((row[name] for name in _IMAGES if row.get(name) not in (None, "")), f"line-{number}")
+        yield Caption(image=str(image), text=text.strip())
+    if problems:
+        raise unusable(str(file), problems)
+
+
+def read_published(folder: str) -> list[PublishedPair]:
+    """Every pair of the published sets, set by set; sets that are not there are left out."""
+    place = Path(folder).expanduser()
+    seeds = {str(row["image_id"]): row for _, row in _set_rows(place / f"{SEEDS}.json")}
+    pairs: list[PublishedPair] = []
+    absent: list[str] = []
+    for operator, name in SETS.items():
+        file = place / f"{name}.json"
+        if not file.is_file():
+            continue
+        for where, row in _set_rows(file):
+            image = str(row["image_id"])
+            if image not in seeds:
+                absent.append(f"{name} {where}: image_id {image} is in no entry of {SEEDS}")
+                continue
+            pools = (_pool(seeds[image], f"{SEEDS}, image_id {image}"), _pool(row, f"{name} {where}"))
+            texts = (str(seeds[image]["caption"]), str(row["caption"]))
+            pairs.append(PublishedPair(image=image, operator=operator, texts=texts, pools=pools))
+    if absent:
+        raise unusable(folder, absent, "mutants without a seed")
+    if not pairs:
+        raise UsageError(f"{folder!r} holds {SEEDS}.json and none of {', '.join(f'{n}.json' for n in SETS.values())}")
+    return pairs
+
+
+def _set_rows(file: Path) -> list[tuple[str, dict[str, Json]]]:
+    content = parse_json(file, file_text(file))
+    rows = content if isinstance(content, list) else []
+    problems = []
+    for number, row in enumerate(rows, 1):
+        fields = row if isinstance(row, dict) else {}
+        missing = [name for name in ("image_id", "caption", "classes", "triples") if name not in fields]
+        if missing:
+            problems.append(f"entry {number}: no {', '.join(missing)}")
+    if not rows:
+        raise UsageError(f"{str(file)!r} must hold a list of entries with image_id, caption, classes and triples")
+    if problems:
+        raise unusable(str(file), problems, "entries")
+    return [(f"entry {number}", row) for number, row in enumerate(rows, 1) if isinstance(row, dict)]
+
+
+def _pool(row: Mapping[str, Json], where: str) -> Pool:
+    """The pool of an entry; what is named twice is one thing, and triples bring their ends with them."""
+    classes, triples = row["classes"], row["triples"]
+    if not isinstance(classes, list) or not isinstance(triples, list):
+        raise UsageError(f"{where}: classes and triples must be lists, got {classes!r} and {triples!r}")
+    related = []
+    for triple in triples:
+        if not isinstance(triple, list) or len(triple) != 3:
+            raise UsageError(f"{where}: a triple is [subject, predicate, object], got {triple!r}")
+        subject, predicate, thing = map(str, triple)
+        related.append(Triple(subject=subject, predicate=predicate, object=thing))
+    ends = (name for triple in related for name in (triple.subject, triple.object))
+    return Pool(entities=tuple(dict.fromkeys((*map(str, classes), *ends))), triples=tuple(dict.fromkeys(related)))

@@ -1,0 +1,84 @@
+"""An earlier run as a guide: how often each thing and predicate was matched in it.
+
+A run directory, or the CSV of its verdicts, comes in; shares go out. The verdicts are read and nothing else: what a
+run names is never contacted or executed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from salva.core.fingerprint import fingerprint
+from salva.core.verdict import PAIR, Outcome
+from salva.errors import UsageError
+from salva.files.tables import read_sheet
+
+_DATABASE = "salva.db"
+_QUERY = """
+    SELECT c.record, v.relation, v.outcome FROM verdicts v JOIN cases c ON c.case_id = v.case_id
+    WHERE v.arm = ? ORDER BY v.case_id, v.repeat, v.model, v.relation, v.observers
+"""
+_Row = tuple[str, tuple[str, ...], bool]
+"""A thing, the predicates at its place, and whether the pictures matched."""
+
+
+def read_guide(path: str) -> dict[tuple[str, str], float]:
+    """Thing and predicate to the share of cases that held."""
+    n: Counter[tuple[str, str]] = Counter()
+    held: Counter[tuple[str, str]] = Counter()
+    for name, predicates, is_match in _rows(path):
+        for predicate in predicates:
+            n[name, predicate] += 1
+            held[name, predicate] += is_match
+    if not n:
+        raise UsageError(f"suite.guide={path!r} decided no case of actesting; give a finished run of this suite")
+    return {pair: held[pair] / n[pair] for pair in n}
+
+
+def guide_digest(path: str) -> str:
+    """What stands in the key for a guide: its verdicts, wherever the run lies."""
+    shares = read_guide(path)
+    return fingerprint([[name, predicate, share] for (name, predicate), share in sorted(shares.items())])[:16]
+
+
+def _rows(path: str) -> Iterator[_Row]:
+    place = Path(path).expanduser()
+    if place.is_dir():
+        return _of_run(place)
+    if place.is_file():
+        return _of_sheet(place)
+    raise UsageError(f"suite.guide={path!r}: no such run; give a run directory, or the CSV of its verdicts")
+
+
+def _of_run(directory: Path) -> Iterator[_Row]:
+    import sqlite3
+
+    database = directory / _DATABASE
+    if not database.is_file():
+        raise UsageError(f"suite.guide={str(directory)!r} is no run: it holds no {_DATABASE}")
+    try:
+        connection = sqlite3.connect(f"{database.resolve().as_uri()}?mode=ro", uri=True)
+        try:
+            stored = connection.execute(_QUERY, (PAIR,)).fetchall()
+        finally:
+            connection.close()
+    except sqlite3.Error as error:
+        raise UsageError(f"suite.guide={str(directory)!r} cannot be read: {error}") from error
+    for record, relation, outcome in stored:
+        case = json.loads(record)
+        if case["relation"] == relation and outcome in (Outcome.HOLDS, Outcome.VIOLATED):
+            yield from _row(case["labels"].get("entity"), case["labels"].get("predicate"), outcome)
+
+
+def _of_sheet(file: Path) -> Iterator[_Row]:
+    for _, row in read_sheet(file).rows:
+        if row.get("is_headline", "").lower() != "false" and row.get("outcome") in (Outcome.HOLDS, Outcome.VIOLATED):
+            yield from _row(row.get("label.entity"), row.get("label.predicate"), row["outcome"])
+
+
+def _row(name: str | None, predicates: str | None, outcome: str) -> Iterator[_Row]:
+    if name and predicates:
+        yield name, tuple(predicates.split(",")), outcome == Outcome.HOLDS

@@ -1,0 +1,181 @@
+"""From captions to cases: which captions are seeds, which operators they can take, and what became of the rest.
+
+Everything is read before anything is made, so that operators can draw from the whole corpus; what is kept of it are
+counts and the seeds' texts. The same options and the same file give the same cases, in the order of the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from salva.core.case import Case
+from salva.core.fingerprint import fingerprint
+from salva.core.mutation import Pool
+from salva.errors import UsageError
+from salva.suites.actesting.cases import case_of
+from salva.suites.actesting.files import Caption
+from salva.writing.captions.classes import Classes
+from salva.writing.captions.reading import AND, Reader, Reading, pool_of
+from salva.writing.captions.wordlists import words
+from salva.writing.mutation.corpus import Corpus
+from salva.writing.mutation.density import Density
+from salva.writing.mutation.making import Tally, mutants
+from salva.writing.mutation.operators import Seed, Setting
+
+MAX_WORDS = 120
+"""A longer text is no caption."""
+_ENGLISH = words(
+    """
+    a an the of on in at with and is are to by near next under over from for its his her their there this these two
+    three some several while that as into up down has one no not or it
+    """
+)
+_N_SHOWN = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """The cases of a run, and what to tell before it."""
+
+    cases: tuple[Case, ...]
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Read:
+    """What reading the corpus left."""
+
+    corpus: Corpus = field(default_factory=Corpus)
+    seeds: list[tuple[str, str, Pool]] = field(default_factory=list)
+    """Image, caption and pool of the first caption of each image that can be one."""
+    passed: Counter[str] = field(default_factory=Counter)
+    """Captions that cannot, by reason."""
+
+
+def plan(
+    captions: Sequence[Caption],
+    reader: Reader,
+    classes: Classes,
+    operators: Sequence[str],
+    n_seeds: int | None,
+    matched: Mapping[tuple[str, str], float],
+    seed: int,
+) -> Planned:
+    """The cases of these captions."""
+    read = _read(captions, reader, classes)
+    if not read.seeds:
+        raise UsageError(f"none of the {len(captions)} captions can be a seed: {_counted(read.passed)}")
+    chosen = stratified(read.seeds, n_seeds)
+    setting = Setting(classes=classes, density=Density(corpus=read.corpus, matched=matched))
+    tally = Tally()
+    again = reader.read(text for _, text, _ in chosen)
+    seeds = [Seed(reading=reading, pool=pool) for reading, (_, _, pool) in zip(again, chosen, strict=True)]
+    made = mutants(seeds, operators, reader, setting, tally, seed)
+    cases = [
+        case_of(image, one, by_operator[operator])
+        for (image, _, _), one, by_operator in zip(chosen, seeds, made, strict=True)
+        for operator in operators
+        if operator in by_operator
+    ]
+    remarks = tuple(_remarks(read, chosen, operators, tally))
+    if not cases:
+        raise UsageError(f"no operator could change any of the {len(chosen)} seeds: {'; '.join(remarks[1:])}")
+    return Planned(cases=tuple(cases), remarks=remarks)
+
+
+def _read(captions: Sequence[Caption], reader: Reader, classes: Classes) -> _Read:
+    read = _Read()
+    fit = list(_fit(captions, read.passed))
+    taken: set[str] = set()
+    for caption, reading in zip(fit, reader.read(caption.text for caption in fit), strict=True):
+        pool = pool_of(reading, classes)
+        read.corpus.add(reading, pool, classes)
+        if why := _unfit(reading, pool):
+            read.passed[why] += 1
+        elif caption.image in taken:
+            read.passed["not the first of its image"] += 1
+        else:
+            taken.add(caption.image)
+            read.seeds.append((caption.image, caption.text, pool))
+    return read
+
+
+def _fit(captions: Iterable[Caption], passed: Counter[str]) -> Iterator[Caption]:
+    """The captions that are worth reading."""
+    for caption in captions:
+        spoken = re.findall(r"[^\W\d_]+", caption.text.lower())
+        n_latin = sum(letter.isascii() for word in spoken for letter in word)
+        if not spoken:
+            passed["empty"] += 1
+        elif len(spoken) > MAX_WORDS:
+            passed[f"longer than {MAX_WORDS} words"] += 1
+        elif n_latin * 2 < sum(map(len, spoken)) or (len(spoken) > 3 and not _ENGLISH & set(spoken)):
+            passed["not English"] += 1
+        else:
+            yield caption
+
+
+def _unfit(reading: Reading, pool: Pool) -> str:
+    if not reading.mentions:
+        return "names no thing"
+    return "" if pool.triples else "says nothing of two things"
+
+
+def stratified(seeds: Sequence[tuple[str, str, Pool]], n_seeds: int | None) -> list[tuple[str, str, Pool]]:
+    """So many seeds, in their order: turn by turn one of each stratum, the same ones for the same captions."""
+    if n_seeds is None or n_seeds >= len(seeds):
+        return list(seeds)
+    by_stratum: dict[tuple[str, str], list[int]] = {}
+    for i, (_, _, pool) in enumerate(seeds):
+        by_stratum.setdefault(stratum(pool), []).append(i)
+    order = []
+    for name, members in by_stratum.items():
+        shuffled = sorted(members, key=lambda i: fingerprint([seeds[i][0], seeds[i][1]]))
+        order += [(turn, fingerprint([*name]), i) for turn, i in enumerate(shuffled)]
+    return [seeds[i] for i in sorted(i for _, _, i in sorted(order)[:n_seeds])]
+
+
+def stratum(pool: Pool) -> tuple[str, str]:
+    """A caption's first predicate that is no list, and how many triples it has."""
+    said = [triple.predicate for triple in pool.triples]
+    first = next((predicate for predicate in said if predicate != AND), said[0])
+    return first, str(min(len(said), 3)) + ("+" if len(said) > 2 else "")
+
+
+def _remarks(
+    read: _Read, chosen: Sequence[tuple[str, str, Pool]], operators: Sequence[str], tally: Tally
+) -> Iterator[str]:
+    yield (
+        f"{len(chosen)} seeds of {read.corpus.n_captions + _n_unread(read.passed)} captions, one an image"
+        + (f"; passed over: {_counted(read.passed)}" if read.passed else "")
+    )
+    triples = Counter(stratum(pool)[1] for _, _, pool in chosen)
+    predicates = Counter(stratum(pool)[0] for _, _, pool in chosen)
+    more = f" and {len(predicates) - _N_SHOWN} more" if len(predicates) > _N_SHOWN else ""
+    yield (
+        f"seeds by number of triples: {_listed(sorted(triples.items()))}; by predicate: "
+        f"{_listed(predicates.most_common(_N_SHOWN))}{more}"
+    )
+    for operator in operators:
+        why = Counter({reason: n for (one, reason), n in tally.skipped.items() if one == operator})
+        dropped = tally.discarded[operator]
+        yield (
+            f"{operator}: {tally.made[operator]} of {len(chosen)} seeds"
+            + (f"; not {_counted(why)}" if why else "")
+            + (f"; {dropped} captions were discarded because they read otherwise" if dropped else "")
+        )
+
+
+def _n_unread(passed: Counter[str]) -> int:
+    return sum(n for why, n in passed.items() if why in ("empty", "not English") or why.startswith("longer"))
+
+
+def _counted(reasons: Counter[str]) -> str:
+    return ", ".join(f"{n} ({why})" for why, n in reasons.most_common())
+
+
+def _listed(counts: Iterable[tuple[str, int]]) -> str:
+    return ", ".join(f"{name} {n}" for name, n in counts)

@@ -1,0 +1,86 @@
+"""An earlier run guides what is drawn, and its verdicts are part of the key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from salva.core.spec import ComponentSpec
+from salva.errors import UsageError
+from salva.registry import bind
+from salva.suites.actesting.guide import read_guide
+from salva.suites.actesting.suite import Actesting, ActestingOptions
+
+_HEADER = "case_id,outcome,label.entity,label.predicate,is_headline\n"
+
+
+def _sheet(path: Path, *rows: str) -> str:
+    path.write_text(_HEADER + "".join(f"{row}\n" for row in rows))
+    return str(path)
+
+
+def test_shares_are_over_decided_cases(tmp_path: Path) -> None:
+    path = _sheet(
+        tmp_path / "v.csv",
+        'a,HOLDS,dog,"on,above",true',
+        "b,VIOLATED,dog,on,true",
+        "c,INCONCLUSIVE,dog,on,true",
+        "d,VIOLATED,dog,on,false",
+    )
+    assert read_guide(path) == {("dog", "on"): 0.5, ("dog", "above"): 1.0}
+
+
+def test_a_guide_changes_what_is_drawn_and_the_key(tmp_path: Path) -> None:
+    things = [case.labels["entity"] for case in Actesting(ActestingOptions(operators=("ec",))).cases("full")]
+    weak = "giraffe"
+    rows = [
+        f"{i},{'VIOLATED' if name == weak else 'HOLDS'},{name},{p},true"
+        for i, name in enumerate(set(things))
+        for p in ("above", "under", "left of", "right of", "next to")
+    ]
+    path = _sheet(tmp_path / "v.csv", *rows)
+    guided = Actesting(ActestingOptions(operators=("ec",), guide=path))
+    drawn = [case for case in guided.cases("full") if case.labels["entity"] == weak]
+    assert len(drawn) > 5 * things.count(weak)
+    assert {case.labels["density"] for case in drawn} == {"low"}
+    assert all(float(case.labels["weight"]) < 1 for case in drawn)
+    plain, keyed = (
+        bind(ComponentSpec(role="suite", name="actesting", options=options)).identity
+        for options in ({}, {"guide": path})
+    )
+    assert plain != keyed
+    before = ActestingOptions(guide=path)
+    digest = Actesting.weights(before)
+    _sheet(tmp_path / "v.csv", *rows[1:])
+    assert Actesting.weights(before) != digest
+
+
+def test_weights_undo_the_guidance(tmp_path: Path) -> None:
+    things = sorted({case.labels["entity"] for case in Actesting(ActestingOptions(operators=("ec",))).cases("full")})
+    weak = set(things[:5])
+    rows = [
+        f"{i},{'VIOLATED' if name in weak else 'HOLDS'},{name},{p},true"
+        for i, name in enumerate(things)
+        for p in ("above", "under", "left of", "right of", "next to")
+    ]
+    path = _sheet(tmp_path / "v.csv", *rows)
+    cases = [
+        case
+        for seed in range(4)
+        for case in Actesting(ActestingOptions(operators=("ec",), guide=path, seed=seed)).cases("full")
+    ]
+    weight = [float(case.labels["weight"]) for case in cases]
+    drawn = sum(case.labels["entity"] in weak for case in cases) / len(cases)
+    weighted = sum(w for w, case in zip(weight, cases, strict=True) if case.labels["entity"] in weak) / sum(weight)
+    assert drawn > 0.5
+    assert weighted == pytest.approx(5 / len(things), abs=0.03)
+
+
+def test_no_run_and_a_run_of_nothing_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no such run"):
+        read_guide(str(tmp_path / "nowhere"))
+    with pytest.raises(UsageError, match="is no run"):
+        read_guide(str(tmp_path))
+    with pytest.raises(UsageError, match="decided no case"):
+        read_guide(_sheet(tmp_path / "v.csv", "c,FAILED,dog,on,true"))
