@@ -95,6 +95,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "unchanged": "salva.suites.actesting.relations:Unchanged",
     },
     "metric": {
+        "actesting-tables": "salva.suites.actesting.tables:ActestingTables",
         "violation-rates": "salva.metrics.violation_rates:ViolationRates",
         "cfworld-tables": "salva.suites.cfworld.tables:CfWorldTables",
         "faithfulness-tables": "salva.suites.faithfulness.tables:FaithfulnessTables",

@@ -77,7 +77,7 @@ class About:
     user names another, such as {"judge": "scene"}. A model that says nothing is looked at by whom the user names."""
 
     leads: str = ""
-    """Suites: the relation whose figure leads; empty where truth does."""
+    """Suites: the relation whose figure leads, or asked.OWN where that is each case's own; empty where truth does."""
     published: Mapping[str, str] = field(default_factory=dict)
     """Suites: the rule its paper judged by: flags (reader) and settings (relation.scope) to their values."""
     apart: tuple[str, str] | None = None

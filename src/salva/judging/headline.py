@@ -66,7 +66,7 @@ def headline(pairs: Sequence[Judged], rates: Rates, chosen: str = "", leads: str
     its own prompt, since agreeing on nonsense is no success; else the one most cases name as their own.
     """
     seen = of_main_observers(pairs)
-    if chosen == OWN:
+    if (chosen or leads) == OWN:
         return _each_its_own(seen, rates)
     judged_by = dict.fromkeys(judged.verdict.relation for judged in seen)
     leading = leading_relation(judged_by, (case.relation for case, _ in seen), rates, chosen, leads)
@@ -109,8 +109,9 @@ def leading_relation(
 ) -> str:
     """Which of the relations that judge speaks for the run; own: the one that each case names."""
     by_truth = next((name for name in judged_by if rates.get(name) is Rate.WRONG), "")
-    usual = Counter(name for name in own if name in judged_by)
-    named = (chosen, leads, by_truth, *(name for name, _ in usual.most_common(1)), *judged_by)
+    usual = [name for name, _ in Counter(name for name in own if name in judged_by).most_common(1)]
+    # A suite of several relations, each for its own cases, is spoken for by the one that has most of them.
+    named = (chosen, *(usual if leads == OWN else (leads,)), by_truth, *usual, *judged_by)
     return next((name for name in named if name in judged_by), "")
 
 

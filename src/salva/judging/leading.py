@@ -22,7 +22,7 @@ from salva.stats.intervals import Interval
 OK, PARTIAL, BLIND = "ok", "partial", "blind"
 FEWEST_DECIDED = 0.8
 """Below this share of decided pairs a run decides too little."""
-_NAMED = "named_"
+_NAMED, _MEAN_SCORE = "named_", "mean_score_"
 _HARDLY_ANY = 0.05
 _FEWEST_PICTURES = 8
 _FAR_BELOW = 0.75
@@ -101,7 +101,7 @@ def _chance(judgements: Judgements, asked: Sequence[Case], relation: str) -> flo
     """What shuffled pictures would get by the relation that leads."""
     kind, options = judgements.rate_of(relation), judgements.options_of(relation)
     reading = str(options.get("reading", "exact"))
-    if kind is Rate.WRONG or relation == OWN:
+    if kind is Rate.WRONG or (relation == OWN and not judgements.has_own_figure):
         return chance_of(asked, reading)
     if kind is not Rate.INCONSISTENT:
         return None
@@ -124,7 +124,7 @@ def _oracle(judgements: Judgements, figure: Figure | None, usual_score: float | 
             f"something that the prompts name was found in {sum(named)} of {len(named)} pictures: "
             f"the model paints none of it, or the {who} cannot see it; look at some pictures, then try --{who}"
         )
-    sure = [value for scores in looked for name, value in scores.items() if name.startswith("mean_score_")]
+    sure = [value for scores in looked for name, value in scores.items() if name.startswith(_MEAN_SCORE)]
     if usual_score is not None and len(sure) >= _FEWEST_PICTURES and fmean(sure) < _FAR_BELOW * usual_score:
         return BLIND, (
             f"what the prompts name was found in {len(sure)} of {len(named)} pictures with a mean score of "
@@ -148,7 +148,8 @@ def _looked(judgements: Judgements) -> tuple[list[Mapping[str, float]], str]:
         if one.verdict.relation != by_truth and any(name.startswith(_NAMED) for name in one.verdict.scores)
     ]
     if answered:
-        return answered, "judge"
+        by_boxes = any(name.startswith(_MEAN_SCORE) for scores in answered for name in scores)
+        return answered, "detector" if by_boxes else "judge"
     seen = of_main_observers(judgements.pairs)
     return [one.verdict.scores for one in seen if one.verdict.relation == by_truth], "detector"
 

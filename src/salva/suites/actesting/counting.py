@@ -1,0 +1,199 @@
+"""What ACTesting's tables count: errors and misses of verdicts, by cluster, each with its own denominator.
+
+Verdicts beside their cases come in; shares with intervals go out. A seed's picture serves several mutants and counts
+once; verdicts of one image's captions rise and fall together, so clusters carry the intervals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from salva.core.case import Case
+from salva.core.judged import Judged
+from salva.core.mutation import Mutation, Pool
+from salva.core.table import Cell
+from salva.judging.crossing import within_name
+from salva.judging.tally import cluster_of
+from salva.stats.intervals import Interval, wilson
+from salva.stats.rates import Counted, clusters_interval
+from salva.stats.ratios import RelativeChange, Shares, relative_change
+
+ORIG = "orig"
+WEIGHT = "weight"
+"""The label of a case that was sampled on purpose: what it stands for in the uniform population."""
+
+
+@dataclass(slots=True)
+class Share:
+    """Hits among tries, by cluster."""
+
+    hits: dict[str, int] = field(default_factory=dict)
+    tries: dict[str, int] = field(default_factory=dict)
+    undecided: int = 0
+    weighted_hits: float = 0.0
+    weights: float = 0.0
+
+    def add(self, case: Case, hits: int, n: int = 1) -> None:
+        """Count some tries of one case."""
+        cluster = cluster_of(case)
+        self.hits[cluster] = self.hits.get(cluster, 0) + hits
+        self.tries[cluster] = self.tries.get(cluster, 0) + n
+        weight = weight_of(case)
+        self.weighted_hits += weight * hits
+        self.weights += weight * n
+
+    @property
+    def n(self) -> int:
+        """Tries in all."""
+        return sum(self.tries.values())
+
+    @property
+    def value(self) -> float | None:
+        """The share; None without tries."""
+        return sum(self.hits.values()) / self.n if self.n else None
+
+    @property
+    def reweighted(self) -> float | None:
+        """The share as a uniform sample would have it."""
+        return self.weighted_hits / self.weights if self.weights else None
+
+    def interval(self) -> Interval | None:
+        """95 %, over clusters."""
+        clusters = [Counted(category="", n_hits=self.hits[name], n=n) for name, n in self.tries.items() if n]
+        value = self.value
+        return clusters_interval(clusters) or (None if value is None else wilson(value, self.n))
+
+    def cells(self) -> tuple[Cell, ...]:
+        """Value, low, high and n."""
+        ends = self.interval()
+        return (self.value, ends.low if ends else None, ends.high if ends else None, self.n)
+
+    def over(self, base: Share) -> RelativeChange | None:
+        """By how much it is higher than another, clusters held together."""
+        names = dict.fromkeys((*self.tries, *base.tries))
+        return relative_change(
+            [
+                Shares(
+                    hits=self.hits.get(name, 0),
+                    n=self.tries.get(name, 0),
+                    base_hits=base.hits.get(name, 0),
+                    base_n=base.tries.get(name, 0),
+                )
+                for name in names
+            ]
+        )
+
+
+def change_cells(change: RelativeChange | None) -> tuple[Cell, ...]:
+    """Value, low and high of a relative change."""
+    if change is None:
+        return (None, None, None)
+    ends = change.interval
+    return (change.value, ends.low if ends else None, ends.high if ends else None)
+
+
+def weight_of(case: Case) -> float:
+    """What a case stands for in the uniform population; 1 where it was not sampled on purpose."""
+    return float(case.labels.get(WEIGHT, 1.0))
+
+
+def mutation_of(case: Case) -> Mutation:
+    """What changed; only for cases that have it."""
+    assert case.mutation is not None
+    return case.mutation
+
+
+def by_operator(pairs: Iterable[Judged]) -> dict[str, list[Judged]]:
+    """Pairs by the operator that made them."""
+    return grouped(pairs, lambda one: [mutation_of(one.case).operator])
+
+
+def grouped(pairs: Iterable[Judged], names: Callable[[Judged], Iterable[str]]) -> dict[str, list[Judged]]:
+    """Pairs under every name that they go by."""
+    groups: dict[str, list[Judged]] = {}
+    for one in pairs:
+        for name in dict.fromkeys(names(one)):
+            groups.setdefault(name, []).append(one)
+    return groups
+
+
+def errors(pairs: Iterable[Judged], score: str) -> Share:
+    """How many of some pairs are wrong by a score of 1 or 0; without it a pair is undecided."""
+    share = Share()
+    for case, verdict in pairs:
+        if score in verdict.scores:
+            share.add(case, int(verdict.scores[score]))
+        else:
+            share.undecided += 1
+    return share
+
+
+def noise(controls: Iterable[Judged], score: str) -> float | None:
+    """The same score of the seed's caption against itself under another seed; None without a control arm."""
+    values = [
+        control.verdict.scores[name]
+        for control in controls
+        for name in [within_name(score, control.case.prompts[0].role)]
+        if name in control.verdict.scores
+    ]
+    return sum(values) / len(values) if values else None
+
+
+class Miss(NamedTuple):
+    """How much of what captions say their pictures do not show."""
+
+    entities: Share
+    relations: Share
+
+
+def misses(pairs: Sequence[Judged]) -> dict[str, Miss]:
+    """Misses of the seeds' captions and of every operator's; each picture counts once."""
+    found: dict[str, Miss] = {}
+    counted: set[tuple[str, int]] = set()
+    for case, verdict in pairs:
+        seed, mutant = (prompt.role for prompt in case.prompts)
+        painting = (case.painting or case.case_id, verdict.repeat)
+        if painting not in counted and f"entities_{seed}" in verdict.scores:
+            counted.add(painting)
+            _add(found.setdefault(ORIG, Miss(Share(), Share())), case, verdict.scores, seed)
+        if f"entities_{mutant}" in verdict.scores:
+            operator = mutation_of(case).operator
+            _add(found.setdefault(operator, Miss(Share(), Share())), case, verdict.scores, mutant)
+    return found
+
+
+def _add(miss: Miss, case: Case, scores: Mapping[str, float], role: str) -> None:
+    n, n_shown = int(scores[f"entities_{role}"]), int(scores[f"named_{role}"])
+    miss.entities.add(case, n - n_shown, n)
+    told, n_held = int(scores[f"told_triples_{role}"]), int(scores[f"shown_triples_{role}"])
+    if told:
+        miss.relations.add(case, told - n_held, told)
+    pool = mutation_of(case).seed if role == case.prompts[0].role else mutation_of(case).mutant
+    miss.relations.undecided += len(pool.triples) - told
+
+
+def nesting(pool: Pool) -> int:
+    """The longest chain of triples in which the object of one is the subject of the next; 0 without triples."""
+    after: dict[str, list[str]] = {}
+    for triple in pool.triples:
+        after.setdefault(triple.subject, []).append(triple.object)
+
+    def longest(name: str, passed: frozenset[str]) -> int:
+        return max(
+            (1 + longest(other, passed | {name}) for other in after.get(name, ()) if other not in passed | {name}),
+            default=0,
+        )
+
+    return max((longest(name, frozenset()) for name in after), default=0)
+
+
+def focal_names(mutation: Mutation) -> Iterator[str]:
+    """The things of either caption."""
+    yield from dict.fromkeys((*mutation.seed.entities, *mutation.mutant.entities))
+
+
+def focal_predicates(mutation: Mutation) -> Iterator[str]:
+    """The predicates of either caption."""
+    yield from dict.fromkeys(t.predicate for t in (*mutation.seed.triples, *mutation.mutant.triples))

@@ -1,0 +1,60 @@
+"""Relative changes of shares over the same clusters."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from salva.stats.ratios import Shares, relative_change
+
+
+def test_a_share_twice_the_base_is_one_more() -> None:
+    found = relative_change([Shares(hits=2, n=4, base_hits=1, base_n=4)] * 5)
+    assert found is not None
+    assert found.value == 1.0
+    assert found.interval is not None
+    assert found.interval.low == pytest.approx(1.0)
+    assert found.interval.high == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    "clusters",
+    [
+        [],
+        [Shares(hits=0, n=0, base_hits=1, base_n=2)],
+        [Shares(hits=1, n=2, base_hits=0, base_n=2)],
+        [Shares(hits=1, n=2, base_hits=0, base_n=0)],
+    ],
+)
+def test_nothing_to_divide_gives_nothing(clusters: list[Shares]) -> None:
+    assert relative_change(clusters) is None
+
+
+def test_a_base_that_rests_on_one_cluster_has_no_interval() -> None:
+    clusters = [Shares(hits=1, n=2, base_hits=1, base_n=2), Shares(hits=1, n=2, base_hits=0, base_n=2)]
+    found = relative_change(clusters)
+    assert found is not None
+    assert found.interval is None
+
+
+def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:
+    rng = random.Random(3)
+    n_covered = 0
+    for _ in range(400):
+        clusters = []
+        for _ in range(80):
+            lean = rng.uniform(-0.1, 0.1)
+            clusters.append(
+                Shares(
+                    hits=sum(rng.random() < 0.6 + lean for _ in range(2)),
+                    n=2,
+                    base_hits=sum(rng.random() < 0.4 + lean for _ in range(2)),
+                    base_n=2,
+                )
+            )
+        found = relative_change(clusters)
+        assert found is not None
+        assert found.interval is not None
+        n_covered += found.interval.low <= 0.5 <= found.interval.high
+    assert 0.92 <= n_covered / 400 <= 0.98
