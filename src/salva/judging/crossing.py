@@ -60,7 +60,11 @@ def crossed(repeats: Sequence[Waves], i: int) -> Concluded:
         return concluded(neighbour, images)
     scores: dict[str, float] = {}
     n_compared = 0
-    for name, (own, other) in {BETWEEN: (a, b), WITHIN_A: (a, a), WITHIN_B: (b, b)}.items():
+    pairs = {BETWEEN: (a, b), WITHIN_A: (a, a), WITHIN_B: (b, b)}
+    if waves.case.within(a) is not waves.case:
+        # Two captions that say different things are held to another rule than one against itself: no distance of both.
+        del pairs[BETWEEN]
+    for name, (own, other) in pairs.items():
         conclusions = [c for k in others if isinstance(c := compared(own, k, other), Conclusion)]
         outcomes = [conclusion.outcome for conclusion in conclusions]
         for kept in about_of(type(waves.relation)).crossed if own == other else ():

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from salva.core.about import Naming, about_of, options_of
+from salva.core.asked import OWN
 from salva.core.case import Case
 from salva.core.judged import Rate
 from salva.core.options import target_field
@@ -37,9 +38,12 @@ def foresee(spec: RunSpec, cast_: Cast) -> list[str]:
     if not cases.n:
         return []  # an empty suite is refused by whoever stores its cases
     rates = {part.label: part.about.rate for part in cast_.relations}
-    leading = leading_relation(list(cases.n_led), cases.own.elements(), rates, spec.headline, spec.suite.about.leads)
+    judging = [name for name in cases.n_led if name != OWN]
+    leading = leading_relation(judging, cases.own.elements(), rates, spec.headline, spec.suite.about.leads)
     if not leading or (spec.headline and leading != spec.headline):
         raise UsageError(_nothing_to_decide(spec, cases))
+    if spec.suite.about.leads == OWN and not spec.headline and cases.n_led[OWN]:
+        leading = OWN
     untold, n_led = cases.untold.get(leading, []), cases.n_led[leading]
     if len(untold) == n_led:
         unnamed = {thing for applied in untold for thing in applied.unnamed}
@@ -52,7 +56,7 @@ def foresee(spec: RunSpec, cast_: Cast) -> list[str]:
             f"{cases.n_unpainted} are not painted"
         )
     if n_others := cases.n - n_led - cases.n_left_out:
-        others = ", ".join(name for name in cases.n_led if name != leading)
+        others = ", ".join(name for name in cases.n_led if name not in (leading, OWN))
         why = cases.facts(leading)
         lines.append(
             f"{leading}, which leads, says nothing about {n_others} of {cases.n} cases ({why}); {others} alone does"
@@ -83,7 +87,7 @@ class _Cases:
     n_unpainted: int = 0
     """Those with relations, none of which could decide."""
     n_led: Counter[str] = field(default_factory=Counter)
-    """Relation to the cases that it applies to."""
+    """Relation to the cases that it applies to; OWN to those that their own relation applies to."""
     untold: dict[str, list[AppliedRelation]] = field(default_factory=dict)
     """Relation to the cases that it applies to and could not decide."""
     own: Counter[str] = field(default_factory=Counter)
@@ -101,10 +105,11 @@ class _Cases:
         for applied in relations:
             by_label.setdefault(applied.part.label, []).append(applied)
         for label, judges in by_label.items():
-            self.n_led[label] += 1
-            # One judge that may tell is enough.
-            if all(applied.undecidable for applied in judges):
-                self.untold.setdefault(label, []).append(judges[0])
+            for name in (label, OWN) if label == case.relation else (label,):
+                self.n_led[name] += 1
+                # One judge that may tell is enough.
+                if all(applied.undecidable for applied in judges):
+                    self.untold.setdefault(name, []).append(judges[0])
         self.known["have a prompt without a formula"] += any(prompt.formula is None for prompt in case.prompts)
         self.known["have several right pictures"] += case.determinate is False
         self.known["are no equivalence"] += case.equivalent is False
@@ -122,8 +127,8 @@ def _nothing_to_decide(spec: RunSpec, cases: _Cases) -> str:
     who = f"the relation {spec.headline!r} has nothing" if spec.headline else "nobody who looks here has anything"
     looking = ", ".join(f"--{binding.role} {binding.label}" for binding in spec.observers()) or "nobody"
     change = f"looking are {looking}: name a --detector, --embedder or --judge"
-    if cases.n_led:
-        change = f"{', '.join(sorted(cases.n_led))} would apply: name one with --relation, or leave it out"
+    if would_apply := sorted(name for name in cases.n_led if name != OWN):
+        change = f"{', '.join(would_apply)} would apply: name one with --relation, or leave it out"
     return f"{who} to say about any of the {cases.n} cases ({cases.facts(spec.headline)}); {change}"
 
 

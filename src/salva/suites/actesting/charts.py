@@ -33,11 +33,12 @@ def charts_of(errors: Table, definition: str, misses: Table) -> tuple[Chart, ...
             kind=ChartKind.BARS,
             table=misses,
             x="set",
-            y="Miss_e",
-            low="Miss_e_low",
-            high="Miss_e_high",
-            n="Miss_e_n",
-            y_label="share of the things named",
+            y="rate",
+            series="miss",
+            low="low",
+            high="high",
+            n="n",
+            y_label="share of what captions name",
             is_share=True,
             ends=(0.0, 1.0),
         )
@@ -55,8 +56,8 @@ def _rows(errors: Table, definition: str, error: str) -> list[tuple[Cell, ...]]:
         if (row["definition"], row["error"]) != (definition, error):
             continue
         rows.append((row["operator"], error, row["rate"], row["low"], row["high"], row["n"], row["model"]))
-        if row["noise_floor"] is not None:
-            rows.append((row["operator"], "another seed alone", row["noise_floor"], None, None, None, row["model"]))
+        if row["noise_rate"] is not None:
+            rows.append((row["operator"], "another seed alone", row["noise_rate"], None, None, None, row["model"]))
     return rows
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from salva.core.about import About
+from salva.core.asked import OWN
 from salva.core.case import Case
 from salva.core.options import option
 from salva.errors import UsageError, unknown_name
@@ -67,7 +68,7 @@ class Actesting:
 
     version: ClassVar[str] = "1"
     sizes: ClassVar[tuple[str, ...]] = ("quick", "paper", "full")
-    about: ClassVar[About] = About(defaults={"reader": "none"}, leads="entity-change")
+    about: ClassVar[About] = About(defaults={"reader": "none"}, leads=OWN, published={"relation.definition": "paper"})
     Options = ActestingOptions
 
     def __init__(self, options: ActestingOptions) -> None:

@@ -48,6 +48,7 @@ from salva.suites.actesting.definitions import (
 from salva.suites.actesting.published import SETS, TABLE_2
 from salva.suites.actesting.relations import ENTITY, RELATION, error_score
 
+_MISSES = ("Miss_e", "Miss_r")
 KINDS = {ENTITY: "Error_e", RELATION: "Error_r"}
 _FEWEST = 5
 """A thing or predicate of fewer decided pairs is left out of the list of what a model stands least."""
@@ -104,7 +105,7 @@ def errors_table(pairs: Sequence[Judged], controls: Sequence[Judged]) -> Table:
     """Errors of things and of relations, by operator and definition."""
     by_control = by_operator(controls)
     is_weighted = any(weight_of(one.case) != 1 for one in pairs)
-    columns = ("model", "definition", "operator", "error", "rate", "low", "high", "n", "undecided", "noise_floor")
+    columns = ("model", "definition", "operator", "error", "rate", "low", "high", "n", "undecided", "noise_rate")
     rows: list[tuple[Cell, ...]] = []
     for definition in DEFINITIONS:
         for operator, group in _ordered(by_operator(pairs)):
@@ -116,13 +117,13 @@ def errors_table(pairs: Sequence[Judged], controls: Sequence[Judged]) -> Table:
                 rows.append((*row, share.undecided, floor, *([share.reweighted] if is_weighted else [])))
     return Table(
         name="errors by operator",
-        columns=(*columns, *(["reweighted"] if is_weighted else [])),
+        columns=(*columns, *(["reweighted_rate"] if is_weighted else [])),
         rows=tuple(rows),
         title="Errors by operator and definition (as Figure 6)",
-        note="Shares of the pairs that could be decided. noise_floor: the seed's caption against itself under another "
-        "seed, by the same definition; run with --control. For two operators together the paper defines nothing: both "
-        "their rules are asked."
-        + (" reweighted: as a uniform sample of the captions would have it." if is_weighted else ""),
+        note="Shares of the pairs that could be decided. noise_rate: the noise floor, the seed's caption against "
+        "itself under another seed, by the same definition; run with --control. For two operators the paper defines "
+        "nothing: both their rules are asked."
+        + (" reweighted_rate: as a uniform sample of the captions would have it." if is_weighted else ""),
         is_joined=True,
     )
 
@@ -133,24 +134,18 @@ def misses_table(model: str, missed: Mapping[str, Miss]) -> Table:
     for name in (ORIG, *OPERATORS):
         if name not in missed:
             continue
-        row: tuple[Cell, ...] = (model, name)
-        for share, base in zip(missed[name], missed.get(ORIG, missed[name]), strict=True):
+        for miss, share, base in zip(_MISSES, missed[name], missed.get(ORIG, missed[name]), strict=True):
             change = None if name == ORIG else share.over(base)
-            row += (*share.cells(), *change_cells(change))
-        rows.append((*row, missed[name].relations.undecided))
-    columns = [
-        f"{miss}{ending}"
-        for miss in ("Miss_e", "Miss_r")
-        for ending in ("", "_low", "_high", "_n", "_change", "_change_low", "_change_high")
-    ]
+            rows.append((model, name, miss, *share.cells(), share.undecided, *change_cells(change)))
+    columns = ("model", "set", "miss", "rate", "low", "high", "n", "undecided")
     return Table(
         name="misses by set",
-        columns=("model", "set", *columns, "undecided_triples"),
+        columns=(*columns, "change_rate", "change_low", "change_high"),
         rows=tuple(rows),
         title="What captions say and pictures do not show (as Table 2)",
-        note="n: things and triples that captions name. A triple counts whole here; the released program counts "
-        "predicates, and leaves captions without a picture in its denominator, so that its rate falls when pictures "
-        "are missing. change: against the seeds' captions.",
+        note="n: things (Miss_e) and triples (Miss_r) that captions name. A triple counts whole here; the released "
+        "program counts predicates, and leaves captions without a picture in its denominator, so that its rate falls "
+        "when pictures are missing. change: against the seeds' captions, as a part of theirs.",
         is_joined=True,
     )
 
@@ -167,9 +162,9 @@ def over_baseline(pairs: Sequence[Judged], definition: str) -> Table:
                 rows.append((group[0].verdict.model, operator, name, *change_cells(errors(group, score).over(base))))
     return Table(
         name="operators over ss",
-        columns=("model", "operator", "error", "change", "low", "high"),
+        columns=("model", "operator", "error", "change_rate", "low", "high"),
         rows=tuple(rows),
-        note=f"By the definition {definition}: 0.75 means three quarters more errors than synonyms make. Empty where "
+        note=f"By the definition {definition}: 75 % means three quarters more errors than synonyms make. Empty where "
         "the baseline makes none.",
         is_joined=True,
     )
@@ -180,13 +175,13 @@ def compositions(missed: Mapping[str, Miss]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for both, single in ((EC_ER_R, EC), (EC_ER_R, ER_R), (EC_ER_A, EC), (EC_ER_A, ER_A)):
         if both in missed and single in missed:
-            for name, share, base in zip(("Miss_e", "Miss_r"), missed[both], missed[single], strict=True):
+            for name, share, base in zip(_MISSES, missed[both], missed[single], strict=True):
                 rows.append((both, single, name, *change_cells(share.over(base))))
     return Table(
         name="compositions over single operators",
-        columns=("set", "over", "miss", "change", "low", "high"),
+        columns=("set", "over", "miss", "change_rate", "low", "high"),
         rows=tuple(rows),
-        note="0.26 means a quarter more is missed.",
+        note="26 % means that a quarter more is missed.",
     )
 
 

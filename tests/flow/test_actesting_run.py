@@ -1,0 +1,128 @@
+"""ACTesting from captions to tables: a faultless painter has no error, every planted fault is found with its kind."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+import salva
+from salva.core.image import ImageRef
+from salva.core.observation import Detection, Detections
+from salva.core.protocols import Rendered, RenderRequest, Sight
+from salva.core.scene import Box
+from salva.core.verdict import CONTROL, PAIR, Outcome
+from salva.generators.painter.component import Painter, PainterOptions
+from salva.registry import load
+from salva.store.sqlite import open_run
+from salva.suites.actesting.definitions import OPERATORS
+from salva.suites.actesting.relations import ERROR_SCORES
+from salva.suites.actesting.sight import MutationOptions, boxes_query
+from salva.suites.actesting.suite import Actesting, ActestingOptions
+
+
+def run(directory: Path, **settings: str) -> salva.Run:
+    return salva.run_suite("actesting", model="painter", size="quick", out=directory, settings=settings)
+
+
+def report(of: salva.Run) -> dict[str, Any]:
+    return cast(dict[str, Any], json.loads(json.dumps(of.summary.to_json())))
+
+
+def test_a_faultless_painter_has_no_error_and_leads_with_expected(tmp_path: Path) -> None:
+    made = run(tmp_path)
+    told = report(made)
+    assert told["headline"]["rate"] is None, "the suite leads with a figure of its own"
+    assert told["headline"]["chance"] is None
+    assert told["violation_rate"] == 0
+    assert told["outcomes"] == {"HOLDS": len(made.cases), "VIOLATED": 0, "INCONCLUSIVE": 0, "FAILED": 0}
+    assert told["rates"]["wrong"]["rate"] == 0, "where captions have formulas, truth stands beside"
+    assert (told["metrics"]["entity_error"], told["metrics"]["relation_error"]) == (0, 0)
+    assert {case.mutation.operator for case in made.cases if case.mutation} == set(OPERATORS)
+    n_captions = len({case.painting for case in made.cases})
+    with open_run(tmp_path) as store:
+        n_pictures = sum(1 for _ in store.renders())
+    assert n_pictures <= n_captions + len(made.cases), "a seed's picture serves all its mutants"
+    assert n_pictures < 2 * len(made.cases)
+
+
+@pytest.mark.parametrize(
+    ("fault", "kinds"),
+    [
+        ("entity-omission", {"kept-entity-dropped", "new-entity-missing", "seed-entity-missing"}),
+        ("x-misposition", {"kept-relation-broken", "new-relation-missing"}),
+    ],
+)
+def test_a_planted_fault_is_found_with_its_kind(tmp_path: Path, fault: str, kinds: set[str]) -> None:
+    made = run(tmp_path, **{"model.faults": f"{fault}:0.4"})
+    errors = Counter(report(made)["errors"])
+    assert errors.keys() & kinds
+    about_things = {
+        name for name in errors if name.endswith(("dropped", "missing", "stays")) and "relation" not in name
+    }
+    assert bool(about_things) == (fault == "entity-omission")
+    told = report(made)["metrics"]
+    assert told["relation_error"] > 0
+    assert (told["entity_error"] > 0) == (fault == "entity-omission")
+
+
+def test_the_published_rule_and_the_noise_floor(tmp_path: Path) -> None:
+    made = salva.run_suite(
+        "actesting",
+        model="painter",
+        size="quick",
+        only=("operator=ec",),
+        control=True,
+        out=tmp_path,
+        settings={"relation.definition": "paper", "model.faults": "entity-omission:0.3"},
+    )
+    with open_run(tmp_path) as store:
+        verdicts = [v for v in store.verdicts() if v.relation == "entity-change"]
+    for verdict in verdicts:
+        if verdict.arm == PAIR:
+            assert set(ERROR_SCORES) <= verdict.scores.keys(), "all three definitions, whichever leads"
+            wrong = verdict.scores["paper.entity_error"] or verdict.scores["paper.relation_error"]
+            assert (verdict.outcome is Outcome.VIOLATED) == bool(wrong)
+        else:
+            assert verdict.arm == CONTROL
+            assert "paper.entity_error.within_a" in verdict.scores
+    tables = {table["name"]: table for table in report(made)["tables"]}
+    floor = tables["errors by operator"]["columns"].index("noise_rate")
+    assert all(row[floor] is not None for row in tables["errors by operator"]["rows"])
+    assert "published misses" in tables
+
+
+@pytest.mark.slow
+def test_a_faultless_painter_has_no_error_on_five_hundred_seeds() -> None:
+    """What the painter says it painted, without a detector's eyes."""
+    painter = Painter(PainterOptions(background="plain"))
+    seen: dict[tuple[str, str], Detections] = {}
+    paintings: set[str] = set()
+    outcomes: Counter[str] = Counter()
+    for case in Actesting(ActestingOptions()).cases("full"):
+        paintings.add(case.painting)
+        assert case.mutation is not None
+        sights = {}
+        for prompt in case.prompts:
+            key = (case.painting, prompt.text)
+            if key not in seen:
+                rendered = painter.render([RenderRequest(prompt=prompt, seed=case.seed(0, 0))])[0]
+                assert isinstance(rendered, Rendered), (prompt.text, rendered)
+                seen[key] = _boxes(rendered)
+            image = ImageRef(image_id="x", width=1, height=1)
+            sights[prompt.role] = Sight(image=image, seen={boxes_query(case.mutation): seen[key]})
+        concluded = load("relation", case.relation)(MutationOptions()).judge(case, sights)
+        assert concluded.outcome is Outcome.HOLDS, (case.prompts, concluded)
+        assert [concluded.scores[name] for name in ERROR_SCORES[:2]] == [0.0, 0.0]
+        outcomes[case.mutation.operator] += 1
+    assert len(paintings) >= 500
+    assert outcomes.keys() == set(OPERATORS)
+
+
+def _boxes(rendered: Rendered) -> Detections:
+    things = cast("list[dict[str, Any]]", rendered.provenance["things"])
+    boxes = tuple(Detection(label=t["label"], score=1.0, box=cast(Box, tuple(t["box"]))) for t in things)
+    return Detections(boxes=boxes)
