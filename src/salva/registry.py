@@ -105,6 +105,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "semvar-tables": "salva.suites.semvar.tables:SemVarTables",
     },
     "importer": {
+        "cfworld": "salva.suites.cfworld.scores_import:ScoresImport",
         "ratings": "salva.exchange.import_ratings:RatingsImport",
         "tifa-lite": "salva.suites.faithfulness.tifa_import:TifaImport",
     },

@@ -15,8 +15,10 @@ from salva.core.fingerprint import Json
 from salva.errors import UsageError
 from salva.files.infiles import file_text
 from salva.files.tables import Row, columns_of, parse_json, read_json_lines, read_rows
+from salva.generators.folder_cfworld import LAYOUT as CFWORLD
+from salva.generators.folder_cfworld import is_of_cfworld, named_pictures
 
-LAYOUTS = ("manifest", "pairs", "geneval", "compbench", "ids", "names")
+LAYOUTS = ("manifest", "pairs", "geneval", "compbench", CFWORLD, "ids", "names")
 MANIFESTS = ("manifest.csv", "manifest.jsonl")
 PROMPTS_JSON = "prompts.json"
 _SUFFIXES = {".png", ".jpg", ".jpeg", ".webp"}
@@ -62,6 +64,8 @@ def _layout_of_pictures(folder: Path) -> str:
     # A list of pairs may lie beside any folder, since suites read one too; here it names the pictures <pair_id>_A.
     if _pairs_list(folder) is not None and any(path.stem.endswith(("_A", "_B")) for path in _all_pictures(folder)):
         return "pairs"
+    if is_of_cfworld(folder):
+        return CFWORLD
     if _prompts_json(folder) is not None:
         return "ids"
     pictures = _pictures(_samples(folder))
@@ -71,6 +75,8 @@ def _layout_of_pictures(folder: Path) -> str:
 
 def _kind_of_list(listing: Path) -> str:
     """Which layout a list belongs to."""
+    if listing.is_dir():
+        return CFWORLD
     if listing.suffix.lower() == ".json":
         return "ids"
     return "pairs" if _is_of_pairs(listing) else "manifest"
@@ -88,6 +94,7 @@ def listed_in(folder: Path, layout: str, listing: Path | None = None) -> list[Li
         "pairs": lambda: _by_pairs(folder, listing),
         "geneval": lambda: _by_geneval(folder),
         "compbench": lambda: _by_compbench(folder),
+        CFWORLD: lambda: _by_cfworld(folder, listing),
         "ids": lambda: _by_ids(folder, listing),
         "names": lambda: _by_names(folder),
     }
@@ -208,6 +215,12 @@ def _read_ids(path: Path) -> dict[str, str]:
             raise UsageError(f"{str(path)!r}: {name!r} has no prompt; it should be a text, or an object with text")
         prompts[name] = text
     return prompts
+
+
+def _by_cfworld(folder: Path, listing: Path | None) -> Iterator[ListedPicture]:
+    """<discipline>/<id>_l1.png and the folders of the probes, with the folder of CF-World's prompts."""
+    named = named_pictures(folder, listing, _all_pictures(folder))
+    return (ListedPicture(path=path, prompt=prompt, repeat=0) for path, prompt in named)
 
 
 def _by_names(folder: Path) -> Iterator[ListedPicture]:

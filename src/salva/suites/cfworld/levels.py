@@ -122,9 +122,9 @@ class Levels:
     def _first(self, case: Case, sights: Mapping[str, Sight]) -> list[Look]:
         is_waiting = self._options.gate == SKIP and not self._is_open(case, sights)
         prompts = [prompt for prompt in case.prompts if prompt.role == "l1" or not is_waiting]
-        looks = [Look(role=prompt.role, query=self._query(case, prompt)) for prompt in prompts]
+        looks = [Look(role=prompt.role, query=self.query(case, prompt)) for prompt in prompts]
         if self._options.rubrics == "both":
-            looks.append(Look(role="l1", query=self._query(case, case.prompt("l1"), _STRICT)))
+            looks.append(Look(role="l1", query=self.query(case, case.prompt("l1"), _STRICT)))
         return looks
 
     def _lock_ins(self, case: Case, sights: Mapping[str, Sight]) -> list[Look]:
@@ -139,7 +139,8 @@ class Levels:
             if role in sights and role in scores and scores[role] < self._options.pass_
         ]
 
-    def _query(self, case: Case, prompt: Prompt, rubric: str = "") -> Query:
+    def query(self, case: Case, prompt: Prompt, rubric: str = "") -> Query:
+        """How a judge is asked about the picture of a prompt; rubric: another than its level has."""
         # A prompt without its telling nouns asks for the picture of L2, and is held to the very same question.
         text = case.prompt("l2").text if prompt.role == DENORM else prompt.text
         by_level = _KIND if prompt.role == "l1" and self._options.rubrics != "one" else _STRICT
@@ -156,7 +157,7 @@ class Levels:
     def _graded(self, case: Case, sights: Mapping[str, Sight]) -> _Graded:
         graded = _Graded()
         for prompt in case.prompts:
-            answer = _seen(sights, prompt.role, self._query(case, prompt))
+            answer = _seen(sights, prompt.role, self.query(case, prompt))
             grades = grades_of(answer, prompt.questions) if prompt.role in sights else "the picture is missing"
             if isinstance(grades, str):
                 graded.problems[prompt.role] = grades
@@ -206,13 +207,13 @@ class Levels:
         """The dimensions of every picture, L1 by the rubric of the others, and whether pictures show the fact."""
         asides: dict[str, float] = {}
         for prompt in case.prompts:
-            grades = grades_of(_seen(sights, prompt.role, self._query(case, prompt)), prompt.questions)
+            grades = grades_of(_seen(sights, prompt.role, self.query(case, prompt)), prompt.questions)
             if prompt.role in given and not isinstance(grades, str):
                 dimensions = dimension_scores(prompt.questions, grades)
                 asides |= {f"{kind}_{prompt.role}": value for kind, value in dimensions.items()}
         fact = case.prompt("l1")
         if self._options.rubrics == "both":
-            alike = grades_of(_seen(sights, "l1", self._query(case, fact, _STRICT)), fact.questions)
+            alike = grades_of(_seen(sights, "l1", self.query(case, fact, _STRICT)), fact.questions)
             if not isinstance(alike, str):
                 asides["s_l1_alike"] = picture_score(fact.questions, alike, self._options.mean)
         for role in ("l2", "l3"):
@@ -247,7 +248,7 @@ class Levels:
         self, error: str, role: str, case: Case, sights: Mapping[str, Sight], given: Mapping[str, float]
     ) -> Failure:
         value, prompt = given.get(role, 0.0), case.prompt(role)
-        why = reasons_of(_seen(sights, role, self._query(case, prompt)), prompt.questions, POINT)
+        why = reasons_of(_seen(sights, role, self.query(case, prompt)), prompt.questions, POINT)
         message = f"{role} scores {value:.2f}, below {self._options.pass_:g}"
         return Failure(error=error, role=role, message=f"{message}: {why}" if why else message, seen=f"{value:.2f}")
 
@@ -256,7 +257,7 @@ class Levels:
         lines = []
         for prompt in case.prompts:
             if prompt.role in given:
-                why = reasons_of(_seen(sights, prompt.role, self._query(case, prompt)), prompt.questions, POINT)
+                why = reasons_of(_seen(sights, prompt.role, self.query(case, prompt)), prompt.questions, POINT)
                 lines.append(f"{prompt.role} {given[prompt.role]:.2f}" + (f": {why}" if why else ""))
         return "; ".join(lines)
 

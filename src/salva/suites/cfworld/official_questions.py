@@ -34,7 +34,7 @@ def read_question(entry: Mapping[str, Json]) -> tuple[Question | None, list[Find
         return None, [gap("no-questions", f"{where}: a question without a text")]
     findings: list[Finding] = []
     said = str(entry.get("question_type") or "").strip()
-    kind = _KINDS.get(" ".join(said.lower().split()), "")
+    kind = kind_of(said or "unnamed", None)
     if not kind:
         kind = re.sub(r"[^a-z0-9]+", "-", said.lower()).strip("-") or "unnamed"
         findings.append(gap("odd-kind", f"{where}: {said!r}", said))
@@ -45,6 +45,13 @@ def read_question(entry: Mapping[str, Json]) -> tuple[Question | None, list[Find
     criteria, odd = read_criteria(str(entry.get("evaluation_criteria") or ""), where)
     used = weight if weight is not None else WEIGHTS.get(kind, 1.0)
     return Question(kind=kind, text=text, criteria=criteria, weight=used), findings + odd
+
+
+def kind_of(said: str, weight: float | None) -> str:
+    """The dimension a question belongs to by the name of its kind, else by its weight; empty where neither tells."""
+    named = _KINDS.get(" ".join(said.lower().split()), "")
+    by_weight = (kind for kind, (low, high) in _RANGES.items() if weight is not None and low <= weight <= high)
+    return named or (next(by_weight, "") if not said else "")
 
 
 def read_criteria(text: str, where: str) -> tuple[tuple[tuple[float, str], ...], list[Finding]]:

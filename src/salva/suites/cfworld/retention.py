@@ -70,7 +70,7 @@ class Retention:
 
     def looks(self, case: Case, roles: Collection[str], sights: Mapping[str, Sight]) -> Sequence[Look]:
         """The question of every picture."""
-        looks = [Look(role=p.role, query=_query(case, p)) for p in case.prompts if p.role in sights]
+        looks = [Look(role=p.role, query=query_for(case, p)) for p in case.prompts if p.role in sights]
         return with_checks(looks, case, roles, self._options)
 
     def judge(self, case: Case, sights: Mapping[str, Sight]) -> Conclusion:
@@ -81,7 +81,7 @@ class Retention:
         given: dict[str, float] = {}
         missing: dict[str, str] = {}
         for prompt in case.prompts:
-            answer = sights[prompt.role].seen.get(_query(case, prompt)) if prompt.role in sights else None
+            answer = sights[prompt.role].seen.get(query_for(case, prompt)) if prompt.role in sights else None
             grades = grades_of(answer, prompt.questions)
             if not isinstance(grades, str):
                 given[prompt.role] = picture_score(prompt.questions, grades, self._options.mean)
@@ -112,7 +112,8 @@ class Retention:
         )
 
 
-def _query(case: Case, prompt: Prompt) -> Query:
+def query_for(case: Case, prompt: Prompt) -> Query:
+    """How a judge is asked about the picture of a prompt."""
     return own_query(prompt, "strict" if case.labels.get("part") == RULE else "steps")
 
 

@@ -1,0 +1,252 @@
+"""Importer: score files as CF-World's program writes them, one entry a question, read into cases and verdicts.
+
+Grades come in, judged by the suite's own relations; no picture is needed and nobody is called. A picture that the
+program scored zero because it was missing, or because no reply could be read, is missing here too.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+from salva.core.asked import AskedComponent
+from salva.core.case import Case, Prompt
+from salva.core.exchange import Flaw, ImportSettings, ReadIn
+from salva.core.fingerprint import Json
+from salva.core.image import ImageRef
+from salva.core.observation import Answer
+from salva.core.options import keyed_options, option
+from salva.core.protocols import Conclusion, Sight
+from salva.core.question import Question
+from salva.core.verdict import PAIR, Verdict
+from salva.errors import UsageError
+from salva.files.infiles import file_text
+from salva.files.tables import parse_json
+from salva.suites.cfworld.groups import ATTRIBUTE, LEVELS, POINT, RULE
+from salva.suites.cfworld.levels import EXCLUDE, ZERO, Levels, LevelsOptions
+from salva.suites.cfworld.official_questions import kind_of
+from salva.suites.cfworld.retention import CF, FACT, Retention, RetentionOptions, query_for
+from salva.suites.cfworld.scoring import DIMENSIONS, QUESTIONS
+
+_UNSEEN = re.compile(r"\A\W*(?:image missing|api failed|failed|parsing error|skipped)", re.IGNORECASE)
+"""How the program explains a zero that nobody gave: a picture, a reply or a try that there was not."""
+_FILE = re.compile(r"(?:_(?:gemini|qwen\w*|gpt\w*|eval|scores?|results?))+\Z", re.IGNORECASE)
+_FOLDER = re.compile(r"\A(?:gemini|qwen[\w.]*|gpt4?o?)-", re.IGNORECASE)
+_NO_IMAGE = ImageRef(image_id="", width=0, height=0)
+Row = Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoresOptions:
+    """What the files cannot say about themselves."""
+
+    mean: str = option(
+        DIMENSIONS,
+        "A picture's score: by dimension, or by question as the program has it.",
+        choices=(DIMENSIONS, QUESTIONS),
+    )
+    missing: str = option(
+        EXCLUDE,
+        "A picture or reply that was missing: leave it out, or zero as the program has it.",
+        choices=(EXCLUDE, ZERO),
+    )
+
+
+@dataclass(slots=True)
+class _Pictures:
+    """The entries of one case, by the role of the picture they are about."""
+
+    labels: dict[str, str]
+    rows: dict[str, list[Row]] = field(default_factory=dict)
+
+
+class ScoresImport:
+    """Score files of CF-World's program: PRR, RRR and what probes keep, without a call."""
+
+    version: ClassVar[str] = "1"
+    Options = ScoresOptions
+
+    def __init__(self, options: ScoresOptions) -> None:
+        self._levels = LevelsOptions(
+            mean=options.mean, missing=options.missing, gate="skip", rubrics="levels", lock_in=False, flip_sample=0.0
+        )
+        self._retention = RetentionOptions(mean=options.mean, missing=options.missing, flip_sample=0.0)
+
+    def read(self, files: Sequence[Path], settings: ImportSettings) -> ReadIn:
+        """Cases and verdicts of these files; one file is one model, one judge and one discipline or probe."""
+        problems: list[Flaw] = []
+        cases: dict[str, Case] = {}
+        verdicts: list[Verdict] = []
+        judges: dict[str, str] = {}
+        n_grades = 0
+        for path in files:
+            rows = _rows(path, problems)
+            n_grades += len(rows)
+            judge, model = _judge_of(rows), settings.model or _model_of(path)
+            judges[judge] = "judge"
+            for case_id, pictures in _sorted_in(rows, path, problems).items():
+                case, sights = self._seen(case_id, pictures)
+                cases.setdefault(case_id, case)
+                verdicts.append(_verdict(case, model, judge, self._judged(case, sights)))
+        if not verdicts:
+            raise UsageError(
+                "no grades of CF-World in these files: an entry has source_id, prompt_level, question, score and weight"
+            )
+        rules = (
+            AskedComponent(role="relation", name="levels", options=keyed_options(self._levels)),
+            AskedComponent(role="relation", name="retention", options=keyed_options(self._retention)),
+        )
+        return ReadIn(
+            suite="cfworld",
+            models=tuple(dict.fromkeys(verdict.model for verdict in verdicts)),
+            cases=tuple(cases.values()),
+            verdicts=tuple(verdicts),
+            problems=tuple(problems),
+            counts={"grades": n_grades, "groups and probes": len(cases)},
+            rules=rules,
+            observers=judges,
+        )
+
+    def _judged(self, case: Case, sights: Mapping[str, Sight]) -> Conclusion:
+        if case.relation == "levels":
+            return Levels(self._levels).judge(case, sights)
+        return Retention(self._retention).judge(case, sights)
+
+    def _seen(self, case_id: str, pictures: _Pictures) -> tuple[Case, dict[str, Sight]]:
+        """The case that entries are about, and what a judge said of its pictures; missing ones are not there."""
+        is_levels = pictures.labels["part"] == "levels"
+        order = (
+            [r for r in LEVELS if r == "l1" or r in pictures.rows] if is_levels else sorted(pictures.rows, reverse=True)
+        )
+        prompts = tuple(
+            Prompt(role=role, text=f"{case_id} {role}", questions=tuple(map(_question, pictures.rows.get(role, [{}]))))
+            for role in order
+        )
+        case = Case(
+            case_id=case_id,
+            suite="cfworld",
+            category=pictures.labels.get("discipline", pictures.labels["part"]),
+            prompts=prompts,
+            relation="levels" if is_levels else "retention",
+            labels=pictures.labels,
+            cluster=case_id,
+        )
+        levels = Levels(self._levels)
+        sights = {}
+        for prompt in prompts:
+            rows = pictures.rows.get(prompt.role, [])
+            if not rows or any(_UNSEEN.search(_text(row, "reasoning")) for row in rows):
+                continue
+            query = levels.query(case, prompt) if is_levels else query_for(case, prompt)
+            answer = Answer(
+                text="",
+                scores={f"q{i}": _number(row.get("score")) or 0.0 for i, row in enumerate(rows, 1)},
+                reasons={f"q{i}": _text(row, "reasoning") for i, row in enumerate(rows, 1)},
+                usage={"n_calls": 0.0},
+            )
+            sights[prompt.role] = Sight(image=_NO_IMAGE, seen={query: answer})
+        return case, sights
+
+
+def _rows(path: Path, problems: list[Flaw]) -> list[Row]:
+    content = parse_json(path, file_text(path))
+    if not isinstance(content, list):
+        raise UsageError(f"{str(path)!r} must hold a list of grades, one object a question")
+    rows: list[Row] = []
+    for number, row in enumerate(content, 1):
+        if isinstance(row, dict) and _number(row.get("score")) is not None:
+            rows.append(row)
+        elif isinstance(row, dict) and ("filename" in row or "model_name" in row):
+            continue  # a summary of the program's own, which follows from the rest
+        else:
+            problems.append(Flaw(file=path.name, where=f"entry {number}", what="no score; left out"))
+    return rows
+
+
+def _sorted_in(rows: Sequence[Row], path: Path, problems: list[Flaw]) -> dict[str, _Pictures]:
+    """The entries of a file by case and picture."""
+    cases: dict[str, _Pictures] = {}
+    discipline = _FILE.sub("", path.stem)
+    for number, row in enumerate(rows, 1):
+        if "rule_id" in row:
+            name, part, role = f"rule-{_slug(_text(row, 'rule_id'))}", RULE, _role(row)
+        elif {"A", "B"} <= row.keys():
+            pair = _text(row, "id").removesuffix("_factual")
+            name, part, role = f"attribute-{_slug(pair)}", ATTRIBUTE, _role(row)
+        else:
+            name, part = f"{_slug(discipline)}-{_slug(_text(row, 'source_id'))}", "levels"
+            role = _text(row, "prompt_level").lower()
+            if role not in LEVELS:
+                problems.append(Flaw(file=path.name, where=f"entry {number}", what=f"level {role!r}; left out"))
+                continue
+        labels = {"part": part, "id": _text(row, "source_id") or _text(row, "id")}
+        if part == "levels":
+            labels["discipline"] = discipline
+        cases.setdefault(f"cfworld-{name}", _Pictures(labels)).rows.setdefault(role, []).append(row)
+    return cases
+
+
+def _role(row: Row) -> str:
+    """Which picture of a probe an entry is about."""
+    is_fact = _text(row, "category").lower() in ("original", "factual")
+    return f"{FACT if is_fact else CF}{_slug(_text(row, 'source_id') or _text(row, 'id'))}"
+
+
+def _question(row: Row) -> Question:
+    weight = _number(row.get("weight"))
+    return Question(
+        kind=kind_of(_text(row, "question_type"), weight) or POINT,
+        text=_text(row, "question") or _text(row, "prompt") or "?",
+        weight=weight if weight else 1.0,
+    )
+
+
+def _judge_of(rows: Sequence[Row]) -> str:
+    named = Counter(_text(row, "scoring_model") or _text(row, "evaluator") for row in rows)
+    names = [name for name, _ in named.most_common() if name and name != "None"]
+    return names[0] if names else "published judge"
+
+
+def _model_of(path: Path) -> str:
+    folder = path.absolute().parent
+    folder = folder.parent if folder.name.lower() == "physics" else folder
+    return _FOLDER.sub("", folder.name) or "published model"
+
+
+def _verdict(case: Case, model: str, judge: str, conclusion: Conclusion) -> Verdict:
+    return Verdict(
+        case_id=case.case_id,
+        repeat=0,
+        arm=PAIR,
+        model=model,
+        relation=case.relation,
+        observers=(judge,),
+        outcome=conclusion.outcome,
+        errors=conclusion.errors,
+        failures=conclusion.failures,
+        scores=conclusion.scores,
+        images={},
+        reason=conclusion.reason,
+    )
+
+
+def _text(row: Row, key: str) -> str:
+    value = row.get(key)
+    return "" if value is None else str(value).strip()
+
+
+def _number(value: Json) -> float | None:
+    try:
+        number = float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else math.nan
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-") or "x"
