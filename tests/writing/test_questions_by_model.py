@@ -357,7 +357,7 @@ def test_work_is_saved_on_the_way(server: Server, tmp_path: Path) -> None:
 
     server.turns = watched
     assert write(server, many(tmp_path, 12), "-o", out).exit_code == 0
-    assert seen == [False] * 10 + [True] * 2
+    assert seen == [False] + [True] * 11
 
 
 @pytest.mark.parametrize(

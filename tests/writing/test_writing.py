@@ -8,6 +8,7 @@ from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+from typing import Any, ClassVar
 
 import pytest
 from click.testing import CliRunner
@@ -19,7 +20,7 @@ from salva.cli.main import salva as command
 from salva.core.case import Case, Prompt
 from salva.core.scoring import pair_name
 from salva.core.source import RunRecords
-from salva.errors import UsageError
+from salva.errors import UnusableError, UsageError
 from salva.logic.english_reader import read
 from salva.logic.equivalence import are_equivalent
 from salva.logic.notation import parse
@@ -117,21 +118,30 @@ MOODS = load_grammar().lexicon["mood"]
 class TextEndpoint(BaseHTTPRequestHandler):
     """An OpenAI-shaped endpoint that paraphrases, and finds fault with every sentence that holds a robot."""
 
+    static_scene: Any = {"answer": "Yes.", "confidence": "0.95"}
+    is_readable = True
+    asked: ClassVar[list[str]] = []
+    dies_after: int | None = None
+
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         question = asked["messages"][1]["content"]
+        self.asked.append(question)
+        if self.dies_after is not None and len(self.asked) > self.dies_after:
+            self.send_error(401)
+            return
         reply: object
         if "T_a:" in question:
             is_bad = "robot" in question
             reply = {c.name: {"answer": "yes", "confidence": 0.9} for c in CRITERIA}
             reply["reasonable-semantics"] = {"answer": "no" if is_bad else "yes", "confidence": 0.95}
             reply["visually-distinct"] = {"answer": "no", "confidence": CONFIDENCE - 0.1}
-            reply["static-scene"] = {"answer": "perhaps", "confidence": 1}
+            reply["static-scene"] = self.static_scene
         else:
             moods = [word for word in question.split() if word in MOODS]
             swapped = question.replace(moods[0], "X").replace(moods[1], moods[0]).replace("X", moods[1])
             reply = {"1": None, "2": swapped, "3": f"seen again: {question}", "4": "None"}
-        content = f"```json\n{json.dumps(reply)}\n```"
+        content = f"```json\n{json.dumps(reply)}\n```" if self.is_readable else "They all look fine to me!"
         message = {"role": "assistant", "content": content}
         body = {"id": "x", "object": "chat.completion", "created": 0, "model": asked["model"]}
         body |= {"choices": [{"index": 0, "finish_reason": "stop", "message": message}]}
@@ -147,7 +157,9 @@ class TextEndpoint(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def endpoint() -> Iterator[str]:
+def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    monkeypatch.setattr(TextEndpoint, "asked", [])
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-4711")
     server = ThreadingHTTPServer(("127.0.0.1", 0), TextEndpoint)
     thread = Thread(target=server.serve_forever, daemon=True)
     thread.start()
@@ -169,10 +181,76 @@ def test_text_models_paraphrase_and_remove(tmp_path: Path, endpoint: str) -> Non
     assert by_model
     # The second way has the words of T_pv, which code can see, so the third is taken.
     assert {one["kept_by"] for one in by_model} == {f"openai/w: {METHODS[2]}"}
-    # A doubtful no removes nothing but stays on record; an answer that is none is not recorded at all.
+    # A doubtful no removes nothing but stays on record; an answer may be in quotes and begin with a capital.
     named = {check.criterion: check for check in read_samples(tmp_path / "s.jsonl")[0].checks}
     assert not named["visually-distinct"].is_valid
-    assert "static-scene" not in named
+    assert (named["static-scene"].is_valid, named["static-scene"].confidence) == (True, 0.95)
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ({"answer": "No", "confidence": "0.95"}, "static-scene (openai/c): no"),
+        ({"answer": "NO.", "confidence": 1}, "static-scene (openai/c): no"),
+        ({"answer": "perhaps", "confidence": 1}, "static-scene (openai/c): no answer that can be read"),
+        ({"answer": "yes", "confidence": "very"}, "static-scene (openai/c): no answer that can be read"),
+        ({"answer": "yes", "confidence": "0,9"}, "static-scene (openai/c): no answer that can be read"),
+        ({"answer": "yes", "confidence": 95}, "static-scene (openai/c): no answer that can be read"),
+        ({"answer": "yes"}, "static-scene (openai/c): no answer that can be read"),
+        (None, "static-scene (openai/c): no answer that can be read"),
+        ("yes", "static-scene (openai/c): no answer that can be read"),
+    ],
+)
+def test_a_check_that_gave_no_answer_is_no_pass_and_a_no_in_capitals_is_a_no(
+    tmp_path: Path, endpoint: str, monkeypatch: pytest.MonkeyPatch, said: object, told: str
+) -> None:
+    monkeypatch.setattr(TextEndpoint, "static_scene", said)
+    checker = ("--checker", "openai/c", "--base-url", endpoint)
+    invoke("new", "-o", tmp_path / "s.jsonl", "-n", "4", "--no-progress", *checker)
+    assert lines(tmp_path / "s.jsonl") == []
+    removed = [one for one in lines(tmp_path / "s-removed.jsonl") if one["T_pi"]]
+    assert removed
+    assert all(str(one["why"]).endswith(told) or f"{told};" in str(one["why"]) for one in removed), removed[0]["why"]
+
+
+def test_a_checker_that_nobody_can_read_is_an_error(
+    tmp_path: Path, endpoint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(TextEndpoint, "is_readable", False)
+    for n in ("2", "60"):
+        TextEndpoint.asked.clear()
+        arguments = ["write", "new", "-o", str(tmp_path / "s.jsonl"), "-n", n, "--no-progress"]
+        done = CliRunner().invoke(command, [*arguments, "--checker", "openai/c", "--base-url", endpoint])
+        assert isinstance(done.exception, UnusableError)
+        assert "none of its replies could be read" in str(done.exception)
+        assert lines(tmp_path / "s.jsonl") == [], "nothing that was not checked has passed"
+        assert len(TextEndpoint.asked) <= 15, "five triples, each asked three times"
+
+
+def test_what_was_paid_for_is_kept_and_the_same_command_goes_on(
+    tmp_path: Path, endpoint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = ["write", "new", "-o", str(tmp_path / "s.jsonl"), "-n", "40", "--no-progress"]
+    arguments += ["--writer", "openai/w", "--checker", "openai/c", "--base-url", endpoint]
+    monkeypatch.setattr(TextEndpoint, "dies_after", 30)
+    died = CliRunner().invoke(command, arguments)
+    assert isinstance(died.exception, UnusableError)
+    assert "the same command goes on" in died.output
+    n_before = len(lines(tmp_path / "s.jsonl")) + len(lines(tmp_path / "s-removed.jsonl"))
+    assert n_before > 10
+    paid = TextEndpoint.asked[:30]
+    with (tmp_path / "s-replies.jsonl").open("a") as journal:
+        journal.write('{"asked": "half a li')  # what a kill leaves behind
+    TextEndpoint.asked.clear()
+    monkeypatch.setattr(TextEndpoint, "dies_after", None)
+    assert CliRunner().invoke(command, arguments).exit_code == 0
+    assert not set(TextEndpoint.asked) & set(paid), "nothing is paid for twice"
+    assert len(lines(tmp_path / "s.jsonl")) + len(lines(tmp_path / "s-removed.jsonl")) == 40
+    TextEndpoint.asked.clear()
+    finished = (tmp_path / "s.jsonl").read_text()
+    assert CliRunner().invoke(command, arguments).exit_code == 0
+    assert (TextEndpoint.asked, (tmp_path / "s.jsonl").read_text()) == ([], finished)
+    assert "sk-planted" not in (tmp_path / "s-replies.jsonl").read_text()
 
 
 def test_without_a_writer_what_no_rule_can_do_is_removed(tmp_path: Path) -> None:

@@ -102,10 +102,15 @@ seed_flag = flag("--seed", type=int, default=0, show_default=True, help="The see
 progress_flag = flag("--no-progress", is_flag=True, help="No progress bars.")
 
 
-def text_model(name: str, base_url: str) -> TextModel:
-    """A text model whose connections end with the command."""
+def text_model(name: str, base_url: str, output: Path | None = None) -> TextModel:
+    """A text model whose connections end with the command; its replies are kept beside the output, where one is named.
+
+    The same command then pays for nothing twice, whatever ended it.
+    """
+    from salva.writing.journal import Journal
     from salva.writing.text_model import TextModel
 
-    model = TextModel(name, base_url)
+    journal = None if output is None else Journal(output.with_name(f"{output.stem}-replies.jsonl"))
+    model = TextModel(name, base_url, journal=journal)
     click.get_current_context().call_on_close(model.close)
     return model

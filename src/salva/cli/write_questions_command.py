@@ -12,8 +12,6 @@ from salva.cli import flags
 from salva.errors import UsageError
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
-_SAVED_EVERY = 10
-"""Prompts asked about between two savings; a killed command loses fewer."""
 _N_NAMED = 5
 
 
@@ -65,14 +63,13 @@ def questions(
     try:
         with Progress(disable=no_progress, transient=True) as bar:
             task = bar.add_task("asking", total=len(missing))
-            for i, made in enumerate(asking, 1):
+            for made in asking:
                 if isinstance(made, Unwritten):
                     unwritten.append(made)
                 else:
                     rows += made.rows
                     n_written += 1
-                if i % _SAVED_EVERY == 0:
-                    save()
+                save()
                 bar.advance(task)
     finally:
         save()

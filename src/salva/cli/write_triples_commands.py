@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from salva.cli import flags
 from salva.errors import UsageError
+
+if TYPE_CHECKING:
+    from salva.writing.author import Removed
+    from salva.writing.samples import Sample
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -32,36 +38,48 @@ def new(
     base_url: str,
     no_progress: bool,
 ) -> None:
-    """Fill templates, exchange, paraphrase and check; what fails goes to a second file with the reason."""
+    """Fill templates, exchange, paraphrase and check; what fails goes to a second file with the reason.
+
+    What text models reply is kept in a third, so that the same command goes on after whatever ended it.
+    """
     from rich.progress import Progress
 
-    from salva.files.outfiles import write_text
     from salva.writing.author import Removed, write_samples
-    from salva.writing.samples import Sample, lines_of
     from salva.writing.templates import load_grammar
 
     grammar = load_grammar(templates)
-    author, judge = (flags.text_model(name, base_url) if name else None for name in (writer, checker))
+    author, judge = (flags.text_model(name, base_url, output) if name else None for name in (writer, checker))
     kept: list[Sample] = []
     removed: list[Removed] = []
-    with Progress(disable=no_progress, transient=True) as bar:
-        task = bar.add_task("writing", total=n_wanted)
-        for made in write_samples(grammar, n_wanted, seed, author, judge):
-            if isinstance(made, Removed):
-                removed.append(made)
-            else:
-                kept.append(made)
-            bar.advance(task)
+    try:
+        with Progress(disable=no_progress, transient=True) as bar:
+            task = bar.add_task("writing", total=n_wanted)
+            for made in write_samples(grammar, n_wanted, seed, author, judge):
+                if isinstance(made, Removed):
+                    removed.append(made)
+                else:
+                    kept.append(made)
+                bar.advance(task)
+    except BaseException:
+        _save(kept, removed, output)
+        click.echo(f"stopped early; replies are kept beside {output}, and the same command goes on", err=True)
+        raise
+    _save(kept, removed, output)
+    click.echo(f"unreviewed; make a sheet with: salva write sheet {output} -o SHEET.csv")
+    if len(kept) + len(removed) < n_wanted:
+        click.echo(f"the words of the lexicon ran out after {len(kept) + len(removed)} of {n_wanted}", err=True)
+
+
+def _save(kept: Sequence[Sample], removed: Sequence[Removed], output: Path) -> None:
+    from salva.files.outfiles import write_text
+    from salva.writing.samples import lines_of
+
     write_text(output, lines_of(kept))
-    click.echo(
-        f"{len(kept)} samples in {output}, unreviewed; make a sheet with: salva write sheet {output} -o SHEET.csv"
-    )
+    click.echo(f"{len(kept)} samples in {output}")
     if removed:
         beside = output.with_name(f"{output.stem}-removed.jsonl")
         write_text(beside, lines_of(removed))
         click.echo(f"{len(removed)} removed, with reasons, in {beside}")
-    if len(kept) + len(removed) < n_wanted:
-        click.echo(f"the words of the lexicon ran out after {len(kept) + len(removed)} of {n_wanted}", err=True)
 
 
 @click.command("sheet")

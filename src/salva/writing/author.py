@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from salva.core.fingerprint import Json
+from salva.errors import UnusableError
 from salva.writing.criteria import Check, asked_of_models, checks_by_code, formulas_of
 from salva.writing.samples import Sample
 from salva.writing.templates import Grammar, Triple, triples
@@ -27,6 +28,9 @@ METHODS = (
 )
 """The six ways to say the same again."""
 CONFIDENCE = 0.8
+_PATIENCE = 5
+"""So many triples of which no check could be read, before any that could, and the checker is given up."""
+_DECIMAL = re.compile(r"\d{1,3}(?:\.\d{1,6})?", re.ASCII)
 _PASSIVE = re.compile(r"\b(?:is|are|was|were)(?: being)? \w+ by\b")
 _PARAPHRASE = (
     "You rewrite sentences without changing what a picture of them would show. Reply with a JSON object whose keys "
@@ -46,6 +50,8 @@ class Removed:
 
     sample: Sample
     why: str
+    is_unread: bool = False
+    """Whether the checker was asked and gave no answer that can be read; the same command asks again."""
 
     def to_json(self) -> dict[str, object]:
         """One line of the file of removed triples."""
@@ -59,9 +65,23 @@ def write_samples(
     writer: TextModel | None = None,
     checker: TextModel | None = None,
 ) -> Iterator[Sample | Removed]:
-    """Triples as samples, or as removed with the reason."""
+    """Triples as samples, or as removed with the reason; a checker of whom no reply can be read raises."""
+    n_unread = 0
     for triple in triples(grammar, n_wanted, seed):
-        yield _checked(_paraphrased(triple, writer), triple, checker)
+        made = _checked(_paraphrased(triple, writer), triple, checker)
+        sample = made.sample if isinstance(made, Removed) else made
+        if checker is not None and any(check.by == checker.name for check in sample.checks):
+            n_unread = -1
+        elif n_unread >= 0 and isinstance(made, Removed) and made.is_unread:
+            n_unread += 1
+        yield made
+        if n_unread == _PATIENCE:
+            break
+    if checker is not None and n_unread > 0:
+        raise UnusableError(
+            f"{checker.name} was asked to check {n_unread} triples and none of its replies could be read, so none of "
+            "them was checked; name another --checker, or leave it out and have people review them"
+        )
 
 
 def _paraphrased(triple: Triple, writer: TextModel | None) -> Sample:
@@ -85,6 +105,8 @@ def _paraphrased(triple: Triple, writer: TextModel | None) -> Sample:
         if isinstance(text := replies.get(str(number)) if isinstance(replies, Mapping) else None, str)
         and text.strip().lower() not in ("", "none", triple.anchor.lower())
     ]
+    if said:
+        writer.keep(_PARAPHRASE, triple.anchor, replies)
     # Where code finds fault with all of them, the first stays, for the fault to be told.
     return next((one for one in said if _is_sound(one)), said[0] if said else sample)
 
@@ -106,17 +128,27 @@ def _checked(sample: Sample, triple: Triple, checker: TextModel | None) -> Sampl
             sample=sample, why="no rule gives T_pi and no text model was asked, or none answered; see --writer"
         )
     checks = list(checks_by_code(sample.anchor, sample.changed, sample.kept))
+    unanswered: list[str] = []
     if checker is not None and all(check.is_valid for check in checks):
-        checks += _asked(sample, triple, checker, checks)
+        answers = _asked(sample, triple, checker, checks)
+        checks += [check for check in answers.values() if check is not None]
+        unanswered = [name for name, check in answers.items() if check is None]
     formulas = formulas_of(sample.anchor, sample.changed, sample.kept)
     sample = replace(sample, checks=tuple(checks), formulas=formulas)
     bad = [check for check in checks if not check.is_valid and check.confidence > CONFIDENCE]
     if bad:
-        return Removed(sample=sample, why="; ".join(f"{one.criterion} ({one.by}): {one.why or 'no'}" for one in bad))
+        return Removed(
+            sample=sample, why="; ".join(f"{check.criterion} ({check.by}): {check.why or 'no'}" for check in bad)
+        )
+    if checker is not None and unanswered:
+        # What nobody answered has not passed.
+        told = f"{', '.join(unanswered)} ({checker.name}): no answer that can be read; the same command asks again"
+        return Removed(sample=sample, why=told, is_unread=True)
     return sample
 
 
-def _asked(sample: Sample, triple: Triple, checker: TextModel, known: list[Check]) -> Iterator[Check]:
+def _asked(sample: Sample, triple: Triple, checker: TextModel, known: list[Check]) -> dict[str, Check | None]:
+    """By criterion, what the checker says; None where it gave no answer."""
     wanted = asked_of_models(known)
     listed = "\n".join(f"{criterion.name}: {criterion.question}" for criterion in wanted)
     question = (
@@ -124,20 +156,28 @@ def _asked(sample: Sample, triple: Triple, checker: TextModel, known: list[Check
         f"Criteria:\n{listed}"
     )
     replies = checker.ask(_CHECK, question)
-    for criterion in wanted:
-        answer = replies.get(criterion.name) if isinstance(replies, Mapping) else None
-        check = _read_check(criterion.name, answer, checker.name)
-        if check is not None:
-            yield check
+    by_name = replies if isinstance(replies, Mapping) else {}
+    answers = {
+        criterion.name: _read_check(criterion.name, by_name.get(criterion.name), checker.name) for criterion in wanted
+    }
+    if None not in answers.values():
+        checker.keep(_CHECK, question, replies)
+    return answers
 
 
 def _read_check(criterion: str, answer: Json, by: str) -> Check | None:
     """One answer; one that is not as asked for counts as not given."""
     if not isinstance(answer, Mapping):
         return None
-    said, confidence = answer.get("answer"), answer.get("confidence")
-    if said not in ("yes", "no") or not isinstance(confidence, int | float) or isinstance(confidence, bool):
+    said, confidence = answer.get("answer"), _number(answer.get("confidence"))
+    said = said.strip().rstrip(".!").casefold() if isinstance(said, str) else said
+    if said not in ("yes", "no") or confidence is None or not 0 <= confidence <= 1:
         return None
-    if not 0 <= confidence <= 1:
-        return None
-    return Check(criterion=criterion, is_valid=said == "yes", confidence=float(confidence), by=by)
+    return Check(criterion=criterion, is_valid=said == "yes", confidence=confidence, by=by)
+
+
+def _number(value: Json) -> float | None:
+    """A number, or one in quotes."""
+    if isinstance(value, str) and _DECIMAL.fullmatch(value.strip()):
+        return float(value)
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

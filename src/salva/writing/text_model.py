@@ -1,7 +1,7 @@
 """A text model behind an OpenAI-compatible endpoint, asked for JSON and nothing else.
 
 Used for paraphrases and for criteria that code cannot decide. A reply that is not the JSON asked for is asked for
-again, then given up: None, never a guess.
+again, then given up: None, never a guess. With a journal, what was of use once is not asked for again.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from salva.core.blame import translating
 from salva.core.fingerprint import Json
 from salva.errors import BackendError, UsageError
 from salva.remote import openai_client
+from salva.writing.journal import Journal
 
 _N_ATTEMPTS = 3
 _FENCE = re.compile(r"^```(?:json)?\s*|\s*```$")
@@ -23,7 +24,7 @@ _FENCE = re.compile(r"^```(?:json)?\s*|\s*```$")
 class TextModel:
     """One model at one endpoint."""
 
-    def __init__(self, name: str, base_url: str = "", timeout_s: float = 60.0) -> None:
+    def __init__(self, name: str, base_url: str = "", timeout_s: float = 60.0, journal: Journal | None = None) -> None:
         maker, _, model = name.partition("/")
         if maker != "openai" or not model:
             raise UsageError(
@@ -32,13 +33,24 @@ class TextModel:
         self.name = name
         self._model = model
         self._client = openai_client.connect(name, base_url, timeout_s)
+        self._journal = journal
+        self._address = str(self._client.base_url)
 
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
 
+    def keep(self, instruction: str, question: str, reply: Json) -> None:
+        """Keep a reply that is of use, for the same command later."""
+        if self._journal is not None:
+            self._journal.keep(reply, self.name, self._address, instruction, question)
+
     def ask(self, instruction: str, question: str) -> Json | None:
         """The JSON of a reply; None when it stays unreadable."""
+        if self._journal is not None:
+            kept = self._journal.find(self.name, self._address, instruction, question)
+            if kept is not None:
+                return kept
         for attempt in range(_N_ATTEMPTS):
             try:
                 with translating(partial(openai_client.translate, self.name)):
