@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import random
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +12,9 @@ from typing import Any
 import pytest
 
 from salva.core.case import Case, Prompt
-from salva.core.observation import Detections
+from salva.core.observation import Answer, Detections
+from salva.core.options import option
+from salva.core.protocols import Rendered
 from salva.core.verdict import Outcome, Verdict
 from salva.engine.progress import SilentProgress
 from salva.errors import PluginError, StoreError, UnusableError, UsageError
@@ -21,7 +24,16 @@ from salva.run.summary import RunSummary
 from salva.run.verify import verify
 from salva.store.runfile import read_run_file
 from salva.store.sqlite import open_run
-from salva.testing.fakes import CALLS, FakeDetector, FakeGenerator, FakeSame, FakeSuite
+from salva.testing.fakes import (
+    CALLS,
+    FakeAnswers,
+    FakeDetector,
+    FakeGenerator,
+    FakeJudge,
+    FakeSame,
+    FakeSuite,
+    painted,
+)
 from salva.testing.specs import bound, fake_spec
 
 
@@ -337,3 +349,128 @@ def test_what_cannot_be_stored_fails_that_picture_alone(tmp_path: Path) -> None:
     summary = run(tmp_path, n=2, models=(bound("model", Odd, "odd"),))
     assert summary.outcomes == {"FAILED": 2}
     assert all("its provenance cannot be stored" in v.reason for v in verdicts(tmp_path))
+
+
+def lose(directory: Path, every: int) -> set[str]:
+    """Delete some image files; their names."""
+    files = sorted((directory / "images").rglob("*.webp"))
+    for file in files[::every]:
+        file.unlink()
+    return {file.name for file in files[::every]}
+
+
+def test_image_files_that_are_gone_are_painted_again_by_the_same_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = run(tmp_path / "run", n=10)
+    before = verdicts(tmp_path / "run")
+    files = {path.name for path in (tmp_path / "run" / "images").rglob("*.webp")}
+    lost = lose(tmp_path / "run", 3)
+    assert not verify(tmp_path / "run", SilentProgress()).is_sound
+    capsys.readouterr()
+    healed = run(tmp_path / "run", n=10)
+    assert (CALLS["render"], CALLS["detect"]) == (len(lost), 0), "what was seen in the same pixels still holds"
+    assert healed.outcomes == first.outcomes
+    assert verdicts(tmp_path / "run") == before
+    assert {path.name for path in (tmp_path / "run" / "images").rglob("*.webp")} == files
+    assert verify(tmp_path / "run", SilentProgress()).is_sound
+    assert f"{len(lost)} pictures were painted again and are the same to the pixel" in capsys.readouterr().err
+    run(tmp_path / "run", n=10)
+    assert CALLS["render"] == 0
+
+
+class Moody(FakeGenerator):
+    """Paints other pixels every time."""
+
+    n_painted = 0
+
+    def render(self, requests: Any) -> Any:
+        outcomes = []
+        for request in requests:
+            type(self).n_painted += 1
+            words = [word.strip() for word in request.prompt.text.split(",")]
+            outcomes.append(Rendered(picture=painted(words, note=str(self.n_painted))))
+        return outcomes
+
+
+def test_a_model_that_does_not_repeat_itself_is_said_to_and_looked_at_anew(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = bound("model", Moody, "moody")
+    run(tmp_path / "run", n=10, models=(model,))
+    lost = lose(tmp_path / "run", 4)
+    healed = run(tmp_path / "run", n=10, models=(model,))
+    assert CALLS["detect"] == len(lost)
+    assert healed.outcomes == {"HOLDS": 10}
+    told = capsys.readouterr().err
+    assert f"{len(lost)} of {len(lost)} pictures that were painted again came out otherwise" in told
+    assert verify(tmp_path / "run", SilentProgress()).is_sound
+
+
+def with_attempts(*, once_keyed: bool = False) -> type[Any]:
+    """The fake judge in a version whose attempts count, or do not any more."""
+
+    @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+    class Options:
+        attempts: int = option(3, "How often to ask.", once_keyed=once_keyed)
+
+    class Judge(FakeJudge):
+        def __init__(self, options: Any) -> None:
+            super().__init__(FakeJudge.Options())
+
+    Judge.Options = Options  # type: ignore[misc, assignment]  # another version of the same component
+    return Judge
+
+
+@pytest.mark.parametrize("made_with", [3, 5])
+def test_work_that_was_keyed_by_an_option_that_counts_no_more_is_still_found(tmp_path: Path, made_with: int) -> None:
+    def asked(judge: type[Any], attempts: int) -> RunSummary:
+        binding = bound("judge", judge, "fake-judge", attempts=attempts)
+        return run(tmp_path / "run", judges=(binding,), relations=(bound("relation", FakeAnswers, "fake-answers"),))
+
+    before, now = with_attempts(), with_attempts(once_keyed=True)
+    first = asked(before, made_with)
+    assert CALLS["judge"] > 0
+    for attempts in (made_with, 1, 3):
+        again = asked(now, attempts)
+        assert (CALLS["judge"], again.outcomes) == (0, first.outcomes)
+    with open_run(tmp_path / "run", "write") as store:
+        store.drop_meta("finished")
+    assert asked(now, 2).outcomes == first.outcomes
+    assert CALLS["judge"] == 0, "its looks are found under the keys they were stored with"
+
+
+class Mumbler(FakeJudge):
+    """Cannot be read at first."""
+
+    is_clear = False
+
+    def look(self, requests: Any) -> Any:
+        answers = super().look(requests)
+        return [
+            answer
+            if self.is_clear or random.Random(f"{request.picture.image_id()}{request.query.text}").random() < 0.5
+            else Answer(text="", scores={}, reply="hm", problem="the reply is hm")
+            for request, answer in zip(requests, answers, strict=True)
+        ]
+
+
+def test_what_nobody_could_read_is_asked_again_alone_and_only_on_request(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes: dict[str, Any] = {
+        "judges": (bound("judge", Mumbler, "mumbler"),),
+        "relations": (bound("relation", FakeAnswers, "fake-answers"),),
+    }
+    first = run(tmp_path / "run", n=12, **changes)
+    assert 0 < first.n_unreadable < CALLS["judge"]
+    assert run(tmp_path / "run", n=12, **changes).n_unreadable == first.n_unreadable
+    assert CALLS["judge"] == 0, "without the word nobody is asked"
+    monkeypatch.setattr(Mumbler, "is_clear", True)
+    CALLS.clear()
+    again = execute(fake_spec(n=12, **changes), tmp_path / "run", SilentProgress(), retry_unreadable=True)
+    assert again.n_unreadable == 0
+    with open_run(tmp_path / "run") as store:
+        n_looks = sum(1 for _, look in store.looks() if look.query.role == "judge")
+    assert first.n_unreadable <= CALLS["judge"] < n_looks
+    assert CALLS["render"] == 0

@@ -118,7 +118,7 @@ MOODS = load_grammar().lexicon["mood"]
 class TextEndpoint(BaseHTTPRequestHandler):
     """An OpenAI-shaped endpoint that paraphrases, and finds fault with every sentence that holds a robot."""
 
-    static_scene: Any = {"answer": "Yes.", "confidence": "0.95"}
+    static_scene: ClassVar[Any] = {"answer": "Yes.", "confidence": "0.95"}
     is_readable = True
     asked: ClassVar[list[str]] = []
     dies_after: int | None = None

@@ -73,6 +73,7 @@ def _default(role: str) -> str:
 @flags.flag("--max-images", type=click.IntRange(min=1), help="Stop after so many new images; exit 3, resumable.")
 @flags.flag("--max-cost", type=click.FloatRange(min=0), help="Stop before endpoints cost more than this, in USD.")
 @flags.flag("--retry-refused", is_flag=True, help="Ask again for pictures the model refused.")
+@flags.flag("--retry-unreadable", is_flag=True, help="Ask judges again, alone, where no reply could be read.")
 @flags.progress_flag
 def command(
     suite: str,
@@ -86,6 +87,7 @@ def command(
     max_images: int | None,
     max_cost: float | None,
     retry_refused: bool,
+    retry_unreadable: bool,
     no_progress: bool,
     settings: tuple[str, ...],
     **asked: Any,
@@ -120,6 +122,7 @@ def command(
             progress,
             executor=executor,
             retry_refused=retry_refused,
+            retry_unreadable=retry_unreadable,
             limits=Limits(max_images=max_images, max_cost_usd=max_cost),
         )
     except KeyboardInterrupt:
@@ -165,6 +168,9 @@ def _tell_failures(summary: RunSummary, figures: Summary) -> None:
     if summary.n_refused:
         leaves = f"salva: {summary.n_refused} verdicts FAILED by a refusal"
         click.echo(f"{leaves}; the same command leaves them, --retry-refused asks again", err=True)
+    if summary.n_unreadable:
+        told = f"{summary.n_unreadable} replies could not be read and decide nothing"
+        click.echo(f"salva: {told}; --retry-unreadable asks for them again, and for nothing else", err=True)
 
 
 def _at_the_gate(figures: Summary, gate: Gate | None, summary: RunSummary, directory: Path) -> list[Decision]:

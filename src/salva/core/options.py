@@ -36,6 +36,7 @@ def option(
     help_text: str,
     *,
     keyed: bool = True,
+    once_keyed: bool = False,
     choices: tuple[str, ...] = (),
     target: bool = False,
     since: str = "",
@@ -45,11 +46,13 @@ def option(
     """A field of an Options class.
 
     choices: the values allowed. target: filled from what follows the slash in a model string.
+    once_keyed: it changes no outcome any more that a key should tell apart, but runs were made when it did; keys go on
+    holding its default, whatever it is set to, and those of such a run what it was made with.
     since: the version that brought it, for an option that earlier runs did not have. means: ROLE.OPTION that is set
     in its place, for one that has moved there; runs that were made with it keep it. reaches: file or endpoint, where
     its value names one: somebody else's run must not choose that for us. A target always names something.
     """
-    metadata = {"help": help_text, "keyed": keyed, "choices": choices, "target": target}
+    metadata = {"help": help_text, "keyed": keyed, "once_keyed": once_keyed, "choices": choices, "target": target}
     metadata |= {"since": since, "means": means, "reaches": reaches or ("target" if target else "")}
     return dataclasses.field(default=default, metadata=metadata)
 
@@ -91,7 +94,7 @@ def parse_options(options_class: type[Any], given: Mapping[str, str], owner: str
 def keyed_options(options: Any) -> dict[str, Json]:
     """The options that can change an outcome, less those that came later and stand at their default."""
     fields = _keyed_fields(type(options))
-    values = [(field, getattr(options, field.name)) for field in fields]
+    values = [(f, f.default if f.metadata.get("once_keyed") else getattr(options, f.name)) for f in fields]
     return {
         field.name.rstrip("_"): _to_json(value)
         for field, value in values
@@ -106,6 +109,11 @@ def default_options(options_class: type[Any], label: str = "") -> dict[str, Json
     values = {field.name.rstrip("_"): _to_json(field.default) for field in said}
     target, text = target_field(options_class), label.partition("/")[2]
     return {**values, target: text} if target and text else values
+
+
+def once_keyed(options_class: type[Any]) -> set[str]:
+    """The options that keys hold without their counting any more."""
+    return {name for name, field in fields_of(options_class).items() if field.metadata.get("once_keyed")}
 
 
 def as_typed(value: Json) -> str:

@@ -10,7 +10,7 @@ from salva.core.about import About, about_of
 from salva.core.addresses import plain_words
 from salva.core.asked import Asked, AskedComponent, Choice
 from salva.core.fingerprint import Json, fingerprint
-from salva.core.options import default_options, endpoint_options, keyed_options
+from salva.core.options import default_options, endpoint_options, keyed_options, once_keyed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +63,8 @@ class Binding:
     """The identity its work is stored under in this run, where that is from before addresses were part of it."""
     is_foreign: bool = False
     """Whether a run names it that nobody here named it for: what it said is looked up, and it is never built."""
+    as_stored: Mapping[str, Json] = field(default_factory=dict)
+    """What a run was made with of options that counted then and do not now; its keys hold them."""
 
     @property
     def about(self) -> About:
@@ -73,16 +75,21 @@ class Binding:
         """The working component; this is where weights load."""
         return self.component(self.options)
 
+    def found_as(self, made_with: Mapping[str, Json]) -> Binding:
+        """The same under the keys of a run that was made with these options."""
+        names = once_keyed(type(self.options)) & made_with.keys()
+        return replace(self, as_stored={name: made_with[name] for name in names})
+
     def asked(self) -> AskedComponent:
         """As it was asked for, without versions."""
-        options = keyed_options(self.options)
+        options = {**keyed_options(self.options), **self.as_stored}
         return AskedComponent(role=self.role, name=self.label, options=options, typed=self.typed, group=self.group)
 
     def identity(self) -> dict[str, Json]:
         """Everything about this component that can change an outcome; what the user calls it cannot."""
         if self.goes_by is not None:
             return dict(self.goes_by)
-        options = keyed_options(self.options)
+        options = {**keyed_options(self.options), **self.as_stored}
         if self.address:
             # The address in use stands for the options that may name one: set or from the environment, it is one key.
             named = endpoint_options(type(self.options))

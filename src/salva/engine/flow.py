@@ -56,6 +56,7 @@ class Flow:
         *,
         may_paint: bool = True,
         retry_refused: bool = False,
+        retry_unreadable: bool = False,
         budget: Budget | None = None,
         vouch: Vouch | None = None,
     ) -> None:
@@ -66,7 +67,7 @@ class Flow:
         """Cases that no relation has anything to say about."""
         self._store, self._cast, self._progress = store, cast_, progress
         self._may_paint, self._retry_refused = may_paint, retry_refused
-        self._looks = Looks(store, retry_refused=retry_refused)
+        self._looks = Looks(store, retry_refused=retry_refused, retry_unreadable=retry_unreadable)
         self._ctrl_c = CtrlC()
         self._dispatch = Dispatch(executor, budget or Budget(), self._looks, ImageFiles(store.blobs), self._ctrl_c)
         self.events = self._dispatch.events

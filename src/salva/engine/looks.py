@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import cast
 
 from salva.core.image import Picture
-from salva.core.observation import Observation
+from salva.core.observation import Answer, Observation, Reading
 from salva.core.protocols import LookRequest, Query
 from salva.engine.actors import Actor
 from salva.engine.cast import Perceivers, with_needs
@@ -25,13 +25,13 @@ from salva.store.sqlite import RunStore
 class Looks:
     """Every look under way, and the pictures they are about."""
 
-    def __init__(self, store: RunStore, *, retry_refused: bool) -> None:
+    def __init__(self, store: RunStore, *, retry_refused: bool, retry_unreadable: bool = False) -> None:
         self.desk = Desk()
         self.changed: deque[LookJob] = deque()
         """Looks that are new, or whose picture or answers have come: they may be ready now."""
         self.unasked: Counter[str] = Counter()
         """Looks that only somebody could make who may not be asked, by who it is."""
-        self._store, self._retry_refused = store, retry_refused
+        self._store, self._retry_refused, self._retry_unreadable = store, retry_refused, retry_unreadable
         self._under_way: dict[str, LookJob] = {}
 
     def find(self, perceivers: Perceivers, image_id: str, query: Query) -> LookJob:
@@ -52,7 +52,7 @@ class Looks:
             return self._under_way[key]
         job = LookJob(key=key, actor=actor, image_id=image_id, query=keyed, given=given)
         status, observation, error = self._store.look_outcome(key) or (None, None, "")
-        if status is Status.DONE and observation is not None:
+        if status is Status.DONE and observation is not None and not self._is_asked_again(observation):
             job.outcome = observation
         elif status is Status.REFUSED and not self._retry_refused:
             job.outcome = Missing(reason=error, is_final=True)
@@ -68,6 +68,10 @@ class Looks:
                     other.dependents.append(job)
             self.changed.append(job)
         return job
+
+    def _is_asked_again(self, observation: Observation) -> bool:
+        """Whether it is a reply that nobody could read, and the user wants another."""
+        return self._retry_unreadable and isinstance(observation, Answer | Reading) and bool(observation.problem)
 
     def problem_of(self, job: LookJob) -> Missing | PutOff | None:
         """Why a look cannot be made: one that it needs has no answer."""

@@ -9,12 +9,13 @@ from __future__ import annotations
 import dataclasses
 import glob
 import json
+from collections.abc import Collection
 from pathlib import Path
 
 from salva.core.addresses import plain_words
 from salva.core.asked import Asked, AskedComponent, Choice, RunFile
 from salva.core.fingerprint import Json
-from salva.core.options import as_typed, fields_of, value_of
+from salva.core.options import as_typed, fields_of, once_keyed, value_of
 from salva.core.spec import Binding, RunSpec
 from salva.engine.progress import Progress
 from salva.errors import StoreError, UsageError
@@ -88,14 +89,17 @@ def as_judged_then(spec: RunSpec, content: RunFile | None) -> RunSpec:
     return dataclasses.replace(spec, relations=tuple(relations))
 
 
-def rules_kept(asked: Asked, made: Asked) -> str:
-    """What a run does by its own rules that the command would do otherwise today; empty when nothing is."""
+def rules_kept(asked: Asked, made: Asked, uncounted: Collection[str] = ()) -> str:
+    """What a run does by its own rules that the command would do otherwise today; empty when nothing is.
+
+    uncounted: options that make no other run any more.
+    """
     before = {(component.role, component.name): component.options for component in made.components()}
     kept = [
         f"{component.role}.{option} of {component.name} stays {_short(value)}"
         for component in asked.components()
         for option, value in before.get((component.role, component.name), {}).items()
-        if component.options.get(option) != value
+        if component.options.get(option) != value and option not in uncounted
     ]
     new = [f"{c.name} is not judged" for c in asked.relations if (c.role, c.name) not in before]
     now = {(component.role, component.name) for component in asked.components()}
@@ -129,8 +133,19 @@ def _differing(content: RunFile, spec: RunSpec) -> list[str]:
     )
     before = plain_words(content.choice if content.choice is not None else made.chosen(either).words())
     now = plain_words(asked.chosen(spec.defaults).words())
-    names = sorted({*before, *now})
+    uncounted = uncounted_options(spec)
+    names = sorted(name for name in {*before, *now} if _option_in(name) not in uncounted)
     return [f"{n} was {_told(before, n)}, now {_told(now, n)}" for n in names if before.get(n) != now.get(n)]
+
+
+def uncounted_options(spec: RunSpec) -> set[str]:
+    """The options that made another run once and make none now."""
+    return {name for binding in spec.bindings() for name in once_keyed(type(binding.options))}
+
+
+def _option_in(word: str) -> str:
+    """The option in a word of the command line, such as `judge.attempts of openai/x`."""
+    return word.partition(" of ")[0].partition(".")[2]
 
 
 def _as_asked_then(spec: RunSpec, made: Asked) -> RunSpec:
@@ -216,8 +231,13 @@ def _as_made(spec: RunSpec, made: Asked) -> RunSpec:
 
 def _with_options(binding: Binding, before: AskedComponent, now: AskedComponent) -> Binding:
     """A binding with the options it had; those that stay are left alone, since what is stored may be redacted."""
-    fields = fields_of(type(binding.options))
-    changes = {option: as_typed(value) for option, value in before.options.items() if now.options.get(option) != value}
+    fields, uncounted = fields_of(type(binding.options)), once_keyed(type(binding.options))
+    changes = {
+        option: as_typed(value)
+        for option, value in before.options.items()
+        if now.options.get(option) != value and option not in uncounted
+    }
+    binding = binding.found_as(before.options)
     for option, value in list(changes.items()):
         if option not in fields:
             raise UsageError(f"it was made with {binding.role}.{option} of {binding.label!r}, which is no option now.")

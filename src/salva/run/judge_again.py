@@ -105,7 +105,7 @@ def changed_spec(asked: Asked, changes: Changes) -> RunSpec:
     """The specification a run was asked with, and the changes in it, bound anew."""
     ask, foreign = ask_again(asked), _foreign(asked, changes)
     reading = {} if changes.reading is None else {"relation.reading": changes.reading}
-    return make_spec(
+    spec = make_spec(
         replace(
             ask,
             detector=changes.detector if changes.detector is not None else ask.detector,
@@ -117,6 +117,12 @@ def changed_spec(asked: Asked, changes: Changes) -> RunSpec:
         asked,
         foreign,
     )
+    made = {(observer.role, observer.name): observer.options for observer in asked.observers}
+
+    def found(binding: Binding) -> Binding:
+        return binding.found_as(made.get((binding.role, binding.label), {}))
+
+    return replace(spec, reader=spec.reader and found(spec.reader), judges=tuple(map(found, spec.judges)))
 
 
 def _foreign(asked: Asked, changes: Changes) -> set[tuple[str, str]]:

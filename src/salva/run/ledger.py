@@ -15,6 +15,7 @@ from salva.core.spec import Binding, RunSpec
 from salva.engine.cast import Cast
 from salva.errors import StoreError, UsageError
 from salva.run.addresses import at_addresses
+from salva.run.healing import has_all_files
 from salva.run.summary import RunSummary
 from salva.run.vocabulary import keep_names
 from salva.store.reading import DATABASE
@@ -41,7 +42,9 @@ def stamp_of(spec: RunSpec) -> str:
     return fingerprint([asked.to_json(), [binding.identity() for binding in spec.bindings()]])
 
 
-def finished_summary(directory: Path, spec: RunSpec, retry_refused: bool) -> RunSummary | None:
+def finished_summary(
+    directory: Path, spec: RunSpec, retry_refused: bool, retry_unreadable: bool = False
+) -> RunSummary | None:
     """What a finished run came to, without touching anything; None when there is work to do."""
     content = read_run_file(directory)
     if not (directory / DATABASE).is_file() or content is None or content.judged is not None:
@@ -49,6 +52,9 @@ def finished_summary(directory: Path, spec: RunSpec, retry_refused: bool) -> Run
         return None
     with open_run(directory) as store:
         stamp = store.meta().get(FINISHED)
+        n_unreadable = store.n_unreadable()
+        if not has_all_files(store) or (retry_unreadable and n_unreadable):
+            return None
         spec = at_addresses(spec, store.components())
     if not isinstance(stamp, dict) or stamp.get("stamp") != stamp_of(spec):
         return None
@@ -57,7 +63,12 @@ def finished_summary(directory: Path, spec: RunSpec, retry_refused: bool) -> Run
         return None
     # What could have been tried again would have kept the run from being finished.
     n_refused = outcomes.get("FAILED", 0)
-    return RunSummary(outcomes=outcomes, n_reused=cast(int, stamp["n_images"]), n_refused=n_refused)
+    return RunSummary(
+        outcomes=outcomes,
+        n_reused=cast(int, stamp["n_images"]),
+        n_refused=n_refused,
+        n_unreadable=n_unreadable,
+    )
 
 
 def asked_before(store: RunStore) -> RunFile | None:

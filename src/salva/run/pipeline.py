@@ -28,8 +28,9 @@ from salva.registry import bind
 from salva.run import environment as surroundings
 from salva.run.addresses import at_addresses, keep_addresses
 from salva.run.canary import Canary
-from salva.run.directory import as_judged_then, rules_kept, settle
+from salva.run.directory import as_judged_then, rules_kept, settle, uncounted_options
 from salva.run.foresight import foresee, refuse_unwatched
+from salva.run.healing import forget_lost, tell_healed
 from salva.run.ledger import CaseCount, asked_before, finished_summary, keep_cases, open_ledger, stamp_finished
 from salva.run.plan import planned_cases
 from salva.run.summary import RunSummary
@@ -49,6 +50,7 @@ def execute(
     *,
     executor: str | Executor = "local",
     retry_refused: bool = False,
+    retry_unreadable: bool = False,
     environment: Mapping[str, Json] | None = None,
     limits: Limits | None = None,
 ) -> RunSummary:
@@ -60,9 +62,9 @@ def execute(
     if spec.control and spec.repeats < 2:
         raise UsageError(f"--control needs at least 2 repeats to compare seeds, got {spec.repeats}; add --repeats 2")
     spec = settle(directory, asked_now := spec)
-    if kept := rules_kept(asked_now.asked(), spec.asked()):
+    if kept := rules_kept(asked_now.asked(), spec.asked(), uncounted_options(spec)):
         progress.note(f"{str(directory)!r} goes by the rules it was made with ({kept}); another --out takes today's")
-    finished = finished_summary(directory, spec, retry_refused)
+    finished = finished_summary(directory, spec, retry_refused, retry_unreadable)
     if finished is not None:
         return finished
     refuse_unwatched(spec)
@@ -80,6 +82,7 @@ def execute(
             progress.note(line)
         open_ledger(store, spec, cast_, environment or surroundings.environment())
         counted = keep_cases(store, spec, planned_cases(spec))
+        lost = forget_lost(store, progress)
         summary = flow_through(
             store,
             cast_,
@@ -87,9 +90,11 @@ def execute(
             progress,
             counted,
             retry_refused=retry_refused,
+            retry_unreadable=retry_unreadable,
             budget=budget,
             vouch=Canary(judged_as, cast_, store, progress),
         )
+        tell_healed(store, lost, progress)
         if summary.n_retryable == 0 and summary.n_unpainted == 0:
             stamp_finished(store, spec, summary)
     return summary
@@ -104,6 +109,7 @@ def flow_through(
     *,
     may_paint: bool = True,
     retry_refused: bool = False,
+    retry_unreadable: bool = False,
     budget: Budget | None = None,
     vouch: Vouch | None = None,
 ) -> RunSummary:
@@ -123,6 +129,7 @@ def flow_through(
         progress,
         may_paint=may_paint,
         retry_refused=retry_refused,
+        retry_unreadable=retry_unreadable,
         budget=purse,
         vouch=vouch,
     )
@@ -137,7 +144,7 @@ def flow_through(
             store.set_meta(WHOLE, True)
     if flow.left_out:
         progress.note(f"{len(flow.left_out)} cases have no relation that applies to them and were left out")
-    return _summary(flow, purse)
+    return _summary(flow, purse, store.n_unreadable())
 
 
 def open_executor(executor: str | Executor) -> Executor:
@@ -164,7 +171,7 @@ def _n_first_looks(cast_: Cast, case: Case) -> int:
     return len(asked) * cast_.repeats
 
 
-def _summary(flow: Flow, budget: Budget) -> RunSummary:
+def _summary(flow: Flow, budget: Budget, n_unreadable: int) -> RunSummary:
     counts = flow.counts
     return RunSummary(
         outcomes=dict(flow.outcomes),
@@ -175,6 +182,7 @@ def _summary(flow: Flow, budget: Budget) -> RunSummary:
         n_unpainted=counts["unpainted"],
         n_retryable=counts["retryable"],
         n_refused=counts["settled"],
+        n_unreadable=n_unreadable,
         cost_usd=budget.spent_usd,
         unasked=dict(flow.unasked),
         limit_reached=budget.reached() if counts["put_off"] else "",

@@ -28,6 +28,8 @@ class RunSummary:
     """FAILED verdicts that may come out otherwise when the same command runs again; refusals are not among them."""
     n_refused: int = 0
     """FAILED verdicts of the pair arm that the same command leaves as they are, because somebody refused."""
+    n_unreadable: int = 0
+    """Replies in the run that nobody could read."""
     cost_usd: float = 0.0
     """What the components say their work cost now."""
     limit_reached: str = ""

@@ -187,6 +187,11 @@ class RunReader:
         )
         return {str(key): int(n_attempts) for key, n_attempts in rows}
 
+    def n_unreadable(self) -> int:
+        """How many replies were stored that nobody could read."""
+        unreadable = "status = 'done' AND json_extract(observation, '$.problem') <> ''"
+        return int(next(self.rows(f"SELECT count(*) FROM looks WHERE {unreadable}"))[0])
+
     def highest_floor(self, component_id: str) -> float | None:
         """The highest score below which boxes were not kept in any look of a detector; None where nobody knows."""
         row = self._row("SELECT max(box_floor) FROM looks WHERE component_id = ?", component_id)

@@ -56,11 +56,11 @@ def test_scores_are_read_by_their_names(reply: str) -> None:
         ("Relevance: [[35]], Object Accuracy: [[٤٠]]", "no number"),
         ("Relevance: [[35]], Object Accuracy: [[number]]", "no number"),
         ("Relevance: [[35]], Object Accuracy: [[40]], Relevance: [[36]]", "rated twice"),
-        ("Relevance: [[35]], Object Accuracy: [[40]], Total: [[75]]", "stands after none of"),
+        ("Relevance: [[35]], Object Accuracy: [[40]], Total: [[76]]", "total is 76, and its ratings come to 75"),
         ("Irrelevance: [[35]], Object Accuracy: [[40]]", "stands after none of"),
         ('{"objects": 40}', "where objects, relations is asked for"),
-        ('{"objects": 40, "relations": 35, "total": 75}', "where objects, relations is asked for"),
-        ('{"objects": "40", "relations": 35}', "no number"),
+        ('{"objects": 40, "relations": 35, "total": 80}', "total is 80, and its ratings come to 75"),
+        ('{"objects": "40 points", "relations": 35}', "no number"),
         ('{"objects": true, "relations": 35}', "no number"),
         ('{"objects": null, "relations": 35}', "no number"),
         ('{"objects": NaN, "relations": 35}', "no number"),
@@ -68,7 +68,6 @@ def test_scores_are_read_by_their_names(reply: str) -> None:
         ('{"objects": -1, "relations": 35}', "from 0 to 50"),
         ('{"objects": 40, "objects": 10, "relations": 35}', "one name twice"),
         ('{"objects": 40, "relations": 35', "begins like JSON"),
-        ('{"objects": 40, "relations": 35} and so on', "begins like JSON"),
         ("{" * 100_000, "begins like JSON"),
     ],
 )
@@ -76,6 +75,136 @@ def test_a_doubtful_score_is_a_problem_and_never_a_number(reply: str, told: str)
     read = read_reply(SCORE, reply)
     assert told in read.problem
     assert (read.text, read.scores) == ("", {})
+
+
+PLAIN = '{"objects": 40, "relations": 35}'
+IN_WORDS = "Relevance (0-50 points): [[35]], Object Accuracy (0-50 points): [[40]]"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f"Here is my judgement:\n\n{PLAIN}",
+        f"{PLAIN}\n\nLet me know if you need more.",
+        f"The cat {{a tabby}} sits there. {PLAIN}",
+        f"Both things are there, 2 of 2.\n```json\n{PLAIN}\n```\nThat is all.",
+        f"```JSON\n{PLAIN}\n```",
+        f"```Json\n{PLAIN}```",
+        f"```\n{PLAIN}\n```",
+        f"``` json\r\n{PLAIN}\r\n```",
+        f"~~~json\n{PLAIN}\n~~~",
+        f"[{PLAIN}]",
+        f"**{PLAIN}**",
+        f"Answer: {PLAIN}.",
+        f"\ufeff{PLAIN}",
+        PLAIN.replace(" ", "\r\n"),
+        PLAIN.replace("40", '"40"'),
+        PLAIN.replace("40", '"40.0"').replace("35", '" 35 "'),
+        PLAIN.replace("40", "4e1"),
+        '{"objects": 40, "relations": 35, "total": 75}',
+        '{"objects": 40, "relations": 35, "Total Score": "75"}',
+        '{"objects": 40, "relations": 35, "overall": "good"}',
+        '{"objects": 40, "relations": 35, "confidence": 0.9}',
+        '{"objects": 40, "relations": 35, "notes": ["no mat", {"seen": "cat"}]}',
+        '{"explanation": "I would say {\\"objects\\": 10}", "objects": 40, "relations": 35}',
+        '{"explanation": "[[50]]", "objects": 40, "relations": 35}',
+        '{"reasoning": null, "relations": 35, "objects": 40, "sum": 75}',
+        IN_WORDS.replace(": ", "：", 1).replace(": ", " ：", 1),
+        IN_WORDS.replace("(0-50 points)", "（0-50 points）"),
+        IN_WORDS.replace(", ", "\r\n"),
+        f"{IN_WORDS}, Total: [[75]]",
+        f"{IN_WORDS}\nTotal Score (0-100 points): [[75]]",
+        f"{IN_WORDS}\n**Overall:** [[75.0]]",
+        f"Total (0-100): [[75]]\n{IN_WORDS}",
+        f"{IN_WORDS}\nTotal: 75",
+        f"```\n{IN_WORDS}\n```",
+        f"```text\r\n{IN_WORDS}\r\n```",
+        f"The cat {{left}} is fine. {IN_WORDS}",
+        f"Explanation: there is one cat. {IN_WORDS}. Done.",
+        f"<think>{PLAIN}</think>\r\nSo: {PLAIN}",
+        "RELEVANCE: [[35]]\r\nOBJECT ACCURACY: [[40]]",
+        "- Relevance: [[35]]\n- Object Accuracy: [[40]]",
+        "1. Relevance = [[35]]; 2. Object Accuracy = [[40]]",
+    ],
+)
+def test_a_reply_that_leaves_no_doubt_is_read(reply: str) -> None:
+    assert read_reply(SCORE, reply) == Read(scores={"objects": 40.0, "relations": 35.0})
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f"{PLAIN}\n{PLAIN.replace('40', '10')}",
+        f"{PLAIN} or rather {PLAIN}",
+        f'First {{"objects": 10}}. Then {PLAIN}',
+        f'{{"thoughts": "fine"}} {PLAIN}',
+        f"{PLAIN} {IN_WORDS}",
+        f"{IN_WORDS} {PLAIN}",
+        f"{PLAIN} Relevance: [[10]]",
+        f"{PLAIN} [[50]]",
+        f'{PLAIN} and "objects": 10',
+        f'{{"objects": 10, "relat... {PLAIN}',
+        f'{{"result": {PLAIN}}}',
+        '{"objects": 40, "relations": 35, "Objects": 10}',
+        '{"objects": 40, "relations": 35, "relations ": 10}',
+        '{"objects": 40, "relations": 35, "objects": 40}',
+        '{"objects": 40, "relations": 35, "total": 80}',
+        '{"objects": 40, "relations": 35, "total": "100"}',
+        '{"objects": 40, "relations": 35, "total": 120}',
+        '{"objects": "40/50", "relations": 35}',
+        '{"objects": "forty", "relations": 35}',
+        '{"objects": "40 to 45", "relations": 35}',
+        '{"objects": "", "relations": 35}',
+        '{"objects": "40,0", "relations": 35}',
+        '{"objects": "４０", "relations": 35}',
+        '{"objects": "-4", "relations": 35}',
+        '{"objects": "51", "relations": 35}',
+        '{"objects": "1e1", "relations": 35}',
+        '{"objects": [40], "relations": 35}',
+        '{"objects": {"score": 40}, "relations": 35}',
+        '{"objects": false, "relations": 35}',
+        '{"objects": Infinity, "relations": 35}',
+        f'{{"objects": {"9" * 5000}, "relations": 35}}',
+        '{"Object Accuracy": 40, "Relevance": 35}',
+        "{'objects': 40, 'relations': 35}",
+        '{"objects": 40, "relations": 35,}',
+        '{"objects": 40; "relations": 35}',
+        '```json\n{"objects": 40,\n```',
+        f"{IN_WORDS}, Total: [[76]]",
+        f"{IN_WORDS}, Total: [[a lot]]",
+        f"{IN_WORDS}, Total: [[75]], Total: [[75]]",
+        f"{IN_WORDS}, Subtotal: [[75]]",
+        f"{IN_WORDS}, Relevance: [[35]]",
+        f"{IN_WORDS} [[75]]",
+        "Relevance： 35, Object Accuracy： 40",
+        "Relevance: [35], Object Accuracy: [40]",
+        "Total: [[75]]",
+        '{"a": ' * 5000,
+        "{" * 500,
+    ],
+)
+def test_a_reply_with_two_candidates_or_none_is_a_problem(reply: str) -> None:
+    read = read_reply(SCORE, reply)
+    assert read.problem
+    assert (read.text, read.scores) == ("", {})
+
+
+def test_answers_are_read_from_one_object_in_prose_and_from_no_more() -> None:
+    assert read_reply(YES_NO, 'I see it.\r\n```JSON\r\n{"answer": "Yes", "confidence": 0.9}\r\n```').text == "yes"
+    assert read_reply(FREE, 'Sure! {"answer": "A Cat"}').text == "a cat"
+    assert read_reply(YES_NO, '{"answer": "yes"} {"answer": "no"}').problem
+    assert read_reply(YES_NO, '{"answer": "yes"} [[no]]').problem
+    assert read_reply(GRADE, 'So: {"q1": "0.5", "q2": 1, "q3": 0}').scores == {"q1": 0.5, "q2": 1.0}
+    assert read_reply(GRADE, "q1： [[0.5]], q2： [[1]], total: [[1.5]]").problem, "nobody asked for a total of grades"
+
+
+@given(objects=st.integers(0, 50), relations=st.integers(0, 50), around=st.text(max_size=30), is_text=st.booleans())
+def test_prose_around_the_one_object_changes_nothing(objects: int, relations: int, around: str, is_text: bool) -> None:
+    around = around.translate({ord(mark): " " for mark in '{}[]"'}).replace("think>", "")
+    given_as = json.dumps({"objects": str(objects) if is_text else objects, "relations": relations})
+    read = read_reply(SCORE, f"{around}\n{given_as}\n{around}")
+    assert read == Read(scores={"objects": float(objects), "relations": float(relations)})
+    assert read_reply(SCORE, f"{given_as}{around}{given_as}").problem
 
 
 def test_grades_are_numbered_and_lie_between_0_and_1() -> None:
@@ -236,7 +365,8 @@ def test_with_criteria_a_reason_comes_with_every_score(reply: str) -> None:
 def test_a_score_without_its_reason_is_read_all_the_same() -> None:
     assert read_reply(RULED, '{"q1": 1, "q2": 0}').scores == {"q1": 1.0, "q2": 0.0}
     assert read_reply(RULED, '{"q1": 1, "q2_reason": "none"}').problem
-    assert read_reply(GRADE, '{"q1_reason": "x", "q1": 1, "q2": 0}').problem, "nobody asked for reasons"
+    unasked = read_reply(GRADE, '{"q1_reason": "x", "q1": 1, "q2": 0}')
+    assert (unasked.scores, unasked.reasons) == ({"q1": 1.0, "q2": 0.0}, {}), "nobody asked for reasons"
 
 
 def test_criteria_and_rubric_are_said_and_the_judges_own_rubric_wins() -> None:

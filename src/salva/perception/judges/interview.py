@@ -35,7 +35,7 @@ class InterviewOptions:
     """What every judge who replies in words lets one set."""
 
     explain: bool = option(True, "Ask for a short explanation before the ratings, as the SemVarBench paper does.")
-    attempts: int = option(3, "How often to ask when a reply cannot be read.")
+    attempts: int = option(3, "How often to ask when a reply cannot be read.", once_keyed=True)
     max_tokens: int = option(1024, "The longest reply, in tokens; a reply that is cut off there is not read.")
     rubric: str = option(
         "",
