@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from salva.core.blame import redact
 from salva.core.case import Case
+from salva.core.secrets import redact
 from salva.core.verdict import Outcome, observers_text
 from salva.engine.progress import make_progress
 from salva.errors import NobodyNamedError, UsageError

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import in_process
 import pytest
-from backends.in_process import Command, command_line
 from backends.judge_servers import Say, Server, serving
+from in_process import Command
 
 from salva.engine.progress import SilentProgress
 from salva.run.ask import Ask, make_spec
@@ -53,10 +54,10 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture
-def salva(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+def salva(monkeypatch: pytest.MonkeyPatch) -> Command:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-a-planted-key")
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    return command_line(monkeypatch, capsys)
+    return in_process.salva
 
 
 @pytest.fixture(scope="module")

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from salva.core.blame import redact
 from salva.core.case import Prompt
 from salva.core.observation import Detection, Detections
 from salva.core.protocols import Rendered, RenderRequest
+from salva.core.secrets import redact
 from salva.engine import guard as guarding
 from salva.engine import pulse
 from salva.engine.guard import Guard, build

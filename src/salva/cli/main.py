@@ -13,7 +13,8 @@ import sys
 
 import click
 
-from salva.core.blame import redact
+from salva.core.legible import legible
+from salva.core.secrets import redact
 from salva.errors import NobodyNamedError, SalvaError, UsageError
 
 COMMANDS = {
@@ -101,5 +102,5 @@ def main() -> None:
 
 
 def _complain(message: str) -> None:
-    click.echo(f"salva: {message}", err=True)
+    click.echo(f"salva: {legible(redact(message))}", err=True)
     sys.exit(EXIT_USAGE)

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from salva.core.blame import redact
 from salva.core.fingerprint import Json
+from salva.core.secrets import redact
 from salva.errors import StoreError
 
 SCHEMA = 2

@@ -10,20 +10,11 @@ import os
 import traceback
 from collections.abc import Callable
 
+from salva.core.secrets import redact
 from salva.errors import PluginError, SalvaError
 
-_SECRET_NAMES = ("KEY", "TOKEN", "SECRET", "PASSWORD")
-_SHORTEST_SECRET = 6
 _SALVA = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _PYTHON = os.path.dirname(os.__file__) + os.sep
-
-
-def redact(text: str) -> str:
-    """The text without the value of any variable that is named like a secret."""
-    for name, value in os.environ.items():
-        if name.upper().endswith(_SECRET_NAMES) and len(value) >= _SHORTEST_SECRET and value in text:
-            text = text.replace(value, f"[{name}]")
-    return text
 
 
 def described(error: BaseException) -> str:
@@ -47,7 +38,7 @@ def _own_line(error: BaseException) -> str:
 
 def one_line(error: BaseException, most: int = 300) -> str:
     """The message of an exception on one line, cut to so many characters."""
-    return " ".join(str(error).split())[:most]
+    return redact(" ".join(str(error).split()))[:most]
 
 
 def blaming(who: str, what: str) -> translating:

@@ -14,9 +14,10 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from salva.core.blame import blaming, described, redact
+from salva.core.blame import blaming, described
 from salva.core.observation import Answer, Detections, Reading, Vector
 from salva.core.protocols import LookRequest, Rendered, RenderRequest
+from salva.core.secrets import redact
 from salva.core.spec import Binding
 from salva.engine.limiter import Limiter, Turn, is_busy
 from salva.engine.pulse import Pulse

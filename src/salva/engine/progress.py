@@ -10,6 +10,9 @@ import threading
 import time
 from typing import TYPE_CHECKING, Protocol
 
+from salva.core.legible import legible
+from salva.core.secrets import redact
+
 if TYPE_CHECKING:
     from rich.progress import Progress as Bars
     from rich.progress import ProgressColumn, TaskID
@@ -47,7 +50,7 @@ class SilentProgress:
 
     def note(self, text: str) -> None:
         """Notes go to standard error even when nothing is drawn, because they say what was left out."""
-        print(f"salva: {text}", file=sys.stderr)
+        print(f"salva: {legible(redact(text))}", file=sys.stderr)
 
 
 class RichProgress:
@@ -87,9 +90,9 @@ class RichProgress:
     def note(self, text: str) -> None:
         """A line above the bars."""
         if self._bars is not None:
-            self._bars.console.print(f"salva: {text}", markup=False, highlight=False)
+            self._bars.console.print(f"salva: {legible(redact(text))}", markup=False, highlight=False)
         else:
-            print(f"salva: {text}", file=sys.stderr)
+            print(f"salva: {legible(redact(text))}", file=sys.stderr)
 
     def _draw(self) -> None:
         self._drawn_at = time.monotonic()

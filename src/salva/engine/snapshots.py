@@ -9,6 +9,7 @@ import shlex
 from pathlib import Path
 
 from salva.core.fingerprint import Json
+from salva.core.secrets import redacted
 from salva.engine.actors import Actor
 from salva.errors import UnusableError
 from salva.store.sqlite import RunStore
@@ -27,7 +28,7 @@ class Snapshots:
         """Keep the first, refuse another; no name is no news."""
         if snapshot is None or snapshot == "":
             return
-        key = f"{_PREFIX}{actor.component_id}"
+        key, snapshot = f"{_PREFIX}{actor.component_id}", redacted(snapshot)
         if key not in self._snapshots:
             self._snapshots[key] = snapshot
             self._store.set_meta(key, snapshot)

@@ -17,6 +17,7 @@ from salva.core.addresses import plain_address
 from salva.core.fingerprint import Json
 from salva.core.options import endpoint_label, option
 from salva.core.protocols import Rendered, RenderRequest
+from salva.core.secrets import cut
 from salva.errors import BackendError, SalvaError, UnusableError
 from salva.remote.answers import picture_from_base64
 from salva.remote.endpoint import Endpoint
@@ -121,7 +122,7 @@ class A1111:
         answer: Any = self._endpoint.post_json("/sdapi/v1/txt2img", body)
         images = answer.get("images") if isinstance(answer, dict) else None
         if not isinstance(images, list) or not images:
-            raise BackendError(f"{self._name} answered without a picture: {str(answer)[:200]!r}", is_retryable=False)
+            raise BackendError(f"{self._name} answered without a picture: {cut(answer, 200)!r}", is_retryable=False)
         picture = picture_from_base64(self._name, str(images[0]))
         provenance: dict[str, Json] = {"cost_usd": options.price_usd}
         snapshot = _snapshot(answer.get("info"))

@@ -20,6 +20,7 @@ from salva.core.addresses import plain_address
 from salva.core.fingerprint import Json
 from salva.core.options import endpoint_label, option
 from salva.core.protocols import Rendered, RenderRequest
+from salva.core.secrets import cut
 from salva.errors import BackendError, SalvaError, UnusableError
 from salva.generators.comfyui_workflow import make_form, read_workflow
 from salva.remote.answers import picture_from_bytes
@@ -124,7 +125,7 @@ class ComfyUi:
             raise
         prompt_id = answer.get("prompt_id") if isinstance(answer, dict) else None
         if not isinstance(prompt_id, str):
-            raise BackendError(f"{self._name} queued nothing: {str(answer)[:200]!r}", is_retryable=False)
+            raise BackendError(f"{self._name} queued nothing: {cut(answer, 200)!r}", is_retryable=False)
         return prompt_id
 
     def _history(self, prompt_id: str) -> dict[str, Any] | None:

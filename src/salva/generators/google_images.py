@@ -18,6 +18,7 @@ from salva.core.blame import translating
 from salva.core.fingerprint import Json
 from salva.core.options import endpoint_label, option
 from salva.core.protocols import Rendered, RenderRequest
+from salva.core.secrets import cut
 from salva.errors import BackendError, RefusedError, SalvaError
 from salva.remote import google_client
 from salva.remote.answers import picture_from_base64, picture_from_bytes
@@ -129,7 +130,7 @@ class GoogleImages:
             if reason in _REFUSALS:
                 raise RefusedError(f"{self._name} refused: {reason} {candidate.finish_message or said}".rstrip())
             said = f"{reason} {said}".strip()
-        raise BackendError(f"{self._name} answered without a picture: {said[:200]!r}", is_retryable=False)
+        raise BackendError(f"{self._name} answered without a picture: {cut(said, 200)!r}", is_retryable=False)
 
     def _imagen(self, request: RenderRequest) -> Rendered:
         assert self._endpoint is not None
@@ -148,7 +149,7 @@ class GoogleImages:
         if isinstance(answer, dict) and not predictions:
             # An empty answer is how Imagen declines without giving reasons.
             raise RefusedError(f"{self._name} painted nothing and gave no reason, as it does for blocked prompts")
-        raise BackendError(f"{self._name} answered without a picture: {str(answer)[:200]!r}", is_retryable=False)
+        raise BackendError(f"{self._name} answered without a picture: {cut(answer, 200)!r}", is_retryable=False)
 
     def _provenance(self, snapshot: str | None) -> dict[str, Json]:
         provenance: dict[str, Json] = {}

@@ -17,6 +17,7 @@ from salva.core.fingerprint import Json
 from salva.core.image import Picture
 from salva.core.options import endpoint_label, option
 from salva.core.protocols import Rendered, RenderRequest
+from salva.core.secrets import cut
 from salva.errors import BackendError, SalvaError
 from salva.remote import openai_client
 from salva.remote.answers import picture_from_base64, picture_from_bytes
@@ -92,7 +93,7 @@ class OpenAiImages:
             data = getattr(answer, "data", None)
             if not data:
                 return BackendError(
-                    f"{self._name} answered without a picture: {str(answer)[:200]!r}", is_retryable=False
+                    f"{self._name} answered without a picture: {cut(answer, 200)!r}", is_retryable=False
                 )
             picture = self._picture(data[0].b64_json, data[0].url)
         except SalvaError as error:

@@ -6,6 +6,7 @@ import base64
 import binascii
 
 from salva.core.image import Picture
+from salva.core.secrets import cut
 from salva.errors import BackendError
 from salva.imaging.files import decode_picture
 
@@ -26,7 +27,7 @@ def picture_from_base64(name: str, text: str) -> Picture:
         content = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError) as error:
         raise BackendError(
-            f"{name} sent {text[:40]!r} ({len(text)} characters) for a picture; it should be base64: {error}",
+            f"{name} sent {cut(text, 40)!r} ({len(text)} characters) for a picture; it should be base64: {error}",
             is_retryable=False,
         ) from error
     return picture_from_bytes(name, content)

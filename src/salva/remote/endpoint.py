@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from salva.core.fingerprint import Json
+from salva.core.secrets import cut
 from salva.errors import BackendError, MissingExtraError, UsageError
 from salva.remote.errors import http_error, unreachable
 
@@ -84,7 +85,7 @@ class Endpoint:
             parsed: Json = json.loads(content)
         except ValueError as error:
             raise BackendError(
-                f"{self.name} answered {path} with {_said(content)[:120]!r}; it should be JSON", is_retryable=False
+                f"{self.name} answered {path} with {cut(_said(content), 120)!r}; it should be JSON", is_retryable=False
             ) from error
         return parsed
 
@@ -96,15 +97,16 @@ def download(name: str, url: str, timeout_s: float) -> bytes:
     except ImportError as error:
         raise MissingExtraError(name, "api") from error
     if not url.startswith(("http://", "https://")):
-        raise BackendError(f"{name} answered with the address {url[:120]!r}, which cannot be fetched", False)
+        raise BackendError(f"{name} answered with the address {cut(url, 120)!r}, which cannot be fetched", False)
     where = url.partition("?")[0]
     try:
         with httpx.stream("GET", url, timeout=timeout_s, follow_redirects=True) as answer:
             content = read_at_most(answer, name)
             if answer.status_code != 200:
                 # Not the endpoint's own answer: 403 or 404 here says nothing about its key or its model.
+                said = cut(_said(content), 120)
                 raise BackendError(
-                    f"{name} painted a picture, but {where} answered {answer.status_code}: {_said(content)[:120]!r}",
+                    f"{name} painted a picture, but {where} answered {answer.status_code}: {said!r}",
                     is_retryable=answer.status_code >= 500 or answer.status_code == 429,
                 )
             return content
@@ -127,9 +129,9 @@ def read_at_most(answer: httpx.Response, name: str) -> bytes:
 
 def _said(content: bytes) -> str:
     """What an error's body says: the message inside its JSON where there is one."""
-    text = content[:4000].decode("utf-8", "replace").strip()
+    text = cut(content.decode("utf-8", "replace").strip(), 4000)
     try:
         body = json.loads(content)
     except ValueError:
         return text
-    return json.dumps(body)[:1000] if isinstance(body, dict | list) else text
+    return cut(json.dumps(body), 1000) if isinstance(body, dict | list) else text

@@ -8,6 +8,7 @@ from __future__ import annotations
 import email.utils
 import time
 
+from salva.core.secrets import cut
 from salva.errors import BackendError, BusyError, RefusedError, SalvaError, UnusableError
 from salva.remote.urls import shown
 
@@ -30,7 +31,7 @@ def http_error(name: str, status: int, message: str, retry_after: str | None = N
 
     name: how the component is called, such as "openai/gpt-image-1". retry_after: that header's value.
     """
-    words, said = message.lower(), f"{name} answered {status}: {message.strip()[:_N_SHOWN] or 'nothing'}"
+    words, said = message.lower(), f"{name} answered {status}: {cut(message.strip(), _N_SHOWN) or 'nothing'}"
     is_key_wrong = status == 400 and any(word in words for word in _WRONG_KEY)
     if is_key_wrong or (status in (401, 403) and not any(word in words for word in _POLICY)):
         return UnusableError(f"{said}; check the key")

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from salva.core.addresses import plain_address
+from salva.core.secrets import cut
 from salva.errors import BackendError, BusyError, MissingExtraError, SalvaError, UsageError
 from salva.remote.errors import http_error, seconds_to_wait, unreachable
 
@@ -69,7 +70,7 @@ def _answered(name: str, status: int, error: APIError) -> SalvaError:
     retry_after = headers.get("retry-after") or _retry_delay(str(error.details))
     if status == 429 and retry_after:
         # Requests a minute and an empty account share their words; only the former says when to come back.
-        return BusyError(f"{name} answered 429: {message[:300]}", retry_after_s=seconds_to_wait(retry_after))
+        return BusyError(f"{name} answered 429: {cut(message, 300)}", retry_after_s=seconds_to_wait(retry_after))
     return http_error(name, status, message, retry_after)
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import parse_qsl
+
+from salva.core.secrets import SECRET_PARAMETER, redact
 
 _PASSWORD = re.compile(r"(?<=//)[^/?#]*@")
 
@@ -14,6 +17,11 @@ def check_url(option: str, url: str, instead: str) -> None:
     """
     if _PASSWORD.search(url):
         raise ValueError(f"{option} holds a user or password, and options are stored with the run; {instead}")
+    _, _, query = url.partition("?")
+    named = [name for name, _ in parse_qsl(query, keep_blank_values=True) if SECRET_PARAMETER.search(name)]
+    if named or redact(url) != url:
+        what = f"what looks like a key ({named[0]}=...)" if named else "a key of yours"
+        raise ValueError(f"{option} holds {what}, and options are stored with the run; {instead}")
 
 
 def shown(url: str) -> str:

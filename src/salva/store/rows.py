@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 from salva.core.case import Case, case_from_json, case_to_json
 from salva.core.observation import Detections, Observation, observation_from_json, observation_to_json
+from salva.core.secrets import redact, redacted
 from salva.core.verdict import Failure, Observers, Outcome, Verdict
 from salva.store.migrations import COLUMNS
 from salva.store.records import (
@@ -149,8 +150,8 @@ def render_to_row(render: StoredRender) -> Row:
             "repeat": render.repeat,
             "status": str(render.status),
             "image_id": render.image_id,
-            "provenance": to_text(render.provenance),
-            "error": storable(render.error),
+            "provenance": to_text(redacted(dict(render.provenance))),
+            "error": storable(redact(render.error)),
             "passes_over": 1 if render.passes_over else None,
         },
     )
@@ -174,6 +175,7 @@ def render_from_row(row: sqlite3.Row) -> StoredRender:
 
 def look_to_row(look: StoredLook) -> Row:
     """A look as its row."""
+    seen = None if look.observation is None else to_text(redacted(observation_to_json(look.observation)))
     return _digested(
         "looks",
         {
@@ -183,8 +185,8 @@ def look_to_row(look: StoredLook) -> Row:
             "query": to_text(query_to_json(look.query)),
             "given": to_text(look.given),
             "status": str(look.status),
-            "observation": None if look.observation is None else to_text(observation_to_json(look.observation)),
-            "error": storable(look.error),
+            "observation": seen,
+            "error": storable(redact(look.error)),
             "box_floor": look.observation.floor if isinstance(look.observation, Detections) else None,
         },
     )
@@ -225,10 +227,12 @@ def verdict_to_row(verdict: Verdict) -> Row:
             "observers": observers_to_text(verdict.observers),
             "outcome": str(verdict.outcome),
             "errors": to_text(verdict.errors),
-            "failures": to_text([[getattr(failure, name) for name in _FAILURE_FIELDS] for failure in verdict.failures]),
+            "failures": to_text(
+                redacted([[getattr(failure, name) for name in _FAILURE_FIELDS] for failure in verdict.failures])
+            ),
             "scores": to_text(dict(verdict.scores)),
             "images": to_text(dict(verdict.images)),
-            "reason": storable(verdict.reason),
+            "reason": storable(redact(verdict.reason)),
         },
     )
 

@@ -11,8 +11,8 @@ import os
 from pathlib import Path
 
 from salva.core.asked import RunFile
-from salva.core.blame import redact
 from salva.core.fingerprint import Json
+from salva.core.secrets import redact
 from salva.errors import StoreError
 from salva.store.blobs import digest_of, store_error
 from salva.store.sqlite import RunStore

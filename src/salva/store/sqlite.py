@@ -15,6 +15,7 @@ from typing import Literal
 
 from salva.core.case import Case
 from salva.core.fingerprint import Json
+from salva.core.secrets import redacted
 from salva.core.verdict import Verdict
 from salva.errors import PluginError, StoreError, UsageError
 from salva.store.blobs import store_error
@@ -152,7 +153,7 @@ class RunStore(RunReader):
 
     def set_meta(self, key: str, value: Json) -> None:
         """Keep a note of the run."""
-        self._put("meta", {"key": key, "value": to_text(value)})
+        self._put("meta", {"key": key, "value": to_text(redacted(value))})
 
     def drop_meta(self, key: str) -> None:
         """Forget a note of the run."""

@@ -13,6 +13,7 @@ from functools import partial
 
 from salva.core.blame import translating
 from salva.core.fingerprint import Json
+from salva.core.secrets import cut
 from salva.errors import BackendError, UsageError
 from salva.remote import openai_client
 from salva.writing.journal import Journal
@@ -68,7 +69,7 @@ class TextModel:
                 content = answered.choices[0].message.content or ""
             except (AttributeError, IndexError, TypeError) as error:
                 raise BackendError(
-                    f"{self.name} answered, but not as a chat does: {str(answered)[:200]!r}; check the base URL",
+                    f"{self.name} answered, but not as a chat does: {cut(answered, 200)!r}; check the base URL",
                     is_retryable=False,
                 ) from error
             text = _FENCE.sub("", content.strip())

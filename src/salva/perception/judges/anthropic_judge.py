@@ -15,6 +15,7 @@ from salva.core.fingerprint import Json
 from salva.core.image import Picture
 from salva.core.observation import Observation
 from salva.core.protocols import LookRequest
+from salva.core.secrets import cut
 from salva.errors import RefusedError, SalvaError
 from salva.imaging.files import encode_picture
 from salva.perception.judges.interview import AT_AN_ENDPOINT, ChatOptions, Line, Reply, interview_each
@@ -85,7 +86,7 @@ class AnthropicJudge:
     def _read(self, answer: Message) -> Reply:
         text = "".join(block.text for block in answer.content or () if block.type == "text")
         if answer.stop_reason == "refusal":
-            raise RefusedError(f"{self._name} would not judge this: {text[:200] or 'refusal'}")
+            raise RefusedError(f"{self._name} would not judge this: {cut(text, 200) or 'refusal'}")
         usage = answer.usage
         n_input: int | None = None
         if usage is not None:

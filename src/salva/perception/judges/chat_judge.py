@@ -18,6 +18,7 @@ from salva.core.image import Picture
 from salva.core.observation import Observation
 from salva.core.options import option
 from salva.core.protocols import LookRequest
+from salva.core.secrets import cut
 from salva.errors import BackendError, RefusedError, SalvaError
 from salva.imaging.files import encode_picture
 from salva.perception.judges.interview import AT_AN_ENDPOINT, ChatOptions, Line, Reply, interview_each
@@ -109,7 +110,7 @@ class ChatJudge:
     def _read(self, answer: ChatCompletion) -> Reply:
         choices = getattr(answer, "choices", None)
         if not choices:
-            raise BackendError(f"{self._name} answered without a reply: {str(answer)[:200]!r}", is_retryable=False)
+            raise BackendError(f"{self._name} answered without a reply: {cut(answer, 200)!r}", is_retryable=False)
         choice = choices[0]
         if choice.finish_reason == "content_filter" or choice.message.refusal:
             raise RefusedError(f"{self._name} would not judge this: {choice.message.refusal or 'content filter'}")

@@ -18,6 +18,7 @@ from salva.core.image import Picture
 from salva.core.observation import Answer, Observation
 from salva.core.options import endpoint_label, option
 from salva.core.protocols import LookRequest, Query
+from salva.core.secrets import cut
 from salva.errors import BackendError, RefusedError, SalvaError, UnusableError, UsageError
 from salva.perception.judges.prompts import Ask, again, put
 from salva.perception.judges.replies import read_reply
@@ -245,7 +246,7 @@ class Line:
             return self._read(answer)
         except (AttributeError, TypeError) as error:
             raise BackendError(
-                f"{self._name} answered in a shape its API does not have: {repr(answer)[:200]}", is_retryable=False
+                f"{self._name} answered in a shape its API does not have: {cut(repr(answer), 200)}", is_retryable=False
             ) from error
 
 

@@ -1,0 +1,92 @@
+"""A planted key that an endpoint sends back wherever it can is in no file of the run and in nothing printed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from backends.endpoints import Answered, Asked, png_text, said, serving
+from backends.judge_servers import Fail, Say
+from backends.judge_servers import serving as judging
+
+from salva.cli.main import salva as command_line
+from salva.core.spec import ComponentSpec
+from salva.engine import guard as guarding
+from salva.engine.progress import SilentProgress
+from salva.errors import UsageError
+from salva.generators.openai_images import OpenAiImages
+from salva.perception.judges.chat_judge import ChatJudge
+from salva.registry import bind
+from salva.run.ask import Ask, make_spec
+from salva.run.pipeline import execute
+from salva.testing.specs import fake_spec
+
+pytest.importorskip("openai", reason="models at endpoints need the api extra")
+
+KEY = "sk-proj-Zq81xLmP0vT7uYc3RkWb5NfGh2JdSaE94"
+
+
+@pytest.fixture(autouse=True)
+def planted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    monkeypatch.setattr(guarding, "FIRST_DELAY_S", 0.01)
+
+
+def assert_no_key(directory: Path, printed: str) -> None:
+    pieces = [KEY[start : start + 8] for start in range(len(KEY) - 7)]
+    for path in directory.rglob("*"):
+        if path.is_file():
+            content = path.read_bytes()
+            assert not [piece for piece in pieces if piece.encode() in content], path
+    assert not [piece for piece in pieces if piece in printed]
+
+
+def test_a_model_that_sends_the_key_back(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def echo(request: Asked) -> Answered:
+        key = request.headers["authorization"].removeprefix("Bearer ")
+        if "2" in request.body["prompt"]:
+            return said({"error": {"message": f"{'no ' * 90}{key}", "code": "bad", "type": "x", "param": None}}, 400)
+        data = {"b64_json": png_text(request.body["prompt"]), "revised_prompt": f"{request.body['prompt']} {key}"}
+        return said({"created": 1, "data": [data], "model": f"snapshot-{key[:30]}"})
+
+    with serving(echo) as server:
+        options = {"base_url": f"{server.url}/v1"}
+        for _ in range(2):
+            model = bind(ComponentSpec(role="model", name="openai", target="m", options=options))
+            execute(fake_spec(4, models=(model,)), tmp_path / "run", SilentProgress())
+    shown = capsys.readouterr()
+    assert_no_key(tmp_path / "run", shown.out + shown.err)
+    assert "[OPENAI_API_KEY]" in (tmp_path / "run" / "salva.db").read_bytes().decode("latin-1")
+
+
+@pytest.mark.parametrize("is_failing", [False, True])
+def test_a_judge_that_sends_the_key_back(tmp_path: Path, capsys: pytest.CaptureFixture[str], is_failing: bool) -> None:
+    reply = json.dumps({"explanation": f"I was told {KEY}", "objects": 50, "relations": 20})
+    turn = Fail(status=400, body=f"{'wrong ' * 48}{KEY}".encode()) if is_failing else Say(text=reply)
+    with judging([turn]) as server:
+        settings = {"judge.base_url": f"{server.url}/v1", "run.canary": "off"}
+        ask = Ask(suite="semvar", models=("painter",), reader="none", judges=("openai/j",), size="1", settings=settings)
+        execute(make_spec(ask), tmp_path / "run", SilentProgress())
+    command_line.main(["report", str(tmp_path / "run")], standalone_mode=False)
+    command_line.main(["report", str(tmp_path / "run"), "--format", "md"], standalone_mode=False)
+    shown = capsys.readouterr()
+    assert_no_key(tmp_path / "run", shown.out + shown.err)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://host/v1?api_key=abcdef123",
+        "https://host/v1?x=1&access_token=t",
+        f"https://host/{KEY}/v1",
+        "https://user:password@host/v1",
+    ],
+)
+@pytest.mark.parametrize("options", [OpenAiImages.Options, ChatJudge.Options])
+def test_a_base_url_with_a_key_in_it_is_refused_and_not_repeated(options: type, url: str) -> None:
+    with pytest.raises((ValueError, UsageError), match="options are stored with the run") as caught:
+        options(model="m", base_url=url)
+    assert url.partition("//")[2] not in str(caught.value)
+    options(model="m", base_url="https://host/v1?api-version=2024-02-01")

@@ -1,0 +1,69 @@
+"""No key leaves: whole, cut, in pieces, or in the forms it travels in."""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from salva.core.secrets import cut, redact, redacted
+
+AROUND = ["", "x", "sk-", "key: ", "\n"]
+KEY = "sk-proj-Zq81xLmP0vT7uYc3RkWb5NfGh2JdSaE94"
+
+
+@pytest.fixture(autouse=True)
+def planted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+
+@pytest.mark.parametrize("form", [KEY, quote(f"a/b {KEY}"), json.dumps({"key": KEY}), f"Bearer {KEY}!"])
+def test_a_key_is_redacted_in_every_form(form: str) -> None:
+    assert KEY not in redact(form)
+    assert "[OPENAI_API_KEY]" in redact(form)
+
+
+@given(
+    start=st.integers(0, len(KEY) - 8),
+    length=st.integers(8, len(KEY)),
+    around=st.sampled_from(["", "x", "sk-", "key: ", "\n", KEY[:7], KEY[-7:]]),
+)
+def test_no_piece_of_eight_characters_is_left(start: int, length: int, around: str) -> None:
+    text = redact(f"{around}{KEY[start : start + length]}{around}")
+    assert not any(KEY[i : i + 8] in text for i in range(len(KEY) - 7))
+
+
+def test_what_is_cut_is_redacted_first() -> None:
+    assert "sk-proj-Z" not in cut(f"{'x' * 280} {KEY}", 300)
+    assert len(cut("y" * 500, 300)) == 300
+
+
+def test_basic_authentication_and_passwords_in_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("A1111_API_KEY", "anna:correct-horse")
+    monkeypatch.setenv("OPENAI_BASE_URL", "https://user:battery-staple@host/v1?api_key=query-secret-1")
+    header = base64.b64encode(b"anna:correct-horse").decode()
+    text = redact(f"correct-horse {header} battery-staple query-secret-1 host")
+    for secret in ("correct-horse", header, "battery-staple", "query-secret-1"):
+        assert secret not in text
+    assert "host" in text
+
+
+def test_numbers_stay_numbers_and_innocent_text_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_TOKEN", "12345678901234567890")
+    value = redacted({"score": 0.12345678, "list": [1, 2.5, "a 123456789012"], KEY: None})
+    assert value == {"score": 0.12345678, "list": [1, 2.5, "a [MY_TOKEN]"], "[OPENAI_API_KEY]": None}
+    innocent = "a cat left of two dogs; the sky is blue"
+    assert redact(innocent) == innocent
+
+
+def test_redacting_costs_little() -> None:
+    text = "an answer of a judge with a reason " * 60
+    began = time.perf_counter()
+    for _ in range(1000):
+        redact(text)
+    assert time.perf_counter() - began < 2.0
