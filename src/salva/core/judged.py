@@ -45,6 +45,24 @@ class JudgedBy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SetFigure:
+    """A figure about one of the sets of pictures that a model painted: how good they are as pictures."""
+
+    name: str
+    """What is measured: FID, Inception Score, R-precision, ..."""
+    set: str
+    """Whose pictures: those of a prompt role; of captions and mutants `orig` and each operator."""
+    value: float
+    n_images: int
+    by: str
+    """The embedder."""
+    spread: float = 0.0
+    """Standard deviation over splits or draws; 0 for figures without."""
+    n_reference: int = 0
+    warning: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Judgements:
     """Everything a metric may measure of one model."""
 
@@ -65,6 +83,8 @@ class Judgements:
     relations: Mapping[str, JudgedBy] = field(default_factory=dict)
     has_own_figure: bool = False
     """Whether the suite leads with a figure of its own, beside which rates only stand."""
+    figures: tuple[SetFigure, ...] = ()
+    """What was measured of its pictures as pictures, set by set."""
     apart: tuple[str, str] | None = None
     """A label and its value: cases with it are counted apart from the leading rate."""
     group: str = ""

@@ -12,8 +12,12 @@ from typing import NamedTuple, Protocol
 from salva.core.asked import NOTHING, Asked
 from salva.core.case import Case
 from salva.core.fingerprint import Json
+from salva.core.judged import SetFigure
 from salva.core.observation import Answer, Detection, TextSpan
 from salva.core.verdict import Observers, Verdict
+
+REAL = "real images"
+"""The name under which real pictures stand among models and sets of pictures."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +34,8 @@ class RunRecords:
     """What a gate last decided, by model."""
     canary: str = ""
     """Whether observers were tried on pictures of salva's own: passed, told, off, stopped, or empty where none was."""
+    figures: Mapping[str, tuple[SetFigure, ...]] = field(default_factory=dict)
+    """What was measured of each model's pictures as pictures; real ones stand under the name REAL."""
     is_whole: bool = False
     """Whether no verdict is missing: what has none is a case that the relation does not apply to."""
 

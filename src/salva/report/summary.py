@@ -18,9 +18,9 @@ from salva.core.asked import NOTHING, Asked
 from salva.core.case import Case
 from salva.core.chart import Chart
 from salva.core.fingerprint import Json
-from salva.core.judged import JudgedBy, Judgements
+from salva.core.judged import JudgedBy, Judgements, SetFigure
 from salva.core.protocols import Metric
-from salva.core.source import RunRecords
+from salva.core.source import REAL, RunRecords
 from salva.core.table import Cell, KeyFigure, Table
 from salva.core.verdict import Outcome, Verdict
 from salva.judging.headline import is_open, judgements
@@ -167,6 +167,7 @@ def summarise(
     asked: Asked = NOTHING,
     directory: str = "",
     is_whole: bool = False,
+    figures: Mapping[str, Sequence[SetFigure]] | None = None,
 ) -> Summary:
     """The figures of a run from its records."""
     suite = cases[0].suite if cases else asked.suite.name
@@ -177,12 +178,18 @@ def summarise(
         suite=suite,
         cases=len(cases),
         by_model=tuple(
-            _summarise_model(model, suite, cases, group, asked, is_whole) for model, group in by_model.items()
+            _summarise_model(model, suite, cases, group, asked, is_whole, _figures_of(model, figures or {}))
+            for model, group in by_model.items()
         ),
         asked=asked,
         directory=directory,
         unit="pairs" if all(len(case.prompts) == 2 for case in cases) else "cases",
     )
+
+
+def _figures_of(model: str, figures: Mapping[str, Sequence[SetFigure]]) -> tuple[SetFigure, ...]:
+    """Those of a model's pictures, and of real ones beside them."""
+    return (*figures.get(model, ()), *figures.get(REAL, ())) if model in figures else ()
 
 
 def summarise_run(directory: Path) -> Summary:
@@ -193,7 +200,12 @@ def summarise_run(directory: Path) -> Summary:
 def summarise_records(records: RunRecords) -> Summary:
     """The figures of a run that has been read."""
     summary = summarise(
-        records.cases, records.verdicts, asked=records.asked, directory=records.name, is_whole=records.is_whole
+        records.cases,
+        records.verdicts,
+        asked=records.asked,
+        directory=records.name,
+        is_whole=records.is_whole,
+        figures=records.figures,
     )
     noted = tuple(
         dataclasses.replace(one, gate=records.gate.get(one.model), leading=unless_stopped(one.leading, records.canary))
@@ -209,11 +221,13 @@ def _summarise_model(
     verdicts: Sequence[Verdict],
     asked: Asked,
     is_whole: bool,
+    figures: Sequence[SetFigure] = (),
 ) -> ModelSummary:
     relations, about = _relations(asked, verdicts), registry.suite_about(suite)
     judged = dataclasses.replace(
         judgements(cases, verdicts, relations, asked.headline, about.leads, about.apart),
         group=next((component.group for component in asked.models if component.name == model), ""),
+        figures=tuple(figures),
     )
     before = judgements(cases, verdicts, relations, asked.led_as_before().headline)
     leading = judged.headline

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from salva.core.about import habits_of
 from salva.core.image import Picture
@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
 _QUERY = Query(role="embedder")
-_SILENT = SilentProgress()
+SILENT = SilentProgress()
+_NO_PICTURE = Picture(rgb=bytes(3), width=1, height=1)
+Name = TypeVar("Name")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +64,7 @@ class Wanted:
             )
 
 
-def quality_figures(directory: Path, wanted: Wanted, progress: Progress = _SILENT) -> list[tuple[str, str, Quality]]:
+def quality_figures(directory: Path, wanted: Wanted, progress: Progress = SILENT) -> list[tuple[str, str, Quality]]:
     """The figures that are wanted, each of every model: model, name of the figure, and what came out."""
     figures: list[tuple[str, dict[str, Quality]]] = []
     if wanted.reference is not None:
@@ -84,25 +86,27 @@ def run_fid(
     reference: Path,
     embedder: str,
     settings: Mapping[str, str] | None = None,
-    progress: Progress = _SILENT,
+    progress: Progress = SILENT,
 ) -> dict[str, Quality]:
     """FID of each model's pictures from those of a reference folder, by model.
 
     embedder: as on the command line, such as inception/fid.onnx. settings: its options by name.
     """
-    files = _image_files(reference)
+    files = image_files(reference)
     with open_run(directory) as store:
         painted = _painted(store, directory, at_least=2)
-        actor, component = _embedder(embedder, settings)
-        real = gaussian_of(_embed_files(component, files, _Stage(progress, "reference", len(files))))
-        return {model: fid(features, real) for model, features in _features(store, painted, actor, component, progress)}
+        actor, component = built_embedder(embedder, settings)
+        real = gaussian_of(embed_files(component, files, Stage(progress, "reference", len(files))))
+        return {
+            model: fid(features, real) for model, features in features_of(store, painted, actor, component, progress)
+        }
 
 
 def run_inception_score(
     directory: Path,
     embedder: str,
     settings: Mapping[str, str] | None = None,
-    progress: Progress = _SILENT,
+    progress: Progress = SILENT,
     *,
     temperature: float = 1.0,
     n_splits: int = 10,
@@ -115,15 +119,15 @@ def run_inception_score(
     """
     with open_run(directory) as store:
         painted = _painted(store, directory, at_least=n_splits)
-        actor, component = _embedder(embedder, settings)
+        actor, component = built_embedder(embedder, settings)
         return {
             model: inception_score(logits, temperature=temperature, n_splits=n_splits)
-            for model, logits in _features(store, painted, actor, component, progress)
+            for model, logits in features_of(store, painted, actor, component, progress)
         }
 
 
 def calibrated_temperature(
-    held_out: Path, embedder: str, settings: Mapping[str, str] | None = None, progress: Progress = _SILENT
+    held_out: Path, embedder: str, settings: Mapping[str, str] | None = None, progress: Progress = SILENT
 ) -> float:
     """The temperature of a network's logits (ACTesting, section 4.3), from pictures whose classes are known.
 
@@ -135,23 +139,24 @@ def calibrated_temperature(
         raise UsageError(
             f"{str(held_out)!r} must hold one folder a class, each named by the class's number; its folders: {names}"
         )
-    by_class = {int(folder.name): _image_files(folder, at_least=1) for folder in classes}
-    _, component = _embedder(embedder, settings)
+    by_class = {int(folder.name): image_files(folder, at_least=1) for folder in classes}
+    _, component = built_embedder(embedder, settings)
     files = [path for paths in by_class.values() for path in paths]
     labels = [number for number, paths in by_class.items() for _ in paths]
-    return fit_temperature(_embed_files(component, files, _Stage(progress, "held out", len(files))), labels)
+    return fit_temperature(embed_files(component, files, Stage(progress, "held out", len(files))), labels)
 
 
-def _embedder(embedder: str, settings: Mapping[str, str] | None) -> tuple[Actor, object]:
+def built_embedder(embedder: str, settings: Mapping[str, str] | None) -> tuple[Actor, object]:
+    """The embedder of a name, with what its keys are made of."""
     actor = Actor.of(bind(component_spec("embedder", embedder, settings)))
     assert actor.binding is not None, "just bound"
     return actor, build(actor.binding)
 
 
-def _features(
-    store: RunStore, painted: Mapping[str, Sequence[str]], actor: Actor, component: object, progress: Progress
-) -> Iterator[tuple[str, NDArray[np.float64]]]:
-    """The vectors of each model's pictures, one row a picture."""
+def features_of(
+    store: RunStore, painted: Mapping[Name, Sequence[str]], actor: Actor, component: object, progress: Progress
+) -> Iterator[tuple[Name, NDArray[np.float64]]]:
+    """The vectors of each model's pictures, or of each set of them, one row a picture."""
     for model, images in painted.items():
         stored: dict[str, Vector] = {}
         missing: list[str] = []
@@ -162,8 +167,8 @@ def _features(
             else:
                 missing.append(image_id)
         pictures = (_read(store, image_id) for image_id in missing)
-        stored.update(zip(missing, _embed(component, pictures, _Stage(progress, model, len(missing))), strict=True))
-        yield model, _matrix((stored[image_id] for image_id in images), len(images))
+        stored.update(zip(missing, embed(component, pictures, Stage(progress, str(model), len(missing))), strict=True))
+        yield model, matrix((stored[image_id] for image_id in images), len(images))
 
 
 def _painted(store: RunStore, directory: Path, at_least: int) -> dict[str, list[str]]:
@@ -197,7 +202,8 @@ def _read(store: RunStore, image_id: str) -> Picture:
         raise StoreError(f"the image {image_id} is {error}; check the run with salva verify") from error
 
 
-def _image_files(folder: Path, at_least: int = 2) -> list[Path]:
+def image_files(folder: Path, at_least: int = 2) -> list[Path]:
+    """The pictures in a folder and its subfolders."""
     if not folder.is_dir():
         raise UsageError(f"there is no folder {str(folder)!r} of images")
     inside = sorted(path for path in folder.rglob("*") if path.is_file())
@@ -215,8 +221,9 @@ def _counted(n: int) -> str:
     return "1 image" if n == 1 else f"{n} images"
 
 
-def _embed_files(component: object, files: Sequence[Path], stage: _Stage) -> NDArray[np.float64]:
-    return _matrix(_embed(component, map(_decoded, files), stage), len(files))
+def embed_files(component: object, files: Sequence[Path], stage: Stage) -> NDArray[np.float64]:
+    """The vectors of picture files, one row each."""
+    return matrix(embed(component, map(_decoded, files), stage), len(files))
 
 
 def _decoded(path: Path) -> Picture:
@@ -226,7 +233,7 @@ def _decoded(path: Path) -> Picture:
         raise UsageError(f"{str(path)!r} is no image that can be read: {error}") from error
 
 
-class _Stage(NamedTuple):
+class Stage(NamedTuple):
     """A part of the work, as it is told to whoever waits."""
 
     progress: Progress
@@ -234,12 +241,23 @@ class _Stage(NamedTuple):
     total: int
 
 
-def _embed(component: Any, pictures: Iterable[Picture], stage: _Stage) -> Iterator[Vector]:
+def embed_texts(component: object, texts: Sequence[str], stage: Stage) -> NDArray[np.float64]:
+    """The vectors of texts, one row each; a text has the same vector whatever picture it is asked about."""
+    requests = (LookRequest(picture=_NO_PICTURE, query=Query(role="embedder", text=text)) for text in texts)
+    return matrix(_answered(component, requests, stage), len(texts))
+
+
+def embed(component: object, pictures: Iterable[Picture], stage: Stage) -> Iterator[Vector]:
+    """The vectors of pictures, in their order."""
+    return _answered(component, (LookRequest(picture=picture, query=_QUERY) for picture in pictures), stage)
+
+
+def _answered(component: Any, requests: Iterable[LookRequest], stage: Stage) -> Iterator[Vector]:
     size = max(1, habits_of(component).batch_size)
-    rest = iter(pictures)
+    rest = iter(requests)
     stage.progress.start(stage.name, stage.total)
     while part := list(islice(rest, size)):
-        for seen in component.look([LookRequest(picture=picture, query=_QUERY) for picture in part]):
+        for seen in component.look(part):
             if isinstance(seen, SalvaError):
                 raise seen
             if not isinstance(seen, Vector):
@@ -249,7 +267,7 @@ def _embed(component: Any, pictures: Iterable[Picture], stage: _Stage) -> Iterat
     stage.progress.finish(stage.name)
 
 
-def _matrix(vectors: Iterable[Vector], n: int) -> NDArray[np.float64]:
+def matrix(vectors: Iterable[Vector], n: int) -> NDArray[np.float64]:
     """One row a vector, filled as they come: tuples of floats take four times the room."""
     import numpy as np
 

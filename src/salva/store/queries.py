@@ -11,18 +11,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 from salva.core import asked as words
 from salva.core.asked import NOTHING, Asked, RunFile
 from salva.core.case import Case
+from salva.core.fingerprint import Json
+from salva.core.judged import SetFigure
 from salva.core.observation import Answer, Detection, Detections, Reading, TextSpan
 from salva.core.protocols import Query
 from salva.core.seeing import counting
 from salva.core.source import QuestionAnswer, RunRecords, RunSource, Seen
 from salva.core.verdict import Observers, Outcome, Verdict, observers_text
 from salva.store.reading import VERDICT_ORDER, RunReader
-from salva.store.records import GATE, PASSED, STOPPED, TOLD, UNTRIED, WHOLE, StoredImage
+from salva.store.records import FIGURES, GATE, PASSED, STOPPED, TOLD, UNTRIED, WHOLE, StoredImage
 from salva.store.rows import Value, case_from_row, image_from_row, observers_to_text, select, to_text, verdict_from_row
 from salva.store.runfile import read_run_file
 from salva.store.sqlite import RunStore, open_run
@@ -174,6 +176,7 @@ def open_source(directory: Path) -> Iterator[RunSource]:
             name=directory.resolve().name,
             gate=gate if isinstance(gate := store.meta().get(GATE), dict) else {},
             canary=next((word for note, word in _CANARY.items() if note in store.meta()), ""),
+            figures=_figures(store.meta().get(FIGURES)),
             is_whole=WHOLE in store.meta(),
         )
         yield RunSource(records, StoredImages(store, _threshold(records.asked)))
@@ -190,3 +193,10 @@ def _leading_first(verdicts: Iterable[Verdict], leading: Mapping[str, str]) -> t
     return tuple(
         sorted(verdicts, key=lambda verdict: leading.get(verdict.relation) != observers_text(verdict.observers))
     )
+
+
+def _figures(stored: Json) -> dict[str, tuple[SetFigure, ...]]:
+    if not isinstance(stored, dict):
+        return {}
+    by_model = cast("dict[str, list[dict[str, Any]]]", stored)
+    return {model: tuple(SetFigure(**figure) for figure in figures) for model, figures in by_model.items()}

@@ -13,6 +13,8 @@ from salva.core.protocols import Query
 
 GATE = "gate"
 """The note of a run that a gate looked at: model to what it decided."""
+FIGURES = "figures"
+"""The note of a run whose pictures were measured as pictures: model to figures."""
 PASSED, TOLD, UNTRIED, STOPPED = "canary_passed", "canary_told", "canary_off", "canary_stopped"
 """The notes of a run on its observers: those who passed on pictures of salva's own, those who failed and could not be
 held to it, those who were let off, and those who ended the run."""

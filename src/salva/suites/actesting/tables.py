@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ClassVar
 
-from salva.core.judged import Judged, Judgements
+from salva.core.judged import Judged, Judgements, SetFigure
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, KeyFigure, Table
@@ -45,7 +45,7 @@ from salva.suites.actesting.definitions import (
     PAPER,
     SS,
 )
-from salva.suites.actesting.published import SETS, TABLE_2
+from salva.suites.actesting.published import REAL_IMAGES, SETS, TABLE_1, TABLE_2
 from salva.suites.actesting.relations import ENTITY, RELATION, error_score
 
 _MISSES = ("Miss_e", "Miss_r")
@@ -74,23 +74,26 @@ class ActestingTables:
         definition = definition_of(judgements)
         missed = misses(pairs)
         figure_6 = errors_table(pairs, controls)
+        misses_by_set = misses_table(pairs[0].verdict.model, missed)
         tables = [
             figure_6,
-            misses_table(pairs[0].verdict.model, missed),
+            misses_by_set,
             over_baseline(pairs, definition),
             compositions(missed),
             *by_size(pairs, definition),
             stands_least(pairs, definition),
         ]
+        if judgements.figures:
+            tables.insert(0, quality_table(pairs[0].verdict.model, judgements.figures))
         if definition == PAPER:
-            tables.append(_published())
+            tables += [_published(), _published_quality()]
         leading = {kind: _macro(pairs, error_score(definition, kind)) for kind in KINDS}
         numbers: dict[str, float | None] = {kind: rate for kind, (rate, _, _) in leading.items()}
         numbers |= {f"miss_{what}": share.value for what, share in _all_missed(missed).items()}
         return Measured(
             tables=tuple(tables),
             numbers=numbers,
-            charts=charts_of(figure_6, definition, tables[1]),
+            charts=charts_of(figure_6, definition, misses_by_set),
             key_figures=_key_figures(leading, definition, pairs, controls),
         )
 
@@ -146,6 +149,28 @@ def misses_table(model: str, missed: Mapping[str, Miss]) -> Table:
         note="n: things (Miss_e) and triples (Miss_r) that captions name. A triple counts whole here; the released "
         "program counts predicates, and leaves captions without a picture in its denominator, so that its rate falls "
         "when pictures are missing. change: against the seeds' captions, as a part of theirs.",
+        is_joined=True,
+    )
+
+
+def quality_table(model: str, figures: Sequence[SetFigure]) -> Table:
+    """How good the pictures of each set are as pictures (Table 1), and the change against the seeds'."""
+    base = {figure.name: figure.value for figure in figures if figure.set == ORIG}
+    rank = {name: place for place, name in enumerate((ORIG, *OPERATORS))}
+    rows: list[tuple[Cell, ...]] = []
+    for figure in sorted(figures, key=lambda f: (f.name, rank.get(f.set, len(rank)))):
+        of_orig = base.get(figure.name)
+        change = figure.value / of_orig - 1 if of_orig and figure.set != ORIG else None
+        row = (model, figure.set, figure.name, figure.value, figure.spread or None, figure.n_images)
+        rows.append((*row, figure.n_reference or None, change, figure.by))
+    return Table(
+        name="quality by set",
+        columns=("model", "set", "figure", "value", "spread", "n", "n_reference", "change_rate", "by"),
+        rows=tuple(rows),
+        title="Pictures as pictures (as Table 1)",
+        note="FID: smaller is better, and few pictures make it larger. R-precision: how often a picture finds its own "
+        "caption among n_reference others, ties lost; the paper's program asks for the original caption whatever was "
+        "painted. spread: over splits or draws. change: against the seeds' pictures. Made by salva quality --by-set.",
         is_joined=True,
     )
 
@@ -291,6 +316,18 @@ def _published() -> Table:
         columns=("model", "set", "Miss_e", "Miss_r"),
         rows=tuple(rows),
         note="Table 2 of the paper: 4,062 captions a set, seen by a scene graph model.",
+    )
+
+
+def _published_quality() -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        (model, name, *quality) for model, by_set in TABLE_1.items() for name, quality in by_set.items()
+    ]
+    return Table(
+        name="published quality",
+        columns=("model", "set", "I-FID", "I-IS", "R-precision"),
+        rows=(*rows, ("MS COCO", "real images", *REAL_IMAGES)),
+        note="Table 1 of the paper.",
     )
 
 

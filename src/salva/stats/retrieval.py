@@ -1,0 +1,76 @@
+"""R-precision: how often a picture finds its own caption among others.
+
+Vectors in, a share out, over seeded draws of other captions. A tie is no find: a picture that fits every caption alike
+tells none apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from salva.errors import UsageError
+from salva.stats.frechet import Quality
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+N_DISTRACTORS = 99
+"""As published: one caption is right, 99 are not."""
+N_DRAWS = 10
+
+
+def r_precision(
+    images: ArrayLike,
+    texts: ArrayLike,
+    own: Sequence[int],
+    *,
+    n_distractors: int = N_DISTRACTORS,
+    n_draws: int = N_DRAWS,
+    seed: int = 0,
+) -> Quality:
+    """The mean over draws of the share of pictures whose own text is nearer than every other, and its spread.
+
+    texts: one row a different text. own: for each picture the row of its own text.
+    """
+    import numpy as np
+
+    pictures, captions = (_unit(rows) for rows in (images, texts))
+    if len(pictures) != len(own) or not len(pictures) or pictures.shape[1] != captions.shape[1]:
+        raise UsageError(
+            f"{pictures.shape} pictures, {captions.shape} texts and {len(own)} places do not belong together"
+        )
+    if len(captions) < 2:
+        raise UsageError("R-precision needs two different captions or more")
+    n_others = min(n_distractors, len(captions) - 1)
+    rng = np.random.default_rng(seed)
+    shares = np.zeros(n_draws)
+    for picture, place in zip(pictures, own, strict=True):
+        scores = captions @ picture
+        others = np.delete(scores, place)
+        for draw in range(n_draws):
+            drawn = others if n_others == len(others) else others[rng.choice(len(others), n_others, replace=False)]
+            # Not below by what rounding alone could do: two equal captions must tie.
+            shares[draw] += scores[place] > drawn.max() + 1e-12
+    shares /= len(pictures)
+    few = n_others < n_distractors
+    warning = f"with {n_others} other captions, where {n_distractors} are usual: easier, and compares with no other"
+    return Quality(
+        value=float(shares.mean()),
+        n_images=len(pictures),
+        n_reference=n_others,
+        spread=float(shares.std()),
+        warning=warning if few else "",
+    )
+
+
+def _unit(vectors: ArrayLike) -> NDArray[np.float64]:
+    import numpy as np
+
+    rows = np.asarray(vectors, np.float64)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    if not np.isfinite(lengths).all() or not (lengths > 0).all():
+        raise UsageError("a vector without length or with a number that is none has no direction to compare")
+    unit: NDArray[np.float64] = rows / lengths
+    return unit
