@@ -171,6 +171,11 @@ def remarks_of(built: object) -> Callable[[str], Iterable[str]] | None:
     return getattr(built, "remarks", None)
 
 
+def author_of(component: Any) -> Any:
+    """A suite's author (writing.authored.Author), who writes its entries from principles; None where it has none."""
+    return getattr(component, "author", None)
+
+
 def _said(component: object, attribute: str, record: type[_Record], owner: str) -> _Record:
     """The record a component carries under a name; the defaults where it carries none."""
     # Before these records the facts stood loose on the class; passed over, they would change a run in silence.

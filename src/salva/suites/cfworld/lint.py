@@ -123,16 +123,16 @@ def _text(where: str, text: str) -> _Found:
         yield "not-ascii", f"{where} holds {odd!r}"
     if text != text.strip() or "  " in text:
         yield "padded", f"{where} has blanks at its ends or two in a row"
-    said = words(text)
-    if len(said) >= PROMPT_WORDS[0] and not FUNCTION_WORDS & set(said):
-        yield "not-english", f"{where} has none of the small words of an English sentence"
-    for word in said:
+    for word in words(text):
         if word in UNSAFE:
             yield "unsafe-word", f"{where} says {word!r}"
 
 
 def _length(where: str, text: str, limits: tuple[int, int]) -> _Found:
-    n_words = len(words(text))
+    said = words(text)
+    n_words = len(said)
+    if n_words >= PROMPT_WORDS[0] and not FUNCTION_WORDS & set(said):
+        yield "not-english", f"{where} has none of the small words of an English sentence"
     if not limits[0] <= n_words <= limits[1]:
         yield "length", f"{where} has {n_words} words; {limits[0]} to {limits[1]} are wanted"
 

@@ -17,6 +17,7 @@ from salva.core.case import Case, Finding, Prompt
 from salva.core.fingerprint import fingerprint
 from salva.core.options import option
 from salva.errors import UsageError, unknown_name
+from salva.suites.cfworld.authoring import GroupAuthor
 from salva.suites.cfworld.embedded import embedded_groups
 from salva.suites.cfworld.files import read_files
 from salva.suites.cfworld.groups import ATTRIBUTE, LEVELS, RULE, Entry, Group, Level, Probe
@@ -56,6 +57,7 @@ class CfWorld:
         published={"relation.mean": "questions", "relation.missing": "zero"},
     )
     Options = CfWorldOptions
+    author: ClassVar[GroupAuthor] = GroupAuthor()
 
     def __init__(self, options: CfWorldOptions) -> None:
         self._options = options
