@@ -1,6 +1,6 @@
 """How far the oracle can be believed on pictures of real models, and how far the colours that it tells.
 
-    SALVA_TEST_DATA=FOLDER python bench/real_pictures.py [oracle|tune|colours]
+    SALVA_TEST_DATA=FOLDER python bench/real_pictures.py [oracle|tune|colours|painted|elsewhere]
 
 bench/labels/real_pictures.json says what is to be seen on 216 pictures by three real models, labelled blind. Truth is
 what the relation `truth` says of a scene made of those labels, the oracle what it says of what the detector saw; both
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,6 +25,7 @@ from salva.core.observation import Detection, Detections, Observation, Reading
 from salva.core.options import parse_options
 from salva.core.protocols import LookRequest, Query, Sight
 from salva.core.scene import Box
+from salva.core.seeing import counting, overlap
 from salva.core.verdict import (
     ENTITY_DUPLICATION,
     ENTITY_OMISSION,
@@ -32,12 +34,14 @@ from salva.core.verdict import (
     Y_MISPOSITION,
     Outcome,
 )
+from salva.generators.painter.component import random_scene
 from salva.imaging.files import decode_picture
 from salva.logic.formula import entities
 from salva.logic.notation import parse
 from salva.perception.colours import colour_of
 from salva.perception.detectors.label_names import Names
 from salva.perception.detectors.onnx_yolox import OnnxOptions, OnnxYolox
+from salva.perception.detectors.pocket_detector import PocketDetector
 from salva.perception.readers.rapid_ocr import RapidOcr
 from salva.relations.scenes import SceneOptions
 from salva.relations.truth import Truth
@@ -271,6 +275,37 @@ def print_colours(folder: Path, crops: Sequence[Crop]) -> None:
     _line("wrong-colour", *counts.row())
 
 
+def print_painted(n_scenes: int = 400) -> None:
+    """The same of coloured things that the painter draws, in the embedded detector's boxes."""
+    detector, rng = PocketDetector(PocketDetector.Options()), random.Random(0)
+    n = n_told = n_right = 0
+    for _ in range(n_scenes):
+        picture, things = random_scene(rng, PocketDetector.labels(), rng.randint(1, 3), colour_rate=1.0)
+        request = LookRequest(picture=picture, query=Query(role="detector"))
+        (seen,) = detector.look([request])
+        assert isinstance(seen, Detections)
+        for thing in things:
+            boxes = [b for b in seen.boxes if b.label == thing.label and b.score >= 0.4]
+            box = max(boxes, key=lambda b: overlap(b.box, thing.box), default=None)
+            if thing.colour and box is not None and overlap(box.box, thing.box) > 0.5:
+                told = colour_of(picture, box.box)
+                n, n_told, n_right = n + 1, n_told + (told is not None), n_right + (told == thing.colour)
+    _line("painted things with a colour", "told", "right of those told", "not told")
+    _line(*["---"] * 4)
+    _line(n, n_told, _share(n_right, n_told), _share(n - n_told, n))
+
+
+def print_elsewhere(folder: Path, pictures: Sequence[Labelled]) -> None:
+    """How sure the embedded detector is of what it takes these pictures to show, which it was not made for."""
+    detector = PocketDetector(PocketDetector.Options())
+    scores = []
+    for picture in pictures:
+        (seen,) = detector.look([LookRequest(picture=load(folder, picture.file), query=Query(role="detector"))])
+        assert isinstance(seen, Detections)
+        scores += [box.score for box in counting(seen)]
+    print(f"{len(scores)} boxes that count on {len(pictures)} pictures, mean score {sum(scores) / len(scores):.2f}")
+
+
 def _wanted_colour(crop: Crop) -> str | None:
     """The colour that the prompt of a picture gives the thing in a crop."""
     found = _COLOURED.search(crop.file)
@@ -304,11 +339,17 @@ def _line(*cells: object) -> None:
 
 def main(what: str) -> None:
     """Print the tables."""
+    if what == "painted":
+        print_painted()
+        return
     if "SALVA_TEST_DATA" not in os.environ:
         print("the pictures are not ours: SALVA_TEST_DATA names no folder that has them, so nothing is measured")
         return
     folder = Path(os.environ["SALVA_TEST_DATA"])
     pictures, crops = read_labels(folder)
+    if what == "elsewhere":
+        print_elsewhere(folder, pictures)
+        return
     if what in ("", "colours"):
         print_colours(folder, crops)
     if what == "colours":

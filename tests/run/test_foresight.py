@@ -84,7 +84,7 @@ def test_for_a_foreign_model_a_detector_must_be_named(words: tuple[str, ...], tm
     asked = shlex.split(next(line for line in message.splitlines() if line.startswith("  ")))
     assert asked[:2] == ["salva", "run"]
     assert asked[2 : 2 + len(words)] == list(words)
-    assert asked[-2:] == ["--detector", "grounding-dino"]
+    assert asked[-2:] == ["--detector", "mm-grounding-dino"]
     assert "folder/pictures" in message
     assert "Detectors that look for any word: " in message
     assert not (tmp_path / "runs").exists()
@@ -92,7 +92,7 @@ def test_for_a_foreign_model_a_detector_must_be_named(words: tuple[str, ...], tm
 
 @pytest.mark.usefixtures("pictures", "no_pictures")
 def test_in_python_the_call_is_given_with_its_keyword(tmp_path: Path) -> None:
-    call = r"salva.run_suite('metalogic', model='folder/pictures', size='2', detector='grounding-dino')"
+    call = r"salva.run_suite('metalogic', model='folder/pictures', size='2', detector='mm-grounding-dino')"
     with pytest.raises(UsageError, match=re.escape(call)):
         salva.run_suite("metalogic", model="folder/pictures", size="2")
     assert not (tmp_path / "runs").exists()

@@ -14,6 +14,7 @@ from salva.core.options import NoOptions
 from salva.core.protocols import Query, RenderRequest
 from salva.engine.actors import Actor, requests_of
 from salva.errors import PluginError, UsageError
+from salva.run.ask import Ask, make_spec
 from salva.run.plan import planned_cases
 from salva.testing.fakes import FakeDetector, FakeGenerator, FakeSuite
 from salva.testing.specs import bound, fake_spec
@@ -130,3 +131,16 @@ def test_one_name_in_two_roles_is_two_components() -> None:
     assert (
         Actor.of(bound("detector", FakeDetector)).component_id != Actor.of(bound("reader", FakeDetector)).component_id
     )
+
+
+def test_a_sample_of_a_few_is_of_the_categories_that_lead_and_a_large_one_of_all_alike() -> None:
+    def drawn(n: int) -> list[Case]:
+        return list(planned_cases(make_spec(Ask(suite="metalogic", size=str(n)))))
+
+    def n_of(cases: list[Case]) -> tuple[int, set[int]]:
+        counts = Counter(case.category for case in cases)
+        return sum(case.labels["law"] != "numbering" for case in cases), set(counts.values())
+
+    assert [n_of(drawn(n)) for n in (12, 20, 60, 70)] == [(12, {1}), (20, {1}), (20, {1}), (30, {1, 2})]
+    ids = [{case.case_id for case in drawn(n)} for n in (12, 20, 60, 70)]
+    assert ids[0] < ids[1] < ids[2] < ids[3], "nested"

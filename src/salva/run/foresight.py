@@ -26,7 +26,7 @@ from salva.judging.rates import WRONG_ALIKE
 from salva.registry import entries, load
 from salva.run.plan import planned_cases, remarks
 
-EXAMPLE = "grounding-dino"
+EXAMPLE = "mm-grounding-dino"
 """The detector that a refusal gives as an example: it takes words, and its scores let it doubt."""
 
 

@@ -17,6 +17,7 @@ from salva.core.protocols import Suite
 from salva.core.spec import RunSpec
 from salva.engine.guard import build
 from salva.errors import UsageError
+from salva.judging.headline import is_apart
 
 _N_SHOWN = 30
 
@@ -132,18 +133,22 @@ def _listed(names: Iterable[str]) -> str:
 def _sample(cases: Iterable[Case], n_wanted: int, spec: RunSpec) -> set[str]:
     """Case ids, balanced over categories; a smaller sample is part of every larger one."""
     by_category: dict[str, list[str]] = {}
+    apart: set[str] = set()
     for case in cases:
         by_category.setdefault(case.category, []).append(case.case_id)
+        if is_apart(case, spec.suite.about.apart):
+            apart.add(case.category)
     n_cases = sum(map(len, by_category.values()))
     if n_wanted > n_cases:
         raise UsageError(
             f"--size is {n_wanted}, but there are only {n_cases} cases to choose from; give a number up to that"
         )
     # Turn by turn, each category gives its next case: any prefix of this order is balanced,
-    # and a prefix of a prefix is what makes samples nested.
+    # and a prefix of a prefix is what makes samples nested. In each turn those that the leading rate is over come
+    # first, since a small sample of many categories that are counted apart would hardly have a rate.
     order = [
-        (turn, fingerprint([spec.seed, category]), case_id)
+        (turn, category in apart, fingerprint([spec.seed, category]), case_id)
         for category, case_ids in by_category.items()
         for turn, case_id in enumerate(sorted(case_ids, key=lambda case_id: fingerprint([spec.seed, case_id])))
     ]
-    return {case_id for _, _, case_id in sorted(order)[:n_wanted]}
+    return {case_id for *_, case_id in sorted(order)[:n_wanted]}
