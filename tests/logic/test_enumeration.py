@@ -16,6 +16,24 @@ Description = tuple[str | None, str | None]
 Listed = frozenset[tuple[tuple[WorldThing, ...], frozenset[Related]]]
 
 
+def unnested(f: Formula, *, is_denied: bool = False) -> list[tuple[Atom | Related, bool]]:
+    """The leaves, each with whether it is denied where it stands."""
+    if isinstance(f, Atom | Related):
+        return [(f, is_denied)]
+    if isinstance(f, Not):
+        return unnested(f.part, is_denied=not is_denied)
+    return unnested(f.left, is_denied=is_denied) + unnested(f.right, is_denied=is_denied)
+
+
+def adding(f: Formula, entity: str) -> set[Description]:
+    """The descriptions whose numbers add up: those that are not denied everywhere."""
+    return {
+        (leaf.colour, leaf.place)
+        for leaf, is_denied in unnested(f)
+        if isinstance(leaf, Atom) and leaf.entity == entity and not is_denied
+    }
+
+
 def described(f: Formula, entity: str) -> dict[Description, int]:
     found: dict[Description, int] = {}
     for leaf in atoms(f):
@@ -37,7 +55,9 @@ def matches(thing: WorldThing, description: Description) -> bool:
     return (thing.x if axis_of(place) == "x" else thing.y) == name
 
 
-def cap(stated: dict[Description, int], within: Description) -> int:
+def cap(f: Formula, entity: str, within: Description) -> int:
+    stated, adds = described(f, entity), adding(f, entity)
+
     def excludes(a: Description, b: Description) -> bool:
         if a[0] and b[0] and a[0] != b[0]:
             return True
@@ -50,7 +70,7 @@ def cap(stated: dict[Description, int], within: Description) -> int:
     best = 0
     for size in range(1, len(inside) + 1):
         for chosen in combinations(inside, size):
-            if all(excludes(a, b) for a, b in combinations(chosen, 2)):
+            if size == 1 or (adds.issuperset(chosen) and all(excludes(a, b) for a, b in combinations(chosen, 2))):
                 best = max(best, sum(stated[d] for d in chosen))
     return best
 
@@ -71,8 +91,8 @@ def fits(things: list[WorldThing], f: Formula, g: Formula) -> bool:
     """Exactness of f in one frame with g."""
     for entity in {*entities(f), *entities(g)}:
         own, other = described(f, entity), described(g, entity)
-        limits = {d: cap(own if d in own else other, d) for d in {*own, *other}}
-        limits[None, None] = cap(own or other, (None, None))
+        limits = {d: cap(f if d in own else g, entity, d) for d in {*own, *other}}
+        limits[None, None] = cap(f if own else g, entity, (None, None))
         for description, limit in limits.items():
             if sum(t.entity == entity and matches(t, description) for t in things) > limit:
                 return False
@@ -156,7 +176,8 @@ def listed(f: Formula, g: Formula, reading: str) -> Listed:
         own, other = described(f, entity), described(g, entity)
         joint = {d: max(own.get(d, 0), other.get(d, 0)) for d in {*own, *other}}
         kinds = kinds_of(entity, joint)
-        most = max(cap(own, (None, None)), cap(other, (None, None))) if reading == "exact" else max(joint.values()) + 1
+        exact = max(cap(which, entity, (None, None)) for which in (f, g))
+        most = exact if reading == "exact" else max(joint.values()) + 1
         states = []
         for counts in product(range(most + 1), repeat=len(kinds)):
             states.append([kind for kind, n in zip(kinds, counts, strict=True) for _ in range(n)])

@@ -44,6 +44,12 @@ def test_atoms_come_once_each_in_order() -> None:
         ("left_of(cat, dog)", 1),
         ("left_of(cat, dog) & 4 cat", 4),
         ("!(3 cat)", 3),
+        ("cat & !cat@left & !cat@right", 1),
+        ("cat@left & !cat@right", 1),
+        ("!cat@left & !cat@right", 1),
+        ("!(2 cat@left & !cat@right)", 2),
+        ("!(!cat@left & !cat@right)", 2),
+        ("cat@left & !red cat & cat@right & !2 blue cat", 2),
     ],
 )
 def test_the_cap_is_the_largest_sum_over_descriptions_that_exclude_each_other(notation: str, cap: int) -> None:

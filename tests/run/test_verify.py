@@ -28,6 +28,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         reader="none",
         judges=("scene",),
         size="2",
+        # Of numbers, so that other rules give other verdicts.
+        only=("law=numbering",),
         repeats=2,
         control=True,
         settings={"model.faults": "entity-omission:0.4", "model.side": "256", "run.canary": "off"},

@@ -143,13 +143,13 @@ class _Scales:
             if self._says_numbers and (n > 1 or (colour, place) in self._stated_alone(entity)):
                 alone = len(stated) == 1
                 n_seen = len(self._matching(entity, (None, None) if alone else (colour, place), things))
-                most = self._most[entity] if alone else largest_total(self._stated[entity], (colour, place))
+                most = self._most[entity] if alone else self._stated[entity].most((colour, place))
                 is_right = n_seen >= n and (n_seen <= most or not self._is_exact)
                 yield Part(words=f"{number_word(n)} {plural(name) if n > 1 else name}", matches=is_right)
 
     def _stated_alone(self, entity: str) -> tuple[Description, ...]:
         """Descriptions whose number the text says: all, but for the bare one beside others (a cat, a red cat)."""
-        stated = self._stated[entity]
+        stated = self._stated[entity].mentioned
         return tuple(d for d in stated if d != (None, None) or len(stated) == 1)
 
     def _matching(self, entity: str, description: Description, things: dict[str, list[Thing]]) -> list[Thing]:

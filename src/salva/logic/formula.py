@@ -156,34 +156,59 @@ def largest_counts(f: Formula) -> dict[str, int]:
     """The most things of each entity that exactness allows.
 
     That is the largest sum over descriptions that exclude each other: a cat on the left and a cat
-    on the right are two cats, a cat and a red cat are one.
+    on the right are two cats, a cat and a red cat are one. Denied descriptions do not add up: a cat that is neither on
+    the left nor on the right is one cat.
     """
-    return {entity: largest_total(stated) for entity, stated in stated_counts(f).items()}
+    return {entity: stated.most() for entity, stated in stated_counts(f).items()}
 
 
 Description = tuple[str | None, str | None]
 """(colour, place); None where nothing is said."""
 
 
-def stated_counts(f: Formula) -> dict[str, dict[Description, int]]:
-    """For each entity, the largest number stated for each description of it; a relation states one of each."""
-    stated: dict[str, dict[Description, int]] = {}
-    for leaf in _leaves(f):
-        if isinstance(leaf, Atom):
-            of_entity = stated.setdefault(leaf.entity, {})
-            key = (leaf.colour, leaf.place)
-            of_entity[key] = max(leaf.count, of_entity.get(key, 0))
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What a formula says of one entity: the largest number for each description."""
+
+    mentioned: dict[Description, int]
+    asserted: dict[Description, int]
+    """Those that are not denied wherever they stand."""
+
+    def most(self, within: Description = (None, None)) -> int:
+        """The most things of a description that exactness allows."""
+        single = max((n for d, n in self.mentioned.items() if _lies_within(d, within)), default=0)
+        return max(single, largest_total(self.asserted, within))
+
+
+def stated_counts(f: Formula) -> dict[str, Stated]:
+    """What is stated for each entity; a relation states one of each, whether it holds or not."""
+    stated: dict[str, Stated] = {}
+
+    def note(entity: str, description: Description, n: int, is_asserted: bool) -> None:
+        of_entity = stated.setdefault(entity, Stated({}, {}))
+        for numbers in (of_entity.mentioned, of_entity.asserted)[: 1 + is_asserted]:
+            numbers[description] = max(n, numbers.get(description, 0))
+
+    stack: list[tuple[Formula, bool]] = [(f, True)]
+    while stack:
+        node, is_asserted = stack.pop()
+        if isinstance(node, Atom):
+            note(node.entity, (node.colour, node.place), node.count, is_asserted)
+        elif isinstance(node, Related):
+            for entity in (node.first, node.second):
+                note(entity, (None, None), 1, True)
+        elif isinstance(node, Not):
+            stack.append((node.part, not is_asserted))
         else:
-            for entity in (leaf.first, leaf.second):
-                stated.setdefault(entity, {}).setdefault((None, None), 1)
+            stack += [(node.right, is_asserted), (node.left, is_asserted)]
     return stated
 
 
 def largest_total(stated: dict[Description, int], within: Description = (None, None)) -> int:
     """The largest sum of counts over descriptions that lie within one and exclude each other."""
     candidates = [(n, d) for d, n in stated.items() if _lies_within(d, within)]
-    if len(candidates) == 1:
-        return candidates[0][0]
+    if len(candidates) < 2:
+        return candidates[0][0] if candidates else 0
     candidates.sort(key=lambda pair: -pair[0])
     return _heaviest_clique(candidates, 0, 0)
 

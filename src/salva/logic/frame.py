@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from salva.errors import UsageError
-from salva.logic.formula import Atom, Description, axis_of, largest_total
+from salva.logic.formula import Atom, Description, Stated, axis_of
 from salva.logic.order import RANK, Profile
 
 READINGS = ("exact", "at-least")
@@ -54,7 +54,7 @@ class EntityFrame:
         self,
         entity: str,
         atoms: Sequence[Atom],
-        stated: Sequence[dict[Description, int] | None],
+        stated: Sequence[Stated | None],
         reading: str,
         is_related: bool,
     ) -> None:
@@ -65,7 +65,7 @@ class EntityFrame:
         self.is_related = is_related
         joint: dict[Description, int] = {(None, None): 0}
         for of_formula in stated:
-            for description, n in (of_formula or {}).items():
+            for description, n in of_formula.mentioned.items() if of_formula else ():
                 joint[description] = max(n, joint.get(description, 0))
         self.cells = _cells(joint)
         self.most = max(joint.values())
@@ -165,17 +165,17 @@ class EntityFrame:
 
 def _caps(
     joint: dict[Description, int],
-    own: dict[Description, int] | None,
-    stated: Sequence[dict[Description, int] | None],
+    own: Stated | None,
+    stated: Sequence[Stated | None],
 ) -> Counts:
     """By description: the most things a formula allows; what it does not mention is held to the other's caps."""
 
     def cap(description: Description) -> int:
-        if own is not None and (description == (None, None) or description in own):
-            return largest_total(own, description)
+        if own is not None and (description == (None, None) or description in own.mentioned):
+            return own.most(description)
         others = [other for other in stated if other is not None and other is not own]
-        inside = [other for other in others if description == (None, None) or description in other]
-        return max(largest_total(other, description) for other in inside)
+        inside = [other for other in others if description == (None, None) or description in other.mentioned]
+        return max(other.most(description) for other in inside)
 
     return tuple(cap(description) for description in joint)
 
