@@ -28,11 +28,13 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         reader="none",
         judges=("scene",),
         size="2",
-        # Of numbers, so that other rules give other verdicts.
-        only=("law=numbering",),
         repeats=2,
         control=True,
-        settings={"model.faults": "entity-omission:0.4", "model.side": "256", "run.canary": "off"},
+        settings={
+            "model.faults": "entity-omission:0.4,entity-duplication:0.6",
+            "model.side": "256",
+            "run.canary": "off",
+        },
     )
     execute(make_spec(ask), directory, SilentProgress())
     return directory
@@ -109,7 +111,9 @@ def seed_7(content: dict[str, object]) -> None:
 
 
 def another_rule(content: dict[str, object]) -> None:
-    content["asked"]["relations"][0]["options"]["reading"] = "at-least"  # type: ignore[index]  # JSON
+    for relation in content["asked"]["relations"]:  # type: ignore[index]  # JSON
+        if "reading" in relation["options"]:
+            relation["options"]["reading"] = "at-least"
 
 
 def another_model(content: dict[str, object]) -> None:
