@@ -12,6 +12,7 @@ from backends.judge_servers import Say, Server, Turn, serving
 from click.testing import CliRunner, Result
 
 from salva.cli.main import salva as command
+from salva.errors import UnusableError
 
 OTHER = {
     "l1": {"prompt": "A candle burns in still air. Show its flame.", "point": "The flame points up."},
@@ -103,6 +104,16 @@ def test_a_writer_is_asked_once_for_each_principle_and_the_same_command_goes_on(
     assert len(asked) == n_asked
     (line,) = _lines(output)
     assert line["labels"] == {"written_by": "openai/test", "questions_by": "template"}
+
+
+def test_a_writer_nobody_can_read_is_given_up(tmp_path: Path) -> None:
+    pytest.importorskip("openai", reason="text models at endpoints need the api extra")
+    source, output = tmp_path / "in.txt", tmp_path / "out.jsonl"
+    source.write_text("".join(f"optics: Principle {n}.\n" for n in range(9)), encoding="utf-8")
+    with serving([Say(text="I would rather not.")]) as server:
+        done = _asking(server, source, output)
+        assert isinstance(done.exception, UnusableError)
+        assert len(_lines(tmp_path / "out-removed.jsonl")) == 5
 
 
 def _asking(server: Server, source: Path, output: Path) -> Result:

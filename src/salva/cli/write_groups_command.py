@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from salva.cli import flags
-from salva.errors import UsageError
+from salva.errors import UnusableError, UsageError
 
 if TYPE_CHECKING:
     from salva.writing.authored import Author, Authored
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 SUITE = "cfworld"
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _N_NAMED = 5
+_PATIENCE = 5
+"""So many replies of which none could be read, before any that could, and the writer is given up."""
 
 
 @click.command(SUITE)
@@ -84,7 +86,7 @@ def _write(
     there = author.rows(output) if output.exists() else []
     kept = {author.name_of(row): author.write(row, None) for row in there}
     missing = {name: row for name, row in wanted.items() if name not in kept}
-    model = flags.text_model(writer, base_url) if writer and missing else None
+    model = flags.text_model(writer, base_url, output) if writer and missing else None
     removed: list[Authored] = []
     with Progress(disable=no_progress, transient=True) as bar:
         task = bar.add_task("writing", total=len(missing))
@@ -96,6 +98,11 @@ def _write(
                 kept[name] = made
             _save(list(kept.values()), removed, output)
             bar.advance(task)
+            if len(removed) == _PATIENCE and len(kept) == len(there) and all(entry.is_unread for entry in removed):
+                raise UnusableError(
+                    f"{writer} was asked for {_PATIENCE} groups and none of its replies could be read; name another "
+                    "--writer, or give groups with prompts and points, whose questions templates make"
+                )
     n_there = len(there)
     click.echo(f"{len(kept)} groups in {output}{f'; {n_there} of them were there already' if n_there else ''}")
     return list(kept.values()), removed

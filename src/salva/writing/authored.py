@@ -29,6 +29,9 @@ class Writer(Protocol):
     def ask(self, instruction: str, question: str) -> Json | None:
         """The JSON of a reply; None where none can be read."""
 
+    def keep(self, instruction: str, question: str, reply: Json) -> None:
+        """Keep a reply that is of use, so that it is not paid for again."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Authored:
@@ -41,6 +44,8 @@ class Authored:
     """What a reviewer is shown, by column."""
     why: str = ""
     """Why it must not stay; empty where nothing was found wrong."""
+    is_unread: bool = False
+    """Whether a writer was asked and nothing could be made of its reply."""
 
 
 class Author(Protocol):

@@ -58,10 +58,15 @@ class Scripted:
     def __init__(self, replies: Sequence[Json | None]) -> None:
         self.replies = list(replies)
         self.asked: list[tuple[str, str]] = []
+        self.kept: list[Json] = []
 
     def ask(self, instruction: str, question: str) -> Json | None:
         self.asked.append((instruction, question))
         return self.replies.pop(0)
+
+    def keep(self, instruction: str, question: str, reply: Json) -> None:
+        assert (instruction, question) in self.asked
+        self.kept.append(reply)
 
 
 def _group(line: Any) -> Group:
@@ -84,6 +89,7 @@ def test_a_writer_gives_levels_then_questions_and_the_group_is_sound() -> None:
     assert made.shown["l2 point"] == "The cork hovers above the water."
     assert "four criteria" in model.asked[0][0].lower()
     assert "0.5 is hard to get" in model.asked[1][0]
+    assert model.kept == [LEVELS, QUESTIONS]
 
 
 def test_what_the_lint_finds_is_told_to_the_writer_once() -> None:
@@ -94,14 +100,17 @@ def test_what_the_lint_finds_is_told_to_the_writer_once() -> None:
 
 
 def test_a_group_that_stays_faulty_must_not_stay() -> None:
-    made = GroupAuthor().write(ROW, Scripted([LEAKING, LEAKING, QUESTIONS]))
+    model = Scripted([LEAKING, LEAKING, QUESTIONS])
+    made = GroupAuthor().write(ROW, model)
     assert "l3 says hovers of the outcome" in made.why
+    assert model.kept == [QUESTIONS], "a faulty group is asked for anew by the same command"
 
 
 @pytest.mark.parametrize("reply", [None, [], "no", {}, {"l1": "a"}, {**LEVELS, "l2": {"prompt": "x"}}])
 def test_a_reply_that_is_no_group_is_said_to_be_none(reply: Json) -> None:
     made = GroupAuthor().write(ROW, Scripted([reply]))
     assert "no group" in made.why
+    assert made.is_unread
 
 
 @pytest.mark.parametrize("reply", [None, {"l1": {}}, {**QUESTIONS, "l2": {"point": {"question": "Is it?"}}}])

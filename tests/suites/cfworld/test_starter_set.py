@@ -6,9 +6,13 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
-from salva.suites.cfworld.groups import KINDS, Entry
+import pytest
+
+from salva.suites.cfworld.groups import KINDS, Entry, Group
 from salva.suites.cfworld.lint import lint
 from salva.suites.cfworld.plain_words import likeness, telling
 from salva.suites.cfworld.starter_set import DISCIPLINES, starter_groups, starter_probes
@@ -45,6 +49,29 @@ def test_there_are_enough_groups_of_every_discipline_and_probes_as_published() -
 
 def test_no_prompt_stands_there_twice() -> None:
     assert [prompt for prompt, times in Counter(_prompts()).items() if times > 1] == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "at_least", "spoil"),
+    [
+        ("leaked-outcome", 115, lambda one, _: _with(one, "l3", one.l2.prompt + " Look.")),
+        ("outcome-not-said", 110, lambda one, _: _with(one, "l2", one.l3.prompt + " Look.")),
+        ("subject-not-shared", 125, lambda one, other: _with(one, "l3", other.l3.prompt)),
+        ("law-dropped", 125, lambda one, other: replace(one, denorm=other.denorm)),
+        ("point-not-covered", 130, lambda one, other: replace(one, l1=replace(one.l1, point=other.l1.point))),
+    ],
+)
+def test_spoiled_groups_are_found(kind: str, at_least: int, spoil: Callable[[Group, Group], Group]) -> None:
+    """An outcome told in l3 or kept back in l2, and the texts of another group: the lint sees nearly all of them."""
+    groups = list(starter_groups())
+    others = [*groups[1:], groups[0]]
+    found = [kind in {f.kind for f in lint([spoil(*pair)])} for pair in zip(groups, others, strict=True)]
+    assert sum(found) >= at_least
+
+
+def _with(group: Group, level: str, prompt: str) -> Group:
+    changed = replace(group.level(level), prompt=prompt)
+    return replace(group, l2=changed) if level == "l2" else replace(group, l3=changed)
 
 
 def test_the_questions_of_l3_are_those_of_l2_and_every_kind_is_asked() -> None:

@@ -73,7 +73,9 @@ class GroupAuthor:
                 return _unwritten(row, "it has no prompts, and a template makes none; name a --writer")
             group = _written(row, writer)
         if group is None:
-            return _unwritten(row, "the writer's reply is no group; the same command asks again")
+            return replace(
+                _unwritten(row, "the writer's reply is no group; the same command asks again"), is_unread=True
+            )
         if not group.l1.questions:
             group = _with_questions(group, writer)
         why = "; ".join(sorted({finding.shared for finding in lint([group])}))
@@ -83,16 +85,23 @@ class GroupAuthor:
 def _written(row: Row, writer: Writer) -> Group | None:
     """The writer's group; one that the lint finds fault with is asked for once more, with the findings."""
     asked = f"discipline: {_text(row, 'discipline')}\nprinciple: {_text(row, 'principle')}"
-    group = _group_of(_merged(row, writer.ask(_LEVELS, asked), writer))
-    faults = _faults(group)
+    group, faults = _asked_for(row, asked, writer)
     if group is None or not faults:
         return group
     told = "\n".join(f"- {fault}" for fault in faults)
     before = json.dumps({key: value for key, value in _line(group).items() if key in (*LEVELS, "denorm")})
-    again = _group_of(
-        _merged(row, writer.ask(_LEVELS, f"{asked}\n\nYou wrote: {before}\nWhat is wrong with it:\n{told}"), writer)
-    )
-    return again if again is not None and len(_faults(again)) < len(faults) else group
+    again, left = _asked_for(row, f"{asked}\n\nYou wrote: {before}\nWhat is wrong with it:\n{told}", writer)
+    return again if again is not None and len(left) < len(faults) else group
+
+
+def _asked_for(row: Row, asked: str, writer: Writer) -> tuple[Group | None, list[str]]:
+    """A group and what is wrong with it; only a reply with nothing wrong is kept, so that others are asked for anew."""
+    reply = writer.ask(_LEVELS, asked)
+    group = _group_of(_merged(row, reply, writer))
+    faults = _faults(group)
+    if group is not None and not faults:
+        writer.keep(_LEVELS, asked, reply)
+    return group, faults
 
 
 def _faults(group: Group | None) -> list[str]:
@@ -127,7 +136,10 @@ def _with_questions(group: Group, writer: Writer | None) -> Group:
     asked = None
     if writer is not None:
         told = {name: {"prompt": group.level(name).prompt, "point": group.level(name).point} for name in ("l1", "l2")}
-        asked = _read_questions(writer.ask(_QUESTIONS, json.dumps(told)))
+        reply = writer.ask(_QUESTIONS, json.dumps(told))
+        asked = _read_questions(reply)
+        if asked is not None:
+            writer.keep(_QUESTIONS, json.dumps(told), reply)
     by = TEMPLATE if asked is None or writer is None else writer.name
     first, second = asked or (_from_template(group.l1, changed=False), _from_template(group.l2, changed=True))
     levels = {"l1": first, "l2": second, "l3": second}
