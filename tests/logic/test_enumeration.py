@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from itertools import combinations, product
 
 from hypothesis import given, settings
@@ -87,13 +88,21 @@ def kinds_of(entity: str, mentioned: dict[Description, int]) -> list[WorldThing]
     ]
 
 
-def fits(things: list[WorldThing], f: Formula, g: Formula) -> bool:
-    """Exactness of f in one frame with g."""
+@cache
+def limits(f: Formula, g: Formula) -> dict[str, dict[Description, int]]:
+    """Of each entity, how many things of each description exactness of f in one frame with g leaves."""
+    by_entity = {}
     for entity in {*entities(f), *entities(g)}:
         own, other = described(f, entity), described(g, entity)
-        limits = {d: cap(f if d in own else g, entity, d) for d in {*own, *other}}
-        limits[None, None] = cap(f if own else g, entity, (None, None))
-        for description, limit in limits.items():
+        by_entity[entity] = {d: cap(f if d in own else g, entity, d) for d in {*own, *other}}
+        by_entity[entity][None, None] = cap(f if own else g, entity, (None, None))
+    return by_entity
+
+
+def fits(things: list[WorldThing], f: Formula, g: Formula) -> bool:
+    """Exactness of f in one frame with g."""
+    for entity, most in limits(f, g).items():
+        for description, limit in most.items():
             if sum(t.entity == entity and matches(t, description) for t in things) > limit:
                 return False
     return True
@@ -110,67 +119,58 @@ def holds(f: Formula, things: list[WorldThing], true: frozenset[Related]) -> boo
     return (left and right) if isinstance(f, And) else (left or right)
 
 
-def arrangements(things: list[WorldThing], mentioned: list[Related]) -> set[frozenset[Related]]:
-    """The relations that are true in each of all pictures of these things on a small grid."""
+@cache
+def arrangements(things: tuple[WorldThing, ...], mentioned: tuple[Related, ...]) -> frozenset[frozenset[Related]]:
+    """The relations that are true in each of all pictures of these things on a small grid.
+
+    Who is left of whom, who is larger than whom, and who is above or touches whom are chosen one without the others, so
+    each is drawn by itself and every drawing of one goes with every drawing of the others.
+    """
     if not mentioned:
-        return {frozenset()}
+        return frozenset({frozenset()})
     rank = {"left": 0, "top": 0, "middle": 1, "right": 2, "bottom": 2}
     n = len(things)
     pairs = [(i, j) for i in range(n) for j in range(n) if i != j]
 
     def lines(places: list[str | None]) -> Iterator[tuple[int, ...]]:
+        ranks = [rank.get(place or "") for place in places]
         for at in product(range(n), repeat=n):
-            ranks = [rank.get(place or "") for place in places]
             if all(at[i] < at[j] for i, j in pairs if ranks[i] is not None and (ranks[j] or 0) > (ranks[i] or 0)):
                 yield at
 
-    xs = list(lines([t.x for t in things])) if n else [()]
-    ys = list(lines([t.y for t in things])) if n else [()]
-    is_sized = any(r.relation in ("larger_than", "smaller_than") for r in mentioned)
-    zs = list(product(range(n), repeat=n)) if is_sized else [(0,) * n]
-    found: set[frozenset[Related]] = set()
-    touching = ("apart", "beside", "on")
-    for y in ys:
-        for touch in product(touching, repeat=len(pairs)):
+    def true(holding: dict[str, set[tuple[int, int]]]) -> frozenset[Related]:
+        named = {name: {(things[i].entity, things[j].entity) for i, j in there} for name, there in holding.items()}
+        return frozenset(r for r in mentioned if (r.first, r.second) in named.get(r.relation, ()))
+
+    def ordered(lower: str, higher: str, at: tuple[int, ...]) -> dict[str, set[tuple[int, int]]]:
+        return {
+            lower: {(i, j) for i, j in pairs if at[i] < at[j]},
+            higher: {(i, j) for i, j in pairs if at[i] > at[j]},
+        }
+
+    by_x = {true(ordered("left_of", "right_of", x)) for x in lines([t.x for t in things])}
+    by_size = {true(ordered("smaller_than", "larger_than", size)) for size in product(range(n), repeat=n)}
+    by_y_and_touch = set()
+    for y in lines([t.y for t in things]):
+        above = ordered("above", "below", y)
+        for touch in product(("apart", "beside", "on"), repeat=len(pairs)):
             how = dict(zip(pairs, touch, strict=True))
             if any(h == "on" and (y[i] >= y[j] or how[j, i] == "beside") for (i, j), h in how.items()):
                 continue
             if any(h == "beside" and how[j, i] != "beside" for (i, j), h in how.items()):
                 continue
-            for x in xs if any(r.relation in ("left_of", "right_of") for r in mentioned) else xs[:1]:
-                for z in zs:
-                    true = (r for r in mentioned if any(stands(r, things, i, j, (x, y, z), how) for i, j in pairs))
-                    found.add(frozenset(true))
-    return found
-
-
-def stands(
-    r: Related,
-    things: list[WorldThing],
-    i: int,
-    j: int,
-    at: tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]],
-    how: dict[tuple[int, int], str],
-) -> bool:
-    if (things[i].entity, things[j].entity) != (r.first, r.second):
-        return False
-    x, y, size = at
-    return {
-        "left_of": x[i] < x[j],
-        "right_of": x[i] > x[j],
-        "above": y[i] < y[j],
-        "below": y[i] > y[j],
-        "next_to": how[i, j] == "beside",
-        "on": how[i, j] == "on",
-        "larger_than": size[i] > size[j],
-        "smaller_than": size[i] < size[j],
-    }[r.relation]
+            touching = {
+                "next_to": {pair for pair, h in how.items() if h == "beside"},
+                "on": {pair for pair, h in how.items() if h == "on"},
+            }
+            by_y_and_touch.add(true(above | touching))
+    return frozenset(frozenset().union(*parts) for parts in product(by_x, by_size, by_y_and_touch))
 
 
 def listed(f: Formula, g: Formula, reading: str) -> Listed:
     """The worlds of f over the vocabulary of f and g."""
     vocabulary = list(dict.fromkeys((*entities(f), *entities(g))))
-    relations = list(dict.fromkeys(leaf for leaf in (*atoms(f), *atoms(g)) if isinstance(leaf, Related)))
+    relations = tuple(dict.fromkeys(leaf for leaf in (*atoms(f), *atoms(g)) if isinstance(leaf, Related)))
     per_entity: list[list[list[WorldThing]]] = []
     for entity in vocabulary:
         own, other = described(f, entity), described(g, entity)
@@ -187,7 +187,7 @@ def listed(f: Formula, g: Formula, reading: str) -> Listed:
         things = [thing for state in choice for thing in state]
         if reading == "exact" and not fits(things, f, g):
             continue
-        for true in arrangements(things, relations):
+        for true in arrangements(tuple(things), relations):
             if holds(f, things, true):
                 found.add((tuple(sorted(things, key=repr)), true))
     return frozenset(found)
