@@ -24,7 +24,7 @@ from salva.core.fingerprint import Json
 from salva.core.judged import Rate
 from salva.core.options import default_options, parse_options, target_field
 from salva.core.scoring import PairScoring
-from salva.core.spec import Binding, ComponentSpec
+from salva.core.spec import Around, Binding, ComponentSpec
 from salva.errors import PluginError, SalvaError, UsageError, unknown_name
 
 ROLES = (
@@ -45,6 +45,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "a1111": "salva.generators.a1111:A1111",
         "comfyui": "salva.generators.comfyui:ComfyUi",
         "command": "salva.generators.command_line:CommandLine",
+        "deduce": "salva.generators.deduce:Deduce",
         "diffusers": "salva.generators.diffusers_pipeline:DiffusersPipeline",
         "folder": "salva.generators.folder:FolderImages",
         "google": "salva.generators.google_images:GoogleImages",
@@ -238,6 +239,7 @@ def bind(spec: ComponentSpec, *, is_foreign: bool = False) -> Binding:
     elif target is not None and target not in given and not options_class.__dataclass_fields__[target].default:
         raise UsageError(f"the {spec.role} {spec.name!r} needs something after a slash: {spec.name}/<{target}>")
     options = parse_options(options_class, given, spec.role)
+    component = _around(component, options, is_foreign=is_foreign)
     binding = Binding(role=spec.role, label=spec.label, component=component, options=options, group=spec.group)
     binding = replace(binding, typed=spec.typed if spec.alias else "", is_foreign=is_foreign)
     return binding if is_foreign else _pinned(binding)
@@ -253,8 +255,21 @@ def colourist() -> Binding:
 def rebind(binding: Binding, changes: Mapping[str, str]) -> Binding:
     """The same component with some options changed."""
     options = parse_options(type(binding.options), changes, binding.role, binding.options)
-    changed = replace(binding, options=options)
+    outer = binding.component.outer if isinstance(binding.component, Around) else binding.component
+    changed = replace(binding, component=_around(outer, options, is_foreign=binding.is_foreign), options=options)
     return changed if binding.is_foreign else _pinned(changed)
+
+
+def _around(component: Any, options: Any, *, is_foreign: bool) -> Any:
+    """A component that wraps another, round the one its options name; any other as it is."""
+    role = about_of(component).wraps
+    if not role:
+        return component
+    name, _, target = options.model.partition("/")
+    inner = dict(pair.split("=", 1) for pair in options.inner)
+    return Around(
+        component, bind(ComponentSpec(role=role, name=name, target=target, options=inner), is_foreign=is_foreign)
+    )
 
 
 def _pinned(binding: Binding) -> Binding:

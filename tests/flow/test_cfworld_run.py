@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from salva.core.case import Prompt
+from salva.core.image import Picture
 from salva.core.protocols import Rendered, RenderRequest
 from salva.core.verdict import Outcome
 from salva.engine.progress import SilentProgress
@@ -87,3 +90,22 @@ def test_the_published_rule_scores_what_is_missing_zero(tmp_path: Path, monkeypa
     monkeypatch.setattr(Painter, "render", no_deduction)
     summary = run(tmp_path / "run", relation__missing="zero", relation__mean="questions")
     assert numbers(summary)["rrr"] == 0.0
+
+
+def test_pictures_of_nothing_and_pictures_of_others_score_low(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paint = Painter.render
+
+    def grey(_self: Painter, requests: list[RenderRequest]) -> list[Rendered | SalvaError]:
+        return [Rendered(picture=Picture(rgb=b"\x80" * 3 * 256 * 256, width=256, height=256)) for _ in requests]
+
+    def others(self: Painter, requests: list[RenderRequest]) -> list[Rendered | SalvaError]:
+        pizzas = Prompt(role="l1", text="two pizzas", formula="2 pizza")
+        return list(paint(self, [replace(request, prompt=pizzas) for request in requests]))
+
+    for name, render in (("grey", grey), ("others", others)):
+        monkeypatch.setattr(Painter, "render", render)
+        summary = run(tmp_path / name)
+        assert numbers(summary)["s_l1"] <= 0.12, name
+        assert not numbers(summary)["prr"], f"{name}: behind the gate nothing is left"
+        assert summary.by_model[0].outcomes["HOLDS"] == 0
+        assert set(summary.by_model[0].errors) <= {"factual-failure"}

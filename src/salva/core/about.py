@@ -59,6 +59,9 @@ class About:
     priced_by: tuple[str, ...] = ("price_usd",)
     """The options that must be set for the price of its work at an endpoint to be known."""
 
+    wraps: str = ""
+    """The role of the component it is put round: it is named after the slash, and made with its options and that
+    component, built. It says the rest of itself as the other does; one that sees formulas cannot be wrapped."""
     seeds_hold: bool | None = None
     """Whether a generator paints the same picture from the same prompt and seed; None where nobody can say."""
     names: tuple[str, ...] | Naming = Naming.UNKNOWN

@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from salva.core.about import About, about_of
+from salva.core.about import About, about_of, options_of
 from salva.core.addresses import plain_words
 from salva.core.asked import Asked, AskedComponent, Choice
 from salva.core.fingerprint import Json, fingerprint
 from salva.core.options import default_options, endpoint_options, keyed_options, once_keyed
+from salva.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +102,47 @@ class Binding:
             "weights": self.weights,
             **({"endpoint": self.address} if self.address else {}),
         }
+
+
+@dataclass(frozen=True)
+class Around:
+    """A component's class put round another component: called with its options, it makes both."""
+
+    outer: Any
+    inner: Binding
+
+    def __post_init__(self) -> None:
+        if self.inner.about.sees_formula:
+            raise UsageError(
+                f"{self.inner.label} paints what a formula says and not what a text does, so that a text model would "
+                "change nothing; name a model that reads its prompt"
+            )
+        # Said as a class says it, for lists and messages.
+        object.__setattr__(self, "__doc__", self.outer.__doc__)
+        object.__setattr__(self, "__name__", self.outer.__name__)
+
+    @property
+    def version(self) -> str:
+        """Another version of either is another component."""
+        return f"{self.outer.version} around {self.inner.component.version}"
+
+    @property
+    def about(self) -> About:
+        """What the component inside says of itself."""
+        return self.inner.about
+
+    @property
+    def Options(self) -> type[Any]:  # noqa: N802  # as a component's class has it
+        """Those of the one outside."""
+        return options_of(self.outer)
+
+    def weights(self, options: object) -> str:  # noqa: ARG002  # the seam's shape
+        """Pins everything about the component inside that can change an outcome."""
+        return fingerprint(self.inner.identity())
+
+    def __call__(self, options: object) -> Any:
+        """Both at work."""
+        return self.outer(options, self.inner.build())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

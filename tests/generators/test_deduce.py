@@ -1,0 +1,104 @@
+"""Deduce, then paint: what is rewritten, what is kept of it, and what fails."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from salva.core.case import Prompt
+from salva.core.image import Picture
+from salva.core.protocols import Rendered, RenderRequest
+from salva.errors import BackendError, SalvaError, UsageError
+from salva.generators.deduce import Deduce
+from salva.registry import bind
+from salva.run.ask import Ask, component_spec, make_spec
+from salva.writing import text_model
+
+PIXEL = Picture(rgb=b"\0\0\0", width=1, height=1)
+
+
+class Inside:
+    """Remembers what it painted."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
+        self.texts += [request.prompt.text for request in requests]
+        return [Rendered(picture=PIXEL, provenance={"steps": 4}) for _ in requests]
+
+
+class Rewriter:
+    """A text model on strings."""
+
+    replies: dict[str, Any] = {}  # noqa: RUF012  # set by each test
+    n_asked = 0
+
+    def __init__(self, name: str, base_url: str = "") -> None:
+        self.name = name
+
+    def ask(self, instruction: str, question: str) -> Any:
+        assert "without naming the law" in instruction
+        Rewriter.n_asked += 1
+        return Rewriter.replies.get(question)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def asked(role: str, text: str) -> RenderRequest:
+    return RenderRequest(prompt=Prompt(role=role, text=text), seed=1)
+
+
+@pytest.fixture
+def inside(monkeypatch: pytest.MonkeyPatch) -> Inside:
+    monkeypatch.setattr(text_model, "TextModel", Rewriter)
+    Rewriter.replies, Rewriter.n_asked = {"If up were down, draw rain.": {"seen": "Rain rises."}}, 0
+    return Inside()
+
+
+def test_only_what_must_be_deduced_is_rewritten(inside: Inside) -> None:
+    deduce = Deduce(Deduce.Options(model="x", rewriter="openai/r"), inside)
+    requests = [asked("l1", "Draw rain."), asked("l3", "If up were down, draw rain."), asked("l2", "Rain rises. Draw.")]
+    first, second, third = deduce.render(requests)
+    assert inside.texts == ["Draw rain.", "Rain rises.", "Rain rises. Draw."]
+    assert isinstance(first, Rendered)
+    assert isinstance(second, Rendered)
+    assert isinstance(third, Rendered)
+    assert "deduced" not in first.provenance
+    assert second.provenance == {"steps": 4, "deduced": "Rain rises."}, "what was painted is kept and shown"
+    deduce.render(requests)
+    assert Rewriter.n_asked == 1, "one rewriting serves every seed"
+
+
+@pytest.mark.parametrize("reply", [None, {"seen": ""}, {"other": 1}, ["x"], {"seen": 3}, {"seen": "x" * 3000}])
+def test_a_rewriting_that_says_nothing_is_no_picture(inside: Inside, reply: Any) -> None:
+    Rewriter.replies = {"If so, draw it.": reply}
+    deduce = Deduce(Deduce.Options(model="x", rewriter="openai/r"), inside)
+    good, bad = deduce.render([asked("l1", "a"), asked("l3", "If so, draw it.")])
+    assert isinstance(good, Rendered)
+    assert isinstance(bad, BackendError)
+    assert inside.texts == ["a"]
+
+
+def test_the_rewriter_and_the_model_inside_are_in_the_key() -> None:
+    def identity(**options: str) -> Any:
+        return bind(component_spec("model", "deduce/pocket", {"rewriter": "openai/r", **options})).identity()
+
+    assert identity() == identity()
+    assert identity() != identity(rewriter="openai/other")
+    assert identity() != identity(inner="steps=4")
+    spec = make_spec(
+        Ask(suite="cfworld", models=("pocket", "deduced=deduce/pocket"), settings={"deduced.rewriter": "openai/r"})
+    )
+    assert [model.label for model in spec.models] == ["pocket", "deduced"]
+    assert spec.detector is not None, "the pictures are pocket's, and are looked at as such"
+
+
+def test_a_painter_that_sees_formulas_is_refused() -> None:
+    with pytest.raises(UsageError, match="paints what a formula says"):
+        bind(component_spec("model", "deduce/painter", {"rewriter": "openai/r"}))
+    with pytest.raises(UsageError, match=r"model\.rewriter"):
+        bind(component_spec("model", "deduce/pocket"))
