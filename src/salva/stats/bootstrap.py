@@ -6,6 +6,7 @@ Each group comes as its sums, so that a thousand draws are one product of matric
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from salva.stats.intervals import Interval
@@ -31,15 +32,19 @@ def bootstrap_interval(
 
     if len(sums) < _FEWEST:
         return None
-    table = np.asarray(sums, np.float64)
-    # The same draws on every machine: a report made twice is the same report.
-    drawn = np.random.Generator(np.random.Philox(len(table))).multinomial(
-        len(table), np.full(len(table), 1 / len(table)), size=_N_DRAWS
-    )
     with np.errstate(divide="ignore", invalid="ignore"):
-        values = statistic(drawn.astype(np.float64) @ table)
+        values = statistic(_draws(len(sums)) @ np.asarray(sums, np.float64))
     values = values[np.isfinite(values)]
     if len(values) < _N_DRAWS / 2:
         return None
     low, high = np.quantile(values, (0.025, 0.975))
     return Interval(low=float(low), high=float(high))
+
+
+@lru_cache(maxsize=32)
+def _draws(n: int) -> NDArray[np.float64]:
+    """How often each of n groups is drawn, a row a draw; the same on every machine, so that reports do not differ."""
+    import numpy as np
+
+    chance = np.full(n, 1 / n)
+    return np.random.Generator(np.random.Philox(n)).multinomial(n, chance, size=_N_DRAWS).astype(np.float64)
