@@ -74,3 +74,21 @@ def test_the_command_for_a_case_says_the_name() -> None:
 def test_a_name_that_cannot_be_is_refused(models: tuple[str, ...], settings: dict[str, str], told: str) -> None:
     with pytest.raises(UsageError, match=told):
         make_spec(replace(ASK, models=models, settings=settings))
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({}, []),
+        ({"relation.threshold": "0.5"}, ["unless --set judge.threshold=0.5"]),
+        ({"relation.threshold": "0.5", "judge.threshold": "0.5"}, []),
+        ({"relation.doubt": "0.6"}, ["relation.doubt has no say in what the judge 'scene' answers"]),
+    ],
+)
+def test_what_relations_are_told_and_a_judge_of_boxes_does_not_hear_is_said(
+    settings: dict[str, str], said: list[str]
+) -> None:
+    ask = Ask(suite="faithfulness", models=("painter",), judges=("scene",), settings=settings)
+    notes = make_spec(ask).notes
+    assert len(notes) == len(said)
+    assert all(part in note for part, note in zip(said, notes, strict=True))

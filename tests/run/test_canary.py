@@ -288,7 +288,9 @@ def test_a_detector_without_scores_is_told_and_goes_on(tmp_path: Path) -> None:
     assert any("'dreamer' sees what is not there: cow in noise" in told for told in notes.told)
     assert summarise_run(tmp_path / "run").to_json()["canary"] == "told"
     for form in (_html, _markdown, _terminal):
-        assert "without scores saw things in noise" in form(tmp_path / "run").replace("&#39;", "'"), form
+        shown = " ".join(form(tmp_path / "run").replace("&#39;", "'").split())
+        assert "without scores saw things in noise" in shown, form
+        assert "dreamer failed when tried on salva's own pictures" in shown, form
     execute(spec, tmp_path / "run", SilentProgress())
     assert summarise_run(tmp_path / "run").canary == "told", "also when it is finished and run again"
 

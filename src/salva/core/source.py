@@ -32,6 +32,8 @@ class RunRecords:
     """The run directory's own name."""
     gate: Mapping[str, Json] = field(default_factory=dict)
     """What a gate last decided, by model."""
+    canary_about: tuple[str, ...] = ()
+    """Whom the canary says it of."""
     canary: str = ""
     """Whether observers were tried on pictures of salva's own: passed, told, off, stopped, or empty where none was."""
     figures: Mapping[str, tuple[SetFigure, ...]] = field(default_factory=dict)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from salva.core.asked import CANARY, OFF, STOPPED, TOLD
@@ -25,10 +25,10 @@ _NOTES = {
 }
 _CANARY = {
     OFF: f"made with {CANARY}={OFF}: nobody was tried first, so whether its observers can tell anything is not known",
-    TOLD: "an observer failed when it was tried on salva's own pictures, and could not be held to it: a detector "
-    "without scores saw things in noise, or one that a judge goes by saw nothing in a drawing; look at some pictures",
-    STOPPED: "an observer failed when it was tried on salva's own pictures, which stopped the run before anything was "
-    f"painted: run it again with another one, or with --set {CANARY}={OFF}",
+    TOLD: "{who} failed when tried on salva's own pictures, and could not be held to it: a detector without scores "
+    "saw things in noise, or what a judge goes by saw nothing in a drawing; look at some pictures first",
+    STOPPED: "{who} failed when tried on salva's own pictures, which stopped the run before anything was painted: "
+    f"run it again with another one, or with --set {CANARY}={OFF}",
 }
 _TITLES = {str(Rate.WRONG): "wrong", str(Rate.INCONSISTENT): "inconsistent", WRONG_ALIKE: "wrong alike"}
 
@@ -134,9 +134,9 @@ def warning_of(leading: Leading) -> str:
     return ""
 
 
-def untried(canary: str) -> str:
+def untried(canary: str, about: Sequence[str] = ()) -> str:
     """What is said where observers were not tried, or failed; empty elsewhere."""
-    return _CANARY.get(canary, "")
+    return _CANARY.get(canary, "").replace("{who}", ", ".join(about) or "an observer")
 
 
 def unless_stopped(leading: Leading, canary: str) -> Leading:

@@ -26,7 +26,7 @@ def to_markdown(summary: Summary) -> str:
         blocks += [_table(summary.models_table())] if summary.has_rates else []
         for table in summary.joined_tables():
             blocks += [f"### {escape(table.name)}", _table(table)]
-    if note := untried(summary.canary):
+    if note := untried(summary.canary, summary.canary_about):
         blocks.append(f"**{escape(note)}**")
     for model in summary.by_model:
         if len(summary.by_model) > 1:

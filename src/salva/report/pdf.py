@@ -114,7 +114,7 @@ class _Writer:
         if asked.size:
             facts += [f"size {asked.size}", f"repeats {asked.repeats}", f"seed {asked.seed}"]
         yield self.text(", ".join([*facts, *([f"run {name}"] if name else [])]), "small")
-        if note := untried(summary.canary):
+        if note := untried(summary.canary, summary.canary_about):
             yield self.text(note)
         if len(summary.by_model) > 1:
             yield self.text("The models side by side", "h2")

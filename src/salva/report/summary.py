@@ -105,6 +105,8 @@ class Summary:
     directory: str = ""
     unit: str = "pairs"
     """What is judged, for people: pairs, or cases where they have other than two prompts."""
+    canary_about: tuple[str, ...] = ()
+    """Whom it is said of."""
     canary: str = ""
     """Whether observers were tried on pictures of salva's own: passed, told, off, stopped, or empty where none was."""
 
@@ -211,7 +213,7 @@ def summarise_records(records: RunRecords) -> Summary:
         dataclasses.replace(one, gate=records.gate.get(one.model), leading=unless_stopped(one.leading, records.canary))
         for one in summary.by_model
     )
-    return dataclasses.replace(summary, by_model=noted, canary=records.canary)
+    return dataclasses.replace(summary, by_model=noted, canary=records.canary, canary_about=records.canary_about)
 
 
 def _summarise_model(

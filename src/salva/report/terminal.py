@@ -47,7 +47,7 @@ def _model(summary: Summary, model: ModelSummary) -> list[Text | RichTable]:
     from rich.text import Text
 
     parts: list[Text | RichTable] = [Text(f"\n{summary.suite} on {model.model}", style="bold")]
-    if note := untried(summary.canary):
+    if note := untried(summary.canary, summary.canary_about):
         parts.append(Text(note, style="bold red"))
     parts += [table for chart in model.charts[:1] for table in _leading(chart)]
     for figure in model.key_figures:

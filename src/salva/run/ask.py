@@ -138,6 +138,7 @@ def make_spec(ask: Ask, made: Asked | None = None, foreign: Collection[tuple[str
     roles = {b.role for b in (detector, reader, embedder, *judges) if b is not None}
     is_open = not ask.detector and detector is None
     notes += [f"{b.label}: {b.about.licence}" for b in (detector, reader, embedder, *judges) if b and b.about.licence]
+    notes += _unreached(by_role["relation"], judges)
     relations, wanting = bind_relations(by_role["relation"], roles, ask.relation, kept, is_open=is_open)
     if detector is not None and detector.about.floor:
         name = detector.about.floor
@@ -181,6 +182,21 @@ def _observers_of(models: Sequence[Binding]) -> dict[str, str]:
     """Who looks at the pictures of these models by default: whom all of them name."""
     first, *others = [binding.about.defaults for binding in models] or [{}]
     return {role: name for role, name in first.items() if all(other.get(role) == name for other in others)}
+
+
+def _unreached(told: Mapping[str, str], judges: Sequence[Binding]) -> list[str]:
+    """What relations were told about boxes that a judge who answers from boxes does not hear of."""
+    by_boxes = [judge for judge in judges if "detector" in judge.about.needs]
+    notes = []
+    for judge in by_boxes:
+        if "threshold" in told and value_of(judge.options, "threshold") is None:
+            notes.append(
+                f"relation.threshold is for relations; the judge {judge.label!r} counts boxes as the detector states, "
+                f"unless --set judge.threshold={told['threshold']}"
+            )
+        if "doubt" in told:
+            notes.append(f"relation.doubt has no say in what the judge {judge.label!r} answers from boxes")
+    return notes
 
 
 def check_threshold(relations: Iterable[Binding], floor: float, who_keeps: str, floor_option: str) -> None:

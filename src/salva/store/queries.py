@@ -175,11 +175,16 @@ def open_source(directory: Path) -> Iterator[RunSource]:
             asked=judged.asked if run_file.schema > 1 else judged.asked.led_as_before(),
             name=directory.resolve().name,
             gate=gate if isinstance(gate := store.meta().get(GATE), dict) else {},
+            canary_about=_names(next((store.meta()[note] for note in _CANARY if note in store.meta()), None)),
             canary=next((word for note, word in _CANARY.items() if note in store.meta()), ""),
             figures=_figures(store.meta().get(FIGURES)),
             is_whole=WHOLE in store.meta(),
         )
         yield RunSource(records, StoredImages(store, _threshold(records.asked)))
+
+
+def _names(stored: Json) -> tuple[str, ...]:
+    return tuple(map(str, stored)) if isinstance(stored, list) else ()
 
 
 def _threshold(asked: Asked) -> float | None:
