@@ -20,6 +20,10 @@ settings.register_profile(
 )
 settings.load_profile("steady")
 
+# Two workers with two threads each wait for one another on two cores, and wait by spinning.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 _connect = socket.socket.connect
 
 
