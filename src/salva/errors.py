@@ -88,6 +88,8 @@ class BackendError(SalvaError):
         self.message = message
         self.is_retryable = is_retryable
         self.retry_after_s = retry_after_s
+        self.usage: dict[str, float] = {}
+        """What was paid for it all the same: n_calls, input_tokens, output_tokens, cost_usd, as far as known."""
 
     def __str__(self) -> str:
         return self.message

@@ -21,6 +21,19 @@ REAL = "real images"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What a component's work came to over a whole run, as it counts that itself."""
+
+    role: str
+    label: str
+    n_done: int
+    n_failed: int
+    """Pieces of work that failed or were refused."""
+    usage: Mapping[str, float]
+    """n_calls, input_tokens, output_tokens, cost_usd, summed over what was answered and what was not."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunRecords:
     """All that a report reads of a run, less the pictures."""
 
@@ -38,6 +51,8 @@ class RunRecords:
     """Whether observers were tried on pictures of salva's own: passed, told, off, stopped, or empty where none was."""
     figures: Mapping[str, tuple[SetFigure, ...]] = field(default_factory=dict)
     """What was measured of each model's pictures as pictures; real ones stand under the name REAL."""
+    spent: tuple[Spent, ...] = ()
+    """What every component's work came to."""
     is_whole: bool = False
     """Whether no verdict is missing: what has none is a case that the relation does not apply to."""
 

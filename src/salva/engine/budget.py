@@ -14,7 +14,7 @@ from salva.core.observation import Answer, Reading
 from salva.core.protocols import Rendered
 from salva.core.spec import Binding
 from salva.engine.actors import Actor
-from salva.errors import UsageError
+from salva.errors import BackendError, UsageError
 
 COST = "cost_usd"
 """The entry of a picture's provenance and of an answer's or reading's usage that says what it cost."""
@@ -55,6 +55,8 @@ class Budget:
     def __init__(self, limits: Limits | None = None) -> None:
         self._limits = limits or Limits()
         self.spent_usd = 0.0
+        self.in_vain: dict[str, dict[str, float]] = {}
+        """By component id, what was paid for work that came to nothing."""
         self._n_painted = 0
         self._under_way: dict[str, tuple[Actor, int]] = {}
         self._paid: dict[str, tuple[int, float]] = {}
@@ -94,6 +96,10 @@ class Budget:
         self._n_painting -= actor.role == "model"
         self._n_painted += isinstance(outcome, Rendered)
         cost = _cost_of(outcome)
+        if isinstance(outcome, BackendError) and outcome.usage:
+            vain = self.in_vain.setdefault(actor.component_id, {})
+            for name, value in outcome.usage.items():
+                vain[name] = vain.get(name, 0.0) + value
         if cost is not None:
             self.spent_usd += cost
             n, total = self._paid.get(actor.component_id, (0, 0.0))
@@ -124,6 +130,6 @@ def _cost_of(outcome: object) -> float | None:
     cost: object = None
     if isinstance(outcome, Rendered):
         cost = outcome.provenance.get(COST)
-    elif isinstance(outcome, Answer | Reading):
+    elif isinstance(outcome, Answer | Reading | BackendError):
         cost = outcome.usage.get(COST)
     return float(cost) if isinstance(cost, int | float) else None

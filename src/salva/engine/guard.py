@@ -262,6 +262,7 @@ def _clean(error: SalvaError) -> SalvaError:
     if isinstance(error, BackendError):
         fresh = type(error)(safe)
         fresh.is_retryable, fresh.retry_after_s = error.is_retryable, error.retry_after_s
+        fresh.usage = error.usage
         return fresh
     for kind in (UsageError, PluginError):
         if isinstance(error, kind):

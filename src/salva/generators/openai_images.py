@@ -95,8 +95,13 @@ class OpenAiImages:
                 return BackendError(
                     f"{self._name} answered without a picture: {cut(answer, 200)!r}", is_retryable=False
                 )
-            picture = self._picture(data[0].b64_json, data[0].url)
         except SalvaError as error:
+            return error
+        try:
+            picture = self._picture(data[0].b64_json, data[0].url)
+        except BackendError as error:
+            # It was painted, and is paid for, whatever became of it.
+            error.usage = {"n_calls": 1.0, "cost_usd": self.options.price_usd or 0.0}
             return error
         provenance: dict[str, Json] = {}
         if self._is_prefixed:

@@ -26,6 +26,7 @@ from salva.core.verdict import Outcome, Verdict
 from salva.judging.headline import is_open, judgements
 from salva.judging.leading import Leading, leading_of
 from salva.judging.wordings import WordingDifference, differences_by_law, wording_difference
+from salva.report.costs import cost_table, total_cost
 from salva.report.joined import joined
 from salva.report.lead import asides_of, unless_stopped, wording_figures
 from salva.report.summary_json import summary_json
@@ -209,8 +210,15 @@ def summarise_records(records: RunRecords) -> Summary:
         is_whole=records.is_whole,
         figures=records.figures,
     )
+    costs = cost_table(records.spent)
     noted = tuple(
-        dataclasses.replace(one, gate=records.gate.get(one.model), leading=unless_stopped(one.leading, records.canary))
+        dataclasses.replace(
+            one,
+            tables=(*one.tables, costs) if costs else one.tables,
+            numbers={**one.numbers, "cost_usd": total_cost(records.spent)} if costs else one.numbers,
+            gate=records.gate.get(one.model),
+            leading=unless_stopped(one.leading, records.canary),
+        )
         for one in summary.by_model
     )
     return dataclasses.replace(summary, by_model=noted, canary=records.canary, canary_about=records.canary_about)

@@ -36,7 +36,7 @@ from salva.run.plan import planned_cases
 from salva.run.summary import RunSummary
 from salva.run.vocabulary import known_names, names_for
 from salva.store.reading import DATABASE
-from salva.store.records import WHOLE
+from salva.store.records import IN_VAIN, WHOLE
 from salva.store.runfile import read_run_file
 from salva.store.sqlite import RunStore, open_run
 
@@ -139,6 +139,7 @@ def flow_through(
         stack.callback(flow.close)
         # Last in, first out: whatever ends the run, what has been done is committed before anything is tidied up.
         stack.callback(store.flush)
+        stack.callback(_note_in_vain, store, purse)
         flow.run(failed_last(_units(store, cast_), store, cast_.seed))
         if not flow.counts["unpainted"]:
             store.set_meta(WHOLE, True)
@@ -152,6 +153,18 @@ def open_executor(executor: str | Executor) -> Executor:
     if isinstance(executor, str):
         return cast(Executor, build(bind(ComponentSpec(role="executor", name=executor))))
     return executor
+
+
+def _note_in_vain(store: RunStore, budget: Budget) -> None:
+    """Add what was paid for work that came to nothing to what the run knows of that."""
+    noted = store.meta().get(IN_VAIN)
+    sums: dict[str, Json] = dict(noted) if isinstance(noted, dict) else {}
+    for component_id, usage in budget.in_vain.items():
+        before = sums.get(component_id)
+        known = {k: v for k, v in before.items() if isinstance(v, int | float)} if isinstance(before, dict) else {}
+        sums[component_id] = {name: known.get(name, 0.0) + value for name, value in usage.items()}
+    if budget.in_vain:
+        store.set_meta(IN_VAIN, sums)
 
 
 def _units(store: RunStore, cast_: Cast) -> Iterator[Unit]:

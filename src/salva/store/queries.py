@@ -21,10 +21,10 @@ from salva.core.judged import SetFigure
 from salva.core.observation import Answer, Detection, Detections, Reading, TextSpan
 from salva.core.protocols import Query
 from salva.core.seeing import counting
-from salva.core.source import QuestionAnswer, RunRecords, RunSource, Seen
+from salva.core.source import QuestionAnswer, RunRecords, RunSource, Seen, Spent
 from salva.core.verdict import Observers, Outcome, Verdict, observers_text
 from salva.store.reading import VERDICT_ORDER, RunReader
-from salva.store.records import FIGURES, GATE, PASSED, STOPPED, TOLD, UNTRIED, WHOLE, StoredImage
+from salva.store.records import FIGURES, GATE, IN_VAIN, PASSED, STOPPED, TOLD, UNTRIED, WHOLE, StoredImage
 from salva.store.rows import Value, case_from_row, image_from_row, observers_to_text, select, to_text, verdict_from_row
 from salva.store.runfile import read_run_file
 from salva.store.sqlite import RunStore, open_run
@@ -157,6 +157,40 @@ def _questions_answered(query: Query, answer: Answer) -> list[QuestionAnswer]:
     return [QuestionAnswer(question=query.text, answer=answer.text or scores)]
 
 
+def spent(store: RunReader) -> tuple[Spent, ...]:
+    """What the work of every component came to: pictures, answers and readings, failed and refused ones too."""
+    noted = store.meta().get(IN_VAIN)
+    in_vain = noted if isinstance(noted, dict) else {}
+    components = {component.component_id: component for component in store.components()}
+    places = (("renders", "$", "provenance"), ("looks", "$.usage", "observation"))
+    lines = []
+    for row in (row for place in places for row in store.rows(_SPENT.format(*place))):
+        component, vain = components.get(row["component_id"]), in_vain.get(row["component_id"], {})
+        usage = {name: row[name] for name in _USAGE if row[name] is not None}
+        for name, value in vain.items() if isinstance(vain, dict) else ():
+            if isinstance(value, int | float):
+                usage[name] = usage.get(name, 0.0) + value
+        if component is not None:
+            lines.append(
+                Spent(
+                    role=component.role,
+                    label=component.label,
+                    n_done=row["n_done"],
+                    n_failed=row["n"] - row["n_done"],
+                    usage=usage,
+                )
+            )
+    return tuple(sorted(lines, key=lambda line: (line.role != "model", line.role, line.label)))
+
+
+_USAGE = ("n_calls", "input_tokens", "output_tokens", "cost_usd")
+_SPENT = (
+    "SELECT component_id, count(*) AS n, sum(status = 'done') AS n_done, "
+    + ", ".join(f"sum(json_extract({{2}}, '{{1}}.{name}')) AS {name}" for name in _USAGE)
+    + " FROM {0} GROUP BY component_id"
+)
+
+
 def read_records(directory: Path) -> RunRecords:
     """The cases and verdicts of a run, and what was asked of it."""
     with open_source(directory) as (records, _):
@@ -179,6 +213,7 @@ def open_source(directory: Path) -> Iterator[RunSource]:
             canary=next((word for note, word in _CANARY.items() if note in store.meta()), ""),
             figures=_figures(store.meta().get(FIGURES)),
             is_whole=WHOLE in store.meta(),
+            spent=spent(store),
         )
         yield RunSource(records, StoredImages(store, _threshold(records.asked)))
 

@@ -18,6 +18,8 @@ FIGURES = "figures"
 PASSED, TOLD, UNTRIED, STOPPED = "canary_passed", "canary_told", "canary_off", "canary_stopped"
 """The notes of a run on its observers: those who passed on pictures of salva's own, those who failed and could not be
 held to it, those who were let off, and those who ended the run."""
+IN_VAIN = "spent_in_vain"
+"""The note of a run on what was paid for work that came to nothing: component id to usage."""
 WHOLE = "is_whole"
 """The note of a run whose cases all have every verdict that they can have."""
 

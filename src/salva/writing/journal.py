@@ -9,8 +9,8 @@ import json
 import os
 from pathlib import Path
 
-from salva.core.blame import redact
 from salva.core.fingerprint import Json, fingerprint
+from salva.core.secrets import redact
 from salva.errors import UsageError
 
 

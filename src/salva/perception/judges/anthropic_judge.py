@@ -16,7 +16,7 @@ from salva.core.image import Picture
 from salva.core.observation import Observation
 from salva.core.protocols import LookRequest
 from salva.core.secrets import cut
-from salva.errors import RefusedError, SalvaError
+from salva.errors import SalvaError
 from salva.imaging.files import encode_picture
 from salva.perception.judges.interview import AT_AN_ENDPOINT, ChatOptions, Line, Reply, interview_each
 from salva.perception.judges.prompts import Ask
@@ -85,8 +85,7 @@ class AnthropicJudge:
 
     def _read(self, answer: Message) -> Reply:
         text = "".join(block.text for block in answer.content or () if block.type == "text")
-        if answer.stop_reason == "refusal":
-            raise RefusedError(f"{self._name} would not judge this: {cut(text, 200) or 'refusal'}")
+        why = f"{self._name} would not judge this: {cut(text, 200) or 'refusal'}"
         usage = answer.usage
         n_input: int | None = None
         if usage is not None:
@@ -95,6 +94,7 @@ class AnthropicJudge:
             )
         return Reply(
             text=text,
+            refusal=why if answer.stop_reason == "refusal" else "",
             snapshot=answer.model or "",
             n_input=n_input,
             n_output=usage.output_tokens if usage is not None else None,

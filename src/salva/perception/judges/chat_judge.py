@@ -19,7 +19,7 @@ from salva.core.observation import Observation
 from salva.core.options import option
 from salva.core.protocols import LookRequest
 from salva.core.secrets import cut
-from salva.errors import BackendError, RefusedError, SalvaError
+from salva.errors import BackendError, SalvaError
 from salva.imaging.files import encode_picture
 from salva.perception.judges.interview import AT_AN_ENDPOINT, ChatOptions, Line, Reply, interview_each
 from salva.perception.judges.prompts import Ask
@@ -112,8 +112,8 @@ class ChatJudge:
         if not choices:
             raise BackendError(f"{self._name} answered without a reply: {cut(answer, 200)!r}", is_retryable=False)
         choice = choices[0]
-        if choice.finish_reason == "content_filter" or choice.message.refusal:
-            raise RefusedError(f"{self._name} would not judge this: {choice.message.refusal or 'content filter'}")
+        is_refused = choice.finish_reason == "content_filter" or choice.message.refusal
+        why = f"{self._name} would not judge this: {choice.message.refusal or 'content filter'}"
         usage = answer.usage
         return Reply(
             text=choice.message.content or "",
@@ -121,6 +121,7 @@ class ChatJudge:
             n_input=usage.prompt_tokens if usage else None,
             n_output=usage.completion_tokens if usage else None,
             is_cut_off=choice.finish_reason == "length",
+            refusal=why if is_refused else "",
         )
 
 

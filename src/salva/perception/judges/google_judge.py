@@ -82,8 +82,6 @@ class GoogleJudge:
             raise BackendError(f"{self._name} answered without a reply", is_retryable=False)
         candidate = answer.candidates[0]
         reason = candidate.finish_reason.value if candidate.finish_reason else ""
-        if reason in _REFUSALS:
-            raise RefusedError(f"{self._name} would not judge this: {reason}")
         parts = (candidate.content.parts if candidate.content else None) or ()
         usage = answer.usage_metadata
         n_output: int | None = None
@@ -96,6 +94,7 @@ class GoogleJudge:
             n_input=usage.prompt_token_count if usage is not None else None,
             n_output=n_output,
             is_cut_off=reason == "MAX_TOKENS",
+            refusal=f"{self._name} would not judge this: {reason}" if reason in _REFUSALS else "",
         )
 
 

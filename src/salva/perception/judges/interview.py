@@ -102,6 +102,8 @@ class Reply:
     n_output: int | None = None
     is_cut_off: bool = False
     """Whether the reply ended because it was too long."""
+    refusal: str = ""
+    """Why it would not judge; empty where it did. It is paid for like any other."""
 
 
 class SchemaRefusedError(Exception):
@@ -138,6 +140,8 @@ class Talk:
     def hear(self, reply: Reply) -> Answer | None:
         """The answer, when the reply can be read or the attempts are used up; None to ask again."""
         self._replies.append(reply)
+        if reply.refusal:
+            raise RefusedError(reply.refusal)
         read = read_reply(self._query, reply.text)
         problem = f"the reply was cut off at {self._options.max_tokens} tokens" if reply.is_cut_off else read.problem
         if problem and len(self._replies) < self._options.attempts:
@@ -148,15 +152,28 @@ class Talk:
             scores={} if problem else read.scores,
             reply=reply.text,
             problem=f"{problem} (asked {len(self._replies)} times)" if problem else "",
-            usage=_usage(self._replies, self._price),
+            usage=self.usage(),
             snapshot=reply.snapshot,
             reasons={} if problem else read.reasons,
         )
+
+    def usage(self) -> dict[str, float]:
+        """What all the replies so far cost together."""
+        return _usage(self._replies, self._price) if self._replies else {}
 
 
 def interview(partner: Partner, query: Query, picture: Picture, options: ChatOptions) -> Answer:
     """Ask, read, and ask again until the reply can be read or the attempts are used up."""
     talk = Talk(query, options, options.price())
+    try:
+        return _talked(talk, partner, picture, options)
+    except BackendError as error:
+        # What came to nothing was paid for as well.
+        error.usage = talk.usage()
+        raise
+
+
+def _talked(talk: Talk, partner: Partner, picture: Picture, options: ChatOptions) -> Answer:
     is_structured, is_refused = partner.is_structured, False
     while True:
         try:
