@@ -5,6 +5,7 @@ Listing reads metadata and imports nothing; asking for one component imports tha
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import importlib.util
 import os
@@ -311,7 +312,8 @@ def add_loose_plugin(source: str) -> Entry:
         raise UsageError(
             f"--plugin takes FILE:CLASS, got {source!r}" + ("" if path.is_file() else f"; no file {path_text!r}")
         )
-    module_name = f"salva_plugin_{path.stem}"
+    # By its place, so that two files of one name stand side by side.
+    module_name = f"salva_plugin_{path.stem}_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}"
     if module_name not in sys.modules:
         module_spec = importlib.util.spec_from_file_location(module_name, path)
         assert module_spec is not None
@@ -320,14 +322,28 @@ def add_loose_plugin(source: str) -> Entry:
         sys.modules[module_name] = module
         with blaming(f"--plugin {source}: the file", "cannot be loaded"), ExitStack() as undo:
             undo.callback(sys.modules.pop, module_name)
-            module_spec.loader.exec_module(module)
+            try:
+                module_spec.loader.exec_module(module)
+            except SystemExit as error:
+                raise PluginError(
+                    f"--plugin {source}: the file ends the program when it is loaded (SystemExit {error.code!r}); put "
+                    "that under if __name__ == '__main__'"
+                ) from error
             undo.pop_all()
     component = getattr(sys.modules[module_name], class_name, None)
     if component is None:
         raise UsageError(f"--plugin {source}: {path.name} has no class {class_name!r}")
     about = about_of(component)
     role, name = about.role or _role_of(component, source), about.name or _kebab(class_name)
-    _loose.setdefault(role, {})[name] = f"{module_name}:{class_name}"
+    registered = f"{module_name}:{class_name}"
+    if name in BUILT_IN.get(role, {}) or any(point.name == name for point in _installed(role)):
+        raise UsageError(
+            f"--plugin {source}: {name!r} is the name of a {role} that is installed; give the class another, as in "
+            f"about = About(name='my-{name}')"
+        )
+    if _loose.get(role, {}).get(name, registered) != registered:
+        raise UsageError(f"--plugin {source}: another file has a {role} {name!r} already; give one another name")
+    _loose.setdefault(role, {})[name] = registered
     return Entry(role=role, name=name, source=source, distribution="")
 
 

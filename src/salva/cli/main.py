@@ -95,6 +95,8 @@ def main() -> None:
     except KeyboardInterrupt:
         click.echo("interrupted", err=True)
         sys.exit(EXIT_INTERRUPTED)
+    except (RecursionError, OverflowError) as error:
+        _complain(f"something that was read is nested too deeply, or holds a number beyond all bounds: {error}")
     except BrokenPipeError:
         # The reader of our output went away (salva cases | head); there is nobody left to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

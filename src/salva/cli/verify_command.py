@@ -9,6 +9,7 @@ import click
 
 from salva.cli import flags
 from salva.cli.main import EXIT_USAGE
+from salva.core.legible import legible
 
 
 @click.command("verify", short_help="Check a run's images and rows.")
@@ -27,9 +28,9 @@ def command(run: Path, no_progress: bool) -> None:
         )
     click.echo(f"{report.n_recomputed} verdicts made anew from what is stored")
     for reason in report.unchecked:
-        click.echo(f"not checked: {reason}")
+        click.echo(f"not checked: {legible(reason)}")
     for problem in report.problems:
-        click.echo(f"  {problem}")
+        click.echo(f"  {legible(problem)}")
     if report.problems:
         click.echo(f"{len(report.problems)} problems", err=True)
         sys.exit(EXIT_USAGE)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from salva.core.legible import legible
 from salva.core.table import Cell
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def safe_cell(value: Cell) -> Cell:
-    """A cell that no spreadsheet runs: text that looks like a formula gets an apostrophe in front."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value
+    """A cell that no spreadsheet runs and that hides nothing: text that looks like a formula gets an apostrophe."""
+    if not isinstance(value, str):
+        return value
+    return legible(f"'{value}" if value.startswith(_FORMULA_STARTS) else value)
 
 
 def plain_cell(text: str) -> str:

@@ -132,10 +132,10 @@ def _joined(values: Json) -> str:
 
 
 def _save_png(data: bytes, path: Path, image_id: str) -> None:
-    from PIL import Image, UnidentifiedImageError
+    from PIL import Image
 
     try:
         with Image.open(io.BytesIO(data)) as image:
             image.convert("RGB").save(path, "PNG")
-    except UnidentifiedImageError as error:
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise StoreError(f"the file of image {image_id!r} is damaged; `salva verify` lists what is") from error

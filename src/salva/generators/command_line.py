@@ -79,12 +79,14 @@ class CommandLine:
                     }
                 )
             outcomes: list[Rendered | SalvaError | None] = [None] * len(requests)
+            n_strays = 0
             while waiting:
                 answer = child.answer(self.options.timeout_s)
-                if answer is None:
+                index = -1 if answer is None else waiting.pop(_identifier(answer), -1)
+                n_strays += index < 0
+                if answer is None or n_strays > _MOST_ANSWERS:
                     lost = self._lost(child)
                     return [outcome or lost for outcome in outcomes]
-                index = waiting.pop(_identifier(answer), -1)
                 if index >= 0:
                     outcomes[index] = self._outcome(answer)
             self._n_hangs = 0
@@ -132,6 +134,12 @@ class CommandLine:
         except ValueError as error:
             message = f"{self.options.program!r} named {path!r}, which is {error}"
         return BackendError(message, is_retryable=False)
+
+
+_LONGEST_LINE = 2**20
+_MOST_ANSWERS = 10_000
+"""A program that writes a longer line, or more answers than anybody asked for, is stopped."""
+_LONGEST_LOG = 2000
 
 
 class _Child:
@@ -209,24 +217,29 @@ class _Child:
 
     def _read_answers(self, lines: IO[str]) -> None:
         with suppress(ValueError):
-            for line in lines:
+            while line := lines.readline(_LONGEST_LINE):
+                if len(line) == _LONGEST_LINE or self._answers.qsize() > _MOST_ANSWERS:
+                    self._log.append("it writes without end, so it was stopped")
+                    with suppress(ProcessLookupError):
+                        os.killpg(self._process.pid, signal.SIGKILL)
+                    break
                 answer = _parsed(line)
                 if answer is None:
-                    self._log.append(line.rstrip())
+                    self._log.append(line.rstrip()[:_LONGEST_LOG])
                 else:
                     self._answers.put(answer)
         self._answers.put(None)
 
     def _read_log(self, lines: IO[str]) -> None:
         with suppress(ValueError):
-            for line in lines:
-                self._log.append(line.rstrip())
+            while line := lines.readline(_LONGEST_LINE):
+                self._log.append(line.rstrip()[:_LONGEST_LOG])
 
 
 def _parsed(line: str) -> dict[str, Any] | None:
     try:
         parsed = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return parsed if isinstance(parsed, dict) and "id" in parsed else None
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from salva.core.addresses import plain_address
 from salva.errors import BackendError, MissingExtraError, SalvaError, UsageError
+from salva.remote.endpoint import guarding
 from salva.remote.errors import http_error, unreachable
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ def connect(name: str, base_url: str, timeout_s: float) -> Anthropic:
     name: the component, for messages. base_url: empty for ANTHROPIC_BASE_URL, and without that Anthropic's own.
     """
     try:
+        import httpx
         from anthropic import Anthropic
     except ImportError as error:
         raise MissingExtraError(name, "api") from error
@@ -38,7 +40,11 @@ def connect(name: str, base_url: str, timeout_s: float) -> Anthropic:
             f"{name} needs a key; set {KEY_VARIABLE}, or name an endpoint that needs none with {BASE_URL_VARIABLE}"
         )
     # Retries belong to the executor, which sees every component's failures and the run's limits.
-    return Anthropic(api_key=key or "none", base_url=url or OWN_URL, timeout=timeout_s, max_retries=0)
+    limits = httpx.Limits(max_connections=1000, max_keepalive_connections=100)
+    client = httpx.Client(timeout=timeout_s, follow_redirects=True, event_hooks=guarding(name), limits=limits)
+    return Anthropic(
+        api_key=key or "none", base_url=url or OWN_URL, timeout=timeout_s, max_retries=0, http_client=client
+    )
 
 
 def translate(name: str, error: Exception) -> SalvaError:
@@ -49,6 +55,8 @@ def translate(name: str, error: Exception) -> SalvaError:
         return http_error(name, error.status_code, _message(error), error.response.headers.get("retry-after"))
     if isinstance(error, anthropic.APIConnectionError):
         cause = error.__cause__
+        if isinstance(cause, SalvaError):
+            return cause
         return unreachable(name, str(error.request.url), cause if isinstance(cause, Exception) else error)
     return BackendError(f"{name} failed: {type(error).__name__}: {error}", is_retryable=False)
 

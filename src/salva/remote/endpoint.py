@@ -6,12 +6,12 @@ Nothing larger than a picture could be is ever read, and a redirect never carrie
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from salva.core.fingerprint import Json
 from salva.core.secrets import cut
-from salva.errors import BackendError, MissingExtraError, UsageError
+from salva.errors import BackendError, MissingExtraError, UnusableError, UsageError
 from salva.remote.errors import http_error, unreachable
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Endpoint:
     def _parsed(self, path: str, content: bytes) -> Json:
         try:
             parsed: Json = json.loads(content)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise BackendError(
                 f"{self.name} answered {path} with {cut(_said(content), 120)!r}; it should be JSON", is_retryable=False
             ) from error
@@ -127,11 +127,30 @@ def read_at_most(answer: httpx.Response, name: str) -> bytes:
     return b"".join(parts)
 
 
+def guarding(name: str) -> dict[str, list[Callable[[httpx.Response], None]]]:
+    """The hooks of a kit's client: no answer fills the memory, and what is posted is not sent on to another host."""
+
+    def check(answer: httpx.Response) -> None:
+        where = answer.headers.get("location")
+        if answer.is_redirect and where and answer.request.method == "POST":
+            host = answer.request.url.join(where).host
+            if host != answer.request.url.host:
+                raise UnusableError(
+                    f"{name} sends what is posted on to {host!r}, where a key and a prompt have no business; if you "
+                    "trust that host, name it as the base URL"
+                )
+        if not answer.is_redirect:
+            # As reading it would do; the kit finds it read.
+            answer._content = read_at_most(answer, name)
+
+    return {"response": [check]}
+
+
 def _said(content: bytes) -> str:
     """What an error's body says: the message inside its JSON where there is one."""
     text = cut(content.decode("utf-8", "replace").strip(), 4000)
     try:
         body = json.loads(content)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
     return cut(json.dumps(body), 1000) if isinstance(body, dict | list) else text

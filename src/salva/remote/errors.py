@@ -6,6 +6,7 @@ One table for every endpoint, by HTTP status and the words of the answer. Knows 
 from __future__ import annotations
 
 import email.utils
+import math
 import time
 
 from salva.core.secrets import cut
@@ -60,10 +61,10 @@ def seconds_to_wait(retry_after: str | None) -> float | None:
     if not retry_after:
         return None
     try:
-        return max(0.0, float(retry_after))
+        seconds = float(retry_after)
     except ValueError:
-        pass
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(retry_after).timestamp() - time.time())
-    except ValueError:
-        return None
+        try:
+            seconds = email.utils.parsedate_to_datetime(retry_after).timestamp() - time.time()
+        except (ValueError, TypeError, OverflowError, OSError):
+            return None
+    return max(0.0, seconds) if math.isfinite(seconds) else None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from salva.core.addresses import plain_address
 from salva.core.secrets import cut
 from salva.errors import BackendError, BusyError, MissingExtraError, SalvaError, UsageError
+from salva.remote.endpoint import guarding
 from salva.remote.errors import http_error, seconds_to_wait, unreachable
 
 if TYPE_CHECKING:
@@ -47,7 +48,10 @@ def connect(name: str, base_url: str, timeout_s: float) -> Client:
     # Retries belong to the executor, which sees every component's failures and the run's limits.
     # The base URL is always said, so that nothing else in the environment can redirect the key.
     http = HttpOptions(
-        base_url=url or OWN_URL, timeout=round(timeout_s * 1000), retry_options=HttpRetryOptions(attempts=1)
+        base_url=url or OWN_URL,
+        timeout=round(timeout_s * 1000),
+        retry_options=HttpRetryOptions(attempts=1),
+        client_args={"event_hooks": guarding(name)},
     )
     return Client(vertexai=False, api_key=key or "none", http_options=http)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from salva.core.addresses import plain_address
 from salva.errors import BackendError, MissingExtraError, SalvaError, UsageError
+from salva.remote.endpoint import guarding
 from salva.remote.errors import http_error, unreachable
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def connect(name: str, base_url: str, timeout_s: float) -> OpenAI:
     """
     try:
         # The kit looks for this module by name and would use one that another thread is still importing.
-        import httpx  # noqa: F401
+        import httpx
         from openai import OpenAI
     except ImportError as error:
         raise MissingExtraError(name, "api") from error
@@ -40,7 +41,9 @@ def connect(name: str, base_url: str, timeout_s: float) -> OpenAI:
             f"{name} needs a key; set {KEY_VARIABLE}, or name an endpoint that needs none with {BASE_URL_VARIABLE}"
         )
     # Retries belong to the executor, which sees every component's failures and the run's limits.
-    return OpenAI(api_key=key or "none", base_url=url or OWN_URL, timeout=timeout_s, max_retries=0)
+    limits = httpx.Limits(max_connections=1000, max_keepalive_connections=100)
+    client = httpx.Client(timeout=timeout_s, follow_redirects=True, event_hooks=guarding(name), limits=limits)
+    return OpenAI(api_key=key or "none", base_url=url or OWN_URL, timeout=timeout_s, max_retries=0, http_client=client)
 
 
 def translate(name: str, error: Exception) -> SalvaError:
@@ -53,5 +56,7 @@ def translate(name: str, error: Exception) -> SalvaError:
         return http_error(name, error.status_code, message, error.response.headers.get("retry-after"))
     if isinstance(error, openai.APIConnectionError):
         cause = error.__cause__
+        if isinstance(cause, SalvaError):
+            return cause
         return unreachable(name, str(error.request.url), cause if isinstance(cause, Exception) else error)
     return BackendError(f"{name} failed: {type(error).__name__}: {error}", is_retryable=False)

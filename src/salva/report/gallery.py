@@ -197,7 +197,7 @@ class _Maker:
         if image_id not in self._thumbnails:
             try:
                 self._thumbnails[image_id] = make_thumbnail(self._images.file_bytes(image_id))
-            except (StoreError, OSError):
+            except (StoreError, OSError, SyntaxError, ValueError):
                 # One damaged file must not cost the report; the page says what to do about it.
                 self._thumbnails[image_id] = _NO_PICTURE
         return self._thumbnails[image_id]

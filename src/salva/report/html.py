@@ -20,6 +20,7 @@ from markupsafe import Markup
 
 from salva.assets.files import asset_names, read_asset
 from salva.core.chart import Chart
+from salva.core.legible import legible
 from salva.core.source import ImageSource, RunRecords
 from salva.core.table import Cell, Table
 from salva.core.verdict import observers_text
@@ -86,7 +87,12 @@ def _page(summary: Summary, records: RunRecords, images: ImageSource, limit: int
     gallery = make_gallery(records, images, limit)
     style, script = _asset("report.css"), _asset("report.js")
     environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        finalize=_legible,
     )
     environment.filters |= {"percent": percent, "heading": heading}
     environment.globals |= {
@@ -250,6 +256,13 @@ def _natural(value: str) -> tuple[int, str]:
 def _is_number(table: Table, column: str) -> bool:
     values: Sequence[Cell] = [row[table.columns.index(column)] for row in table.rows]
     return any(isinstance(value, int | float) for value in values)
+
+
+def _legible(value: object) -> object:
+    """What a template prints, with nothing in it that moves or hides other words."""
+    if isinstance(value, Markup):
+        return Markup(legible(str(value)))  # markup of our own, with less in it
+    return legible(value) if isinstance(value, str) else value
 
 
 def _asset(name: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from salva.core.chart import Chart, ChartKind
+from salva.core.legible import legible
 from salva.core.table import KeyFigure, Table
 from salva.figures.formats import cell_text, figure_text, heading, percent
 from salva.figures.reading import cells_of, n_text, names_of, number, value_text, word
@@ -37,7 +38,7 @@ def to_markdown(summary: Summary) -> str:
 
 def escape(text: str) -> str:
     """Text that Markdown and HTML leave alone, on one line."""
-    one_line = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    one_line = " ".join(legible(text).split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return _SPECIAL.sub(r"\\\1", one_line)
 
 

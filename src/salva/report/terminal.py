@@ -9,6 +9,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from salva.core.chart import Chart, ChartKind
+from salva.core.legible import legible
 from salva.core.table import Cell, Table
 from salva.figures.formats import cell_text, figure_text, heading, is_share, percent
 from salva.figures.reading import cells_of, names_of, number, rows_of, value_text, word
@@ -16,7 +17,10 @@ from salva.report.lead import bounds_of, interval_of, sentence_of, title_of, unt
 from salva.report.summary import ModelSummary, Summary
 
 if TYPE_CHECKING:
-    from rich.console import Console, Group
+    from collections.abc import Iterator
+
+    from rich.console import Console, ConsoleOptions, Group
+    from rich.segment import Segment
     from rich.table import Table as RichTable
     from rich.text import Text
 
@@ -30,7 +34,18 @@ def print_summary(summary: Summary, console: Console | None = None) -> None:
     """Print a summary to standard output, or to the console given."""
     from rich.console import Console as RichConsole
 
-    (console or RichConsole(highlight=False)).print(render(summary))
+    (console or RichConsole(highlight=False)).print(_Legible(render(summary)))
+
+
+class _Legible:
+    """What is shown, with nothing in its words that moves a cursor or turns the writing round; colours stay."""
+
+    def __init__(self, shown: Group) -> None:
+        self._shown = shown
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        for segment in console.render(self._shown, options):
+            yield segment if segment.control else segment._replace(text=legible(segment.text))
 
 
 def render(summary: Summary) -> Group:

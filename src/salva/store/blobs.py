@@ -10,6 +10,7 @@ import errno
 import hashlib
 import itertools
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +20,9 @@ IMAGES = "images"
 _TEMPORARY = "."
 """How the name of a file begins that is not whole yet. It stands beside its final place: renaming within
 a directory is twice as fast here as moving out of one that all threads share."""
+
+_IMAGE_ID = re.compile(r"[0-9A-Za-z]{2,128}", re.ASCII)
+"""Hashes have no dots and no slashes: an id that is read from a row becomes a path inside the run, or none."""
 
 _ADVICE = {
     errno.ENOSPC: "the disk is full; free some space and run the same command again",
@@ -52,7 +56,12 @@ class Blobs:
         self._made: set[str] = set()
 
     def path_of(self, image_id: str) -> Path:
-        """Where an image's file is or will be."""
+        """Where an image's file is or will be; StoreError for an id that could lead elsewhere."""
+        if not isinstance(image_id, str) or not _IMAGE_ID.fullmatch(image_id):
+            raise StoreError(
+                f"{str(self.root.parent)!r} names an image {str(image_id)[:80]!r}, which is no image's id: somebody "
+                "edited it; restore it from a copy"
+            )
         return self.root / image_id[:2] / f"{image_id[2:]}.webp"
 
     def read(self, image_id: str) -> bytes:

@@ -89,7 +89,7 @@ def cases_by_id(store: RunReader, case_ids: Iterable[str]) -> dict[str, Case]:
 def images_by_id(store: RunReader, image_ids: Iterable[str]) -> dict[str, StoredImage]:
     """The rows of these images, as far as they are stored."""
     rows = store.rows(select("images", f"WHERE image_id IN {_LISTED}"), (to_text([*image_ids]),))
-    return {row["image_id"]: image_from_row(row) for row in rows}
+    return {row["image_id"]: store.parsed("images", row, image_from_row) for row in rows}
 
 
 def _where(wanted: VerdictFilter) -> tuple[str, tuple[Value, ...]]:

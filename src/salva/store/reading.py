@@ -129,7 +129,7 @@ class RunReader:
     def find_image(self, image_id: str) -> StoredImage | None:
         """An image's row, if there is one."""
         row = self._row(select("images", "WHERE image_id = ?"), image_id)
-        return None if row is None else image_from_row(row)
+        return None if row is None else self.parsed("images", row, image_from_row)
 
     def n_images(self) -> int:
         """How many images are stored."""
@@ -137,7 +137,7 @@ class RunReader:
 
     def images(self) -> Iterator[StoredImage]:
         """Every image row."""
-        return (image_from_row(row) for row in self.rows(select("images")))
+        return (self.parsed("images", row, image_from_row) for row in self.rows(select("images")))
 
     def renders(self) -> Iterator[tuple[str, StoredRender]]:
         """Every render row with its key."""
@@ -217,7 +217,7 @@ class RunReader:
         """What a row stands for; one that salva did not write is named."""
         try:
             return make(row)
-        except (ValueError, KeyError, TypeError, IndexError) as error:
+        except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError, OverflowError) as error:
             raise StoreError(
                 f"{str(self.path)!r}, table {table}, row {_key_of(table, row)!r} is not what salva wrote "
                 f"({type(error).__name__}: {error}); restore the file from a copy, or start anew with another --out"

@@ -11,7 +11,7 @@ import json
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from salva.core.case import Case, case_from_json, case_to_json
 from salva.core.observation import Detections, Observation, observation_from_json, observation_to_json
@@ -93,6 +93,13 @@ def _digested(table: str, row: Row) -> Row:
     return row
 
 
+def _of(value: Any, kind: type[Any] | tuple[type[Any], ...]) -> Any:
+    """A value of the kind that its column is for; SQLite keeps any kind in any column."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{str(value)[:40]!r} is not what stands in such a column")
+    return value
+
+
 def component_to_row(component: StoredComponent) -> Row:
     """A component as its row."""
     return {
@@ -112,7 +119,7 @@ def component_from_row(row: sqlite3.Row) -> StoredComponent:
         role=row["role"],
         label=row["label"],
         is_formula_seen=bool(row["is_formula_seen"]),
-        identity=json.loads(row["identity"]),
+        identity=_of(json.loads(row["identity"]), dict),
         endpoint=row["endpoint"],
     )
 
@@ -134,7 +141,13 @@ def image_to_row(image: StoredImage) -> Row:
 
 def image_from_row(row: sqlite3.Row) -> StoredImage:
     """An image from its row."""
-    return StoredImage(**dict(row))
+    return StoredImage(
+        image_id=_of(row["image_id"], str),
+        width=_of(row["width"], int),
+        height=_of(row["height"], int),
+        digest=_of(row["digest"], str),
+        n_bytes=_of(row["n_bytes"], int),
+    )
 
 
 def render_to_row(render: StoredRender) -> Row:
@@ -163,11 +176,11 @@ def render_from_row(row: sqlite3.Row) -> StoredRender:
         component_id=row["component_id"],
         text=row["text"],
         formula=row["formula"],
-        seed=row["seed"],
-        repeat=row["repeat"],
+        seed=_of(row["seed"], int),
+        repeat=_of(row["repeat"], int),
         status=Status(row["status"]),
         image_id=row["image_id"],
-        provenance=json.loads(row["provenance"]),
+        provenance=_of(json.loads(row["provenance"]), dict),
         error=row["error"],
         passes_over=bool(row["passes_over"]),
     )
@@ -206,7 +219,7 @@ def look_from_row(row: sqlite3.Row, label: str) -> StoredLook:
         component_id=row["component_id"],
         image_id=row["image_id"],
         query=query_from_json(json.loads(row["query"])),
-        given=json.loads(row["given"]),
+        given=_of(json.loads(row["given"]), dict),
         status=Status(row["status"]),
         observation=None if row["observation"] is None else observation_of(row["observation"], row["box_floor"]),
         error=row["error"],
@@ -248,17 +261,17 @@ def verdict_from_row(row: sqlite3.Row) -> Verdict:
     """A verdict from its row."""
     return Verdict(
         case_id=row["case_id"],
-        repeat=row["repeat"],
-        arm=row["arm"],
-        model=row["model"],
-        relation=row["relation"],
+        repeat=_of(row["repeat"], int),
+        arm=_of(row["arm"], str),
+        model=_of(row["model"], str),
+        relation=_of(row["relation"], str),
         observers=tuple(json.loads(row["observers"])),
         outcome=Outcome(row["outcome"]),
         errors=tuple(json.loads(row["errors"])),
         failures=tuple(
             Failure(**dict(zip(_FAILURE_FIELDS, values, strict=True))) for values in json.loads(row["failures"])
         ),
-        scores=json.loads(row["scores"]),
-        images=json.loads(row["images"]),
+        scores={name: float(_of(score, (int, float))) for name, score in _of(json.loads(row["scores"]), dict).items()},
+        images={role: _of(image_id, str) for role, image_id in _of(json.loads(row["images"]), dict).items()},
         reason=row["reason"],
     )

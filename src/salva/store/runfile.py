@@ -31,7 +31,7 @@ def read_run_file(directory: Path) -> RunFile | None:
         return None
     except OSError as error:
         raise store_error(path, error) from error
-    except ValueError as error:
+    except (ValueError, RecursionError, StopIteration) as error:
         raise StoreError(
             f"{str(path)!r} is not the file salva wrote ({error}); "
             "restore it from a copy, or start anew with another --out"

@@ -1,0 +1,192 @@
+"""Damaged and hostile data: one message and exit 2, never a traceback, and never exit 1, which means a failed gate."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import sqlite3
+from pathlib import Path
+
+import in_process
+import pytest
+
+from salva.core.cells import safe_cell
+from salva.core.legible import legible
+from salva.engine.progress import SilentProgress
+from salva.errors import PluginError, StoreError, UsageError
+from salva.registry import add_loose_plugin
+from salva.remote.errors import seconds_to_wait
+from salva.report.markdown import escape
+from salva.run.ask import Ask, make_spec
+from salva.run.pipeline import execute
+from salva.store.blobs import Blobs
+
+HOSTILE = "red\x1b[31m \u202eevil\u2066 \x9b0m\u200b"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("damage") / "run"
+    ask = Ask(
+        suite="metalogic",
+        models=("painter",),
+        reader="none",
+        size="2",
+        settings={"model.faults": "entity-omission:1", "model.side": "256", "run.canary": "off"},
+    )
+    execute(make_spec(ask), directory, SilentProgress())
+    return directory
+
+
+@pytest.fixture
+def run(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(made, tmp_path / "run"))
+
+
+def assert_said(run: Path, *commands: tuple[str, ...]) -> None:
+    for command in commands:
+        done = in_process.salva(*(part.replace("RUN", str(run)) for part in command))
+        assert done.returncode == 2, (command, done.returncode, done.stderr)
+        assert "Traceback" not in done.stderr
+        assert "salva: " in done.stderr or "problems" in done.stderr
+
+
+REPORT, VERIFY = ("report", "RUN", "--format", "json"), ("verify", "RUN", "--no-progress")
+JUDGE = ("judge", "RUN", "--no-progress")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE verdicts SET images = '[]'",
+        "UPDATE verdicts SET repeat = 'three'",
+        "UPDATE verdicts SET scores = '[]'",
+        'UPDATE verdicts SET scores = \'{"a": "high"}\'',
+        f"UPDATE verdicts SET failures = '{'[' * 30000}{']' * 30000}'",
+        f"UPDATE verdicts SET scores = '{{\"a\": {'9' * 5000}}}'",
+        "UPDATE cases SET record = '[]'",
+        f"UPDATE cases SET record = '{'[' * 30000}{']' * 30000}'",
+    ],
+)
+def test_a_damaged_row_is_named(run: Path, statement: str) -> None:
+    connection = sqlite3.connect(run / "salva.db")
+    connection.execute(statement)
+    connection.commit()
+    connection.close()
+    assert_said(run, REPORT, VERIFY)
+
+
+def test_a_database_with_flipped_bits_is_named_wherever_that_is_met(run: Path) -> None:
+    sound = (run / "salva.db").read_bytes()
+    draw = random.Random(5)
+    for _ in range(12):
+        damaged = bytearray(sound)
+        for place in draw.sample(range(100, len(sound)), 400):
+            damaged[place] ^= 1 << draw.randrange(8)
+        (run / "salva.db").write_bytes(damaged)
+        for command in (REPORT, VERIFY):
+            done = in_process.salva(*(part.replace("RUN", str(run)) for part in command))
+            assert done.returncode in (0, 2), (command, done.returncode, done.stderr)
+            assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[" * 100_000, "{}", '{"asked": []}', '{"asked": {"seed": ' + "9" * 5000 + "}}", "nonsense", "", '{"schema": 99}'],
+)
+def test_a_damaged_run_json_is_named(run: Path, text: str) -> None:
+    (run / "run.json").write_text(text)
+    assert_said(run, REPORT, VERIFY, JUDGE)
+
+
+@pytest.mark.parametrize("part", ["relations", "suite", "models", "observers", "size", "only"])
+@pytest.mark.parametrize("place", ["asked", "components"])
+def test_a_run_json_that_lacks_a_part_is_named(run: Path, place: str, part: str) -> None:
+    content = json.loads((run / "run.json").read_text())
+    if content[place].pop(part, None) is None:
+        pytest.skip("it has no such part")
+    (run / "run.json").write_text(json.dumps(content))
+    assert_said(run, REPORT, VERIFY, JUDGE)
+
+
+@pytest.mark.parametrize("damage", ["half", "garbage", "flipped"])
+def test_a_damaged_image_in_an_export_is_named(run: Path, tmp_path: Path, damage: str) -> None:
+    for path in (run / "images").rglob("*.webp"):
+        data = path.read_bytes()
+        flipped = data[:30] + bytes(byte ^ 255 for byte in data[30:])
+        path.write_bytes({"half": data[: len(data) // 2], "garbage": b"\x00" * 99, "flipped": flipped}[damage])
+    assert_said(run, ("export", "RUN", "--as", "counterexamples", "-o", str(tmp_path / "out")))
+    assert in_process.salva("report", str(run), "-o", str(tmp_path / "page.html")).returncode == 0
+
+
+@pytest.mark.parametrize("image_id", ["../../../etc/passwd", "ab/../../x", "..", "", "a.b", "/etc", 7])
+def test_an_image_id_that_could_lead_elsewhere_is_no_path(tmp_path: Path, image_id: str) -> None:
+    with pytest.raises(StoreError, match="no image's id"):
+        Blobs(tmp_path).path_of(image_id)
+
+
+@pytest.mark.parametrize(
+    "value", ["Fri, 31 Dec 99999 23:59:59 GMT", "inf", "nan", "1e999", "Mon, 99 Foo 2026", "\x00", "9" * 5000]
+)
+def test_an_absurd_retry_after_asks_for_nothing(value: str) -> None:
+    assert seconds_to_wait(value) is None
+    assert seconds_to_wait("Wed, 01 Jan 0001 00:00:00 GMT") in (0.0, None)
+    assert seconds_to_wait("7") == 7.0
+
+
+def test_what_moves_a_cursor_or_turns_the_writing_is_shown_escaped() -> None:
+    assert legible(HOSTILE) == "red\\x1b[31m \\u202eevil\\u2066 \\x9b0m\\u200b"
+    assert legible("größer 猫\n\tok") == "größer 猫\n\tok"
+    for shown in (safe_cell(HOSTILE), escape(HOSTILE)):
+        assert not set(str(shown)) & set("\x1b\u202e\u2066\x9b\u200b")
+
+
+def test_a_hostile_run_shows_no_control_character_anywhere(run: Path, tmp_path: Path) -> None:
+    connection = sqlite3.connect(run / "salva.db")
+    for table, column in (("verdicts", "model"), ("verdicts", "reason")):
+        connection.execute(f"UPDATE {table} SET {column} = ?", (HOSTILE,))
+    for case_id, record in connection.execute("SELECT case_id, record FROM cases").fetchall():
+        content = json.loads(record)
+        content["labels"]["law"] = HOSTILE
+        content["prompts"][0]["text"] += HOSTILE
+        connection.execute("UPDATE cases SET record = ? WHERE case_id = ?", (json.dumps(content), case_id))
+    connection.commit()
+    connection.close()
+    shown = [in_process.salva("report", str(run), "--format", form).stdout for form in ("md", "csv")]
+    done = in_process.salva("report", str(run), "-o", str(tmp_path / "page.html"))
+    assert done.returncode == 0, done.stderr
+    shown += [done.stdout, (tmp_path / "page.html").read_text()]
+    judged = in_process.salva("judge", str(run), "--no-progress")
+    shown += [judged.stdout, judged.stderr, in_process.salva("verify", str(run), "--no-progress").stdout]
+    for text in shown:
+        assert not set(text) & set("\x1b\u202e\u2066\x9b\u200b"), text[:200]
+
+
+PLUGIN = """
+from salva.core.about import About
+class {name}:
+    version = "1"
+    about = About(role="detector"{more})
+    def __init__(self, options): pass
+    def look(self, requests): return []
+"""
+
+
+def test_a_plugin_file_that_ends_the_program_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "quits.py").write_text("import sys\nsys.exit(0)\n")
+    with pytest.raises(PluginError, match="ends the program"):
+        add_loose_plugin(f"{tmp_path / 'quits.py'}:Any")
+
+
+def test_two_plugin_files_of_one_stem_stand_side_by_side(tmp_path: Path) -> None:
+    for folder, name in (("one", "FirstOfTwo"), ("two", "SecondOfTwo")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "mine.py").write_text(PLUGIN.format(name=name, more=""))
+        assert add_loose_plugin(f"{tmp_path / folder / 'mine.py'}:{name}").role == "detector"
+
+
+def test_a_plugin_may_not_take_the_name_of_a_component_that_is_there(tmp_path: Path) -> None:
+    (tmp_path / "thief.py").write_text(PLUGIN.format(name="Thief", more=', name="pocket"'))
+    with pytest.raises(UsageError, match="'pocket' is the name of a detector that is installed"):
+        add_loose_plugin(f"{tmp_path / 'thief.py'}:Thief")
