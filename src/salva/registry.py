@@ -65,6 +65,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "owlv2": "salva.perception.detectors.owlv2:Owlv2",
         "sam3": "salva.perception.detectors.sam3:Sam3",
         "pocket": "salva.perception.detectors.pocket_detector:PocketDetector",
+        "scene-graph": "salva.perception.detectors.scene_graph_files:SceneGraphFiles",
     },
     "reader": {"rapidocr": "salva.perception.readers.rapid_ocr:RapidOcr"},
     "embedder": {

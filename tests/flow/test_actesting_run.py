@@ -4,24 +4,32 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import pytest
 
 import salva
 from salva.core.image import ImageRef
-from salva.core.observation import Detection, Detections
-from salva.core.protocols import Rendered, RenderRequest, Sight
+from salva.core.observation import Detection, Detections, Observation
+from salva.core.protocols import LookRequest, Rendered, RenderRequest, Sight
 from salva.core.scene import Box
 from salva.core.verdict import CONTROL, PAIR, Outcome
+from salva.engine.progress import SilentProgress
+from salva.errors import SalvaError
 from salva.generators.painter.component import Painter, PainterOptions
 from salva.registry import load
+from salva.run.ask import Ask, make_spec
+from salva.run.pipeline import execute
 from salva.store.sqlite import open_run
 from salva.suites.actesting.definitions import OPERATORS
 from salva.suites.actesting.relations import ERROR_SCORES
 from salva.suites.actesting.sight import MutationOptions, boxes_query
 from salva.suites.actesting.suite import Actesting, ActestingOptions
+from salva.testing.fakes import FakeDetector
+from salva.testing.specs import bound
 
 
 def run(directory: Path, **settings: str) -> salva.Run:
@@ -93,6 +101,26 @@ def test_the_published_rule_and_the_noise_floor(tmp_path: Path) -> None:
     floor = tables["errors by operator"]["columns"].index("noise_rate")
     assert all(row[floor] is not None for row in tables["errors by operator"]["rows"])
     assert "published misses" in tables
+
+
+def test_a_detector_can_see_pictures_in_the_published_size(tmp_path: Path) -> None:
+    class Watching(FakeDetector):
+        sides: ClassVar[set[tuple[int, int]]] = set()
+
+        def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
+            self.sides.update((request.picture.width, request.picture.height) for request in requests)
+            return [Detections()] * len(requests)
+
+    spec = make_spec(
+        Ask(suite="actesting", models=("painter",), only=("operator=ss",), settings={"relation.side": "512"})
+    )
+    ours = tuple(relation for relation in spec.relations if relation.label == "unchanged")
+    watched = replace(spec, detector=bound("detector", Watching), relations=ours, canary=False)
+    execute(watched, tmp_path, SilentProgress())
+    assert Watching.sides == {(512, 512)}
+    with open_run(tmp_path) as store:
+        assert {look.query.side for _, look in store.looks()} == {512}
+        assert all(image.width == 256 for image in store.images()), "what is stored stays as it was painted"
 
 
 @pytest.mark.slow

@@ -77,6 +77,8 @@ class Query:
     formulas: tuple[str, ...] = ()
     """What the text (score), each choice (answer) or each question (grade) means, for judges that reason from
     scenes; others never see it and their key leaves it out."""
+    side: int = 0
+    """The picture is looked at scaled to a square of this many pixels; 0: as it is."""
     repeat: int = 0
     """A judge can be asked the same again, to see whether it says the same again."""
 

@@ -17,6 +17,7 @@ from salva.engine.actors import Actor
 from salva.engine.cast import Perceivers, with_needs
 from salva.engine.desk import Desk
 from salva.engine.units import PUT_OFF, Asker, LookJob, PutOff
+from salva.imaging.files import scaled
 from salva.judging.waves import Missing
 from salva.store.records import Status
 from salva.store.sqlite import RunStore
@@ -88,6 +89,8 @@ class Looks:
         picture = self.desk.picture_of(job.image_id)
         assert picture is not None
         given = {need: cast(Observation, other.outcome) for need, other in job.given.items()}
+        if job.query.side:
+            picture = scaled(picture, job.query.side)
         return LookRequest(picture=picture, query=job.query, given=given)
 
     def answer(self, job: LookJob, outcome: Observation | Missing | PutOff) -> list[Asker]:

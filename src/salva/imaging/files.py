@@ -61,6 +61,16 @@ def as_image(picture: Picture) -> PilImage:
     return Image.frombuffer("RGB", (picture.width, picture.height), picture.rgb, "raw", "RGB", 0, 1)
 
 
+def scaled(picture: Picture, side: int) -> Picture:
+    """The picture as a square of so many pixels a side, whatever its shape was."""
+    from PIL import Image
+
+    if (picture.width, picture.height) == (side, side):
+        return picture
+    square = as_image(picture).resize((side, side), Image.Resampling.BICUBIC)
+    return Picture(rgb=square.tobytes(), width=side, height=side)
+
+
 def _described(data: bytes, formats: tuple[str, ...], error: Exception) -> str:
     from PIL import UnidentifiedImageError
 

@@ -93,7 +93,10 @@ class EntityChange:
     def looks(self, case: Case, roles: Collection[str], sights: Mapping[str, Sight]) -> Sequence[Look]:  # noqa: ARG002  # one wave is enough
         """Boxes of what either caption names; where somebody judges, a question about what boxes cannot tell."""
         mutation = _mutation(case)
-        queries = [seeing.boxes_query(mutation), *(seeing.questions(mutation) if "judge" in roles else ())]
+        queries = [
+            seeing.boxes_query(mutation, self._options.side),
+            *(seeing.questions(mutation) if "judge" in roles else ()),
+        ]
         looks = [Look(role=prompt.role, query=query) for prompt in case.prompts for query in queries]
         return with_checks(looks, case, roles, self._options)
 

@@ -49,6 +49,9 @@ class MutationOptions(AskingOptions):
     top_relations: int = option(
         20, "Of a detector that says how boxes stand to each other, how many count, the strongest first."
     )
+    side: int = option(
+        0, "The detector sees pictures scaled to a square of this many pixels, 512 as published; 0: as they are."
+    )
     merge_iou: float = option(0.7, "Boxes of one label that overlap by more than this are one thing.")
     threshold: float | None = option(None, "Boxes with a lower score do not count; unset, as the detector states.")
     doubt: float | None = option(
@@ -61,7 +64,7 @@ class MutationOptions(AskingOptions):
             value = getattr(self, name)
             if value is not None and not 0 <= value <= 1:
                 raise UsageError(f"relation.{name} is {value!r}; it must be from 0 to 1")
-        for name in ("tolerance", "top_relations"):
+        for name in ("tolerance", "top_relations", "side"):
             if getattr(self, name) < 0:
                 raise UsageError(f"relation.{name} is {getattr(self, name)!r}; it must be 0 or more")
 
@@ -71,9 +74,10 @@ def focal_triples(mutation: Mutation) -> tuple[Triple, ...]:
     return tuple(dict.fromkeys((*mutation.seed.triples, *mutation.mutant.triples)))
 
 
-def boxes_query(mutation: Mutation) -> Query:
+def boxes_query(mutation: Mutation, side: int = 0) -> Query:
     """What the detector is asked: the things of either caption."""
-    return Query(role="detector", labels=tuple(sorted({*mutation.seed.entities, *mutation.mutant.entities})))
+    names = {*mutation.seed.entities, *mutation.mutant.entities}
+    return Query(role="detector", labels=tuple(sorted(names)), side=side)
 
 
 def question_about(triple: Triple) -> Query:
