@@ -8,7 +8,7 @@ WORKERS ?= auto
 # Tests start salva a hundred times: compiled files are kept, wherever the shell says not to.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check bench docs mutants prove prove-quick-answers prove-the-rest release clean
+.PHONY: demo test check bench docs mutants soak prove prove-quick-answers prove-the-rest release clean
 
 demo: $(VENV)/.base
 	$(BIN)/salva run metalogic --out $(DEMO_RUN)
@@ -46,6 +46,11 @@ prove-quick-answers: $(VENV)/.test
 
 prove-the-rest: $(VENV)/.test
 	SALVA_PROVE=25 $(BIN)/python -m pytest -q tests/logic/test_sentences.py tests/logic/test_dealing.py -k "not the_slow_one"
+
+# 20,000 pictures and 40,000 answers from a local endpoint that misbehaves, killed and interrupted at random: up to
+# 25 minutes of two cores, no part of `make test`.
+soak: $(VENV)/.test
+	$(BIN)/python tools/soak.py
 
 # The files of a release, in dist/; `make test` checks that they install and work.
 release: $(VENV)/.test

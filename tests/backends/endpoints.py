@@ -38,6 +38,14 @@ class Answered:
     headers: dict[str, str] = field(default_factory=dict)
     n_bytes_said: int | None = None
     """A Content-Length that promises more than is sent: half an answer."""
+    delay_s: float = 0.0
+    """How long it takes."""
+    is_dropped: bool = False
+    """Whether the line is dropped instead."""
+    is_raw: bool = False
+    """Whether the content is all that is sent, without a word of HTTP."""
+    when_sent: Callable[[], None] | None = None
+    """Called when all of it is on its way; not when whoever asked has gone."""
 
 
 def said(body: object, status: int = 200, **headers: str) -> Answered:
@@ -59,8 +67,8 @@ class Server:
 
 
 @contextmanager
-def serving(handle: Callable[[Asked], Answered]) -> Iterator[Server]:
-    """A server on a free port of loopback; handle is called from many threads."""
+def serving(handle: Callable[[Asked], Answered], *, is_kept: bool = True) -> Iterator[Server]:
+    """A server on a free port of loopback; handle is called from many threads. is_kept: whether requests are."""
     asked: list[Asked] = []
     release = threading.Event()
 
@@ -76,8 +84,15 @@ def serving(handle: Callable[[Asked], Answered]) -> Iterator[Server]:
                 headers={name.lower(): value for name, value in self.headers.items()},
                 body=json.loads(content) if content else None,
             )
-            asked.append(request)
+            if is_kept:
+                asked.append(request)
             answered = handle(request)
+            if answered.delay_s:
+                release.wait(answered.delay_s)
+            if answered.is_dropped or answered.is_raw:
+                self.close_connection = True
+                self.wfile.write(answered.content)
+                return
             self.send_response(answered.status)
             for name, value in answered.headers.items():
                 self.send_header(name, value)
@@ -86,6 +101,9 @@ def serving(handle: Callable[[Asked], Answered]) -> Iterator[Server]:
             self.wfile.write(answered.content)
             if answered.n_bytes_said:
                 self.close_connection = True
+            elif answered.when_sent is not None:
+                self.wfile.flush()
+                answered.when_sent()
 
         do_GET = do_POST = _answer  # noqa: N815  # the library's names
 

@@ -9,12 +9,15 @@ from __future__ import annotations
 import importlib
 import os
 import shlex
+import signal
 import sys
+from contextlib import suppress
 
 import click
 
 from salva.core.legible import legible
 from salva.core.secrets import redact
+from salva.core.threads import any_left_behind
 from salva.errors import NobodyNamedError, SalvaError, UsageError
 
 COMMANDS = {
@@ -83,6 +86,22 @@ def salva() -> None:
 
 def main() -> None:
     """Entry point: exit codes 0 fine, 1 gate failed, 2 the user must act, 3 incomplete, 130 interrupted."""
+    try:
+        obey()
+    except SystemExit as ended:
+        # One more Ctrl-C while Python takes itself apart would change the exit code.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        if any_left_behind():
+            # Python would unwind a thread that is inside of torch, and the process end with 134 whatever it should say.
+            for stream in (sys.stdout, sys.stderr):
+                with suppress(OSError, ValueError):
+                    stream.flush()
+            os._exit(ended.code if isinstance(ended.code, int) else int(ended.code is not None))
+        raise
+
+
+def obey() -> None:
+    """Do what was typed; always ends with SystemExit."""
     try:
         sys.exit(salva.main(standalone_mode=False))
     except SalvaError as error:

@@ -19,6 +19,7 @@ from salva.core.observation import Answer, Detections, Reading, Vector
 from salva.core.protocols import LookRequest, Rendered, RenderRequest
 from salva.core.secrets import redact
 from salva.core.spec import Binding
+from salva.core.threads import start_thread
 from salva.engine.limiter import Limiter, Turn, is_busy
 from salva.engine.pulse import Pulse
 from salva.errors import BackendError, DownError, PluginError, RefusedError, SalvaError, UnusableError, UsageError
@@ -197,8 +198,7 @@ class Guard:
             except Exception as error:
                 problem.append(error)
 
-        thread = threading.Thread(target=target, daemon=True, name=f"salva call to {self._name}")
-        thread.start()
+        thread = start_thread(target, f"a call to {self._name}")
         thread.join(self._timeout_s)
         if problem:
             raise problem[0]

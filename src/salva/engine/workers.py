@@ -9,6 +9,8 @@ from concurrent.futures import Future
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
+from salva.core.threads import start_thread
+
 _R = TypeVar("_R")
 _PATIENCE_S = 2.0
 
@@ -30,9 +32,7 @@ class Workers:
         with self._lock:
             self._n_unfinished += 1
             if len(self._threads) < min(self._n_threads, self._n_unfinished):
-                # A daemon: a call that never returns must not keep the process from ending.
-                self._threads.append(threading.Thread(target=self._work, daemon=True))
-                self._threads[-1].start()
+                self._threads.append(start_thread(self._work, "a worker"))
         self._waiting.put((call, args, future))
         return future
 

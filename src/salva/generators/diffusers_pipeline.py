@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from salva.core.about import About, Habits
 from salva.core.blame import translating
+from salva.core.case import Prompt
 from salva.core.fingerprint import Json
 from salva.core.image import Picture
 from salva.core.options import option
@@ -38,6 +40,7 @@ from salva.generators.diffusers_loading import (
 from salva.generators.diffusers_presets import AUTO, PRESETS, SAMPLERS, Preset, choose_preset
 from salva.hardware.batching import BatchSizer
 from salva.hardware.checkpoints import locate
+from salva.hardware.compiling import COMPILING
 from salva.hardware.devices import DTYPES, choose_devices, choose_dtype, describe_device, is_out_of_memory
 
 if TYPE_CHECKING:
@@ -147,7 +150,7 @@ class Easel:
         import torch
 
         self.n_calls = 0
-        self._name, self._device = _name(options), device
+        self._name, self._device, self._is_compiled = _name(options), device, options.compile
         self._lock = threading.Lock()
         self._pipeline, preset, dtype = load_easel(options, folder, device)
         self._call = call_arguments(self._name, self._pipeline, preset, options)
@@ -172,6 +175,9 @@ class Easel:
             "device": describe_device(device),
             "torch": str(torch.__version__),
         }
+        if options.compile:
+            # Now, before anybody has work to do: whoever else has something compiled would have to wait for it.
+            self.paint([RenderRequest(prompt=Prompt(role="first", text="a cat"), seed=0)])
 
     def paint(self, requests: Sequence[RenderRequest]) -> list[Rendered | SalvaError]:
         """One picture or error per request; the device is free for others while the last pixels are copied."""
@@ -216,13 +222,14 @@ class Easel:
         given = dict(self._call)
         if "negative_prompt" in given:
             given["negative_prompt"] = [given["negative_prompt"]] * len(padded)
-        output = self._pipeline(
-            prompt=[request.prompt.text for request in padded],
-            # On the processor: the same seed is then the same noise on every device and in every batch.
-            generator=[torch.Generator("cpu").manual_seed(request.seed) for request in padded],
-            output_type="pt",
-            **given,
-        )
+        with COMPILING.calling((self, len(padded))) if self._is_compiled else nullcontext():
+            output = self._pipeline(
+                prompt=[request.prompt.text for request in padded],
+                # On the processor: the same seed is then the same noise on every device and in every batch.
+                generator=[torch.Generator("cpu").manual_seed(request.seed) for request in padded],
+                output_type="pt",
+                **given,
+            )
         flags = getattr(output, "nsfw_content_detected", None) or getattr(output, "nsfw_detected", None)
         # Here, where no other call can use the tokenizers: they do not stand two threads at once.
         n_cut = [n_tokens_cut(self._pipeline, request.prompt.text) for request in requests]

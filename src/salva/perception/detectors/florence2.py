@@ -8,14 +8,17 @@ then one that only one look has is in doubt. The default is the base model, as i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from salva.core.about import About, Naming
+from salva.core.image import Picture
 from salva.core.observation import Detections
 from salva.core.options import option
-from salva.core.protocols import LookRequest
+from salva.core.protocols import LookRequest, Query
 from salva.errors import BackendError, SalvaError, UsageError
+from salva.hardware.compiling import COMPILING
 from salva.logic.words import with_article
 from salva.perception.detectors.boxes import BoxOptions, BoxRules
 from salva.perception.detectors.two_looks import agreed, mirror, turned_back
@@ -105,6 +108,11 @@ class Florence2:
         if options.compile:
             # The eye alone: it is most of the work at 768 pixels, while the words change shape with every step.
             self._model.model.vision_tower.compile(dynamic=False)
+            # Now, before anybody has work to do: whoever else has something compiled would have to wait for it.
+            grey = Picture(rgb=bytes([128]) * (64 * 64 * 3), width=64, height=64)
+            request = LookRequest(picture=grey, query=Query(role="detector", labels=("cat",)))
+            for n in dict.fromkeys((1, self.habits.batch_size)):
+                self.look([request] * n)
 
     @classmethod
     def weights(cls, options: Florence2Options) -> str:
@@ -140,7 +148,8 @@ class Florence2:
         texts = [self._prompt(request.query.labels, is_again=is_again) for request in requests]
         tokens, mask = self._tokens(texts)
         pixels = to_pixels([r.picture for r in requests], self._pixels, self._loaded.device, self._loaded.dtype)
-        with self._batches.on_device, torch.inference_mode():
+        turn = COMPILING.calling((self, len(requests))) if self._options.compile else nullcontext()
+        with self._batches.on_device, turn, torch.inference_mode():
             written = self._model.generate(
                 input_ids=tokens,
                 attention_mask=mask,

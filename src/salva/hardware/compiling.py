@@ -1,0 +1,64 @@
+"""Compiled models of one process: one is compiled at a time, and nobody calls a compiled one meanwhile.
+
+torch's compiler traces with switches that hold for the whole process, so a call of another compiled model in the middle
+of it fails. A model compiles in its first call with a new shape. Knows no torch: whoever calls says which shape it is.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+
+
+class Compiling:
+    """Who may call, and when."""
+
+    def __init__(self) -> None:
+        self._turn = threading.Condition()
+        self._compiled: set[Hashable] = set()
+        self._n_calling = 0
+        self._n_to_compile = 0
+        self._is_compiling = False
+
+    @contextmanager
+    def calling(self, shape: Hashable) -> Iterator[None]:
+        """Around a call of a compiled model; shape: which model and what it is handed. The first of each is alone."""
+        is_first = self._enter(shape)
+        is_done = False
+        try:
+            yield
+            is_done = True
+        finally:
+            with self._turn:
+                if not is_first:
+                    self._n_calling -= 1
+                else:
+                    self._is_compiling = False
+                    if is_done:
+                        self._compiled.add(shape)
+                self._turn.notify_all()
+
+    def _enter(self, shape: Hashable) -> bool:
+        """Wait for one's turn; whether this call will compile."""
+        with self._turn:
+            if shape in self._compiled:
+                # Those who want to compile go first, or they would wait for as long as anybody calls.
+                self._turn.wait_for(lambda: not self._is_compiling and not self._n_to_compile)
+                self._n_calling += 1
+                return False
+            self._n_to_compile += 1
+            try:
+                self._turn.wait_for(lambda: not self._is_compiling and not self._n_calling)
+            finally:
+                self._n_to_compile -= 1
+                self._turn.notify_all()
+            if shape in self._compiled:
+                self._n_calling += 1
+                return False
+            self._is_compiling = True
+            return True
+
+
+COMPILING = Compiling()
+"""The one of this process."""
