@@ -113,6 +113,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "tifa-lite": "salva.suites.faithfulness.tifa_import:TifaImport",
     },
     "exporter": {
+        "actesting": "salva.suites.actesting.published_sets:PublishedSets",
         "counterexamples": "salva.exchange.counterexamples:Counterexamples",
         "csv": "salva.exchange.verdict_rows:CsvRows",
         "dpo": "salva.exchange.training_export:DpoTable",

@@ -18,7 +18,7 @@ from salva.files.tables import Row, columns_of, parse_json, read_json_lines, rea
 from salva.generators.folder_cfworld import LAYOUT as CFWORLD
 from salva.generators.folder_cfworld import is_of_cfworld, named_pictures
 
-LAYOUTS = ("manifest", "pairs", "geneval", "compbench", CFWORLD, "ids", "names")
+LAYOUTS = ("manifest", "pairs", "geneval", "compbench", CFWORLD, "ids", "sets", "names")
 MANIFESTS = ("manifest.csv", "manifest.jsonl")
 PROMPTS_JSON = "prompts.json"
 _SUFFIXES = {".png", ".jpg", ".jpeg", ".webp"}
@@ -68,15 +68,17 @@ def _layout_of_pictures(folder: Path) -> str:
         return CFWORLD
     if _prompts_json(folder) is not None:
         return "ids"
+    if next(_sets(folder, None), None) is not None:
+        return "sets"
     pictures = _pictures(_samples(folder))
     # Every one of them: a seed can have six digits too.
     return "compbench" if pictures and all(_COMPBENCH.fullmatch(path.stem) for path in pictures) else "names"
 
 
 def _kind_of_list(listing: Path) -> str:
-    """Which layout a list belongs to."""
+    """Which layout a list belongs to; a folder of lists of captions is that of sets."""
     if listing.is_dir():
-        return CFWORLD
+        return "sets" if next(listing.glob("*captions*.json"), None) is not None else CFWORLD
     if listing.suffix.lower() == ".json":
         return "ids"
     return "pairs" if _is_of_pairs(listing) else "manifest"
@@ -96,6 +98,7 @@ def listed_in(folder: Path, layout: str, listing: Path | None = None) -> list[Li
         "compbench": lambda: _by_compbench(folder),
         CFWORLD: lambda: _by_cfworld(folder, listing),
         "ids": lambda: _by_ids(folder, listing),
+        "sets": lambda: _by_sets(folder, listing),
         "names": lambda: _by_names(folder),
     }
     return list(readers[layout]())
@@ -197,6 +200,36 @@ def _by_ids(folder: Path, listing: Path | None) -> Iterator[ListedPicture]:
         match = _NUMBERED.fullmatch(picture.stem)
         if match and match["stem"] in prompts:
             yield ListedPicture(path=picture, prompt=prompts[match["stem"]], seed=int(match["number"]))
+
+
+def _sets(folder: Path, listing: Path | None) -> Iterator[tuple[Path, Path]]:
+    """The folders of pictures that have a list of their name, with it: inside, beside the folder, or elsewhere."""
+    if not folder.is_dir():
+        return
+    for place in sorted(path for path in folder.iterdir() if path.is_dir()):
+        lists = (where / f"{place.name}.json" for where in (listing, folder, folder.absolute().parent) if where)
+        if (path := next((path for path in lists if path.is_file()), None)) is not None:
+            yield place, path
+
+
+def _by_sets(folder: Path, listing: Path | None) -> Iterator[ListedPicture]:
+    """<set>/<image_id>_<number>.jpg with a <set>.json that has image_id and caption in each entry."""
+    sets = list(_sets(folder, listing))
+    if not sets:
+        raise UsageError(
+            f"no folder in {str(folder)!r} has a list of captions of its own name; put <set>.json beside the folders, "
+            "or name the folder of the lists with model.listing"
+        )
+    for place, path in sets:
+        captions = {str(row.get("image_id")): str(row.get("caption") or "") for _, row in read_rows(path)}
+        for picture in _pictures(place):
+            # Whatever follows the id; an id of one's own may hold underscores too.
+            ids = (picture.stem.rpartition("_")[0], picture.stem.partition("_")[0], picture.stem)
+            image = next((one for one in ids if one in captions), None)
+            if image is not None and captions[image]:
+                number = picture.stem.removeprefix(f"{image}_")
+                repeat = int(number) if number.isdecimal() and len(number) < 4 else None
+                yield ListedPicture(path=picture, prompt=captions[image], repeat=repeat)
 
 
 def _prompts_json(folder: Path) -> Path | None:

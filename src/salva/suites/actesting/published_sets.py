@@ -1,0 +1,110 @@
+"""A run of actesting in the files and folders of the published program.
+
+A JSON list a set (image_id, caption, classes, triples, and what its operator changed), pictures as
+<model>/<set>/<image_id>_<repeat>.png. What is written here `suite.path` and `folder/` read again.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import ClassVar
+
+from salva.core.case import Case
+from salva.core.exchange import Written
+from salva.core.fingerprint import Json
+from salva.core.mutation import Mutation, Pool
+from salva.core.options import NoOptions
+from salva.core.source import ImageSource, RunSource
+from salva.core.verdict import PAIR, Verdict
+from salva.errors import StoreError, UsageError
+from salva.files.outfiles import told_apart, write_bytes, write_text
+from salva.suites.actesting.files import SEEDS, SETS
+
+
+class PublishedSets:
+    """A folder: the sets of captions and the pictures of each, as the published program keeps them."""
+
+    version: ClassVar[str] = "1"
+
+    def __init__(self, options: NoOptions) -> None:
+        """Nothing can be chosen."""
+
+    def write(self, source: RunSource, out: Path) -> Written:
+        """OUT/<set>.json and OUT/<model>/<set>/<image_id>_<repeat>.png."""
+        records = source.records
+        for name, entries in sets_of(records.cases).items():
+            write_text(out / f"{name}.json", json.dumps(entries, ensure_ascii=False, indent=1) + "\n")
+        by_id = {case.case_id: case for case in records.cases}
+        written: set[Path] = set()
+        for verdict in records.verdicts:
+            if verdict.arm == PAIR:
+                _write_pictures(source.images, by_id[verdict.case_id], verdict, out, written)
+        return Written(n=len(records.cases), what="pairs")
+
+
+def sets_of(cases: Iterable[Case]) -> dict[str, list[Json]]:
+    """The entries of each set, by its name; one seed serves every set."""
+    sets: dict[str, list[Json]] = {SEEDS: []}
+    seen: set[str] = set()
+    for case in cases:
+        mutation = case.mutation
+        if mutation is None:
+            raise UsageError(f"case {case.case_id!r} is no mutant of a caption; this form is for the suite actesting")
+        image, (a, b) = _image(case), case.prompts
+        if case.cluster not in seen:
+            seen.add(case.cluster)
+            sets[SEEDS].append(_entry(image, a.text, mutation.seed))
+        entry = {**_entry(image, b.text, mutation.mutant), **_changes(mutation)}
+        sets.setdefault(SETS[mutation.operator], []).append(entry)
+    return sets
+
+
+def _entry(image: Json, caption: str, pool: Pool) -> dict[str, Json]:
+    triples: list[Json] = [[t.subject, t.predicate, t.object] for t in pool.triples]
+    return {"image_id": image, "caption": caption, "classes": list(pool.entities), "triples": triples}
+
+
+def _changes(mutation: Mutation) -> dict[str, Json]:
+    """What the published program asks of an entry: what was exchanged, taken out and put in."""
+    changes: dict[str, Json] = {}
+    operators = mutation.operator.split("+")
+    gone, new = mutation.removed_entities, mutation.added_entities
+    if "ec" in operators and gone and new:
+        changes["EC"] = [gone[0], new[0]]
+    if "er-r" in operators:
+        changes["re_class"] = gone[-1] if gone else ""
+        changes["re_triple"] = [[t.subject, t.predicate, t.object] for t in mutation.removed_triples]
+    if "er-a" in operators:
+        changes["new_class"] = new[-1] if new else ""
+        changes["new_re"] = mutation.added_triples[-1].predicate if mutation.added_triples else ""
+    return changes
+
+
+def _image(case: Case) -> Json:
+    image = case.labels.get("image", case.cluster)
+    return int(image) if image.isascii() and image.isdigit() else image
+
+
+def _write_pictures(images: ImageSource, case: Case, verdict: Verdict, out: Path, written: set[Path]) -> None:
+    from salva.imaging.files import decode_picture, encode_picture
+
+    assert case.mutation is not None
+    for role, name in (("a", SEEDS), ("b", SETS[case.mutation.operator])):
+        image_id = verdict.images.get(role)
+        path = Path(_safe(verdict.model)) / name / f"{_safe(str(_image(case)))}_{verdict.repeat}.png"
+        if image_id is None or path in written:
+            continue
+        try:
+            picture = decode_picture(images.file_bytes(image_id))
+        except ValueError as error:
+            raise StoreError(f"image {image_id!r} is damaged ({error}); `salva verify` lists what is") from error
+        write_bytes(out / path, encode_picture(picture))
+        written.add(path)
+
+
+def _safe(name: str) -> str:
+    """A file name for any name; numbers stay as they are."""
+    return told_apart(re.sub(r"[^A-Za-z0-9_.+-]+", "_", name).strip("."), name)
