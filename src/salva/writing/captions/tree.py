@@ -7,6 +7,7 @@ get wrong in captions is put right; "a pair of" is looked through; a list of thi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 from salva.logic.nouns import singular
 from salva.writing.captions.nouns import NO_THINGS, RELATIONAL, SEVERAL, TRANSPARENT
@@ -22,6 +23,9 @@ _ING_THINGS = words(
     dining living
     """
 )
+
+
+_singular = cache(singular)
 
 
 @dataclass(slots=True)
@@ -110,7 +114,7 @@ class Nouns:
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
-        self.name = [singular(word) if tree.tags[i] != "NN" else word for i, word in enumerate(tree.words)]
+        self.name = [_singular(word) if tree.tags[i] in ("NNS", "NNPS") else word for i, word in enumerate(tree.words)]
         self.through = [tree.is_noun(i) and self._looks_through(i) for i in range(len(tree.words))]
         self.is_thing = [self._is_thing(i) for i in range(len(tree.words))]
 

@@ -33,6 +33,7 @@ _OWN_PLACE = words_of(
     """
 )
 """Doings whose place is the doer's: a man holding a bat on a field; but bread is prepared on a table."""
+_NEED_A_PLACE = words_of("put puts putting place places placing set sets setting lay lays laying sits lies stands")
 _WITH_TOOLS = words_of("striking hitting cutting eating swinging striking slicing feeding painting cleaning")
 _BE = words_of("is are was were be been being 's 're")
 _MAX_CLIMB = 12
@@ -297,6 +298,9 @@ def _cut(tree: Tree, nouns: Nouns, one: _Said, said: Sequence[_Said]) -> tuple[i
     above = tree.heads[one.at] if not tree.is_verb(one.at) else one.at
     if tree.is_verb(above) and tree.arcs[above] in ("acl", "relcl", "advcl"):
         places.insert(0, above)
+    if tree.tags[above] == "VBN" or tree.words[above] in _NEED_A_PLACE:
+        # Filled with what? Put where? Nothing of such a clause can go but all of it.
+        places.remove(one.at)
     for place in places:
         if tree.is_verb(place) and tree.arcs[place] not in ("acl", "relcl", "advcl"):
             continue

@@ -57,6 +57,9 @@ class Corpus:
             self.seen.setdefault((kind_of(triple.subject), triple.predicate), Counter())[triple.object] += 1
 
 
+_VAGUE = words("room track wave leaf tile wire stand railing screen board player lady guy kid")
+
+
 def is_sayable(name: str) -> bool:
     """Whether "a" and a class make English and name a whole thing: not a snow, a scissors or an ear."""
     return name not in _UNCOUNTED and name not in _PARTS and not counts_in_pairs(name)
@@ -64,7 +67,7 @@ def is_sayable(name: str) -> bool:
 
 def can_come_in(name: str) -> bool:
     """Whether an operator may put a class into a caption: it is sayable, and detectors know it by name."""
-    return is_sayable(name) and can_be_asked_for(name)
+    return is_sayable(name) and can_be_asked_for(name) and name not in _VAGUE
 
 
 def predicates_of(pool: Pool, name: str) -> tuple[str, ...]:

@@ -12,9 +12,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from salva.core.mutation import Pool, Triple
+from salva.logic.nouns import singular
 from salva.writing.captions.classes import Classes
-from salva.writing.captions.kinds import ALIVE, THING, kind_of
-from salva.writing.captions.reading import Reading
+from salva.writing.captions.kinds import ALIVE, PLACE, THING, kind_of
+from salva.writing.captions.nouns import COMPOUNDS
+from salva.writing.captions.reading import Mention, Reading
 from salva.writing.mutation.corpus import can_come_in, is_sayable, predicates_of
 from salva.writing.mutation.density import Density, draw
 from salva.writing.mutation.synonyms import reworded
@@ -27,6 +29,8 @@ OPERATORS = (*SINGLE, *COMPOSED)
 _N_DRAWS = 12
 _ANYWHERE = ("next to", "near", "behind", "in front of", "left of", "right of", "above", "under")
 """Predicates that go with any two things."""
+_CHOOSY = frozenset(("in", "at", "through", "down", "into", "up", "across", "along", "around", "between", "from", "to"))
+"""Predicates that make no English with just any thing, nor does any other with a place: on a bedroom."""
 _OF_THINGS = ("with", "on")
 _OF_THE_LIVING = ("holding", "wearing", "riding", "carrying", "looking at", "eating")
 """Predicates that go only with what the corpus says them with."""
@@ -64,10 +68,14 @@ class Setting:
 
     def standing(self, role: str, predicate: str, kind: str = "") -> Mapping[str, tuple[str, ...]]:
         """Classes that can be put where something of this role stands with a predicate, by density."""
+        corpus = self.density.corpus
+        is_choosy = kind == PLACE or predicate in _CHOOSY
         names = [
             name
-            for name in self.density.corpus.standing[role]
-            if can_come_in(name) and (not kind or kind_of(name) == kind)
+            for name in corpus.standing[role]
+            if can_come_in(name)
+            and (not kind or kind_of(name) == kind)
+            and (not is_choosy or corpus.together[name, predicate])
         ]
         return self.density.by_level(f"{role} {kind}", predicate, names)
 
@@ -99,7 +107,11 @@ def exchanged(
     targets = [
         (name, mention)
         for name, mention in zip(names, seed.reading.mentions, strict=True)
-        if once[name] == 1 and is_sayable(name) and name not in spared and name not in made
+        if once[name] == 1
+        and is_sayable(name)
+        and name not in spared
+        and name not in made
+        and not _is_bound(seed.reading.text, mention)
     ]
     targets = [target for target in targets if predicates_of(seed.pool, target[0])] or targets
     for _ in range(_N_DRAWS if targets else 0):
@@ -156,6 +168,7 @@ def added(seed: Seed, setting: Setting, rng: random.Random) -> Iterator[Proposal
         kind = kind_of(setting.classes.entity(anchor.name))
         free = [p for p in _ANYWHERE if any(key[1] == p for key in setting.density.corpus.seen)]
         own = (*_OF_THINGS, *(_OF_THE_LIVING if kind == ALIVE else ())) if ends_with_thing else ()
+        own = tuple(p for p in own if p != "with" or " with " not in text)
         predicates = [*free, *(p for p in own if (kind, p) in setting.density.corpus.seen)]
         if not predicates:
             return
@@ -185,6 +198,17 @@ def said_otherwise(seed: Seed, setting: Setting, rng: random.Random) -> Iterator
     ways = reworded(seed.reading)
     for text in rng.sample(ways, len(ways)):
         yield Proposal(text=text, is_wanted=_same_as(seed.pool))
+
+
+def _is_bound(text: str, mention: Mention) -> bool:
+    """Whether a noun belongs to the words around it: a piece of cake, bow tie, butter and jelly sandwiches."""
+    before, after = text[: mention.phrase].rstrip(), text[mention.end :].split(maxsplit=1)
+    if after and f"{mention.name} {singular(after[0].lower())}" in COMPOUNDS:
+        return True
+    if mention.phrase != mention.start or not before:
+        return False
+    is_compound = " " in text[mention.start : mention.end]
+    return not mention.is_plural or (is_compound and before.endswith((" and", ",")))
 
 
 def _renamed(pool: Pool, old: str, new: str) -> Pool:

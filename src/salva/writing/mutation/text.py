@@ -19,6 +19,7 @@ _KEPT = words(
     small little tiny large big huge medium new old single other various different multiple
     """
 ) | frozenset(COLOURS)
+_SEVERAL = frozenset(("some", "several", "many", "few", "these", "those", "two", "three", "various", "multiple"))
 _WORDS = {"left of": "to the left of", "right of": "to the right of"}
 _PLACE_WORDS = frozenset(("to", "next", "left", "right", *LAST_WORDS))
 _SPACES = re.compile(r"\s+")
@@ -27,12 +28,23 @@ _SPACES = re.compile(r"\s+")
 def with_other_noun(text: str, mention: Mention, noun: str) -> str:
     """The caption with another thing in the place of a mention; what was said of the old thing's looks goes with it."""
     before = text[mention.phrase : mention.start].split()
-    kept = [word for word in before if word.lower() in _KEPT or number_of(word.lower()) is not None]
-    words = " ".join((*kept, plural(noun) if mention.is_plural else noun))
+    kept = [word for i, word in enumerate(before) if _is_kept(before, i)]
+    if before and not kept and not mention.is_plural:
+        kept = ["a"]
+    is_plural = mention.is_plural or (bool(kept) and kept[0].lower() in _SEVERAL)
+    words = " ".join((*kept, plural(noun) if is_plural else noun))
     first, _, rest = words.partition(" ")
     if first.lower() in ("a", "an") and rest:
         words = with_article(rest)
     return _joined(text[: mention.phrase], words, text[mention.end :])
+
+
+def _is_kept(before: list[str], i: int) -> bool:
+    """Whether a word before a noun stays when the noun goes: articles, numbers, colours and sizes do."""
+    word = before[i].lower()
+    if word == "and" and 0 < i < len(before) - 1:
+        return before[i - 1].lower() in COLOURS and before[i + 1].lower() in COLOURS
+    return word in _KEPT or number_of(word) is not None
 
 
 def without(text: str, cut: tuple[int, int]) -> str:
