@@ -27,13 +27,8 @@ _CLASSES = Classes(kind="paper")
 
 def captions() -> dict[int, str]:
     """Caption id to caption."""
-    folder = Path(
-        os.environ.get("SALVA_TEST_DATA")
-        or Path(__file__).resolve().parents[2] / "shared" / "data"
-    )
-    content = json.loads(
-        (folder / "coco" / "captions_val2017_first1000.json").read_text()
-    )
+    folder = Path(os.environ.get("SALVA_TEST_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
+    content = json.loads((folder / "coco" / "captions_val2017_first1000.json").read_text())
     return {row["id"]: row["caption"].strip() for row in content["annotations"]}
 
 
@@ -42,9 +37,7 @@ def said(predicate: str) -> str:
     if predicate == AND:
         return predicate
     decided = _CLASSES.predicate(predicate)
-    is_verb = (
-        decided == predicate and " " not in predicate and decided not in LAST_WORDS
-    )
+    is_verb = decided == predicate and " " not in predicate and decided not in LAST_WORDS
     return gerund(decided, "VB") if is_verb else decided
 
 
@@ -58,18 +51,11 @@ def scores(half: str, show: bool = False) -> dict[str, tuple[float, float, float
     rows = [json.loads(line) for line in LABELS.read_text().splitlines()]
     rows = [row for row in rows if row["half"] == half]
     texts = captions()
-    counts: dict[str, Counter[str]] = {
-        kind: Counter() for kind in ("things", "triples", "lists")
-    }
+    counts: dict[str, Counter[str]] = {kind: Counter() for kind in ("things", "triples", "lists")}
     readings = SpacyReader().read([texts[row["caption_id"]] for row in rows])
     for row, reading in zip(rows, readings, strict=True):
-        names = [
-            bare(reading.text[mention.start : mention.end])
-            for mention in reading.mentions
-        ]
-        triples = {
-            (names[k.subject], k.predicate, names[k.object]) for k in reading.links
-        }
+        names = [bare(reading.text[mention.start : mention.end]) for mention in reading.mentions]
+        triples = {(names[k.subject], k.predicate, names[k.object]) for k in reading.links}
         wanted = {(bare(s), p, bare(o)) for s, p, o in row["triples"]}
         found = {
             "things": ({bare(name) for name in row["entities"]}, set(names)),
@@ -83,9 +69,7 @@ def scores(half: str, show: bool = False) -> dict[str, tuple[float, float, float
             ),
         }
         for kind, (labelled, read) in found.items():
-            counts[kind].update(
-                hit=len(labelled & read), labelled=len(labelled), read=len(read)
-            )
+            counts[kind].update(hit=len(labelled & read), labelled=len(labelled), read=len(read))
             if show and labelled != read:
                 print(
                     texts[row["caption_id"]],
@@ -110,9 +94,7 @@ def main() -> None:
     """Print the table."""
     half = "count" if "--count" in sys.argv else "tune"
     print(f"{'of the half to ' + half:22} precision  recall     F1  labelled")
-    for kind, (precision, recall, f1, n) in scores(
-        half, show="--show" in sys.argv
-    ).items():
+    for kind, (precision, recall, f1, n) in scores(half, show="--show" in sys.argv).items():
         print(f"{kind:22} {precision:9.3f} {recall:7.3f} {f1:6.3f} {n:9d}")
     texts = list(captions().values())
     reader = SpacyReader()
@@ -131,21 +113,14 @@ def plan(texts: list[str]) -> None:
     """Time 4,062 seeds in six sets, planned and read back: every caption stands for an image of its own."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "captions.jsonl"
-        path.write_text(
-            "".join(
-                json.dumps({"image_id": n, "caption": text}) + "\n"
-                for n, text in enumerate(texts)
-            )
-        )
+        path.write_text("".join(json.dumps({"image_id": n, "caption": text}) + "\n" for n, text in enumerate(texts)))
         begun, spent = time.perf_counter(), time.process_time()
         suite = Actesting(ActestingOptions(path=str(path)))
         n_cases = len(list(suite.cases("paper")))
         seconds, own = time.perf_counter() - begun, time.process_time() - spent
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print("\n".join(suite.remarks("paper")))
-    print(
-        f"{n_cases} cases planned in {seconds:.0f} s, {own:.0f} s of its own time; at most {peak:.0f} MiB"
-    )
+    print(f"{n_cases} cases planned in {seconds:.0f} s, {own:.0f} s of its own time; at most {peak:.0f} MiB")
 
 
 if __name__ == "__main__":

@@ -20,29 +20,18 @@ _N_WEAK = 5
 
 
 def _cases(guide: str, seed: int) -> list[Case]:
-    return list(
-        Actesting(ActestingOptions(operators=_OPERATORS, guide=guide, seed=seed)).cases(
-            "full"
-        )
-    )
+    return list(Actesting(ActestingOptions(operators=_OPERATORS, guide=guide, seed=seed)).cases("full"))
 
 
-def _painted(
-    cases: Iterable[Case], weak: set[str], luck: random.Random
-) -> list[tuple[Case, bool]]:
+def _painted(cases: Iterable[Case], weak: set[str], luck: random.Random) -> list[tuple[Case, bool]]:
     """Each case and whether its picture is wrong."""
-    return [
-        (case, luck.random() < (_FAILS if case.labels["entity"] in weak else _SELDOM))
-        for case in cases
-    ]
+    return [(case, luck.random() < (_FAILS if case.labels["entity"] in weak else _SELDOM)) for case in cases]
 
 
 def _told(name: str, verdicts: list[tuple[Case, bool]]) -> float:
     weights = [float(case.labels["weight"]) for case, _ in verdicts]
     found = sum(is_wrong for _, is_wrong in verdicts) / len(verdicts)
-    uniform = sum(
-        w for w, (_, is_wrong) in zip(weights, verdicts, strict=True) if is_wrong
-    ) / sum(weights)
+    uniform = sum(w for w, (_, is_wrong) in zip(weights, verdicts, strict=True) if is_wrong) / sum(weights)
     print(f"{name:10} {len(verdicts):6d} {found:17.3f} {uniform:26.3f}")
     return found
 
@@ -64,9 +53,7 @@ def main() -> None:
         header = "case_id,outcome,label.entity,label.predicate,is_headline"
         path.write_text("\n".join((header, *rows)) + "\n")
         guided = _painted(_cases(str(path), 1), weak, luck)
-    print(
-        f"{_N_WEAK} of {len(things)} things fail {_FAILS:.0%} of the time, the others {_SELDOM:.0%}"
-    )
+    print(f"{_N_WEAK} of {len(things)} things fail {_FAILS:.0%} of the time, the others {_SELDOM:.0%}")
     print("            cases  violations a case  weighted to a uniform draw")
     unguided = _told("unguided", _painted(_cases("", 1), weak, luck))
     print(f"ratio {_told('guided', guided) / unguided:.1f}")
