@@ -29,8 +29,7 @@ def connect(name: str, base_url: str, timeout_s: float) -> Anthropic:
     name: the component, for messages. base_url: empty for ANTHROPIC_BASE_URL, and without that Anthropic's own.
     """
     try:
-        import httpx
-        from anthropic import Anthropic
+        from anthropic import Anthropic, DefaultHttpxClient
     except ImportError as error:
         raise MissingExtraError(name, "api") from error
     url = base_url or os.environ.get(BASE_URL_VARIABLE, "")
@@ -40,8 +39,7 @@ def connect(name: str, base_url: str, timeout_s: float) -> Anthropic:
             f"{name} needs a key; set {KEY_VARIABLE}, or name an endpoint that needs none with {BASE_URL_VARIABLE}"
         )
     # Retries belong to the executor, which sees every component's failures and the run's limits.
-    limits = httpx.Limits(max_connections=1000, max_keepalive_connections=100)
-    client = httpx.Client(timeout=timeout_s, follow_redirects=True, event_hooks=guarding(name), limits=limits)
+    client = DefaultHttpxClient(timeout=timeout_s, event_hooks=guarding(name))
     return Anthropic(
         api_key=key or "none", base_url=url or OWN_URL, timeout=timeout_s, max_retries=0, http_client=client
     )
