@@ -40,6 +40,8 @@ EXTRAS = {
     "torch": ("torch", "diffusers", "transformers", "accelerate", "peft", "safetensors", "sentencepiece"),
     "pdf": ("reportlab",),
     "parquet": ("pyarrow",),
+    "captions": ("spacy",),
+    "wordnet": ("wn",),
 }
 _PACKAGES = (
     *("salva", "numpy", "pillow", "onnxruntime", "rapidocr", "torch", "diffusers", "transformers"),
