@@ -118,8 +118,8 @@ def plan(texts: list[str]) -> None:
         suite = Actesting(ActestingOptions(path=str(path)))
         n_cases = len(list(suite.cases("paper")))
         seconds, own = time.perf_counter() - begun, time.process_time() - spent
+        print("\n".join(suite.remarks("paper")))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print("\n".join(suite.remarks("paper")))
     print(f"{n_cases} cases planned in {seconds:.0f} s, {own:.0f} s of its own time; at most {peak:.0f} MiB")
 
 
