@@ -128,7 +128,11 @@ def test_a_violated_pair_prefers_its_right_picture_under_both_wordings() -> None
     found = preferences(truth_run(), TrainingFilter())
     assert {one.caption for one in found} == {"There is a cat and a dog", "There is a dog and a cat"}
     assert {(one.chosen, one.rejected) for one in found} == {(IMAGES["a"], IMAGES["b"])}
-    assert [one.chosen for one in right_pictures(truth_run(), TrainingFilter())] == [IMAGES["a"]]
+    right = right_pictures(truth_run(), TrainingFilter())
+    assert [(one.caption, one.chosen) for one in right] == [
+        ("There is a cat and a dog", IMAGES["a"]),
+        ("There is a dog and a cat", IMAGES["a"]),
+    ], "the wording that broke learns from the one that held"
 
 
 def test_truth_never_lets_a_sample_past_the_filter_nor_mixes_its_meanings() -> None:

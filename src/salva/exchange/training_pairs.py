@@ -33,13 +33,20 @@ class Example:
 
 
 def right_pictures(records: RunRecords, wanted: TrainingFilter) -> list[Example]:
-    """Every picture worth imitating, with its own caption; each pair of picture and caption once."""
+    """Every picture worth imitating, with each caption that means what it shows; each pair of the two once."""
     examples: dict[tuple[str, str], Example] = {}
     for choice in _choices(records, wanted):
         for role in choice.right:
-            example = _example(choice, role, "")
-            examples.setdefault((example.caption, example.chosen), example)
+            for caption in _captions(choice, role):
+                example = _example(choice, role, "", caption)
+                examples.setdefault((caption, example.chosen), example)
     return list(examples.values())
+
+
+def _captions(choice: _Choice, role: str) -> tuple[str, ...]:
+    """The picture's own, and where the wordings are proved to mean the same, the others: what broke is learnt there."""
+    own = choice.case.prompt(role).text
+    return (own, *(prompt.text for prompt in choice.case.prompts if prompt.text != own and choice.case.equivalent))
 
 
 def preferences(records: RunRecords, wanted: TrainingFilter) -> list[Example]:
