@@ -2,28 +2,33 @@
 
 Plain, gradient, cloudy, grainy, striped, chequered, dotted, landscape and blobs, and mixtures of two. Some are as busy
 as photographs: leaves of all sizes that cover each other, shaded and rough, which have a photograph's edges and
-contrasts without being one.
+contrasts without being one; and, where a folder of them is given, parts of photographs, in other colours than theirs.
 """
 
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
+import numpy as np
 import torch
+from PIL import Image
 from torch import Tensor
 from torch.nn import functional
 
 GREY = 0.5
 """What the detector pads oblong pictures with."""
+PHOTO_SIDE = 512
 
 
 class Backgrounds:
     """Draws batches of backgrounds of one side."""
 
-    def __init__(self, side: int, device: torch.device, busy: float = 0.0) -> None:
+    def __init__(self, side: int, device: torch.device, busy: float = 0.0, photos: Path | None = None) -> None:
         self.side = side
         self.busy = busy
         self.leaves: Tensor | None = None
+        self.photos = read_photos(photos, device) if photos else None
         self.device = device
         axis = (torch.arange(side, device=device) + 0.5) / side
         self.y, self.x = torch.meshgrid(axis, axis, indexing="ij")
@@ -131,16 +136,32 @@ class Backgrounds:
         if self.leaves is None:
             n_chunks, size = (16, 192) if self.device.type == "cuda" else (1, 4)
             self.leaves = torch.cat([self._leaves(size).half() for _ in range(n_chunks)])
-        picked = self.leaves[self._choice(n, len(self.leaves))].float()
-        zoom = self._uniform(n, 0.35, 1.0)
+        picture = self._part(self.leaves, n, 0.35)
+        if self.photos is not None:
+            is_photo = (self._uniform(n, 0, 1) < 0.6).view(n, 1, 1, 1)
+            picture = torch.where(is_photo, self._recoloured(self._part(self.photos, n, 0.12)), picture)
+        tint = torch.rand(n, 3, 1, 1, device=self.device) * 0.4 + 0.8
+        return (picture * tint + self._uniform(n, -0.15, 0.15).view(n, 1, 1, 1)).clamp(0, 1)
+
+    def _part(self, stored: Tensor, n: int, nearest: float) -> Tensor:
+        """A part of a stored picture each, mirrored, nearer or further."""
+        picked = stored[self._choice(n, len(stored))].float()
+        zoom = self._uniform(n, nearest, 1.0)
         part = torch.zeros(n, 2, 3, device=self.device)
         part[:, 0, 0] = zoom * torch.where(self._uniform(n, 0, 1) < 0.5, -1, 1)
         part[:, 1, 1] = zoom * torch.where(self._uniform(n, 0, 1) < 0.2, -1, 1)
         part[:, :, 2] = (torch.rand(n, 2, device=self.device) * 2 - 1) * (1 - zoom)[:, None]
         grid = functional.affine_grid(part, [n, 3, self.side, self.side], align_corners=False)
-        picture = functional.grid_sample(picked, grid, padding_mode="reflection", align_corners=False)
-        tint = torch.rand(n, 3, 1, 1, device=self.device) * 0.4 + 0.8
-        return (picture * tint + self._uniform(n, -0.15, 0.15).view(n, 1, 1, 1)).clamp(0, 1)
+        return functional.grid_sample(picked, grid, padding_mode="reflection", align_corners=False)
+
+    def _recoloured(self, pictures: Tensor) -> Tensor:
+        """Channels exchanged, lighter or darker: a few photographs become many."""
+        n = len(pictures)
+        order = torch.rand(n, 3, device=self.device).argsort(1)
+        is_kept = self._uniform(n, 0, 1) < 0.4
+        order = torch.where(is_kept[:, None], torch.arange(3, device=self.device), order)
+        mixed = pictures.gather(1, order.view(n, 3, 1, 1).expand_as(pictures))
+        return mixed.clamp(1e-3, 1) ** self._uniform(n, 0.6, 1.6).view(n, 1, 1, 1)
 
     def _leaves(self, n: int, n_leaves: int = 64) -> Tensor:
         """Ellipses and rectangles of all sizes, one over another, in a few colours each picture has of its own."""
@@ -174,3 +195,18 @@ class Backgrounds:
             noise = torch.randn(n, 1, cells, cells, device=self.device)
             rough += between(0, most) * functional.interpolate(noise, size=side, mode="bilinear", align_corners=False)
         return (picture + rough).clamp(0, 1)
+
+
+def read_photos(folder: Path, device: torch.device) -> Tensor:
+    """Square parts of every photograph in a folder: both ends of an oblong one."""
+    squares = []
+    for path in sorted(folder.glob("*.jpg")):
+        with Image.open(path) as opened:
+            photo = opened.convert("RGB")
+        side = min(photo.size)
+        for x, y in {(0, 0), (photo.width - side, photo.height - side)}:
+            part = photo.crop((x, y, x + side, y + side)).resize((PHOTO_SIDE, PHOTO_SIDE), Image.Resampling.LANCZOS)
+            squares.append(torch.from_numpy(np.asarray(part).copy()).permute(2, 0, 1))
+    if not squares:
+        raise SystemExit(f"no .jpg in {str(folder)!r}; put photographs there, or leave out --photos")
+    return torch.stack(squares).to(device).half() / 255

@@ -41,12 +41,12 @@ class Batch:
 class Compositor:
     """Draws training batches from a bank of sprites and patches."""
 
-    def __init__(self, bank: Path, side: int, device: torch.device) -> None:
+    def __init__(self, bank: Path, side: int, device: torch.device, photos: Path | None = None) -> None:
         stored = np.load(bank)
         self.labels = [str(label) for label in stored["labels"]]
         self.side = side
         self.device = device
-        self.backgrounds = Backgrounds(side, device, BUSY)
+        self.backgrounds = Backgrounds(side, device, BUSY, photos)
         n_patches = len(stored["patches"])
         self.owners = torch.from_numpy(np.concatenate((stored["owners"], np.full(n_patches, NOTHING)))).to(device)
         colours = torch.from_numpy(np.concatenate((stored["sprites"], stored["patches"]))).to(device).float() / 255

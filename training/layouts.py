@@ -106,6 +106,8 @@ class Planner:
         for slot, kind in enumerate(rng.choice(kinds, n_things)):
             sprite[slot] = rng.choice(self.of_label[kind][int(rng.random() < 0.4)])
         largest = {0: 0.6, 1: 0.65, 2: 0.5, 3: 0.46, 4: 0.42, 5: 0.38, 6: 0.36}.get(n_things, 0.3)
+        if n_things in (1, 2) and rng.random() < 0.4:
+            largest *= 1.45  # fills the picture, as small painters like to do
         smallest = SMALLEST if rng.random() < 0.5 else 0.105
         low, high = math.log(smallest), math.log(largest)
         size = np.exp(rng.uniform(low, high, N_SLOTS))
@@ -123,8 +125,11 @@ class Planner:
         n, n_tries = len(n_used), 40
         tolerance = rng.choice((0.0, 0.0, 0.04, 0.15, 0.3, 0.45, 0.65), n)[:, None]
         is_huddle = rng.random(n) < 0.25
-        is_cut = rng.random(n) < 0.35
-        slack = np.where(is_cut, rng.uniform(0.1, 0.58, n), 0.0)[:, None, None]
+        is_cut = rng.random(n) < 0.4
+        slack = np.where(
+            is_cut, np.where(rng.random(n) < 0.5, rng.uniform(0.42, 0.58, n), rng.uniform(0.1, 0.58, n)), 0
+        )
+        slack = slack[:, None, None]
         # Where things may leave the picture, half of the tries lie near its edges.
         press = np.where(is_cut, 0.35, 1.0)[:, None, None]
         centre = np.full((n, N_SLOTS, 2), np.nan, np.float32)

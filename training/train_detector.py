@@ -88,6 +88,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=HERE / "out")
     parser.add_argument("--resume", type=Path)
     parser.add_argument("--start", type=Path)
+    parser.add_argument("--photos", type=Path, help="folder of .jpg: photographs to take grounds from")
     parser.add_argument("--max-steps", type=int, default=10**9)
     parser.add_argument("--no-compile", action="store_true")
     given = parser.parse_args()
@@ -96,7 +97,7 @@ def main() -> None:
     torch.manual_seed(given.seed)
     torch.backends.cudnn.benchmark = True
     torch.backends.cuda.matmul.allow_tf32 = True
-    compositor = Compositor(given.bank, SIDE, device)
+    compositor = Compositor(given.bank, SIDE, device, given.photos)
     network = PocketNetwork(len(compositor.labels)).to(device).to(memory_format=torch.channels_last)
     if given.resume:
         network.load_state_dict(torch.load(given.resume, map_location=device)["weights"])
