@@ -1,12 +1,14 @@
-"""How far the detector can be believed about pocket's pictures: paint some, have them looked at, compare.
+"""How far the oracle can be believed about pocket's pictures: choose hard ones, have them looked at, compare.
 
-    python training/audit_pocket.py paint                         pictures, numbered sheets and a list to fill in
-    python training/audit_pocket.py score --by "who looked"       compare; writes the table into the docs page, and
+    python training/audit_pocket.py paint                         pictures, numbered sheets and two lists to fill in
+    python training/audit_pocket.py score --by "who looked"       compare; writes the tables into the docs page, and
                                                                   an asset (then: make_sprites.py --checksums)
 
-The list, labels.csv, has one line for each picture: in `seen`, the name of every thing from left to right ("cat dog
-dog"), a ? for a shape that is no thing, nothing for an empty picture. Whoever looks sees the sheets alone: neither
-prompts (asked.csv) nor detections.
+960 pictures are painted; 300 are taken where detector, embedder and formula disagree or a box is in doubt, 100 of the
+rest at random. The lists, labels-1.csv and labels-2.csv, are filled in by two who know nothing of each other, with one
+line for each picture: in `across` the name of every thing from left to right ("cat dog dog"), in `down` the same from
+top to bottom, a ? for a shape that is no thing, nothing for an empty picture, and `text` says yes where letters are to
+be read. Whoever looks sees the sheets alone: neither prompts (asked.csv) nor detections.
 """
 
 from __future__ import annotations
@@ -17,19 +19,24 @@ import json
 import random
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
-from pocket_questions import questions
+from pocket_questions import Question, questions
+from second_opinion import SecondOpinion
 
 from salva.core.case import Prompt
 from salva.core.image import Picture
-from salva.core.observation import Detection, Detections
+from salva.core.observation import Detections
 from salva.core.protocols import LookRequest, Query, Rendered, RenderRequest
+from salva.core.scene import Scene, Thing
 from salva.core.seeing import counting
 from salva.generators.pocket import Pocket, PocketOptions
+from salva.logic.formula import Formula, entities
+from salva.logic.notation import parse
+from salva.logic.satisfaction import explain, satisfies
 from salva.perception.detectors.pocket_detector import PocketDetector
 from salva.stats.intervals import wilson
 from salva.suites.metalogic.suite import MetaLogic, MetaLogicOptions
@@ -39,67 +46,136 @@ FOLDER = ROOT / "docs" / "audit" / "pocket"
 AUDIT = ROOT / "src" / "salva" / "assets" / "audits" / "pocket.json"
 PAGE = ROOT / "docs" / "explanation" / "pocket-audit.md"
 BEGIN, END = "<!-- audit: written by training/audit_pocket.py -->", "<!-- audit: end -->"
-N_PICTURES, N_LOGIC = 200, 60
-SEED = 20_261
+N_EACH, N_LOGIC = 40, 480
+"""Painted: so many sentences of each of twelve kinds, and so many wordings of MetaLogic."""
+N_HARD, N_RANDOM = 300, 100
+SEED = 20_262
 COLUMNS = 5
 A_SHEET = COLUMNS * COLUMNS
 CELL = 192
-NEAR = 0.05
-"""Centres closer than this on the axis may stand in either order."""
+A_ROW = 20
+"""Pictures side by side in the file that keeps them."""
 BLOB = "?"
+LABELS = ("labels-1.csv", "labels-2.csv")
+THRESHOLD, FLOOR = 0.4, 0.15
+PLACED = {*"@_0123456789"}
+"""Signs of places, relations and numbers, of which an embedder says little."""
+ERRORS = {
+    "missing": "entity-omission",
+    "extra": "entity-duplication",
+    "forbidden": "entity-forbidden",
+    "x-misplaced": "x-misposition",
+    "y-misplaced": "y-misposition",
+}
+AXES = {"left_of": "x-misposition", "right_of": "x-misposition", "above": "y-misposition", "below": "y-misposition"}
+TYPES = (*ERRORS.values(), "optical-character")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
-    """What the detector said of one picture, against what was seen."""
+class Painted:
+    """A picture and what it should show."""
 
-    number: int
     category: str
-    seen: tuple[str, ...]
-    detected: tuple[str, ...]
-    errors: tuple[str, ...] = ()
-    missed: Counter[str] = field(default_factory=Counter)
-    invented: Counter[str] = field(default_factory=Counter)
+    text: str
+    formula: str
+    seed: int
+    picture: Picture
 
 
-def choose() -> list[tuple[str, str]]:
-    """Category and prompt of each picture: held-out sentences of every kind and wordings of MetaLogic."""
+def formula_of(question: Question) -> str:
+    """What a sentence asks for, without its colours, which nobody writes down."""
+    atoms = [
+        f"{f'{group.n} ' if group.n > 1 else ''}{group.thing}{f'@{group.place}' if group.place else ''}"
+        for group in question.groups
+    ]
+    if question.relation:
+        first, second = (group.thing for group in question.groups)
+        atoms.append(f"{question.relation.replace(' ', '_')}({first}, {second})")
+    return " & ".join(atoms)
+
+
+def pool() -> list[tuple[str, str, str]]:
+    """Category, prompt and formula of every picture that is painted."""
     rng = random.Random(SEED)
-    asked = [(question.category, question.text) for question in questions(40, seed=SEED)]
+    asked = [(question.category, question.text, formula_of(question)) for question in questions(N_EACH, seed=SEED)]
     suite = MetaLogic(MetaLogicOptions())
     wordings = {
-        prompt.text: f"MetaLogic {case.labels['law']}"
+        prompt.text: (f"MetaLogic {case.labels['law']}", prompt.text, prompt.formula)
         for size in ("paper", "beyond")
         for case in suite.cases(size)
         for prompt in case.prompts
-        if "count" not in case.labels
+        if "count" not in case.labels and prompt.formula
     }
-    chosen = rng.sample(asked, N_PICTURES - N_LOGIC)
-    chosen += [(law, text) for text, law in rng.sample(sorted(wordings.items()), N_LOGIC)]
+    return asked + rng.sample([wordings[text] for text in sorted(wordings)], N_LOGIC)
+
+
+def paint_pool() -> list[Painted]:
+    """Every picture, painted once."""
+    asked = pool()
+    requests = [
+        RenderRequest(prompt=Prompt(role="a", text=text), seed=SEED + i) for i, (_, text, _) in enumerate(asked)
+    ]
+    outcomes = Pocket(PocketOptions()).render(requests)
+    painted = []
+    for (category, text, formula), request, outcome in zip(asked, requests, outcomes, strict=True):
+        if not isinstance(outcome, Rendered):
+            raise SystemExit(f"a picture could not be painted: {outcome}")
+        painted.append(
+            Painted(category=category, text=text, formula=formula, seed=request.seed, picture=outcome.picture)
+        )
+    return painted
+
+
+def look(detector: PocketDetector, picture: Picture) -> Detections:
+    """What the detector sees, doubtful boxes included."""
+    (seen,) = detector.look([LookRequest(picture=picture, query=Query(role="detector"))])
+    assert isinstance(seen, Detections), seen
+    return seen
+
+
+def scene_of(seen: Detections) -> Scene:
+    """The boxes that count."""
+    return Scene(things=tuple(Thing(label=box.label, box=box.box) for box in counting(seen)))
+
+
+def choose(painted: Sequence[Painted]) -> list[tuple[Painted, str]]:
+    """The pictures to look at, each with how it was chosen, shuffled."""
+    detector, opinion, rng = PocketDetector(PocketDetector.Options()), SecondOpinion(), random.Random(SEED)
+    disputed: set[int] = set()
+    doubts = []
+    for i, one in enumerate(painted):
+        seen, formula = look(detector, one.picture), parse(one.formula)
+        doubts.append(min((abs(box.score - THRESHOLD) for box in seen.boxes if box.score >= FLOOR), default=1.0))
+        if not PLACED & {*one.formula}:
+            shown = opinion.shown(one.picture, sorted(entities(formula)))
+            box = (0.4, 0.4, 0.6, 0.6)
+            taken_for = Scene(things=tuple(Thing(label=name, box=box) for name in shown))
+            if satisfies(formula, taken_for) != satisfies(formula, scene_of(seen)):
+                disputed.add(i)
+    hard = sorted(range(len(painted)), key=lambda i: (i not in disputed, doubts[i]))[:N_HARD]
+    rest = sorted(set(range(len(painted))) - set(hard))
+    chosen = [(painted[i], "disputed" if i in disputed else "in doubt") for i in hard]
+    chosen += [(painted[i], "at random") for i in rng.sample(rest, N_RANDOM)]
     rng.shuffle(chosen)
     return chosen
 
 
 def paint(folder: Path) -> None:
-    """Pictures, sheets, what was asked, and the list to fill in; refuses to write over a filled list."""
+    """Pictures, sheets, what was asked, and the lists to fill in; refuses to write over a filled list."""
     if is_labelled(folder):
-        raise SystemExit(f"{str(folder / 'labels.csv')!r} is filled in; move it away to begin a new audit")
+        raise SystemExit(f"a list in {str(folder)!r} is filled in; move the folder away to begin a new audit")
     folder.mkdir(parents=True, exist_ok=True)
-    chosen = choose()
-    requests = [RenderRequest(prompt=Prompt(role="a", text=text), seed=SEED + i) for i, (_, text) in enumerate(chosen)]
-    pictures = []
-    for outcome in Pocket(PocketOptions()).render(requests):
-        if not isinstance(outcome, Rendered):
-            raise SystemExit(f"a picture could not be painted: {outcome}")
-        pictures.append(to_array(outcome.picture))
+    chosen = choose(paint_pool())
+    pictures = [to_array(one.picture) for one, _ in chosen]
     # Lossless and side by side: what is scored later is what was painted, on any machine.
-    rows = [np.concatenate(pictures[i : i + 20], 1) for i in range(0, N_PICTURES, 20)]
+    rows = [np.concatenate(pictures[i : i + A_ROW], 1) for i in range(0, len(pictures), A_ROW)]
     Image.fromarray(np.concatenate(rows)).save(folder / "pictures.webp", lossless=True)
-    for i in range(0, N_PICTURES, A_SHEET):
+    for i in range(0, len(pictures), A_SHEET):
         save_sheet(pictures[i : i + A_SHEET], i + 1, folder / f"sheet-{i // A_SHEET + 1}.png")
-    write_csv(folder / "asked.csv", ("number", "category", "seed", "prompt"),
-              [(i + 1, category, SEED + i, text) for i, (category, text) in enumerate(chosen)])  # fmt: skip
-    write_csv(folder / "labels.csv", ("number", "seen", "note"), [(i + 1, "", "") for i in range(N_PICTURES)])
+    asked = [(i + 1, how, one.category, one.seed, one.text, one.formula) for i, (one, how) in enumerate(chosen)]
+    write_csv(folder / "asked.csv", ("number", "chosen", "category", "seed", "prompt", "formula"), asked)
+    for name in LABELS:
+        write_csv(folder / name, ("number", "across", "down", "text"), [(i + 1, "", "", "") for i in range(len(asked))])
 
 
 def to_array(picture: Picture) -> np.ndarray:
@@ -135,119 +211,148 @@ def read_csv(path: Path) -> list[dict[str, str]]:
 
 def is_labelled(folder: Path) -> bool:
     """Whether somebody has looked: an empty picture is rare, so a list without a word is a list not filled."""
-    path = folder / "labels.csv"
-    return path.is_file() and any(row["seen"].strip() for row in read_csv(path))
+    paths = [folder / name for name in LABELS]
+    return any(path.is_file() and any(row["across"].strip() for row in read_csv(path)) for path in paths)
 
 
 def read_pictures(folder: Path) -> list[Picture]:
     """The audited pictures, to the pixel."""
     with Image.open(folder / "pictures.webp") as image:
         pixels = np.asarray(image.convert("RGB"))
-    side = pixels.shape[1] // 20
+    side = pixels.shape[1] // A_ROW
     cells = [
-        pixels[y : y + side, x : x + side] for y in range(0, pixels.shape[0], side) for x in range(0, side * 20, side)
+        pixels[y : y + side, x : x + side]
+        for y in range(0, pixels.shape[0], side)
+        for x in range(0, side * A_ROW, side)
     ]
     return [Picture(rgb=np.ascontiguousarray(cell).tobytes(), width=side, height=side) for cell in cells]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What one who looked wrote down."""
+
+    across: tuple[str, ...]
+    down: tuple[str, ...]
+    has_text: bool
+
+    def scene(self) -> Scene:
+        """Things at places that have the order written down; alike ones are told apart by their turn in it."""
+        n, rows = max(len(self.across), 1), list(self.down)
+        things = []
+        for i, label in enumerate(self.across):
+            j = rows.index(label)
+            rows[j] = ""
+            box = ((i + 0.4) / n, (j + 0.4) / n, (i + 0.6) / n, (j + 0.6) / n)
+            things.append(Thing(label=label, box=box))
+        return Scene(things=tuple(things))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """One picture: what both who looked saw, and what the oracle says."""
+
+    number: int
+    chosen: str
+    category: str
+    labels: tuple[Seen, Seen]
+    detected: tuple[str, ...]
+    is_exact: bool
+    """The detector names the same things in the same numbers."""
+    true_errors: frozenset[str]
+    oracle_errors: frozenset[str]
+
+    @property
+    def is_agreed(self) -> bool:
+        """Whether both saw the same, and no shape that is no thing."""
+        one, other = self.labels
+        return Counter(one.across) == Counter(other.across) and BLOB not in one.across
+
+
+def read_labels(path: Path) -> list[Seen]:
+    """One list; a word that is no thing, or two columns that differ, stop everything."""
+    names = {*PocketDetector.labels(), BLOB}
+    labels = []
+    for row in read_csv(path):
+        across, down = tuple(row["across"].split()), tuple(row["down"].split())
+        strange = sorted({*across, *down} - names)
+        if strange or Counter(across) != Counter(down):
+            raise SystemExit(f"{path.name}, picture {row['number']}: {strange or 'across and down differ'}")
+        labels.append(Seen(across=across, down=down, has_text=row["text"].strip() == "yes"))
+    return labels
+
+
+def errors_of(formula: Formula, scene: Scene, *, has_text: bool) -> frozenset[str]:
+    """The error types of a picture."""
+    wrong = {
+        AXES.get(one.relation.relation, one.kind) if one.relation is not None else ERRORS.get(one.kind, one.kind)
+        for one in explain(formula, scene)
+    }
+    return frozenset(wrong | ({"optical-character"} if has_text else set()))
+
+
 def compare(folder: Path) -> list[Compared]:
-    """The detector against the labels, picture by picture."""
-    asked, labels = read_csv(folder / "asked.csv"), read_csv(folder / "labels.csv")
-    known = {*PocketDetector.labels(), BLOB}
+    """The detector against both lists, picture by picture; places are the first one's."""
+    both = [read_labels(folder / name) for name in LABELS]
     detector = PocketDetector(PocketDetector.Options())
     results = []
-    for question, label, picture in zip(asked, labels, read_pictures(folder), strict=True):
-        seen = tuple(label["seen"].split())
-        strange = [name for name in seen if name not in known]
-        if strange or label["number"] != question["number"]:
-            raise SystemExit(
-                f"labels.csv, picture {label['number']}: {strange or 'lines out of order'}; use {sorted(known)}"
+    for question, one, other, picture in zip(read_csv(folder / "asked.csv"), *both, read_pictures(folder), strict=True):
+        seen, formula = scene_of(look(detector, picture)), parse(question["formula"])
+        detected = tuple(thing.label for thing in sorted(seen.things, key=lambda thing: thing.x))
+        results.append(
+            Compared(
+                number=int(question["number"]),
+                chosen=question["chosen"],
+                category=question["category"],
+                labels=(one, other),
+                detected=detected,
+                is_exact=Counter(detected) == Counter(one.across),
+                true_errors=errors_of(formula, one.scene(), has_text=one.has_text),
+                oracle_errors=errors_of(formula, seen, has_text=False),
             )
-        (found,) = detector.look([LookRequest(picture=picture, query=Query(role="detector"))])
-        assert isinstance(found, Detections), found
-        results.append(compare_one(int(label["number"]), question["category"], seen, counting(found)))
+        )
     return results
 
 
-def compare_one(number: int, category: str, seen: tuple[str, ...], boxes: Sequence[Detection]) -> Compared:
-    """One picture; a shape that is no thing may be detected as anything or not at all."""
-    boxes = sorted(boxes, key=_middle)
-    detected = tuple(box.label for box in boxes)
-    wanted, got = Counter(name for name in seen if name != BLOB), Counter(detected)
-    missed, invented = wanted - got, got - wanted
-    n_blobs = seen.count(BLOB)
-    for label in list(invented):
-        taken = min(n_blobs, invented[label])
-        n_blobs, invented[label] = n_blobs - taken, invented[label] - taken
-    invented = +invented
-    strange = sum(n for label, n in invented.items() if label not in wanted)
-    errors = ["misnamed"] if missed and strange else []
-    if missed.total() > strange:
-        errors += sorted({"counted too few" if label in got else "missed" for label in missed})
-    if strange > missed.total():
-        errors.append("invented")
-    if any(label in wanted for label in invented):
-        errors.append("counted too many")
-    if not errors and BLOB not in seen and not _same_order(seen, boxes):
-        errors.append("order")
-    return Compared(
-        number=number,
-        category=category,
-        seen=seen,
-        detected=detected,
-        errors=tuple(errors),
-        missed=missed,
-        invented=invented,
-    )
-
-
-def _middle(box: Detection) -> float:
-    return (box.box[0] + box.box[2]) / 2
-
-
-def _same_order(seen: tuple[str, ...], boxes: Sequence[Detection]) -> bool:
-    """Whether the labels can be read off the boxes from left to right, near ones in either order."""
-    left = list(boxes)
-    for name in seen:
-        edge = _middle(left[0]) + NEAR
-        match = next((box for box in left if box.label == name and _middle(box) <= edge), None)
-        if match is None:
-            return False
-        left.remove(match)
-    return True
+def share(n: int, of: int) -> str:
+    """A share with its interval."""
+    if not of:
+        return "-"
+    around = wilson(n / of, of)
+    return f"{100 * n / of:.1f} % ({100 * around.low:.0f} to {100 * around.high:.0f}), {n} of {of}"
 
 
 def tables(results: Sequence[Compared], by: str) -> str:
     """The docs page's part, as Markdown."""
-    right = sum(not result.errors for result in results)
-    around = wilson(right / len(results), len(results))
-    n_blobs = sum(BLOB in result.seen for result in results)
+    agreed = [result for result in results if result.is_agreed]
     lines = [
-        f"{len(results)} pictures, looked at by {by}. The detector says exactly what was seen for {right} of them: "
-        f"**{100 * right / len(results):.1f} %** (95 % interval {100 * around.low:.1f} to {100 * around.high:.1f}). "
-        f"Pictures with a shape that is no thing: {n_blobs}.",
+        f"{len(results)} pictures, each looked at twice by {by}. Both wrote down the same things in the same numbers, "
+        f"and no shape that is no thing, for {len(agreed)}; the others have no right answer and are left out below.",
         "",
+        "| pictures | the detector says exactly what was seen | right or wrong as it should be |",
+        "|---|---|---|",
     ]
-    by_error = defaultdict(list)
-    for result in results:
-        for error in set(result.errors):
-            by_error[error].append(result.number)
-    lines += ["| error | pictures | which |", "|---|---|---|"] if by_error else ["No error of any kind."]
-    for error, numbers in sorted(by_error.items(), key=lambda item: -len(item[1])):
-        lines.append(f"| {error} | {len(numbers)} | {', '.join(map(str, numbers))} |")
-    lines += ["", "| thing | seen | found | invented |", "|---|---|---|---|"]
+    for name in ("disputed", "in doubt", "at random"):
+        some = [result for result in agreed if result.chosen == name]
+        exact = share(sum(result.is_exact for result in some), len(some))
+        same = share(sum(bool(r.true_errors) == bool(r.oracle_errors) for r in some), len(some))
+        lines.append(f"| {name} | {exact} | {same} |")
+    lines += ["", "| error type | in the pictures | precision | recall |", "|---|---|---|---|"]
+    for kind in TYPES:
+        there = {result.number for result in agreed if kind in result.true_errors}
+        said = {result.number for result in agreed if kind in result.oracle_errors}
+        precision, recall = share(len(there & said), len(said)), share(len(there & said), len(there))
+        lines.append(f"| {kind} | {len(there)} | {precision} | {recall} |")
+    lines += ["", "| thing | seen | missed | invented |", "|---|---|---|---|"]
     seen, missed, invented = Counter[str](), Counter[str](), Counter[str]()
-    for result in results:
-        seen.update(name for name in result.seen if name != BLOB)
-        missed.update(result.missed)
-        invented.update(result.invented)
-    for name in sorted({*seen, *invented}):
-        found = f"{seen[name] - missed[name]} ({100 * (1 - missed[name] / seen[name]):.0f} %)" if seen[name] else "-"
-        lines.append(f"| {name} | {seen[name]} | {found} | {invented[name]} |")
-    lines += ["", "| pictures asked for | exactly right |", "|---|---|"]
+    for result in agreed:
+        wanted, got = Counter(result.labels[0].across), Counter(result.detected)
+        seen, missed, invented = seen + wanted, missed + (wanted - got), invented + (got - wanted)
+    lines += [f"| {name} | {seen[name]} | {missed[name]} | {invented[name]} |" for name in sorted({*seen, *invented})]
     kinds = defaultdict(list)
-    for result in results:
-        kinds["MetaLogic" if result.category.startswith("MetaLogic") else result.category].append(not result.errors)
+    for result in agreed:
+        kinds["MetaLogic" if result.category.startswith("MetaLogic") else result.category].append(result.is_exact)
+    lines += ["", "| pictures asked for | exactly right |", "|---|---|"]
     lines += [f"| {kind} | {sum(marks)} of {len(marks)} |" for kind, marks in sorted(kinds.items())]
     return "\n".join(lines)
 
@@ -265,22 +370,23 @@ def main() -> None:
     if not args.by:
         parser.error("score needs --by: the page says who or what looked")
     if not is_labelled(args.folder):
-        raise SystemExit(f"{str(args.folder / 'labels.csv')!r} is not filled in; look at the sheets first")
+        raise SystemExit(f"the lists in {str(args.folder)!r} are not filled in; look at the sheets first")
     results = compare(args.folder)
     text = PAGE.read_text(encoding="utf-8")
     before, after = text.split(BEGIN)[0], text.split(END)[1]
     PAGE.write_text(f"{before}{BEGIN}\n\n{tables(results, args.by)}\n\n{END}{after}", encoding="utf-8")
-    for result in results:
-        if result.errors:
-            print(f"{result.number}: seen {' '.join(result.seen) or '-'}; detected {' '.join(result.detected) or '-'}; "
-                  f"{', '.join(result.errors)}")  # fmt: skip
-    right = sum(not result.errors for result in results)
+    agreed = [result for result in results if result.is_agreed]
+    for result in agreed:
+        if not result.is_exact:
+            print(f"{result.number}: seen {' '.join(result.labels[0].across) or '-'}; "
+                  f"detected {' '.join(result.detected) or '-'}")  # fmt: skip
+    right = sum(result.is_exact for result in agreed)
     # Beside the weights, so that the report of a run can say how far its detector was checked.
     AUDIT.parent.mkdir(exist_ok=True)
-    audit = {"model": "pocket", "detector": "pocket", "n_pictures": len(results), "n_right": right, "by": args.by}
+    audit = {"model": "pocket", "detector": "pocket", "n_pictures": len(agreed), "n_right": right, "by": args.by}
     audit |= {"sheets": "docs/audit/pocket", "told_in": "docs/explanation/pocket-audit.md"}
     AUDIT.write_text(json.dumps(audit, indent=1) + "\n")
-    print(f"{right} of {len(results)} exactly right")
+    print(f"{right} of {len(agreed)} exactly right")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Fine-tunes the pocket painter on pictures that `salva export` selected from a run.
 
     python3 training/finetune_pocket.py prepare --data SFT_FOLDER --pairs FILE.parquet --to own.npz
-    python3 training/finetune_pocket.py tune --how sft --data own.npz --minutes 1.5 --out OUT
-    python3 training/finetune_pocket.py tune --how dpo --data own.npz --minutes 1.5 --out OUT
+    python3 training/finetune_pocket.py tune --how sft --base DIR --data own.npz --minutes 1.5 --out OUT
+    python3 training/finetune_pocket.py tune --how dpo --base DIR --data own.npz --minutes 1.5 --out OUT
 
 --data of tune can also be the folder (sft) or the Parquet file (dpo) itself. Every weight moves, slowly; a share
 of each batch comes from the ordinary world, so that nothing is forgotten. OUT gets ema-*.safetensors and pocket.json,
@@ -47,7 +47,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 HOWS = ("sft", "dpo", "control")
-BASE = Path(__file__).resolve().parent / "weights" / "pocket"
 UNSAID_SHARE = 0.1
 """Of captions left out, so that guidance keeps something to pull away from."""
 SHOWN_EVERY = 50
@@ -55,7 +54,7 @@ SHOWN_EVERY = 50
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """What fine-tuning can be told, here and where several ways are compared."""
-    parser.add_argument("--base", type=Path, default=BASE, help="folder with the weights to start from (ema)")
+    parser.add_argument("--base", type=Path, required=True, help="folder of train_pocket.py, to start from")
     parser.add_argument("--max-steps", type=int, default=500)
     parser.add_argument("--batch", type=int, default=512)
     parser.add_argument("--world-share", type=float, default=0.5, help="of a batch, drawn from the ordinary world")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 
@@ -11,8 +12,10 @@ from generators.test_pocket import BATCH, LENGTH, SIDE, TIMES, WORDS, ask, pixel
 
 from salva.api import Run, run_suite
 from salva.core.options import keyed_options
+from salva.core.spec import ComponentSpec
 from salva.errors import UsageError
-from salva.generators.pocket import Pocket, PocketOptions
+from salva.generators.pocket import MEMBERS, Pocket, PocketOptions
+from salva.registry import bind
 
 NAMES = ("painter-text.onnx", "painter-canvas.onnx", "painter.json")
 
@@ -113,3 +116,29 @@ def test_a_run_takes_the_folder_and_keeps_its_pin(folder: Path, tmp_path: Path) 
     (folder / NAMES[1]).unlink()
     with pytest.raises(UsageError, match=NAMES[1]):
         run("other")
+
+
+def test_the_family_is_in_the_wheel_and_no_two_of_it_paint_alike() -> None:
+    bound = [bind(ComponentSpec(role="model", name="pocket", target=name)) for name in MEMBERS[1:]]
+    assert [one.label for one in bound] == ["pocket/tuned", "pocket/small", "pocket/early"]
+    every = [PocketOptions(), *(one.options for one in bound)]
+    assert len({Pocket.weights(one) for one in every}) == len(MEMBERS)
+    painted = [pixels(Pocket(one).render([ask("a cat and a dog")])[0]) for one in every]
+    for one, other in itertools.combinations(painted, 2):
+        assert one.shape == other.shape
+        assert np.abs(one.astype(int) - other).mean() > 1
+
+
+def test_the_best_of_the_family_has_the_key_it_had_before_there_was_one() -> None:
+    assert "member" not in keyed_options(PocketOptions())
+    assert keyed_options(PocketOptions(member="small"))["member"] == "small"
+
+
+def test_one_who_is_not_of_the_family_is_named_with_those_who_are() -> None:
+    with pytest.raises(UsageError, match=r"smal.*pocket, tuned, small, early"):
+        bind(ComponentSpec(role="model", name="pocket", target="smal"))
+
+
+def test_a_folder_and_one_of_the_family_are_two_painters(folder: Path) -> None:
+    with pytest.raises(UsageError, match="two painters"):
+        PocketOptions(member="small", weights=str(folder))

@@ -50,10 +50,10 @@ def option(
     holding its default, whatever it is set to, and those of such a run what it was made with.
     since: the version that brought it, for an option that earlier runs did not have. means: ROLE.OPTION that is set
     in its place, for one that has moved there; runs that were made with it keep it. reaches: file or endpoint, where
-    its value names one: somebody else's run must not choose that for us. A target always names something.
+    its value names one: somebody else's run must not choose that for us. A target without choices always does.
     """
     metadata = {"help": help_text, "keyed": keyed, "once_keyed": once_keyed, "choices": choices, "target": target}
-    metadata |= {"since": since, "means": means, "reaches": reaches or ("target" if target else "")}
+    metadata |= {"since": since, "means": means, "reaches": reaches or ("target" if target and not choices else "")}
     return dataclasses.field(default=default, metadata=metadata)
 
 

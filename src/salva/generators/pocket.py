@@ -24,7 +24,7 @@ from salva.core.fingerprint import Json
 from salva.core.image import Picture
 from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
-from salva.errors import BackendError, SalvaError, UsageError
+from salva.errors import BackendError, SalvaError, UsageError, unknown_name
 from salva.generators.pocket_words import Vocabulary, read_words
 from salva.hardware.checkpoints import digest_of_files
 from salva.hardware.cores import n_cores
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-TEXT = "pocket/painter-text.onnx"
-CANVAS = "pocket/painter-canvas.onnx"
-CARD = "pocket/painter.json"
-_NAMES = tuple(name.rpartition("/")[2] for name in (TEXT, CANVAS, CARD))
+MEMBERS = ("pocket", "tuned", "small", "early")
+"""The family, best first by held-out loss; all but the first lie in a folder of their name."""
+_NAMES = ("painter-text.onnx", "painter-canvas.onnx", "painter.json")
+TEXT, CANVAS, CARD = (f"pocket/{name}" for name in _NAMES)
 _CARD_KEYS = {
     *("side", "batch", "max_tokens", "times", "words", "pad", "start", "end", "unknown", "things", "colours"),
 }
@@ -51,6 +51,14 @@ _MOST_THREADS = 4
 class PocketOptions:
     """What can be set with --set model.NAME=VALUE."""
 
+    member: str = option(
+        MEMBERS[0],
+        "Which of the family paints: the best one, the same tuned on what a run selected, one a quarter as large, or one "
+        "stopped at a tenth of the training.",
+        choices=MEMBERS,
+        target=True,
+        since="0.2",
+    )
     steps: int = option(0, "Passes of the network for one picture; 0 for as many as it was trained for.")
     unknown: str = option(
         "error", "What to do with a word it does not know: fail the prompt, or paint past the word.", choices=UNKNOWN
@@ -63,6 +71,10 @@ class PocketOptions:
     threads: int = option(0, "Batches painted at once, one core each; 0 for all cores, at most 4.", keyed=False)
 
     def __post_init__(self) -> None:
+        if self.member not in MEMBERS:
+            raise unknown_name("pocket", self.member, MEMBERS)
+        if self.weights and self.member != MEMBERS[0]:
+            raise UsageError(f"pocket/{self.member} and pocket's weights {self.weights!r} are two painters; name one")
         if not 0 <= self.steps <= _MOST_STEPS:
             raise UsageError(f"pocket's steps is {self.steps!r}; it can be 1 to {_MOST_STEPS}, or 0 for its own")
         if self.unknown not in UNKNOWN:
@@ -80,12 +92,13 @@ class Pocket:
 
     def __init__(self, options: PocketOptions) -> None:
         if options.weights:
-            text, canvas, about = _files_in(options.weights)
-            card = _card_of(about)
-            self._text, self._canvas = _foreign_session(text), _foreign_session(canvas)
+            given = _files_in(options.weights)
+            card = _card_of(given[2])
+            self._text, self._canvas = _foreign_session(given[0]), _foreign_session(given[1])
         else:
-            card = _card()
-            self._text, self._canvas = _own_session(TEXT), _own_session(CANVAS)
+            text, canvas, about = _own_files(options.member)
+            card = json.loads(read_asset(about))
+            self._text, self._canvas = _own_session(text), _own_session(canvas)
         self._vocabulary = _vocabulary(card)
         self._batch, self._side = int(card["batch"]), int(card["side"])
         self._times = _times(card["times"], options.steps)
@@ -98,7 +111,7 @@ class Pocket:
         if options.weights:
             files = _files_in(options.weights)
             return digest_of_files(files, files[0].parent)
-        digests = "".join(asset_digest(name) for name in (TEXT, CANVAS, CARD))
+        digests = "".join(asset_digest(name) for name in _own_files(options.member))
         return hashlib.sha256(digests.encode()).hexdigest()[:16]
 
     @classmethod
@@ -185,6 +198,13 @@ def starting_noise(seed: int, side: int) -> NDArray[np.float32]:
 def _failure(n_prompts: int, error: Exception) -> BackendError:
     """What onnxruntime raises, whose exceptions share no base class."""
     return BackendError(f"pocket failed on a batch of {n_prompts} prompts: {error}")
+
+
+def _own_files(member: str) -> tuple[str, str, str]:
+    """The text network, the canvas network and the card of one of the family."""
+    folder = "pocket" if member == MEMBERS[0] else f"pocket/{member}"
+    text, canvas, card = (f"{folder}/{name}" for name in _NAMES)
+    return text, canvas, card
 
 
 def _own_session(name: str) -> Any:
