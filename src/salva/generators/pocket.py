@@ -53,7 +53,7 @@ class PocketOptions:
 
     member: str = option(
         MEMBERS[0],
-        "Which of the family paints: the best one, the same tuned on what a run selected, one a quarter as large, or one "
+        "Which of the family paints: the best, the same tuned on what a run selected, one a quarter as large, or one "
         "stopped at a tenth of the training.",
         choices=MEMBERS,
         target=True,
