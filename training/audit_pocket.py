@@ -56,6 +56,8 @@ CELL = 192
 A_ROW = 20
 """Pictures side by side in the file that keeps them."""
 BLOB = "?"
+NEAR = 0.08
+"""Centres closer than this on the axis may stand in either order."""
 LABELS = ("labels-1.csv", "labels-2.csv")
 THRESHOLD, FLOOR = 0.4, 0.15
 PLACED = {*"@_0123456789"}
@@ -236,16 +238,37 @@ class Seen:
     down: tuple[str, ...]
     has_text: bool
 
-    def scene(self) -> Scene:
-        """Things at places that have the order written down; alike ones are told apart by their turn in it."""
-        n, rows = max(len(self.across), 1), list(self.down)
-        things = []
+    def scene(self, detected: Scene) -> Scene:
+        """The things written down: where the detector puts them, as far as that has the order written down.
+
+        Orders say nothing of halves, so a thing's place is taken from its box; a thing without one, and all things
+        where boxes stand in another order than was seen, are spread out in the order seen.
+        """
+        n, rows, boxes = max(len(self.across), 1), list(self.down), defaultdict(list)
+        for thing in sorted(detected.things, key=lambda thing: thing.x):
+            boxes[thing.label].append(thing)
+        placed, spread = [], []
         for i, label in enumerate(self.across):
             j = rows.index(label)
             rows[j] = ""
-            box = ((i + 0.4) / n, (j + 0.4) / n, (i + 0.6) / n, (j + 0.6) / n)
-            things.append(Thing(label=label, box=box))
-        return Scene(things=tuple(things))
+            spot = ((i + 0.4) / n, (j + 0.4) / n, (i + 0.6) / n, (j + 0.6) / n)
+            spread.append(Thing(label=label, box=spot))
+            placed.append(boxes[label].pop(0) if boxes[label] else spread[-1])
+        is_told = in_order(self.across, [(thing.x, thing.label) for thing in placed]) and in_order(
+            self.down, [(thing.y, thing.label) for thing in placed]
+        )
+        return Scene(things=tuple(placed if is_told else spread))
+
+
+def in_order(names: Sequence[str], places: list[tuple[float, str]]) -> bool:
+    """Whether the names can be read off the places, near ones in either order."""
+    left = sorted(places)
+    for name in names:
+        match = next((place for place in left if place[1] == name and place[0] <= left[0][0] + NEAR), None)
+        if match is None:
+            return False
+        left.remove(match)
+    return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -307,7 +330,7 @@ def compare(folder: Path) -> list[Compared]:
                 labels=(one, other),
                 detected=detected,
                 is_exact=Counter(detected) == Counter(one.across),
-                true_errors=errors_of(formula, one.scene(), has_text=one.has_text),
+                true_errors=errors_of(formula, one.scene(seen), has_text=one.has_text),
                 oracle_errors=errors_of(formula, seen, has_text=False),
             )
         )
