@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from io import BytesIO
@@ -211,6 +212,11 @@ def random_run(
     return RunRecords(cases=tuple(cases), verdicts=tuple(verdicts), asked=asked, name="metalogic-painter"), images
 
 
+def _image_id(of: str) -> str:
+    """An id as pictures have them."""
+    return hashlib.sha256(of.encode()).hexdigest()[:40]
+
+
 def _verdicts(case: Case, model: str, repeat: int, rng: Random, images: FakeImages) -> list[Verdict]:
     """Truth for every case; same-scene and its control where one world fits."""
     law = LAWS.index(case.labels["law"]) if "modifier" in case.labels else 0
@@ -222,7 +228,7 @@ def _verdicts(case: Case, model: str, repeat: int, rng: Random, images: FakeImag
     is_violated = outcome is Outcome.VIOLATED
     names = case.labels["entities"].split(",")
     error = rng.choice(ERRORS)
-    ids = {role: f"{model}-{case.case_id}-{repeat}-{role}" for role in ("a", "b")}
+    ids = {role: _image_id(f"{model} {case.case_id} {repeat} {role}") for role in ("a", "b")}
     for role, image_id in ids.items():
         images.seen_in[image_id] = _scene(names, error if is_violated and role == "b" else "", rng)
     failure = Failure(error=error, role="b", message=f"no {names[-1]} where the prompt asks for 1", entity=names[-1])
