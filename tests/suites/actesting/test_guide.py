@@ -56,6 +56,22 @@ def test_a_guide_changes_what_is_drawn_and_the_key(tmp_path: Path) -> None:
     assert Actesting.weights(before) != digest
 
 
+def test_two_draws_in_one_mutant_weigh_as_their_product(tmp_path: Path) -> None:
+    """Only things next to something are told apart here, so that most exchanges are draws of one level."""
+    path = _sheet(tmp_path / "v.csv", "0,VIOLATED,chair,next to,true", "1,HOLDS,table,next to,true")
+    cases = Actesting(ActestingOptions(operators=("er-a", "ec+er-a"), guide=path)).cases("full")
+    by_operator: dict[str, dict[str, dict[str, str]]] = {}
+    for case in cases:
+        by_operator.setdefault(case.category, {})[case.labels["image"]] = dict(case.labels)
+    both = [
+        (labels["weight"], by_operator["er-a"][image]["weight"])
+        for image, labels in by_operator["ec+er-a"].items()
+        if not labels["predicate"].startswith("next to")
+    ]
+    assert sum(added != "1" for _, added in both) >= 10
+    assert all(composed == added for composed, added in both)
+
+
 def test_weights_undo_the_guidance(tmp_path: Path) -> None:
     things = sorted({case.labels["entity"] for case in Actesting(ActestingOptions(operators=("ec",))).cases("full")})
     weak = set(things[:5])

@@ -149,6 +149,28 @@ def test_a_detector_that_says_how_things_stand_is_believed() -> None:
     assert judged(RIDING, seen((0, "riding", 1)), far_down, top_relations="21").outcome is Outcome.HOLDS
 
 
+def test_a_detector_with_words_of_its_own_is_understood() -> None:
+    """Scene graph models say sitting on where captions say on, and have no word at all for next to."""
+
+    def seen(predicate: str, *names: str) -> Detections:
+        told = SeenRelation(subject=0, predicate=predicate, object=1, score=0.5)
+        return Detections(boxes=row(*names).boxes, relations=(told,))
+
+    def shown(predicate: str, detections: Detections) -> float | str:
+        said = pool("cat dog", f"cat {predicate.replace(' ', '.')} dog")
+        scores = judged(Mutation(operator="ss", seed=said, mutant=said), detections, detections).scores
+        return scores["shown_triples_b"] if scores["told_triples_b"] else "untold"
+
+    pair = ("cat", "dog")
+    assert shown("on", seen("sitting on", *pair)) == 1
+    assert shown("on", seen("near", *pair)) == 0
+    assert shown("sitting on", seen("on", *pair)) == 0, "to be on something is not yet to sit"
+    assert shown("left of", seen("near", *pair)) == 1, "boxes tell what it has no word for"
+    assert shown("right of", seen("near", *pair)) == 0
+    assert shown("kicking", seen("near", *pair)) == "untold"
+    assert shown("kicking", seen("kicking", *pair)) == 1
+
+
 def test_a_thing_in_doubt_leaves_the_pair_open_under_expected_alone() -> None:
     def seen(score: float) -> Detections:
         plain = row("horse", "dog")

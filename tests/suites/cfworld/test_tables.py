@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 from suites.cfworld.graded import group
@@ -109,6 +110,37 @@ def test_levels_are_compared_within_groups() -> None:
     assert rows["l1 against l2"]["first higher"] == 8
     assert rows["l1 against l2"]["p"] == pytest.approx(2 / 2**8)
     assert (rows["l2 against l3"]["equal"], rows["l2 against l3"]["p"]) == (8, None)
+
+
+def test_repeats_of_a_group_are_one_pair_of_the_sign_test() -> None:
+    case = group("g0")
+    pairs = tuple(
+        Judged(case, replace(verdict(case, gated(0.9, l2, 0.5)), repeat=i)) for i, l2 in enumerate((0.1, 0.2, 0.3, 1.0))
+    )
+    result = CfWorldTables(NoOptions()).measure(Judgements(cases=(case,), pairs=pairs))
+    row = cells(result, "levels within groups")[0]
+    assert (row["n"], row["first higher"], row["p"]) == (1, 1, 1.0)
+
+
+def test_one_rubric_counts_what_was_not_graded_behind_a_shut_gate_as_zero() -> None:
+    opened = {**gated(0.9, 0.8, 0.8), "s_l1_alike": 0.8}
+    shut = {**gated(0.2, 0.9, 0.9), "s_l1_alike": 0.2}
+    asked, skipped = (
+        cells(measured([opened, {k: v for k, v in shut.items() if k not in left_out}]), "models and judges")[0]
+        for left_out in ((), ("s_l2", "s_l3"))
+    )
+    assert asked["PRR one rubric"] == skipped["PRR one rubric"] == pytest.approx(0.4 / math.sqrt(0.5))
+    missing = {k: v for k, v in shut.items() if k not in ("s_l2", "gated_l2")}
+    (row,) = cells(measured([opened, missing]), "models and judges")
+    assert row["PRR one rubric"] == pytest.approx(0.8 / math.sqrt(0.8)), "a picture that is missing is no zero"
+
+
+def test_the_columns_of_a_probe_give_its_ratio() -> None:
+    cases = [replace(group(f"r{i}"), relation="retention", labels={"part": "rule"}) for i in range(3)]
+    given = ({"fact": 0.8, "cf": 0.4}, {"fact": 0.4, "cf": 0.2}, {"fact": 0.0})
+    pairs = tuple(Judged(case, verdict(case, scores)) for case, scores in zip(cases, given, strict=True))
+    (row,) = cells(CfWorldTables(NoOptions()).measure(Judgements(cases=tuple(cases), pairs=pairs)), "probes")
+    assert (row["n"], row["Fact"], row["CF"], row["kept"]) == (2, *map(pytest.approx, (0.6, 0.3, 0.5)))
 
 
 def test_a_judge_that_gives_everything_the_same_says_nothing_for_the_model() -> None:

@@ -1,7 +1,8 @@
 """From boxes and answers to what was seen of a picture: which things, and which triples of the two captions.
 
 Boxes decide predicates of place (on, under, left of, near, ...), by the geometry that formulas go by; a judge is asked
-one closed question about every other triple; a detector that says how boxes stand to each other decides all of them.
+one closed question about every other triple; a detector that says how boxes stand to each other decides all that it has
+a word for.
 """
 
 from __future__ import annotations
@@ -20,8 +21,10 @@ from salva.logic.predicates import is_geometric, stands
 from salva.logic.words import with_article
 from salva.relations.asking import AskingOptions
 from salva.suites.actesting.definitions import DEFINITIONS, EXPECTED, SeenPicture
+from salva.writing.captions.classes import VG_PREDICATES, Classes
 
 YES, NO = "yes", "no"
+_CLASSES = Classes()
 _N_STRONGEST = 20
 """As many boxes as the released program looks at."""
 _FINITE = {"has": "that has", "wears": "that wears", "says": "that says", "eats": "that eats", "holds": "that holds"}
@@ -128,7 +131,12 @@ def see(mutation: Mutation, sight: Sight, options: MutationOptions) -> Look | st
         places = [place for place, box in enumerate(boxes.boxes) if id(box) in count]
         relations = (_related(boxes, places, query.labels) or ())[: options.top_relations]
         strongest = _related(boxes, range(_N_STRONGEST), query.labels)
-        triples = {triple: triple in relations for triple in focal_triples(mutation)}
+        triples = {
+            # What scene graph models have no word for (next to, kicking) is told as with any other detector.
+            triple: True if said else False if triple.predicate in VG_PREDICATES else _holds(triple, seen, doubt, sight)
+            for triple in focal_triples(mutation)
+            for said in [_is_said(triple, relations)]
+        }
     named = [sighting.score for sighting in seen if sighting.thing.label in query.labels]
     has_scores = boxes.threshold is not None
     return Look(
@@ -156,6 +164,12 @@ def _related(boxes: Detections, places: Sequence[int], wanted: Sequence[str]) ->
         for r in boxes.relations
         if r.subject in chosen and r.object in chosen
     )
+
+
+def _is_said(triple: Triple, relations: Sequence[Triple]) -> bool:
+    """Whether a detector says a triple in the caption's words, or in words of the same class: sitting on is on."""
+    same_things = (r.predicate for r in relations if (r.subject, r.object) == (triple.subject, triple.object))
+    return any(triple.predicate in (said, _CLASSES.predicate(said)) for said in same_things)
 
 
 def _told(mutation: Mutation, seen: Sequence[Sighting], doubt: float, sight: Sight) -> dict[Triple, bool | None]:

@@ -59,12 +59,19 @@ def rrr(judged: Sequence[Judged]) -> Estimate:
 def prr_alike(judged: Sequence[Judged], gate_at: float) -> Estimate:
     """PRR with one rubric for all levels: L1 graded as strictly as L2, behind its own gate."""
     rows = []
-    for name, given in _by_group(judged):
-        alike = [(s["s_l1_alike"], s["s_l2"]) for s in given if "s_l1_alike" in s and "s_l2" in s]
+    for _, given in _by_group(judged):
+        alike = [(s["s_l1_alike"], l2) for s in given if (l2 := _l2_alike(s, gate_at)) is not None]
         if alike:
-            gated = sum(l2 if l1 >= gate_at else 0.0 for l1, l2 in alike)
-            rows.append((name, (float(len(alike)), sum(l1 for l1, _ in alike), gated)))
-    return _of_rows([sums for _, sums in rows], retention, _root_of_draws)
+            rows.append((float(len(alike)), sum(l1 for l1, _ in alike), sum(l2 for _, l2 in alike)))
+    return _of_rows(rows, retention, _root_of_draws)
+
+
+def _l2_alike(scores: Mapping[str, float], gate_at: float) -> float | None:
+    """L2 behind the gate of the stricter L1; None where nobody can tell."""
+    if "s_l1_alike" not in scores or not {"s_l2", "gated_l2"} & scores.keys():
+        return None
+    # Behind a shut gate L2 may not have been graded (relation.gate=skip): it is zero there all the same.
+    return scores.get("s_l2") if scores["s_l1_alike"] >= gate_at else 0.0
 
 
 def kept_share(judged: Sequence[Judged], after: str, before: str) -> Estimate:
@@ -77,6 +84,12 @@ def gain(judged: Sequence[Judged], after: str, before: str) -> Estimate:
     return _of_rows(
         _sums(judged, (before, after)), lambda a, b: a - b, lambda drawn: (drawn[:, 2] - drawn[:, 1]) / drawn[:, 0]
     )
+
+
+def paired_means(judged: Sequence[Judged], first: str, second: str) -> list[tuple[float, float]]:
+    """Two scores of every group that has both, each the mean over its repeats."""
+    # Rounded, so that the same grades in another order are a tie.
+    return [(round(a / n, 9), round(b / n, 9)) for n, a, b in _sums(judged, (first, second))]
 
 
 def _rooted(judged: Sequence[Judged], after: str, before: str) -> Estimate:

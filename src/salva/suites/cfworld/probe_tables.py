@@ -19,11 +19,9 @@ def probe_tables(by_judge: ByJudge, group: str) -> list[Table]:
     rows: list[tuple[Cell, ...]] = []
     for judge, judged in by_judge.items():
         for part, probes in _by_part(judged):
-            fact, cf, kept = (
-                level_mean(probes, FACT),
-                level_mean(probes, CF),
-                kept_share(probes, CF, FACT),
-            )
+            # Of the same rules or pairs, so that the columns give the ratio.
+            both = [one for one in probes if {FACT, CF} <= one.verdict.scores.keys()]
+            fact, cf, kept = level_mean(both, FACT), level_mean(both, CF), kept_share(both, CF, FACT)
             model = probes[0].verdict.model
             rows.append((model, group, judge, part, kept.n, fact.value, cf.value, kept.value, *kept.ends))
     return [
@@ -31,7 +29,8 @@ def probe_tables(by_judge: ByJudge, group: str) -> list[Table]:
             name="probes (as Table 3)",
             columns=("model", "group", "judge", "part", "n", "Fact", "CF", "kept", "kept_from", "kept_to"),
             rows=tuple(rows),
-            note="Mean scores over rules or pairs, and CF / Fact; none where Fact is 0. Ends of 95 % intervals by "
+            note="Mean scores over the n rules or pairs that have both, and CF / Fact; none where Fact is 0. Ends of "
+            "95 % intervals by "
             "drawing rules or pairs again.",
             is_joined=True,
             averaged_by="group",

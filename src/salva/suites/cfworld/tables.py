@@ -19,7 +19,7 @@ from salva.core.verdict import Outcome, observers_text
 from salva.relations.asking import CALLS, COUNTED, FLIPPED, REPEATED
 from salva.stats.signs import sign_test
 from salva.suites.cfworld.charts import charts_of
-from salva.suites.cfworld.figures import level_mean, prr, prr_alike, rrr
+from salva.suites.cfworld.figures import level_mean, paired_means, prr, prr_alike, rrr
 from salva.suites.cfworld.gaps import gaps_table
 from salva.suites.cfworld.groups import KINDS, LEVELS
 from salva.suites.cfworld.levels import DENORM, LevelsOptions
@@ -252,18 +252,14 @@ def _within_groups(by_judge: ByJudge) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for judge, judged in by_judge.items():
         for first, second in (("l1", "l2"), ("l2", "l3"), ("l1", "l3")):
-            pairs = [
-                (v.scores[f"s_{first}"], v.scores[f"s_{second}"])
-                for _, v in judged
-                if {f"s_{first}", f"s_{second}"} <= v.scores.keys()
-            ]
+            pairs = paired_means(judged, f"s_{first}", f"s_{second}")
             signs = sign_test(pairs)
             rows.append((judge, f"{first} against {second}", len(pairs), *signs))
     return Table(
         name="levels within groups (sign test)",
         columns=("judge", "levels", "n", "first higher", "second higher", "equal", "p"),
         rows=tuple(rows),
-        note="Scores before the gate, paired within each group; p is two-sided and exact.",
+        note="Scores before the gate, paired within each group, of several repeats the mean; p is two-sided and exact.",
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from salva.core.fingerprint import fingerprint
@@ -84,17 +84,15 @@ def _composed(jobs: Sequence[_Job], operators: Sequence[str], setting: Setting, 
         operator = f"{EC}+{job.operator}"
         if operator in operators and job.made:
             spared = frozenset(job.made.mutation.added_entities)
-            luck = _luck(seed, job.of, operator)
-            more.append(
-                _Job(
-                    operator,
-                    job.of,
-                    exchanged(
-                        job.made.seed, setting, luck, spared | {*job.of.pool.entities} - {*job.made.seed.pool.entities}
-                    ),
-                )
-            )
+            spared |= {*job.of.pool.entities} - {*job.made.seed.pool.entities}
+            second = exchanged(job.made.seed, setting, _luck(seed, job.of, operator), spared)
+            more.append(_Job(operator, job.of, _after(job.made.proposal, second)))
     return more
+
+
+def _after(first: Proposal, second: Iterator[Proposal]) -> Iterator[Proposal]:
+    """Proposals that stand for both draws: a uniform one would have had to hit twice."""
+    return (replace(proposal, weight=first.weight * proposal.weight) for proposal in second)
 
 
 def _luck(seed: int, which: Seed, operator: str) -> random.Random:
