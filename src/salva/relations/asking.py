@@ -12,18 +12,18 @@ Looks come in and leave with the checks added; a conclusion comes in and leaves 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from salva.core.case import Case
 from salva.core.fingerprint import fingerprint
-from salva.core.observation import Answer, Reading
+from salva.core.observation import Answer
 from salva.core.options import option
 from salva.core.protocols import Conclusion, Look, Query, Sight
 from salva.core.verdict import Outcome
 from salva.errors import UsageError
+from salva.relations.instructing import instructing_texts
 
 READER = Query(role="reader")
 
@@ -37,8 +37,6 @@ COUNTED = {"input_tokens": "judge_input_tokens", "output_tokens": "judge_output_
 """What an answer's usage may say, and the score it is summed up in."""
 
 _MOST_REPEATS = 20
-_LONGEST = 2000
-"""Text beyond this is not searched."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,39 +122,3 @@ def _flips(answers: Mapping[tuple[str, Query], Answer]) -> dict[str, float]:
         return {}
     n_flipped = sum((a.text, dict(a.scores)) != (b.text, dict(b.scores)) for (_, a), (_, b) in pairs)
     return {REPEATED: float(len(pairs)), FLIPPED: float(n_flipped)}
-
-
-_THIS = r"(?:this|the|it|me|a|an|as|is|of|at|with|image|picture|photo|to|be)"
-_HIGH = r"(?:full|maximum|max|perfect|highest|top|best|good)"
-_MARK = r"(?:scores?|ratings?|grades?|marks?|points?)"
-_NUMBER = r"\d{1,3}"
-# A reader may lose the spaces between words and see brackets for letters, so both are optional everywhere.
-_INSTRUCTIONS = tuple(
-    re.compile(pattern.replace(" ", r"[\W_]*"))
-    for pattern in (
-        rf"(?:score|rate|rating|grade|relevance|accuracy) (?:{_THIS} )*{_NUMBER}",
-        rf"(?:give|assign|award) (?:{_THIS} )*(?:{_HIGH} )?(?:{_NUMBER}|{_MARK})",
-        rf"{_HIGH} {_MARK}",
-        r"(?:ignore|disregard|forget|override) (?:(?:all|any|the|your|my|previous|prior|above|earlier|other) )*"
-        r"(?:instruction|prompt|rule|text|description|question|message|criteria|guideline|everything)",
-        r"(?:answer|say|reply|respond|output) (?:(?:with|only|just|always|is|that|it|must|should|be) )*"
-        rf"(?:yes|no|true|false|{_NUMBER})(?![a-z])",
-        r"(?:judge|evaluator|grader|rater|assistant|model|you) (?:must|should|shall|have to|need to) "
-        r"(?:answer|say|reply|respond|score|rate|grade|give|ignore)",
-        r"system (?:prompt|message|instruction|override)",
-    )
-)
-
-
-def instructing_texts(reading: object) -> tuple[str, ...]:
-    """The texts in a picture that tell a judge what to say; lines count together where only together they do."""
-    if not isinstance(reading, Reading):
-        return ()
-    lines = [span.text for span in sorted(reading.spans, key=lambda span: (round(span.box[1], 2), span.box[0]))]
-    instructing = tuple(line for line in lines if _instructs(line))
-    whole = " ".join(lines)
-    return instructing or ((whole,) if _instructs(whole) else ())
-
-
-def _instructs(text: str) -> bool:
-    return any(pattern.search(text[:_LONGEST].casefold()) for pattern in _INSTRUCTIONS)
