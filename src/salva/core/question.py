@@ -1,15 +1,19 @@
 """A question about one picture, with what each score means and how much it weighs: what a graded prompt carries.
 
-Goes in and out of JSON here, so that cases, files of questions and stored runs hold one form.
+Goes in and out of JSON here, so that cases, files of questions and stored runs hold one form; grades become a picture's
+score here, so that judges and people are summed up alike.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
 from salva.core.fingerprint import Json
+
+DIMENSIONS, QUESTIONS = "dimensions", "questions"
+"""How grades become a score: by the dimensions that questions belong to, or by question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,3 +63,22 @@ def question_from_json(stored: Mapping[str, Json]) -> Question:
         weight=float(cast(float, stored.get("weight", 1.0))),
         formula=str(stored.get("formula", "")),
     )
+
+
+def picture_score(questions: Sequence[Question], grades: Sequence[float], mean: str) -> float:
+    """S: the weighted mean of the grades, over questions or over dimensions.
+
+    A dimension's grade is the weighted mean of its questions', and its weight the mean of their weights: two questions
+    about the surroundings do not make these count twice.
+    """
+    if mean == QUESTIONS:
+        return weighted_mean([(question.weight, grade) for question, grade in zip(questions, grades, strict=True)])
+    by_kind: dict[str, list[tuple[float, float]]] = {}
+    for question, grade in zip(questions, grades, strict=True):
+        by_kind.setdefault(question.kind, []).append((question.weight, grade))
+    return weighted_mean([(sum(w for w, _ in part) / len(part), weighted_mean(part)) for part in by_kind.values()])
+
+
+def weighted_mean(parts: Sequence[tuple[float, float]]) -> float:
+    """The mean of numbers, each with its weight before it."""
+    return sum(weight * grade for weight, grade in parts) / sum(weight for weight, _ in parts)

@@ -23,6 +23,11 @@ def pair_name(text: str, image: str) -> str:
     return f"{_PREFIX}{text}_{image}"
 
 
+def role_score(role: str) -> str:
+    """What the score of a picture by its own questions is called among a verdict's scores."""
+    return f"{_PREFIX}{role}"
+
+
 def is_pair_name(score: str) -> bool:
     """Whether a verdict's score is one of a picture against a text."""
     return score.startswith(_PREFIX)

@@ -18,6 +18,7 @@ from salva.core.table import Cell, Table
 from salva.core.verdict import PAIR, Observers, Outcome, Verdict, observers_text
 from salva.errors import UsageError
 from salva.people.agreement import STATISTIC_COLUMNS, Reckoning, people_tables, ratings_agreement, statistics
+from salva.people.calibration import calibration_tables
 from salva.people.kept_ratings import kept_ratings
 from salva.people.rating_cells import Problems, as_number, column_key, is_silent, rating_columns
 from salva.people.rating_files import Row
@@ -51,7 +52,9 @@ def run_agreement(
     together = _clusters(records, reckoning.cluster, directory)
     rated, problems = _rated_by_people(read_sheet(ratings_file), records)
     tables, compared = _judges_tables(records.verdicts, rated, reckoning, together)
-    if not tables:
+    people = {key: _means(by_rater) for key, by_rater in rated.items()}
+    calibrated, left_out = calibration_tables(records, lambda picture: _said(*picture[:3], people), together)
+    if not tables and not calibrated:
         rated_names = sorted({name for by_rater in rated.values() for name in by_rater})
         raise UsageError(
             f"{str(ratings_file)!r} and {str(directory)!r} have nothing in common to compare; the file needs case_id "
@@ -60,7 +63,8 @@ def run_agreement(
         )
     side_by_side, clusters = _side_by_side(rated, together)
     kept = {name: rows for name, rows in side_by_side.items() if name in compared}
-    return [*tables, *people_tables("score", kept, reckoning.level, clusters)], problems
+    among = people_tables("score", kept, reckoning.level, clusters)
+    return [*tables, *calibrated, *among], [*problems, *left_out]
 
 
 def imported_agreement(
@@ -228,12 +232,12 @@ def _side_by_side(
     return {name: tables[name] for name in sorted(tables)}, clusters
 
 
-def _said(verdict: Verdict, people: Mapping[Key, Mapping[str, float]]) -> dict[str, float]:
-    """What people say about a verdict's case; a rating without repeat or model is about all of them."""
+def _said(case_id: str, repeat: int, model: str, people: Mapping[Key, Mapping[str, float]]) -> dict[str, float]:
+    """What people say about a case; a rating without repeat or model is about all of them."""
     said: dict[str, float] = {}
-    for repeat in ("", str(verdict.repeat)):
-        for model in ("", verdict.model):
-            said |= people.get((verdict.case_id, repeat, model), {})
+    for of_repeat in ("", str(repeat)):
+        for of_model in ("", model):
+            said |= people.get((case_id, of_repeat, of_model), {})
     return said
 
 
@@ -247,7 +251,7 @@ def _score_rows(
     pairs: dict[str, list[tuple[float, float]]] = {}
     clusters: dict[str, list[str]] = {}
     for verdict in verdicts:
-        for name, theirs in _said(verdict, people).items():
+        for name, theirs in _said(verdict.case_id, verdict.repeat, verdict.model, people).items():
             for score in (name, _ALL) if is_pair_name(name) else (name,):
                 if name in verdict.scores:
                     pairs.setdefault(score, []).append((verdict.scores[name], theirs))
@@ -277,7 +281,7 @@ def _corrected_rows(
     both = [
         (verdict.outcome is Outcome.VIOLATED, said >= 0.5)
         for verdict in verdicts
-        if (said := _said(verdict, people).get("violated")) is not None
+        if (said := _said(verdict.case_id, verdict.repeat, verdict.model, people).get("violated")) is not None
     ]
     if not both:
         return []

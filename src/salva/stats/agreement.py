@@ -46,13 +46,13 @@ Names = Sequence[str] | None
 def pearson(x: Sequence[float], y: Sequence[float], clusters: Names = None) -> Estimate:
     """Pearson's correlation."""
     one, two = _columns(x, y)
-    return _drawn(lambda weights: _weighted_pearson(one, two, weights), len(one), clusters)
+    return drawn(lambda weights: _weighted_pearson(one, two, weights), len(one), clusters)
 
 
 def spearman(x: Sequence[float], y: Sequence[float], clusters: Names = None) -> Estimate:
     """Spearman's rank correlation; equal values share the mean of their ranks."""
     one, two = _columns(x, y)
-    return _drawn(lambda weights: _weighted_pearson(_ranks(one), _ranks(two), weights), len(one), clusters)
+    return drawn(lambda weights: _weighted_pearson(_ranks(one), _ranks(two), weights), len(one), clusters)
 
 
 def kendall(x: Sequence[float], y: Sequence[float], clusters: Names = None) -> Estimate:
@@ -78,9 +78,9 @@ def kendall(x: Sequence[float], y: Sequence[float], clusters: Names = None) -> E
         agreed, moved_x, moved_y = (
             np.einsum("bi,bi->b", weights @ signs, weights) for signs in (together, moves_x, moves_y)
         )
-        return _ratio(agreed, np.sqrt(moved_x * moved_y))
+        return ratio(agreed, np.sqrt(moved_x * moved_y))
 
-    return _drawn(tau_of, n, clusters)
+    return drawn(tau_of, n, clusters)
 
 
 def cohen(
@@ -103,9 +103,9 @@ def cohen(
     def kappa_of(times: Numbers) -> Numbers:
         shares = times / times.sum(axis=1, keepdims=True)
         chance = ((shares @ one @ apart) * (shares @ two)).sum(axis=1)
-        return 1 - _ratio(shares @ seen, chance)
+        return 1 - ratio(shares @ seen, chance)
 
-    return _drawn(kappa_of, len(a), clusters)
+    return drawn(kappa_of, len(a), clusters)
 
 
 def krippendorff(
@@ -155,9 +155,9 @@ def krippendorff(
     within = apart(counts) / (sizes - 1)
 
     def alpha_of(weights: Numbers) -> Numbers:
-        return 1 - _ratio(weights @ within, apart(weights @ counts) / (weights @ sizes - 1))
+        return 1 - ratio(weights @ within, apart(weights @ counts) / (weights @ sizes - 1))
 
-    return _drawn(alpha_of, len(rows), kept)
+    return drawn(alpha_of, len(rows), kept)
 
 
 def binned(values: Sequence[float], edges: Sequence[float]) -> list[int]:
@@ -227,7 +227,7 @@ def rogan_gladen(n_hits: int, n: int, calibration: Calibration) -> Estimate:
     return Estimate(value=value, low=low, high=high, n=n)
 
 
-def _drawn(statistic: Callable[[Numbers], Numbers], n: int, clusters: Names) -> Estimate:
+def drawn(statistic: Callable[[Numbers], Numbers], n: int, clusters: Names) -> Estimate:
     """A statistic of weighted things, with the interval of drawing things anew, or whole clusters of them."""
     import numpy as np
 
@@ -236,17 +236,28 @@ def _drawn(statistic: Callable[[Numbers], Numbers], n: int, clusters: Names) -> 
     value = float(statistic(np.ones((1, n)))[0])
     if np.isnan(value):
         return Estimate(value=None, n=n)
-    _, group = np.unique(np.asarray(clusters), return_inverse=True) if clusters else (None, np.arange(n))
-    n_groups = int(group.max()) + 1
-    if n_groups < 2:
+    times = resampled(n, clusters)
+    if times is None:
         return Estimate(value=value, n=n)
-    times = np.random.default_rng(_SEED).multinomial(n_groups, np.full(n_groups, 1 / n_groups), size=N_DRAWS)
-    draws = statistic(times[:, group].astype(float))
+    draws = statistic(times)
     known = draws[~np.isnan(draws)]
     if len(known) < N_DRAWS // 2:
         return Estimate(value=value, n=n)
     low, high = np.quantile(known, (0.025, 0.975))
     return Estimate(value=value, low=float(low), high=float(high), n=n)
+
+
+def resampled(n: int, clusters: Names = None) -> Numbers | None:
+    """How often each thing is drawn, a row a draw, whole clusters together; None where there is but one to draw."""
+    import numpy as np
+
+    _, group = np.unique(np.asarray(clusters), return_inverse=True) if clusters else (None, np.arange(n))
+    n_groups = int(group.max()) + 1 if n else 0
+    if n_groups < 2:
+        return None
+    times = np.random.default_rng(_SEED).multinomial(n_groups, np.full(n_groups, 1 / n_groups), size=N_DRAWS)
+    weights: Numbers = times[:, group].astype(float)
+    return weights
 
 
 def _columns(x: Sequence[float], y: Sequence[float]) -> tuple[Numbers, Numbers]:
@@ -266,10 +277,11 @@ def _weighted_pearson(x: Numbers, y: Numbers, weights: Numbers) -> Numbers:
     mean_x, mean_y = shares @ x, shares @ y
     joint = shares @ (x * y) - mean_x * mean_y
     spread = (shares @ (x * x) - mean_x**2) * (shares @ (y * y) - mean_y**2)
-    return _ratio(joint, np.sqrt(np.where(spread > 1e-24 * float(np.mean(x * x) * np.mean(y * y) or 1), spread, 0)))
+    return ratio(joint, np.sqrt(np.where(spread > 1e-24 * float(np.mean(x * x) * np.mean(y * y) or 1), spread, 0)))
 
 
-def _ratio(top: Numbers, bottom: Numbers) -> Numbers:
+def ratio(top: Numbers, bottom: Numbers) -> Numbers:
+    """A quotient number by number; not a number over 0."""
     import numpy as np
 
     quotient: Numbers = np.divide(top, bottom, out=np.full_like(top, np.nan), where=bottom != 0)

@@ -6,10 +6,9 @@ import pytest
 from suites.cfworld.graded import group, judged
 
 from salva.core.protocols import Conclusion
-from salva.core.question import Question
+from salva.core.question import DIMENSIONS, QUESTIONS, Question, picture_score
 from salva.core.verdict import Outcome
 from salva.suites.cfworld.levels import COUNTERFACTUAL, DEDUCTION, FACTUAL, LOCK_IN, LevelsOptions
-from salva.suites.cfworld.scoring import DIMENSIONS, QUESTIONS, picture_score
 
 ALL, NONE, POINT = (1.0, 1.0, 1.0), (0.0, 0.0, 0.0), (0.0, 1.0, 0.0)
 WHOLE = (1.0, 0.0, 0.0)

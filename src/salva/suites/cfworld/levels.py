@@ -15,20 +15,12 @@ from salva.core.about import About
 from salva.core.case import Case, Prompt
 from salva.core.options import option
 from salva.core.protocols import Conclusion, Look, Query, Sight
-from salva.core.question import Question
+from salva.core.question import DIMENSIONS, QUESTIONS, Question, picture_score
 from salva.core.verdict import Failure, Outcome
 from salva.errors import UsageError
 from salva.relations.asking import AskingOptions, with_checks, with_notes
 from salva.suites.cfworld.groups import LEVELS, POINT
-from salva.suites.cfworld.scoring import (
-    DIMENSIONS,
-    QUESTIONS,
-    dimension_scores,
-    grade_query,
-    grades_of,
-    picture_score,
-    reasons_of,
-)
+from salva.suites.cfworld.scoring import dimension_scores, grade_query, grades_of, reasons_of
 
 FACTUAL, COUNTERFACTUAL = "factual-failure", "counterfactual-failure"
 DEDUCTION, LOCK_IN = "deduction-failure", "prior-lock-in"

@@ -14,13 +14,14 @@ from salva.core.about import About
 from salva.core.case import Case, Prompt
 from salva.core.options import option
 from salva.core.protocols import Conclusion, Look, Query, Sight
+from salva.core.question import DIMENSIONS, QUESTIONS, picture_score
 from salva.core.verdict import Failure, Outcome
 from salva.errors import UsageError
 from salva.relations.asking import AskingOptions, with_checks, with_notes
 from salva.stats.means import mean
 from salva.suites.cfworld.groups import RULE
 from salva.suites.cfworld.levels import COUNTERFACTUAL, EXCLUDE, FACTUAL, ZERO
-from salva.suites.cfworld.scoring import DIMENSIONS, QUESTIONS, grades_of, own_query, picture_score, share_kept
+from salva.suites.cfworld.scoring import grades_of, own_query, share_kept
 
 FACT, CF = "fact", "cf"
 """What the roles of a probe's prompts begin with."""

@@ -22,7 +22,7 @@ from salva.core.image import ImageRef
 from salva.core.observation import Answer
 from salva.core.options import keyed_options, option
 from salva.core.protocols import Conclusion, Sight
-from salva.core.question import Question
+from salva.core.question import DIMENSIONS, QUESTIONS, Question
 from salva.core.verdict import PAIR, Verdict
 from salva.errors import UsageError
 from salva.files.infiles import file_text
@@ -31,7 +31,6 @@ from salva.suites.cfworld.groups import ATTRIBUTE, LEVELS, POINT, RULE
 from salva.suites.cfworld.levels import EXCLUDE, ZERO, Levels, LevelsOptions
 from salva.suites.cfworld.official_questions import kind_of
 from salva.suites.cfworld.retention import CF, FACT, Retention, RetentionOptions, query_for
-from salva.suites.cfworld.scoring import DIMENSIONS, QUESTIONS
 
 _UNSEEN = re.compile(r"\A\W*(?:image missing|api failed|failed|parsing error|skipped)", re.IGNORECASE)
 """How the program explains a zero that nobody gave: a picture, a reply or a try that there was not."""

@@ -1,4 +1,4 @@
-"""CF-Eval's figures: from grades to the score of a picture, from scores to a gate, from means to PRR and RRR.
+"""CF-Eval's figures: from grades to dimensions, from means to PRR and RRR.
 
 Pure numbers and the query that asks for them; what becomes a verdict or a table is said elsewhere.
 """
@@ -11,12 +11,9 @@ from collections.abc import Sequence
 from salva.core.case import Prompt
 from salva.core.observation import Answer
 from salva.core.protocols import Query
-from salva.core.question import Question
+from salva.core.question import Question, weighted_mean
 from salva.logic.formula import entities
 from salva.logic.notation import parse
-
-DIMENSIONS, QUESTIONS = "dimensions", "questions"
-"""How grades become a score: by the three dimensions, as the paper says, or by question, as its program does."""
 
 
 def grade_query(text: str, questions: Sequence[Question], rubric: str) -> Query:
@@ -49,25 +46,11 @@ def grades_of(answer: object, questions: Sequence[Question]) -> tuple[float, ...
     return tuple(readable)
 
 
-def picture_score(questions: Sequence[Question], grades: Sequence[float], mean: str) -> float:
-    """S: the weighted mean of the grades, over questions or over dimensions.
-
-    A dimension's grade is the weighted mean of its questions', and its weight the mean of their weights: two questions
-    about the surroundings do not make these count twice.
-    """
-    if mean == QUESTIONS:
-        return _weighted([(question.weight, grade) for question, grade in zip(questions, grades, strict=True)])
-    by_kind: dict[str, list[tuple[float, float]]] = {}
-    for question, grade in zip(questions, grades, strict=True):
-        by_kind.setdefault(question.kind, []).append((question.weight, grade))
-    return _weighted([(sum(w for w, _ in part) / len(part), _weighted(part)) for part in by_kind.values()])
-
-
 def dimension_scores(questions: Sequence[Question], grades: Sequence[float]) -> dict[str, float]:
     """The grade of each dimension."""
     kinds = dict.fromkeys(question.kind for question in questions)
     graded = list(zip(questions, grades, strict=True))
-    return {kind: _weighted([(q.weight, grade) for q, grade in graded if q.kind == kind]) for kind in kinds}
+    return {kind: weighted_mean([(q.weight, grade) for q, grade in graded if q.kind == kind]) for kind in kinds}
 
 
 def retention(after: float, before: float) -> float | None:
@@ -91,7 +74,3 @@ def reasons_of(answer: object, questions: Sequence[Question], kind: str) -> str:
 def own_query(prompt: Prompt, rubric: str) -> Query:
     """How a judge is asked about the picture of a prompt by its own questions."""
     return grade_query(prompt.text, prompt.questions, rubric)
-
-
-def _weighted(parts: Sequence[tuple[float, float]]) -> float:
-    return sum(weight * grade for weight, grade in parts) / sum(weight for weight, _ in parts)
