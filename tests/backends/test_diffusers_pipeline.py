@@ -108,7 +108,7 @@ def test_every_family_runs_from_the_suite_to_the_report(
     run = run_suite("metalogic", model, out=out, settings=settings, size="4", reader="none", detector="pocket")
     verdicts = run.verdicts
     assert len(verdicts[verdicts["relation"] == "same-scene"]) > 0
-    assert set(verdicts["outcome"]) <= {"HOLDS", "VIOLATED"}, "every picture was painted and looked at"
+    assert "FAILED" not in set(verdicts["outcome"]), "every picture was painted and looked at"
     stored = json.loads((out / "run.json").read_text())
     assert str(checkpoints(family)) in json.dumps(stored)
 

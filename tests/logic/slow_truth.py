@@ -35,9 +35,18 @@ def axis(place: str) -> int:
     return 0 if place in ("left", "x-middle", "right") else 1
 
 
-def stated(f: Formula, entity: str) -> Stated:
+def asserted(f: Formula, is_denied: bool = False) -> list[Atom | Related]:
+    """The leaves under an even number of denials; relations whether or not."""
+    if isinstance(f, Atom | Related):
+        return [f] if isinstance(f, Related) or not is_denied else []
+    if isinstance(f, Not):
+        return asserted(f.part, not is_denied)
+    return asserted(f.left, is_denied) + asserted(f.right, is_denied)
+
+
+def stated(said: Sequence[Atom | Related], entity: str) -> Stated:
     numbers: Stated = {}
-    for leaf in leaves(f):
+    for leaf in said:
         if isinstance(leaf, Atom) and leaf.entity == entity:
             key = (leaf.colour, leaf.place)
             numbers[key] = max(numbers.get(key, 0), leaf.count)
@@ -52,17 +61,21 @@ def matches(kind: Kind, colour: str | None, place: str | None) -> bool:
     return place is None or rank_of(kind, axis(place)) == NAMES[place]
 
 
-def most(numbers: Stated, colour: str | None, place: str | None) -> int:
-    inside = [k for k in numbers if colour in (None, k[0]) and place in (None, k[1])]
+def most(f: Formula, entity: str, colour: str | None, place: str | None) -> int:
+    """The largest number said of anything inside, or the largest sum of what is asserted and lies apart."""
+
+    def inside(numbers: Stated) -> Stated:
+        return {k: n for k, n in numbers.items() if colour in (None, k[0]) and place in (None, k[1])}
 
     def apart(a: tuple[str | None, str | None], b: tuple[str | None, str | None]) -> bool:
         if a[0] and b[0] and a[0] != b[0]:
             return True
         return bool(a[1] and b[1] and a[1] != b[1] and axis(a[1]) == axis(b[1]))
 
-    best = 0
-    for size in range(1, len(inside) + 1):
-        for chosen in combinations(inside, size):
+    best = max(inside(stated(leaves(f), entity)).values(), default=0)
+    numbers = inside(stated(asserted(f), entity))
+    for size in range(2, len(numbers) + 1):
+        for chosen in combinations(numbers, size):
             if all(apart(a, b) for a, b in combinations(chosen, 2)):
                 best = max(best, sum(numbers[k] for k in chosen))
     return best
@@ -113,13 +126,14 @@ class SlowTruth:
         if self.reading != "exact":
             return True
         for entity in self.entities:
-            own = stated(self.f, entity)
-            rest = [stated(g, entity) for g in self.others[1:]]
+            own = stated(leaves(self.f), entity)
+            rest = [g for g in self.others[1:] if stated(leaves(g), entity)]
             limits = {}
-            for numbers in (own, *rest):
+            for numbers in (own, *(stated(leaves(g), entity) for g in rest)):
                 for key in (*numbers, (None, None)):
-                    use = own if own and (key in own or key == (None, None)) else next(n for n in (*rest, own) if n)
-                    limits[key] = most(use, *key)
+                    is_own = own and (key in own or key == (None, None))
+                    use = self.f if is_own or not rest else rest[0]
+                    limits[key] = most(use, entity, *key)
             for (colour, place), limit in limits.items():
                 if sum(k[0] == entity and matches(k, colour, place) for k in kinds) > limit:
                     return False

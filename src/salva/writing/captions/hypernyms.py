@@ -36,11 +36,7 @@ def _wordnet() -> Any:
 
 @cache
 def _nearest(noun: str, wanted: frozenset[str]) -> str:
-    try:
-        senses = _wordnet().synsets(noun.replace(" ", "_"), pos="n")
-    except Exception:  # the package raises whatever it likes on words it does not know
-        return ""
-    level = senses[:1]
+    level = _wordnet().synsets(noun.replace(" ", "_"), pos="n")[:1]
     while level:
         names = [name.replace("_", " ").lower() for sense in level for name in sense.lemma_names()]
         if hit := next((name for name in names if name in wanted), ""):
