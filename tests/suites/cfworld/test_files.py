@@ -12,7 +12,7 @@ import pytest
 from salva.core.fingerprint import Json
 from salva.errors import UsageError
 from salva.suites.cfworld.files import read_files
-from salva.suites.cfworld.gaps import KINDS
+from salva.suites.cfworld.gaps import KINDS, gaps_table
 from salva.suites.cfworld.groups import Entry, Group, Probe
 from salva.suites.cfworld.official_questions import read_criteria
 from salva.suites.cfworld.suite import CfWorld, CfWorldOptions
@@ -97,6 +97,28 @@ def test_levels_without_questions_are_not_painted(folder: Path) -> None:
     suite = CfWorld(CfWorldOptions(path=(str(folder),)))
     roles = {case.labels["id"]: [prompt.role for prompt in case.prompts] for case in suite.cases("full")}
     assert roles == {"0": ["l1", "l2", "l3"], "1": ["l1", "l2"], "2": ["l1", "l2", "l3"], "3": ["l1"]}
+
+
+def test_a_group_that_cannot_be_painted_is_counted_all_the_same(tmp_path: Path) -> None:
+    write(tmp_path / "prompt" / "Optics.json", [row("0"), row("1")])
+    questions: list[Json] = [asked("0", level) for level in ("l1", "l2", "l3")]
+    write(tmp_path / "eval_questions" / "Optics.json", [*questions, asked("1", "l2"), asked("1", "l3")])
+    for size in ("full", "quick"):
+        (case,) = CfWorld(CfWorldOptions(path=(str(tmp_path),))).cases(size)
+        counted = gaps_table([case])
+        assert counted is not None
+        assert ("no-questions", 1) in [line[:2] for line in counted.rows], size
+
+
+def test_blanks_round_an_id_are_named_and_passed_over(tmp_path: Path) -> None:
+    rare: dict[str, Json] = {"id": " 93", "A": "Otter", "B": "Dome", "prompt": "An otter under a dome."}
+    common: dict[str, Json] = {"id": " 93_factual", "A": "Otter", "B": "River", "prompt": "An otter in a river."}
+    write(tmp_path / "attribute_decouple.json", [rare, common])
+    (pair,) = read_files([str(tmp_path)])
+    assert kinds([pair])["padded-text"] == 2
+    write(tmp_path / "prompt" / "Optics.json", [row("0")])
+    write(tmp_path / "de-norm" / "Optics.json", [{"id": " 0", "prompt_l2": "Draw what shines."}])
+    assert [one.denorm for one in read_files([str(tmp_path)]) if isinstance(one, Group)] == ["Draw what shines."]
 
 
 def test_parts_of_the_files_are_parts_of_the_suite(folder: Path) -> None:

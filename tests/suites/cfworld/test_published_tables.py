@@ -76,3 +76,12 @@ def test_section_5_4_against_its_tables() -> None:
     assert diffusion == [0.01, 0.02, 0.05, 0.09], "'+0.05 to +0.09' leaves out half of the diffusion models"
     assert unified == [0.01, 0.01, 0.02, 0.02, 0.03, 0.05], "'at most 0.02' leaves out OmniGen2 and Show-o2"
     assert math.isclose(gains["Show-o2"][1], gains["Z-image"][1]), "a unified model gains what a diffusion model does"
+
+
+def test_section_4_2_against_its_table() -> None:
+    by_model = {names[0]: numbers for names, numbers in rows(TABLE_2)}
+    plain, thinking, flux = (by_model[name] for name in ("BAGEL", "BAGEL-CoT", "FLUX.2-dev"))
+    more = [round(100 * (thinking[i] / plain[i] - 1)) for i in (2, 7)]
+    assert more == [71, 73], "'only a marginal boost' at L3, by either judge"
+    assert all(thinking[i] > plain[i] for i in (0, 1, 5, 6)), "and at the levels that need no deduction"
+    assert all(thinking[i] > flux[i] for i in (1, 2)), "'consistently outperformed by FLUX.2-dev': not so"

@@ -17,7 +17,7 @@ from salva.core.mutation import Pool
 from salva.errors import UsageError
 from salva.suites.actesting.cases import case_of
 from salva.suites.actesting.files import Caption
-from salva.writing.captions.classes import Classes
+from salva.writing.captions.classes import VG_THINGS, Classes
 from salva.writing.captions.reading import AND, Reader, Reading, pool_of
 from salva.writing.captions.wordlists import words
 from salva.writing.mutation.corpus import Corpus
@@ -159,6 +159,7 @@ def _remarks(
         f"seeds by number of triples: {_listed(sorted(triples.items()))}; by predicate: "
         f"{_listed(predicates.most_common(_N_SHOWN))}{more}"
     )
+    yield _own_names(read.corpus)
     for operator in operators:
         why = Counter({reason: n for (one, reason), n in tally.skipped.items() if one == operator})
         dropped = tally.discarded[operator]
@@ -167,6 +168,16 @@ def _remarks(
             + (f"; not {_counted(why)}" if why else "")
             + (f"; {dropped} captions were discarded because they read otherwise" if dropped else "")
         )
+
+
+def _own_names(corpus: Corpus) -> str:
+    """How many of the things that captions name are none of the classes that scene-graph models know."""
+    named = sum(corpus.standing.values(), Counter[str]())
+    own = {name: n for name, n in named.items() if name not in VG_THINGS}
+    return (
+        f"{named.total()} things named: {named.total() - sum(own.values())} by one of {len(VG_THINGS)} classes, "
+        f"{sum(own.values())} keep a name of their own ({len(own)} different)"
+    )
 
 
 def _n_unread(passed: Counter[str]) -> int:

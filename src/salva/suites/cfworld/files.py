@@ -115,7 +115,7 @@ def _sort_in(found: _Found, path: Path, place: str) -> None:
 def _groups(found: _Found) -> list[Group]:
     asked = _questions(found)
     denorms = {
-        (discipline, str(row.get("id"))): _first_text(row, _DENORM_KEYS)
+        (discipline, str(row.get("id")).strip()): _first_text(row, _DENORM_KEYS)
         for discipline in found.prompts
         for name, rows in found.denorm.items()
         if _belongs(name, discipline, found.prompts)

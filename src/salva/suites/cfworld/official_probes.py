@@ -73,11 +73,12 @@ def read_pairs(rows: Iterable[Row]) -> list[Probe]:
     """The pairs of the published file: 93 is the rare one, 93_factual the common one."""
     pairs: dict[str, _Parts] = {}
     for row in rows:
-        name = str(row.get("id", "")).strip()
+        given = str(row.get("id", ""))
+        name = given.strip()
         is_fact = name.endswith(_FACTUAL) or str(row.get("category") or "").strip().lower() == "factual"
         parts = pairs.setdefault(name.removesuffix(_FACTUAL), _Parts())
         first, second, prompt = (str(row.get(key) or "") for key in ("A", "B", "prompt"))
-        if any(text != text.strip() for text in (first, second, prompt)):
+        if any(text != text.strip() for text in (given, first, second, prompt)):
             parts.findings.append(gap("padded-text", f"pair {name}"))
         if not prompt.strip():
             parts.findings.append(gap("no-prompt", f"pair {name}"))

@@ -76,11 +76,15 @@ class CfWorld:
             entries: Sequence[Entry] = list(embedded_groups()) if part == "levels" else []
         else:
             entries = self._all()
-        cases = [case for entry in entries if (case := _case(entry, part)) is not None]
+        made = [(entry, _case(entry, part)) for entry in entries]
+        cases = [case for _, case in made if case is not None]
         if not cases:
             where = "pocket's world" if size == "embedded" else ", ".join(self._options.path) or "the starter set"
             raise UsageError(f"suite.part={part}: there is nothing of it in {where}; choose another part, size or path")
-        return iter(_few_of_each(_named(cases)) if size == "quick" else _named(cases))
+        chosen = _few_of_each(_named(cases)) if size == "quick" else _named(cases)
+        # What cannot be painted at all is told with the first of the others.
+        lost = [f for entry, case in made if case is None and _is_of(entry, part) for f in entry.findings]
+        return iter([replace(chosen[0], findings=(*lost, *chosen[0].findings)), *chosen[1:]])
 
     def lint(self) -> list[Finding]:
         """What is wrong with the texts of suite.path or of the starter set: gaps of the files, then of the texts."""
@@ -94,6 +98,10 @@ class CfWorld:
             else:
                 self._entries = [*starter_groups(), *starter_probes(RULE), *starter_probes(ATTRIBUTE)]
         return self._entries
+
+
+def _is_of(entry: Entry, part: str) -> bool:
+    return entry.part == part if isinstance(entry, Probe) else part == "levels"
 
 
 def _case(entry: Entry, part: str) -> Case | None:
