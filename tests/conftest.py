@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from salva import registry
+
 # The same examples on every run, and none of them timed: a red test means a changed program. SALVA_EXPLORE=1
 # looks for new ones.
 settings.register_profile(
@@ -54,6 +56,12 @@ def no_salva_variables(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
         if name.startswith("SALVA_") and name != "SALVA_TEST_DATA":
             monkeypatch.delenv(name)
+
+
+@pytest.fixture(autouse=True)
+def own_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loose plugin that a test names is there for that test alone."""
+    monkeypatch.setattr(registry, "_loose", {role: dict(names) for role, names in registry._loose.items()})
 
 
 @pytest.fixture(autouse=True)

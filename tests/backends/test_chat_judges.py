@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from typing import Any
 
@@ -266,6 +267,18 @@ def test_nobody_there(maker: str) -> None:
     assert isinstance(outcome, BackendError)
     assert outcome.is_retryable
     assert "cannot be reached" in str(outcome)
+
+
+@pytest.mark.parametrize("maker", ["openai", "anthropic"])
+def test_connections_of_a_judge_that_nobody_closed_end_with_it(maker: str) -> None:
+    with serving([Say(text=AS_JSON)]) as server:
+        component = judge(maker, server)
+        component.look([LookRequest(picture=PICTURE, query=SCORE)])
+        connections = component._client._client
+        assert not connections.is_closed
+        del component
+        gc.collect()
+        assert connections.is_closed
 
 
 @pytest.mark.parametrize("maker", MAKERS)

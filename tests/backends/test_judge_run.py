@@ -112,19 +112,25 @@ def test_the_key_is_nowhere_in_the_run(server: Server, salva: Command, tmp_path:
     assert KEY not in done.stdout + done.stderr
 
 
-def test_another_snapshot_inside_a_run_stops_it(server: Server, salva: Command, tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_set", [False, True], ids=["environment", "setting"])
+def test_another_snapshot_inside_a_run_stops_it(
+    server: Server, salva: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_set: bool
+) -> None:
+    where = ("--set", f"judge.base_url={server.url}/v1") if is_set else ()
+    if is_set:
+        monkeypatch.delenv("OPENAI_BASE_URL")
     said = json.dumps({"explanation": "", "objects": 50, "relations": 50})
 
     def answer(_: dict[str, Any]) -> Turn:
         return Say(text=said, model="judge-a" if len(server.asked) < 6 else "judge-b")
 
     server.turns = answer
-    done = run(salva, tmp_path / "run", "--judge", "openai/x")
+    done = run(salva, tmp_path / "run", "--judge", "openai/x", *where)
     assert done.returncode != 0
     assert re.search(r"judge-[ab].*judge-[ab]", done.stderr), done.stderr
     (command,) = [line.strip() for line in done.stderr.splitlines() if line.strip().startswith("salva judge ")]
-    assert command.endswith("--judge openai/judge-b")
-    on = salva(*shlex.split(command)[1:], "--set", f"judge.base_url={server.url}/v1")
+    assert command.endswith(" ".join(("--judge openai/judge-b", *where)))
+    on = salva(*shlex.split(command)[1:])
     assert "must not mix" not in on.stderr
     assert on.returncode in (0, 3), on.stderr
     with open_run(tmp_path / "run") as store:

@@ -35,7 +35,7 @@ FINDING = 'yield Finding(kind="too-short", sentence="a: two words are too few", 
 
 
 def _check(tmp_path: Path, body: str, *more: str) -> Result:
-    # Loose plugins stay for the rest of the process, so each needs a file and a name of its own.
+    # A test may name several, and each needs a name of its own.
     name = f"Suite{next(NUMBERS)}"
     plugin = tmp_path / f"{name.lower()}.py"
     plugin.write_text(SUITE.replace("{body}", body).replace("{name}", name), encoding="utf-8")

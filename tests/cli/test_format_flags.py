@@ -54,19 +54,21 @@ def test_a_format_of_a_plugin_is_listed_and_its_options_are_flags(
     from salva.cli import export_command
 
     registered = {**registry.BUILT_IN, "exporter": {"counted": f"{__name__}:Counted"}}
-    with monkeypatch.context() as patch:
-        patch.setattr(registry, "BUILT_IN", registered)
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(registry, "BUILT_IN", registered)
+            importlib.reload(export_command)
+            records, images = random_run(n_entities=2)
+            store_run(tmp_path / "run", records, images)
+            out = tmp_path / "n.txt"
+            told = _export(str(tmp_path / "run"), "--as", "counted", "-o", str(out), "--times", "2", "--loud")
+            assert told == f"{2 * len(records.verdicts)} counts in {out}\n"
+            assert out.read_text() == f"{2 * len(records.verdicts)}!"
+            shown = _export("--help")
+            assert "counted         A file: how many verdicts there are." in shown
+            assert "counted: how often to count each." in shown
+    finally:
         importlib.reload(export_command)
-        records, images = random_run(n_entities=2)
-        store_run(tmp_path / "run", records, images)
-        out = tmp_path / "n.txt"
-        told = _export(str(tmp_path / "run"), "--as", "counted", "-o", str(out), "--times", "2", "--loud")
-        assert told == f"{2 * len(records.verdicts)} counts in {out}\n"
-        assert out.read_text() == f"{2 * len(records.verdicts)}!"
-        shown = _export("--help")
-        assert "counted         A file: how many verdicts there are." in shown
-        assert "counted: how often to count each." in shown
-    importlib.reload(export_command)
 
 
 def test_every_format_stands_in_the_help_with_what_it_is() -> None:
@@ -108,4 +110,3 @@ def test_a_mistake_in_an_import_is_named(tmp_path: Path) -> None:
 def test_an_installed_format_can_be_a_loose_class_by_its_methods() -> None:
     entry = registry.add_loose_plugin(f"{__file__}:Counted")
     assert (entry.role, entry.name) == ("exporter", "counted")
-    registry._loose["exporter"].pop("counted")

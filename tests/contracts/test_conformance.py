@@ -164,7 +164,7 @@ def test_a_loose_file_travels_to_those_who_were_told_of_it(tmp_path: Path) -> No
     name = add_loose_plugin(f"{file}:Stray").name
     binding = Binding(role="model", label=name, component=load("model", name), options=NoOptions())
     check_binding(binding)
-    assert b"No module named 'salva_plugin_stray'" in arrived([binding]).stderr
+    assert b"No module named 'salva_plugin_stray_" in arrived([binding]).stderr
     assert json.loads(arrived([binding], f"{file}:Stray").stdout) == [binding.identity()]
 
 

@@ -5,6 +5,7 @@ The first answer's snapshot is kept with the run; a later one that differs stops
 
 from __future__ import annotations
 
+import dataclasses
 import shlex
 from pathlib import Path
 
@@ -48,6 +49,19 @@ def _drifted(actor: Actor, before: str, now: str, directory: Path) -> str:
         )
     return (
         f"{told}Answers of two models must not mix. To go on, have the one that answers now look at every picture "
-        f"that is painted:\n  salva judge {shlex.quote(str(directory))} --{actor.role} {maker}/{now}\n"
+        f"that is painted:\n  salva judge {shlex.quote(str(directory))} --{actor.role} {maker}/{now}{_where(actor)}\n"
         f"or start anew with --{actor.role} {maker}/{now} and another --out"
     )
+
+
+def _where(actor: Actor) -> str:
+    """The settings that lead to the same endpoint: one who is new to a run takes none from it."""
+    if actor.binding is None:
+        return ""
+    options = actor.binding.options
+    chosen = {
+        field.name: getattr(options, field.name)
+        for field in dataclasses.fields(options)
+        if field.metadata.get("reaches") == "endpoint" and getattr(options, field.name) != field.default
+    }
+    return "".join(f" --set {shlex.quote(f'{actor.role}.{name}={value}')}" for name, value in chosen.items())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import weakref
 from typing import TYPE_CHECKING
 
 from salva.core.addresses import plain_address
@@ -40,9 +41,12 @@ def connect(name: str, base_url: str, timeout_s: float) -> Anthropic:
         )
     # Retries belong to the executor, which sees every component's failures and the run's limits.
     client = DefaultHttpxClient(timeout=timeout_s, event_hooks=guarding(name))
-    return Anthropic(
+    kit = Anthropic(
         api_key=key or "none", base_url=url or OWN_URL, timeout=timeout_s, max_retries=0, http_client=client
     )
+    # A kit that nobody closed closes only the connections it made itself, and these are ours.
+    weakref.finalize(kit, client.close)
+    return kit
 
 
 def translate(name: str, error: Exception) -> SalvaError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import weakref
 from typing import TYPE_CHECKING
 
 from salva.core.addresses import plain_address
@@ -42,7 +43,10 @@ def connect(name: str, base_url: str, timeout_s: float) -> OpenAI:
         )
     # Retries belong to the executor, which sees every component's failures and the run's limits.
     client = DefaultHttpxClient(timeout=timeout_s, event_hooks=guarding(name))
-    return OpenAI(api_key=key or "none", base_url=url or OWN_URL, timeout=timeout_s, max_retries=0, http_client=client)
+    kit = OpenAI(api_key=key or "none", base_url=url or OWN_URL, timeout=timeout_s, max_retries=0, http_client=client)
+    # A kit that nobody closed closes only the connections it made itself, and these are ours.
+    weakref.finalize(kit, client.close)
+    return kit
 
 
 def translate(name: str, error: Exception) -> SalvaError:

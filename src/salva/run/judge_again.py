@@ -135,6 +135,7 @@ def _foreign(asked: Asked, changes: Changes) -> set[tuple[str, str]]:
         ("reader", changes.reader),
         *(("judge", judge) for judge in changes.judges),
     }
+    replaced = {role for role, name in named if name is not None}
     foreign = {("suite", asked.suite.name), *(("model", model.spelled) for model in asked.models)}
     for part in (*asked.observers, *asked.relations):
         unnamed = [option for option in reached_options(part) if f"{part.prefix}.{option}" not in changes.settings]
@@ -145,7 +146,7 @@ def _foreign(asked: Asked, changes: Changes) -> set[tuple[str, str]]:
                 f"command does not: nothing was opened or contacted. If you trust it, name it again with "
                 f"--set {part.prefix}.{unnamed[0]}={value}"
             )
-        if part.role == "relation" or (part.role, part.spelled) in named or not reached_by(part):
+        if part.role == "relation" or part.role in replaced or not reached_by(part):
             continue
         if others := [key for key in changes.settings if key.startswith(f"{part.prefix}.")]:
             raise UsageError(

@@ -13,9 +13,11 @@ import dataclasses
 import json
 import pickle
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
 
-from salva.core.about import options_of
+from salva.core.about import close, options_of
 from salva.core.blame import translating
 from salva.core.case import Case, case_from_json, case_to_json
 from salva.core.image import Picture
@@ -96,18 +98,19 @@ def check_suite(binding: Binding) -> None:
 def check_generator(binding: Binding, requests: Sequence[RenderRequest]) -> None:
     """One outcome each, the same for the same request, whatever stands beside it in a batch."""
     check_binding(binding)
-    generator: Generator = binding.build()
-    assert list(generator.render([])) == [], f"{binding.label}: no requests must give no outcomes"
-    together = _outcomes(binding, generator.render(list(requests)), len(requests))
-    for request, outcome in zip(requests, together, strict=True):
-        assert isinstance(outcome, Rendered), f"{binding.label}: {request.prompt.text!r} gave {outcome!r}"
-        json.dumps(dict(outcome.provenance), allow_nan=False)
-        (alone,) = generator.render([request])
-        assert isinstance(alone, Rendered), f"{binding.label}: {request.prompt.text!r} alone gave {alone!r}"
-        assert alone.picture.image_id() == outcome.picture.image_id(), (
-            f"{binding.label}: {request.prompt.text!r} is painted otherwise alone than in a batch"
-        )
-        check_picture(outcome.picture)
+    generator: Generator
+    with _built(binding) as generator:
+        assert list(generator.render([])) == [], f"{binding.label}: no requests must give no outcomes"
+        together = _outcomes(binding, generator.render(list(requests)), len(requests))
+        for request, outcome in zip(requests, together, strict=True):
+            assert isinstance(outcome, Rendered), f"{binding.label}: {request.prompt.text!r} gave {outcome!r}"
+            json.dumps(dict(outcome.provenance), allow_nan=False)
+            (alone,) = generator.render([request])
+            assert isinstance(alone, Rendered), f"{binding.label}: {request.prompt.text!r} alone gave {alone!r}"
+            assert alone.picture.image_id() == outcome.picture.image_id(), (
+                f"{binding.label}: {request.prompt.text!r} is painted otherwise alone than in a batch"
+            )
+            check_picture(outcome.picture)
 
 
 def check_picture(picture: Picture) -> None:
@@ -133,20 +136,21 @@ def check_perceiver(
 ) -> None:
     """One observation each of the role's kind, boxes inside the picture, the same alone and in a batch."""
     check_binding(binding)
-    perceiver: Perceiver = binding.build()
-    missing = [role for role in binding.about.needs if role not in (given or {})]
-    assert not missing, f"{binding.label} needs {missing[0]!r}; pass what it saw as given"
-    assert list(perceiver.look([])) == [], f"{binding.label}: no requests must give no outcomes"
-    asked = query or Query(role=binding.role)
-    requests = [LookRequest(picture=picture, query=asked, given=given or {}) for picture in pictures]
-    together = _outcomes(binding, perceiver.look(requests), len(requests))
-    for request, outcome in zip(requests, together, strict=True):
-        assert isinstance(outcome, _KINDS[binding.role]), f"{binding.label}: a {binding.role} gave {outcome!r}"
-        stored = observation_from_json(json.loads(json.dumps(observation_to_json(outcome), allow_nan=False)))
-        assert stored == outcome, f"{binding.label}: {outcome!r} does not survive the store"
-        _check_boxes(binding, outcome)
-        (alone,) = perceiver.look([request])
-        assert alone == outcome, f"{binding.label}: sees {alone!r} alone and {outcome!r} in a batch"
+    perceiver: Perceiver
+    with _built(binding) as perceiver:
+        missing = [role for role in binding.about.needs if role not in (given or {})]
+        assert not missing, f"{binding.label} needs {missing[0]!r}; pass what it saw as given"
+        assert list(perceiver.look([])) == [], f"{binding.label}: no requests must give no outcomes"
+        asked = query or Query(role=binding.role)
+        requests = [LookRequest(picture=picture, query=asked, given=given or {}) for picture in pictures]
+        together = _outcomes(binding, perceiver.look(requests), len(requests))
+        for request, outcome in zip(requests, together, strict=True):
+            assert isinstance(outcome, _KINDS[binding.role]), f"{binding.label}: a {binding.role} gave {outcome!r}"
+            stored = observation_from_json(json.loads(json.dumps(observation_to_json(outcome), allow_nan=False)))
+            assert stored == outcome, f"{binding.label}: {outcome!r} does not survive the store"
+            _check_boxes(binding, outcome)
+            (alone,) = perceiver.look([request])
+            assert alone == outcome, f"{binding.label}: sees {alone!r} alone and {outcome!r} in a batch"
 
 
 def check_relation(binding: Binding, cases: Sequence[Case], sights: Mapping[str, Sight]) -> None:
@@ -178,6 +182,16 @@ def _check_conclusion(binding: Binding, concluded: Conclusion) -> None:
     assert not unknown, f"{binding.label}: error type {unknown[0]!r} is not in its about.errors"
     is_told = concluded.outcome in (Outcome.HOLDS, Outcome.VIOLATED) or concluded.reason
     assert is_told, f"{binding.label}: {concluded.outcome} without a reason"
+
+
+@contextmanager
+def _built(binding: Binding) -> Iterator[Any]:
+    """The component, put away at the end as a run would do it."""
+    built = binding.build()
+    try:
+        yield built
+    finally:
+        close(built)
 
 
 def _outcomes(binding: Binding, outcomes: Sequence[object], n_wanted: int) -> Sequence[object]:
