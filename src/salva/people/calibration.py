@@ -22,6 +22,7 @@ from salva.stats.thresholds import CLOSE, Cut, apart, best_cut, cuts, spread, st
 BORDER = (0.3, 0.7)
 """Scores between which a picture is doubtful: those that appendix B of CF-World has people look at most."""
 ALL = "all s"
+_PASSES = "passes_"
 _MAJORITY = 0.5
 _THRESHOLD_COLUMNS = (
     *("score", "judge", "threshold", "accuracy", "lower", "upper", "f1"),
@@ -35,7 +36,12 @@ Picture = tuple[str, int, str, str]
 
 def passes_name(role: str) -> str:
     """What people's yes or no to a whole picture is called among ratings."""
-    return f"passes_{role}"
+    return f"{_PASSES}{role}"
+
+
+def is_passes(name: str) -> bool:
+    """Whether a rating is such a yes or no."""
+    return name.startswith(_PASSES)
 
 
 def picture_scores(records: RunRecords) -> dict[Picture, dict[str, float]]:
@@ -120,7 +126,9 @@ def _threshold_tables(
     best_rows: list[tuple[Cell, ...]] = []
     for (name, judge), both in compared.items():
         yes = [value >= _MAJORITY for value in both.people]
-        mine = {s: n for s, n in sizes.items() if name in (ALL, s.split(" ")[0])}
+        # All pictures are those of the roles that people rated any of.
+        rated_roles = {stratum.split(" ")[0] for stratum in both.strata}
+        mine = {stratum: n for stratum, n in sizes.items() if stratum.split(" ")[0] in rated_roles}
         weights = stratum_weights(both.strata, mine)
         raw = cuts(both.scores, yes, both.clusters)
         whole = {cut.at: cut for cut in cuts(both.scores, yes, both.clusters, weights)} if weights else {}

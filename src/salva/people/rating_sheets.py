@@ -1,4 +1,4 @@
-"""An empty sheet for people: which picture to hold against which text, and where to write the ratings.
+"""An empty sheet for people: which picture to hold against which text or question, and where to write the ratings.
 
 `salva agree RUN --ratings SHEET` reads it back when it is filled in, `salva import` makes a run of it. Blind on
 purpose: neither the model nor what any judge said stands in it, pictures are named by number, several models by codes.
@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 from salva.core.case import Case
 from salva.core.exchange import Written
-from salva.core.options import NoOptions
+from salva.core.options import option
 from salva.core.scoring import Pair, PairScoring
 from salva.core.source import RunRecords, RunSource
 from salva.core.table import Cell
@@ -22,6 +23,8 @@ from salva.errors import UsageError
 from salva.files.outfiles import write_bytes, write_text
 from salva.files.tables import csv_text
 from salva.imaging.files import decode_picture, encode_picture
+from salva.people.calibration import Picture
+from salva.people.question_sheets import QUESTION_COLUMNS, QUESTION_HINT, graded_pictures, question_rows
 from salva.people.run_agreement import model_code
 from salva.registry import pair_scorings
 
@@ -41,26 +44,41 @@ Several raters: each fills in a copy. `salva import COPY COPY ... --as ratings -
 """
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatingSheetOptions:
+    """Which pictures people are to see, where pictures have questions."""
+
+    roles: tuple[str, ...] = option((), "Only pictures of these roles, such as l1; all otherwise.")
+    sample: int = option(0, "So many pictures, mostly those whose judges' mean score is from 0.3 to 0.7; 0 for all.")
+
+    def __post_init__(self) -> None:
+        if self.sample < 0:
+            raise UsageError(f"--sample is {self.sample}; it must be a number of pictures, or 0 for all")
+
+
 class RatingSheet:
     """A folder: pictures and an empty sheet for people to rate them, for salva agree."""
 
     version: ClassVar[str] = "1"
+    Options = RatingSheetOptions
 
-    def __init__(self, options: NoOptions) -> None:
-        """Nothing can be chosen."""
+    def __init__(self, options: RatingSheetOptions) -> None:
+        self._options = options
 
     def write(self, source: RunSource, out: Path) -> Written:
         """OUT/ratings.csv, OUT/README.txt and OUT/pictures/*.png."""
-        rows = _rows(source.records)
-        numbers = {image_id: number for number, image_id in enumerate(dict.fromkeys(i for _, (*_, i) in rows), 1)}
-        sheet = _sheet(rows, numbers)
+        graded = graded_pictures(source.records, self._options.roles, self._options.sample)
+        rows = [] if graded else _rows(source.records)
+        image_ids = graded.values() if graded else (image_id for _, (*_, image_id) in rows)
+        numbers = {image_id: number for number, image_id in enumerate(dict.fromkeys(image_ids), 1)}
+        sheet = _question_sheet(source.records, graded, numbers) if graded else _sheet(rows, numbers)
         _check_unfilled(out / "ratings.csv", sheet)
         for image_id, number in numbers.items():
             data = encode_picture(decode_picture(source.images.file_bytes(image_id)), "PNG")
             write_bytes(out / "pictures" / f"{number:05}.png", data)
         write_text(out / "ratings.csv", sheet)
-        write_text(out / "README.txt", _HINT)
-        return Written(n=len(rows), what="pictures to rate")
+        write_text(out / "README.txt", QUESTION_HINT if graded else _HINT)
+        return Written(n=len(graded or rows), what="pictures to rate")
 
 
 def _rows(records: RunRecords) -> list[_Row]:
@@ -96,6 +114,19 @@ def _sheet(rows: list[_Row], numbers: Mapping[str, int]) -> str:
         named = "" if is_one_model else model_code(model)
         picture = f"pictures/{numbers[image_id]:05}.png"
         lines.append((case_id, repeat, named, category, text_role, image_role, text, picture, "", "", ""))
+    return csv_text(lines)
+
+
+def _question_sheet(records: RunRecords, pictures: Mapping[Picture, str], numbers: Mapping[str, int]) -> str:
+    """The questions of a picture stand together, since one looks at it once."""
+    cases = {case.case_id: case for case in records.cases}
+    is_one_model = len({model for _, _, model, _ in pictures}) == 1
+    lines: list[tuple[Cell, ...]] = [QUESTION_COLUMNS]
+    for (case_id, repeat, model, role), image_id in pictures.items():
+        case, named = cases[case_id], "" if is_one_model else model_code(model)
+        thing = (case_id, repeat, named, case.labels.get("category", case.category), role)
+        picture = f"pictures/{numbers[image_id]:05}.png"
+        lines += [(*thing, *asked, picture, "", "") for asked in question_rows(case, role)]
     return csv_text(lines)
 
 

@@ -1,7 +1,8 @@
 """How far a run's judges agree with people who rated its pictures, and its violation rate corrected by them.
 
 The file has a row a rating: case_id, rater, optionally repeat and model, and either columns named like scores of the
-verdicts, or text_role, image_role, objects and relations (0 to 50 each), or violated (yes or no).
+verdicts, or text_role, image_role, objects and relations (0 to 50 each), or image_role, question and score (0 to 1),
+or violated (yes or no).
 """
 
 from __future__ import annotations
@@ -11,15 +12,18 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from salva.core.case import Case
 from salva.core.exchange import first_flaws
+from salva.core.question import DIMENSIONS
 from salva.core.scoring import is_pair_name, pair_name
 from salva.core.source import RunRecords
 from salva.core.table import Cell, Table
 from salva.core.verdict import PAIR, Observers, Outcome, Verdict, observers_text
 from salva.errors import UsageError
 from salva.people.agreement import STATISTIC_COLUMNS, Reckoning, people_tables, ratings_agreement, statistics
-from salva.people.calibration import calibration_tables
+from salva.people.calibration import calibration_tables, is_passes
 from salva.people.kept_ratings import kept_ratings
+from salva.people.question_sheets import is_question_row, question_answer, with_picture_scores
 from salva.people.rating_cells import Problems, as_number, column_key, is_silent, rating_columns
 from salva.people.rating_files import Row
 from salva.people.ratings import YES_OR_NO, Sheet, read_sheet
@@ -56,13 +60,18 @@ def run_agreement(
     calibrated, left_out = calibration_tables(records, lambda picture: _said(*picture[:3], people), together)
     if not tables and not calibrated:
         rated_names = sorted({name for by_rater in rated.values() for name in by_rater})
+        nothing = "no row is filled in" if rated else "it rates no case of the run"
         raise UsageError(
             f"{str(ratings_file)!r} and {str(directory)!r} have nothing in common to compare; the file needs case_id "
-            "and columns named like scores of the run, or text_role, image_role, objects and relations, or violated; "
-            f"it rates {'; '.join((', '.join(rated_names) or 'no case of the run', *problems[:1]))}"
+            "and columns named like scores of the run, or text_role, image_role, objects and relations, or image_role, "
+            "question and score, or violated; "
+            + "; ".join((f"it rates {', '.join(rated_names)}" if rated_names else nothing, *problems[:1]))
         )
     side_by_side, clusters = _side_by_side(rated, together)
-    kept = {name: rows for name, rows in side_by_side.items() if name in compared}
+    calibrated_names = {str(row[0]) for table in calibrated for row in table.rows}
+    kept = {
+        name: rows for name, rows in side_by_side.items() if name in {*compared, *calibrated_names} or is_passes(name)
+    }
     among = people_tables("score", kept, reckoning.level, clusters)
     return [*tables, *calibrated, *among], [*problems, *left_out]
 
@@ -158,7 +167,7 @@ def _rated_by_people(sheet: Sheet, records: RunRecords) -> tuple[Rated, list[str
     names = {column_key(name): name for name in sheet.columns}
     if "case_id" not in names:
         raise UsageError(f"{sheet.name!r} has no column case_id; it has {', '.join(names.values())}")
-    cases = {case.case_id for case in records.cases}
+    cases = {case.case_id: case for case in records.cases}
     models = {
         code: verdict.model for verdict in records.verdicts for code in (verdict.model, model_code(verdict.model))
     }
@@ -174,16 +183,30 @@ def _rated_by_people(sheet: Sheet, records: RunRecords) -> tuple[Rated, list[str
             problems.add(f"{model!r} is no model of the run", index)
         else:
             mine = rated.setdefault((case_id, repeat, models.get(model, "")), {})
-            for name, value in _row_ratings(row, index, pair, problems):
+            # Answers of one person to several questions make one score, so they need one name.
+            who = rater or ("somebody" if is_question_row(row) else f"row {index + 1}")
+            for name, value in _row_ratings(row, index, cases[case_id], pair, problems):
                 said = mine.setdefault(name, {})
-                if rater in said and rater:
-                    problems.add(f"{rater!r} rated {name} of {case_id!r} twice; the first rating stands", index)
-                said.setdefault(rater or f"row {index + 1}", value)
-    return rated, list(first_flaws(problems.flaws))
+                if who in said:
+                    problems.add(f"{who!r} rated {name} of {case_id!r} twice; the first rating stands", index)
+                said.setdefault(who, value)
+    means = {relation.name: str(relation.options.get("mean", DIMENSIONS)) for relation in records.asked.relations}
+    scored = {
+        key: with_picture_scores(answers, cases[key[0]], means.get(cases[key[0]].relation, DIMENSIONS), problems)
+        for key, answers in rated.items()
+    }
+    return scored, list(first_flaws(problems.flaws))
 
 
-def _row_ratings(row: Row, index: int, pair: tuple[str, ...], problems: Problems) -> Iterator[tuple[str, float]]:
-    """What one row says: how a picture fits a text, or whatever columns are numbers or yes and no."""
+def _row_ratings(
+    row: Row, index: int, case: Case, pair: tuple[str, ...], problems: Problems
+) -> Iterator[tuple[str, float]]:
+    """What one row says: an answer, how a picture fits a text, or whatever columns are numbers or yes and no."""
+    if is_question_row(row):
+        answer = question_answer(row, index, case, problems)
+        if answer is not None:
+            yield answer
+        return
     roles = row.get("text_role", "").strip(), row.get("image_role", "").strip()
     if all(roles):
         rating = problems.rating(row, pair, index) if pair else None
