@@ -16,6 +16,8 @@ from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
 from salva.core.verdict import Outcome, Verdict
+from salva.figures.drawing import draw_chart
+from salva.figures.scene import Dots, Mark
 from salva.suites.cfworld.tables import CfWorldTables
 
 
@@ -64,6 +66,16 @@ def test_ratios_are_of_means_over_groups_scored_at_both_levels() -> None:
     assert numbers["prr"] == pytest.approx(l2 / math.sqrt(l1)), "a group scored at L1 alone is left out"
     assert numbers["rrr"] == pytest.approx((0.4 / 3) / math.sqrt(0.8 / 3)), "one without L3 is left out here"
     assert (numbers["n_prr"], numbers["n_rrr"]) == (4.0, 3.0)
+
+
+def test_the_fall_from_level_to_level_is_drawn() -> None:
+    result = measured([gated(0.9, 0.6, 0.3), gated(0.7, 0.4, 0.1)])
+    chart = next(chart for chart in result.charts if chart.name == "cfworld-levels")
+    (line,) = [part for part in draw_chart(chart, 520.0).parts if isinstance(part, Mark)]
+    (dots, _) = [shape.points for shape in line.parts if isinstance(shape, Dots)]
+    heights = [y for _, y in dots]
+    assert len(dots) == 3
+    assert heights == sorted(heights), "a score that falls is a line that falls"
 
 
 def test_what_failed_counts_as_far_as_it_was_seen() -> None:

@@ -11,7 +11,8 @@ from salva.core.judged import Judged
 from salva.core.table import Cell, Table
 from salva.suites.cfworld.figures import level_mean, prr, rrr
 
-_LEVELS = {"L1": "s_l1", "L2": "gated_l2", "L3": "gated_l3"}
+_LEVELS = {1: "s_l1", 2: "gated_l2", 3: "gated_l3"}
+"""By number: lines are drawn over an axis of numbers."""
 
 
 def charts_of(cases: Sequence[Case], by_judge: Mapping[str, Sequence[Judged]]) -> tuple[Chart, ...]:
@@ -58,6 +59,7 @@ def _fall(judged: Sequence[Judged], note: str) -> Chart:
         ends=(0.0, 1.0),
         is_joined=True,
         is_high_good=True,
+        x_label="level",
         y_label="mean score, L2 and L3 behind the gate",
         note=note,
     )
