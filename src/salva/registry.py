@@ -193,6 +193,11 @@ def rates_of(relations: Iterable[str]) -> dict[str, Rate | None]:
     return {name: about_of(load("relation", name)).rate for name in dict.fromkeys(relations) if name in installed}
 
 
+def needs_of(relation: str) -> tuple[str, ...]:
+    """The roles whose looks a relation goes by; none where it is not installed."""
+    return _said_by("relation", relation).needs
+
+
 def broken_name(relation: str) -> str:
     """What a violation of a relation shows, in a few words."""
     try:

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any, ClassVar, cast
 
 import pytest
+from click.testing import CliRunner
 
 import salva
+from salva.cli.main import salva as command_line
 from salva.core.image import ImageRef, Picture
 from salva.core.observation import Detection, Detections, Observation
 from salva.core.protocols import LookRequest, Rendered, RenderRequest, Sight
@@ -21,7 +23,9 @@ from salva.engine.progress import SilentProgress
 from salva.errors import SalvaError
 from salva.generators.painter import composition
 from salva.generators.painter.component import Painter, PainterOptions
+from salva.judging.leading import BLIND
 from salva.registry import load
+from salva.report.summary import summarise_run
 from salva.run.ask import Ask, make_spec
 from salva.run.pipeline import execute
 from salva.store.sqlite import open_run
@@ -35,6 +39,16 @@ from salva.testing.specs import bound
 
 def run(directory: Path, **settings: str) -> salva.Run:
     return salva.run_suite("actesting", model="painter", size="quick", out=directory, settings=settings)
+
+
+def test_where_no_box_is_found_it_is_the_detector_that_is_named(tmp_path: Path) -> None:
+    grey = Path(__file__).parents[2] / "bench" / "garbage.py"
+    command = ["run", "actesting", "--size", "6", "--plugin", f"{grey}:Grey", "--model", "grey", "--detector", "pocket"]
+    done = CliRunner().invoke(command_line, [*command, "--no-progress", "--out", str(tmp_path / "run")])
+    assert done.exit_code == 3, done.output
+    (one,) = summarise_run(tmp_path / "run").by_model
+    assert one.leading.oracle == BLIND
+    assert one.leading.reason.endswith("the detector cannot see it; look at some pictures, then try --detector")
 
 
 def report(of: salva.Run) -> dict[str, Any]:

@@ -42,6 +42,8 @@ class JudgedBy:
     """None for a relation with a figure of its own."""
     options: Mapping[str, Json] = field(default_factory=dict)
     """What it judged with."""
+    needs: tuple[str, ...] = ()
+    """The roles whose looks it goes by."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -143,13 +143,15 @@ def _looked(judgements: Judgements) -> tuple[list[Mapping[str, float]], str]:
     """The scores that say what was seen, and who saw it: of the verdicts that lead where they say it, else by truth."""
     by_truth = judgements.of_rate(Rate.WRONG)
     answered = [
-        one.verdict.scores
+        one.verdict
         for one in judgements.headline
         if one.verdict.relation != by_truth and any(name.startswith(_NAMED) for name in one.verdict.scores)
     ]
     if answered:
-        by_boxes = any(name.startswith(_MEAN_SCORE) for scores in answered for name in scores)
-        return answered, "detector" if by_boxes else "judge"
+        # By what the relation goes by, not by its scores: where there is no box, no box has a score.
+        leads = judgements.relations.get(answered[0].relation)
+        by_boxes = leads is not None and "detector" in leads.needs
+        return [verdict.scores for verdict in answered], "detector" if by_boxes else "judge"
     seen = of_main_observers(judgements.pairs)
     return [one.verdict.scores for one in seen if one.verdict.relation == by_truth], "detector"
 

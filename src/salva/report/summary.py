@@ -334,4 +334,7 @@ def _relations(asked: Asked, verdicts: Sequence[Verdict]) -> dict[str, JudgedBy]
     options = {relation.name: relation.options for relation in asked.relations}
     options |= {verdict.relation: {} for verdict in verdicts if verdict.relation not in options}
     rates = registry.rates_of(options)
-    return {name: JudgedBy(rate=rates.get(name), options=given) for name, given in options.items()}
+    return {
+        name: JudgedBy(rate=rates.get(name), options=given, needs=registry.needs_of(name))
+        for name, given in options.items()
+    }
