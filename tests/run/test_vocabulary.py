@@ -244,6 +244,6 @@ def test_a_judge_that_reasons_from_formulas_is_not_asked_about_sentences(tmp_pat
     triples = tmp_path / "mine.tsv"
     triples.write_text("1_1\ta cat chases a dog\ta dog chases a cat\ta dog is chased by a cat\n", encoding="utf-8")
     words = ["run", "semvar", "--model", "painter", "--size", "full", "--set", f"suite.path={triples}"]
-    with pytest.raises(UsageError, match="the judge 'scene' reasons from formulas, and these texts have none"):
+    with pytest.raises(UsageError, match=r"reasons from formulas, and these texts have none\. Name another --judge"):
         CliRunner().invoke(command_line, [*words, "--out", str(tmp_path / "run")], catch_exceptions=False)
     assert not (tmp_path / "run").exists()

@@ -47,7 +47,9 @@ def foresee(spec: RunSpec, cast_: Cast) -> list[str]:
     untold, n_led = cases.untold.get(leading, []), cases.n_led[leading]
     if len(untold) == n_led:
         unnamed = {thing for applied in untold for thing in applied.unnamed}
-        change = f"Leave these out or name another --detector. {_able(unnamed)}" if unnamed else "Name another judge"
+        change = "Name another --judge (salva list judges), or a --size whose texts have formulas"
+        if unnamed:
+            change = f"Leave these out or name another --detector. {_able(unnamed)}"
         raise UsageError(f"{leading}, which leads, could decide none of the {n_led} cases: {_why(untold)}. {change}")
     lines = remarks(spec)
     if untold:

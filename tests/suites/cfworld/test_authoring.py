@@ -148,7 +148,9 @@ def test_principles_are_read_from_lines_tables_and_objects(tmp_path: Path, name:
     assert GroupAuthor().name_of(row) == "mechanics: Light things float on water."
 
 
-@pytest.mark.parametrize(("content", "told"), [("no colon here\n", "line 1"), ("", "no principle")])
+@pytest.mark.parametrize(
+    ("content", "told"), [("no colon here\n", "line 1: .* as in .optics: Mirrors"), ("", "no principle")]
+)
 def test_a_line_that_is_no_principle_is_named(tmp_path: Path, content: str, told: str) -> None:
     path = tmp_path / "a.txt"
     path.write_text(content, encoding="utf-8")

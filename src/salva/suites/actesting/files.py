@@ -95,7 +95,7 @@ def _of_objects(file: Path, rows: list[tuple[str, dict[str, Json]]]) -> Iterator
     for number, (where, row) in enumerate(rows, 1):
         text = next((row[name] for name in _TEXTS if name in row), None)
         if not isinstance(text, str):
-            problems.append(f"{where}: no text under {', '.join(_TEXTS)}")
+            problems.append(f"{where}: no text under {', '.join(_TEXTS)}; it has {', '.join(row) or 'nothing'}")
             continue
         image = next((row[name] for name in _IMAGES if row.get(name) not in (None, "")), f"line-{number}")
         yield Caption(image=str(image), text=text.strip())

@@ -67,7 +67,10 @@ def plan(
     """The cases of these captions."""
     read = _read(captions, reader, classes)
     if not read.seeds:
-        raise UsageError(f"none of the {len(captions)} captions can be a seed: {_counted(read.passed)}")
+        raise UsageError(
+            f"none of the {len(captions)} captions can be a seed: {_counted(read.passed)}; "
+            "give English ones that say something of two things, such as 'a cat on a chair'"
+        )
     chosen = stratified(read.seeds, n_seeds)
     setting = Setting(classes=classes, density=Density(corpus=read.corpus, matched=matched))
     tally = Tally()

@@ -56,7 +56,8 @@ class GroupAuthor:
         rows = read(path)
         problems = [where for where, row in rows if not (_text(row, "discipline") and _text(row, "principle"))]
         if problems:
-            raise unusable(str(path), [f"{where}: no discipline or no principle" for where in problems], "lines")
+            wanted = "no discipline or no principle, as in 'optics: Mirrors reflect light.'"
+            raise unusable(str(path), [f"{where}: {wanted}" for where in problems], "lines")
         if not rows:
             raise UsageError(f"{str(path)!r} holds no principle; write one a line: discipline: principle")
         return [row for _, row in rows]
