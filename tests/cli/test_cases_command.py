@@ -72,3 +72,11 @@ def test_a_suite_without_a_lint_says_so(arguments: tuple[str, ...]) -> None:
     done = CliRunner().invoke(command, arguments)
     assert isinstance(done.exception, UsageError)
     assert "metalogic has no check of its texts" in str(done.exception)
+
+
+def test_what_a_run_would_say_first_goes_to_the_error_stream() -> None:
+    printed = CliRunner().invoke(command, ["actesting", "--size", "quick", "--format", "jsonl"])
+    assert printed.exit_code == 0
+    assert printed.stderr.startswith("10 seeds of 600 captions")
+    assert "er-a: 10 of 10 seeds" in printed.stderr
+    assert all(json.loads(line)["suite"] == "actesting" for line in printed.stdout.splitlines())

@@ -38,7 +38,7 @@ def command(
     suite: str, size: str, seed: int, only: tuple[str, ...], settings: tuple[str, ...], form: str, check: bool
 ) -> None:
     """Print the cases of SUITE as a run would use them, or what its own lint finds in its texts."""
-    from salva.run.plan import linted, planned_cases
+    from salva.run.plan import linted, planned_cases, remarks
 
     spec = make_spec(Ask(suite=suite, size=size, seed=seed, only=only, settings=split_settings(settings)))
     if check:
@@ -47,6 +47,8 @@ def command(
     cases = planned_cases(spec)
     own = {"table": _print_table, "jsonl": _print_jsonl, "csv": _print_csv}
     own[form](cases) if form in own else _print_rows(case_formats()[form](cases))
+    for line in remarks(spec):
+        click.echo(line, err=True)
 
 
 def _print_findings(findings: Sequence[Finding], form: str) -> None:

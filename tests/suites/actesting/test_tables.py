@@ -18,9 +18,9 @@ from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
 from salva.core.verdict import CONTROL, PAIR, Outcome, Verdict
 from salva.judging.headline import judgements
-from salva.suites.actesting.counting import nesting
 from salva.suites.actesting.published import ORIG, SETS, TABLE_1, TABLE_2
 from salva.suites.actesting.tables import ActestingTables
+from salva.writing.captions.reading import nesting
 
 RELATION = {"ec": "entity-change", "er-r": "triple-removal", "er-a": "triple-addition", "ss": "unchanged"}
 RELATION |= {"ec+er-r": "triple-removal", "ec+er-a": "triple-addition"}

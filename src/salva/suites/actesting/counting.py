@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from salva.core.case import Case
 from salva.core.judged import Judged
-from salva.core.mutation import Mutation, Pool
+from salva.core.mutation import Mutation
 from salva.core.table import Cell
 from salva.judging.crossing import within_name
 from salva.judging.tally import cluster_of
@@ -172,21 +172,6 @@ def _add(miss: Miss, case: Case, scores: Mapping[str, float], role: str) -> None
         miss.relations.add(case, told - n_held, told)
     pool = mutation_of(case).seed if role == case.prompts[0].role else mutation_of(case).mutant
     miss.relations.undecided += len(pool.triples) - told
-
-
-def nesting(pool: Pool) -> int:
-    """The longest chain of triples in which the object of one is the subject of the next; 0 without triples."""
-    after: dict[str, list[str]] = {}
-    for triple in pool.triples:
-        after.setdefault(triple.subject, []).append(triple.object)
-
-    def longest(name: str, passed: frozenset[str]) -> int:
-        return max(
-            (1 + longest(other, passed | {name}) for other in after.get(name, ()) if other not in passed | {name}),
-            default=0,
-        )
-
-    return max((longest(name, frozenset()) for name in after), default=0)
 
 
 def focal_names(mutation: Mutation) -> Iterator[str]:

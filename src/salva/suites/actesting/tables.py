@@ -29,7 +29,6 @@ from salva.suites.actesting.counting import (
     grouped,
     misses,
     mutation_of,
-    nesting,
     noise,
     weight_of,
 )
@@ -47,6 +46,7 @@ from salva.suites.actesting.definitions import (
 )
 from salva.suites.actesting.published import REAL_IMAGES, SETS, TABLE_1, TABLE_2
 from salva.suites.actesting.relations import ENTITY, RELATION, error_score
+from salva.writing.captions.reading import nesting
 
 _MISSES = ("Miss_e", "Miss_r")
 KINDS = {ENTITY: "Error_e", RELATION: "Error_r"}
