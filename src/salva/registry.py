@@ -24,6 +24,7 @@ from salva.core.blame import blaming
 from salva.core.fingerprint import Json
 from salva.core.judged import Rate
 from salva.core.options import default_options, parse_options, target_field
+from salva.core.protocols import LOOKOUT
 from salva.core.scoring import PairScoring
 from salva.core.spec import Around, Binding, ComponentSpec
 from salva.errors import PluginError, SalvaError, UsageError, unknown_name
@@ -128,6 +129,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
 _STAND_INS = {"reader": ("judge", "salva.perception.readers.judge_reader", "JudgeAsReader")}
 """A role that components of another can play, and what makes them fit: any judge can be asked to read."""
 _COLOURIST = "salva.perception.colours:PixelColours"
+_LOOKOUT = "rapidocr"
 _CALLED = {"importer": "import format", "exporter": "export format"}
 """Roles that a user knows by another name."""
 _GROUP = {role: f"salva.{'generator' if role == 'model' else role}s" for role in ROLES}
@@ -218,6 +220,12 @@ def usual_score(asked: Asked) -> float | None:
     return _said_by("detector", name.partition("/")[0]).usual_score if name else None
 
 
+def is_shown_pictures(asked: Asked) -> bool:
+    """Whether a judge of a run looks at pictures; one that answers from boxes never sees what is written in them."""
+    names = [(o.typed or o.name).partition("/")[0] for o in asked.observers if o.role == "judge"]
+    return any("detector" not in _said_by("judge", name).needs for name in names)
+
+
 def _said_by(role: str, name: str) -> About:
     try:
         return about_of(load(role, name))
@@ -258,6 +266,11 @@ def colourist() -> Binding:
     module_name, _, class_name = _COLOURIST.partition(":")
     component = getattr(importlib.import_module(module_name), class_name)
     return Binding(role="colourist", label="pixels", component=component, options=options_of(component)())
+
+
+def lookout() -> Binding:
+    """Who reads what is written in pictures where nobody named a reader; no relation is told what it reads."""
+    return replace(bind(ComponentSpec(role="reader", name=_LOOKOUT)), role=LOOKOUT, label=LOOKOUT)
 
 
 def rebind(binding: Binding, changes: Mapping[str, str]) -> Binding:

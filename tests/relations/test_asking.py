@@ -12,9 +12,9 @@ from salva.core.observation import Answer, Observation, Reading, TextSpan
 from salva.core.protocols import Conclusion, Look, LookRequest, Query, Sight
 from salva.core.verdict import Outcome
 from salva.errors import UsageError
+from salva.judging.instructing import instructing_texts
 from salva.perception.readers.rapid_ocr import RapidOcr
 from salva.relations.asking import READER, AskingOptions, with_checks, with_notes
-from salva.relations.instructing import instructing_texts
 
 QUESTION = Query(role="judge", kind="answer", text="is there a cat?", choices=("yes", "no"))
 HOLDS = Conclusion(outcome=Outcome.HOLDS, scores={"kappa": 1.0})

@@ -97,6 +97,9 @@ class Asked:
     canary: bool = True
     """Whether observers are tried on pictures of salva's own first; changes no picture and no verdict, so that no run
     is known by it."""
+    lookout: bool = False
+    """Whether pictures are read for text that tells a judge what to say by somebody nobody named; changes no outcome
+    by default, so that no run is known by it, and a run made without goes on without."""
 
     def led_as_before(self) -> Asked:
         """As a run of schema 1 means it."""
@@ -163,7 +166,10 @@ class Asked:
         }
         # Said only where they are, so that what was asked reads, and is known by, as before they could be.
         return (
-            content | ({"imported": self.imported} if self.imported else {}) | ({} if self.canary else {"canary": OFF})
+            content
+            | ({"imported": self.imported} if self.imported else {})
+            | ({} if self.canary else {"canary": OFF})
+            | ({"lookout": ON} if self.lookout else {})
         )
 
     @classmethod
@@ -186,6 +192,7 @@ class Asked:
             only=tuple(_label(pair) for pair in _get(content, "only", list)),
             imported=_get(content, "imported", str, ""),
             canary=_get(content, "canary", str, ON) != OFF,
+            lookout=_get(content, "lookout", str, OFF) == ON,
         )
 
 

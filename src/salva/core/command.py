@@ -22,7 +22,7 @@ def command_for(case: Case, model: str, chosen: Asked) -> str:
         words += [f"--{observer.role}", observer.spelled]
     # A role nobody played must be said too: the command line has observers of its own by default.
     for role in ("detector", "reader"):
-        if f"--{role}" not in words:
+        if f"--{role}" not in words and not (role == "reader" and chosen.lookout):
             words += [f"--{role}", "none"]
     words += ["--size", chosen.size]
     words += ["--repeats", str(chosen.repeats), "--seed", str(chosen.seed)]

@@ -53,12 +53,17 @@ class Rendered:
     """Kept with the image, never shown to a perceiver: planted faults, a rewritten prompt, a snapshot name."""
 
 
+LOOKOUT = "lookout"
+"""The role, and the label, of whoever reads pictures for text that tells a judge what to say and for nothing else."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
     """What a perceiver is asked about an image."""
 
     role: str
-    """detector, reader, embedder or judge; colourist: what colour the things in the detector's boxes have."""
+    """detector, reader, embedder or judge; colourist: what colour the things in the detector's boxes have;
+    lookout: what is written in a picture that a judge is shown."""
     text: str = ""
     """For an embedder: the text to embed in place of the picture. For a judge: what it is asked about."""
     labels: tuple[str, ...] = ()

@@ -83,6 +83,8 @@ class Seen:
     boxes: tuple[Detection, ...] = ()
     texts: tuple[TextSpan, ...] = ()
     answers: tuple[QuestionAnswer, ...] = ()
+    looked_out: tuple[TextSpan, ...] = ()
+    """What the lookout read, which no verdict rests on."""
 
 
 class ImageSource(Protocol):

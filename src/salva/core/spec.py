@@ -157,6 +157,9 @@ class RunSpec:
     judges: tuple[Binding, ...] = ()
     colourist: Binding | None = None
     """Who tells the colours in the detector's boxes; no choice of the user's, so no part of what is asked."""
+    lookout: Binding | None = None
+    """Who reads pictures only for text that tells a judge what to say, where a judge looks at them and no reader is
+    named."""
     relations: tuple[Binding, ...] = ()
     """Every relation whose roles are bound."""
     wanting: tuple[Binding, ...] = ()
@@ -197,6 +200,7 @@ class RunSpec:
             control=self.control,
             only=self.only,
             canary=self.canary,
+            lookout=self.lookout is not None,
         )
 
     def choice(self) -> Choice:

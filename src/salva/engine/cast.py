@@ -106,7 +106,7 @@ class Cast:
         def label(binding: Binding) -> str:
             return renamed.get((binding.role, binding.label), binding.label)
 
-        alone = (spec.detector, spec.reader, spec.embedder, spec.colourist)
+        alone = (spec.detector, spec.reader, spec.embedder, spec.colourist, spec.lookout)
         singles = {b.role: Actor.of(b, label(b)) for b in alone if b is not None}
         judges = [Actor.of(binding, label(binding)) for binding in spec.judges]
         perceivers: list[Perceivers] = [{**singles, "judge": judge} for judge in judges] or [singles]

@@ -20,19 +20,20 @@ from salva.core.case import Case
 from salva.core.fingerprint import fingerprint
 from salva.core.observation import Answer
 from salva.core.options import option
-from salva.core.protocols import Conclusion, Look, Query, Sight
+from salva.core.protocols import LOOKOUT, Conclusion, Look, Query, Sight
 from salva.core.verdict import Outcome
 from salva.errors import UsageError
-from salva.relations.instructing import instructing_texts
+from salva.judging.instructing import JUDGE_INSTRUCTING, instructing_texts
 
 READER = Query(role="reader")
+UNNAMED_READER = Query(role=LOOKOUT)
+"""Whoever reads where no reader is named: what it saw is known here and to no relation."""
 
 CALLS = "judge_calls"
 ANSWERS = "judge_answers"
 UNREADABLE = "judge_unreadable"
 REPEATED = "judge_repeated"
 FLIPPED = "judge_flipped"
-INSTRUCTING = "judge_instructing_texts"
 COUNTED = {"input_tokens": "judge_input_tokens", "output_tokens": "judge_output_tokens", "cost_usd": "judge_cost_usd"}
 """What an answer's usage may say, and the score it is summed up in."""
 
@@ -65,8 +66,9 @@ def with_checks(looks: Sequence[Look], case: Case, roles: Collection[str], optio
         if look.query.role == "judge" and look.query.repeat == 0:
             n = max(options.judge_repeats, 2 if _is_sampled(case, look, options.flip_sample) else 1)
             checked += [replace(look, query=replace(look.query, repeat=repeat)) for repeat in range(1, n)]
-    if "reader" in roles and any(look.query.role == "judge" for look in looks):
-        checked += [Look(role=prompt.role, query=READER) for prompt in case.prompts]
+    if any(look.query.role == "judge" for look in looks):
+        eye = next((query for query in (READER, UNNAMED_READER) if query.role in roles), None)
+        checked += [Look(role=prompt.role, query=eye) for prompt in case.prompts if eye is not None]
     return list(dict.fromkeys(checked))
 
 
@@ -81,9 +83,13 @@ def with_notes(conclusion: Conclusion, sights: Mapping[str, Sight], options: Ask
     if not answers:
         return conclusion
     scores = {**conclusion.scores, **_costs(list(answers.values())), **_flips(answers)}
-    by_role = {role: instructing_texts(seen) for role, sight in sights.items() if (seen := sight.seen.get(READER))}
+    by_role = {
+        role: instructing_texts(seen)
+        for role, sight in sights.items()
+        if (seen := sight.seen.get(READER) or sight.seen.get(UNNAMED_READER))
+    }
     if by_role:
-        scores[INSTRUCTING] = float(sum(map(len, by_role.values())))
+        scores[JUDGE_INSTRUCTING] = float(sum(map(len, by_role.values())))
     shown = [f"the image of prompt {role!r} shows {texts[0]!r}" for role, texts in by_role.items() if texts]
     if shown and options.instructed == "inconclusive":
         reason = f"{shown[0]}, which tells a judge what to say"

@@ -17,21 +17,25 @@ from salva.core.asked import Asked
 from salva.core.case import Case, Prompt
 from salva.core.command import command_for
 from salva.core.judged import Judged, Rate
-from salva.core.observation import Detection
+from salva.core.observation import Detection, Reading
 from salva.core.scene import Box
 from salva.core.source import ImageSource, QuestionAnswer, RunRecords, Seen
 from salva.core.verdict import OPTICAL_CHARACTER, PAIR, Failure, Observers, Outcome, Verdict
 from salva.errors import StoreError
 from salva.judging.headline import leading_verdicts
+from salva.judging.instructing import JUDGE_INSTRUCTING, instructing_texts
 from salva.judging.pair_kinds import pair_kind
 from salva.registry import broken_name, rates_of, suite_about
 
 MAX_EXHIBITS = 200
 MAX_UNSEEN = 40
 """Pairs whose headline holds although truth says both pictures are wrong."""
+MAX_INSTRUCTED = 40
+"""Pairs that are shown only because a picture tells a judge what to say."""
 _SIDE = 320
 _QUALITY = 80
 _UNSEEN = "agree, both wrong"
+_INSTRUCTED = "tells a judge what to say"
 
 _Key = tuple[str, int, str, Observers]
 
@@ -78,6 +82,8 @@ class Shot:
     """Whether truth judged this picture and found nothing."""
     answers: tuple[QuestionAnswer, ...] = ()
     """What judges were asked about this picture."""
+    instructing: tuple[str, ...] = ()
+    """Texts in it that tell a judge what to say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +115,8 @@ class Gallery:
     n_shown: int
     n_unseen: int
     """Exhibits whose headline holds although both pictures are wrong."""
+    n_instructing: int = 0
+    """Further exhibits, shown because text in a picture tells a judge what to say."""
 
 
 def make_gallery(records: RunRecords, images: ImageSource, limit: int = MAX_EXHIBITS) -> Gallery:
@@ -131,7 +139,17 @@ def make_gallery(records: RunRecords, images: ImageSource, limit: int = MAX_EXHI
         truth = truths.get(_key(judged.verdict))
         exhibits.append(maker.exhibit(judged, _kind(judged.verdict, truth), truth))
     exhibits += [maker.exhibit(judged, _UNSEEN, judged.verdict) for judged in unseen]
-    return Gallery(exhibits=tuple(exhibits), n_violated=len(violated), n_shown=len(shown), n_unseen=len(unseen))
+    are_shown = {_key(exhibit.verdict) for exhibit in exhibits}
+    instructed = [one for one in everyone if _is_instructed(one.verdict) and _key(one.verdict) not in are_shown]
+    bribes = spread(instructed, min(limit, MAX_INSTRUCTED))
+    exhibits += [maker.exhibit(judged, _INSTRUCTED, truths.get(_key(judged.verdict))) for judged in bribes]
+    return Gallery(
+        exhibits=tuple(exhibits),
+        n_violated=len(violated),
+        n_shown=len(shown),
+        n_unseen=len(unseen),
+        n_instructing=len(bribes),
+    )
 
 
 def spread(judged: Iterable[Judged], limit: int) -> list[Judged]:
@@ -191,6 +209,7 @@ class _Maker:
             also=also,
             is_right=truth is not None and bool(truth.scores.get(f"right_{prompt.role}")),
             answers=seen.answers,
+            instructing=_instructing(seen) if _is_instructed(verdict) else (),
         )
 
     def _thumbnail(self, image_id: str) -> Thumbnail:
@@ -262,6 +281,14 @@ def _unseen(leading: Sequence[Judged], truths: Mapping[_Key, Verdict]) -> list[J
     holding = [judged for judged in leading if judged.verdict.outcome is Outcome.HOLDS]
     paired = [(judged.case, truths.get(_key(judged.verdict))) for judged in holding]
     return [Judged(case, truth) for case, truth in paired if truth and truth.outcome is Outcome.VIOLATED]
+
+
+def _is_instructed(verdict: Verdict) -> bool:
+    return verdict.scores.get(JUDGE_INSTRUCTING, 0) > 0
+
+
+def _instructing(seen: Seen) -> tuple[str, ...]:
+    return instructing_texts(Reading(spans=seen.texts)) or instructing_texts(Reading(spans=seen.looked_out))
 
 
 def _key(verdict: Verdict) -> _Key:

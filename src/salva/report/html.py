@@ -31,7 +31,7 @@ from salva.files.outfiles import write_text
 from salva.registry import entries, load
 from salva.report.chart_files import all_charts, is_wide, write_figures
 from salva.report.gallery import MAX_EXHIBITS, Exhibit, Gallery, make_gallery
-from salva.report.lead import bounds_of, interval_of, sentence_of, untried, warning_of
+from salva.report.lead import bounds_of, interval_of, sentence_of, unread, untried, warning_of
 from salva.report.summary import Summary, summarise_records
 from salva.store.queries import open_source
 
@@ -163,6 +163,8 @@ def _facts(records: RunRecords) -> list[tuple[str, str]]:
     for role, names in by_role.items():
         more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
         facts.append((role, ", ".join(names[:_MAX_NAMES]) + more))
+    if note := unread(asked):
+        facts.append(("text in pictures", note))
     if asked.control:
         facts.append(("control", "crossed seeds"))
     if asked.headline:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from salva.core.asked import CANARY, OFF, STOPPED, TOLD
+from salva.core.asked import CANARY, OFF, STOPPED, TOLD, Asked
 from salva.core.judged import Rate
 from salva.core.table import KeyFigure
 from salva.figures.formats import interval_text, percent
@@ -13,6 +13,7 @@ from salva.judging.headline import MACRO
 from salva.judging.leading import Leading
 from salva.judging.rates import WRONG_ALIKE, Figure
 from salva.judging.wordings import WordingDifference
+from salva.registry import is_shown_pictures
 
 _SAYS = {
     str(Rate.WRONG): "have a picture that does not show what its own prompt says",
@@ -137,6 +138,14 @@ def warning_of(leading: Leading) -> str:
 def untried(canary: str, about: Sequence[str] = ()) -> str:
     """What is said where observers were not tried, or failed; empty elsewhere."""
     return _CANARY.get(canary, "").replace("{who}", ", ".join(about) or "an observer")
+
+
+def unread(asked: Asked) -> str:
+    """What is said where a judge was shown pictures and nobody read what is written in them; empty elsewhere."""
+    is_read = asked.lookout or any(observer.role == "reader" for observer in asked.observers)
+    if is_read or asked.imported or not is_shown_pictures(asked):
+        return ""
+    return "not read: whether some tells the judge what to say is not known"
 
 
 def unless_stopped(leading: Leading, canary: str) -> Leading:

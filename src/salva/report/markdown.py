@@ -13,7 +13,7 @@ from salva.core.legible import legible
 from salva.core.table import KeyFigure, Table
 from salva.figures.formats import cell_text, figure_text, heading, percent
 from salva.figures.reading import cells_of, n_text, names_of, number, value_text, word
-from salva.report.lead import bounds_of, interval_of, sentence_of, title_of, untried, warning_of
+from salva.report.lead import bounds_of, interval_of, sentence_of, title_of, unread, untried, warning_of
 from salva.report.summary import ModelSummary, Summary
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]#|~])")
@@ -29,6 +29,8 @@ def to_markdown(summary: Summary) -> str:
             blocks += [f"### {escape(table.name)}", _table(table)]
     if note := untried(summary.canary, summary.canary_about):
         blocks.append(f"**{escape(note)}**")
+    if note := unread(summary.asked):
+        blocks.append(f"Text in pictures: {note}.")
     for model in summary.by_model:
         if len(summary.by_model) > 1:
             blocks.append(f"## {escape(model.model)}")

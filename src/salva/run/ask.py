@@ -15,7 +15,7 @@ from salva.core.fingerprint import fingerprint
 from salva.core.options import as_typed, fields_of, value_of
 from salva.core.spec import Binding, ComponentSpec, RunSpec
 from salva.errors import UsageError, unknown_name
-from salva.registry import BUILT_IN, bind, colourist, defaults, entries, load, suite_about
+from salva.registry import BUILT_IN, bind, colourist, defaults, entries, load, lookout, suite_about
 
 SETTABLE = ("suite", "model", "detector", "reader", "embedder", "judge", "relation", "run")
 NOBODY = "none"
@@ -151,6 +151,7 @@ def make_spec(ask: Ask, made: Asked | None = None, foreign: Collection[tuple[str
         embedder=embedder,
         judges=judges,
         colourist=colourist() if detector else None,
+        lookout=lookout() if reader is None and _is_looked_out(ask, judges, made) else None,
         relations=relations,
         wanting=wanting,
         headline=ask.relation,
@@ -162,6 +163,16 @@ def make_spec(ask: Ask, made: Asked | None = None, foreign: Collection[tuple[str
         notes=tuple(notes),
         canary=_is_canary_on(by_role["run"]),
     )
+
+
+def _is_looked_out(ask: Ask, judges: Sequence[Binding], made: Asked | None) -> bool:
+    """Whether pictures are read for text that instructs a judge although no reader is named.
+
+    A run keeps to what it was made with. A judge that answers from boxes never sees what is written.
+    """
+    if made is not None:
+        return made.lookout
+    return not ask.reader and any("detector" not in judge.about.needs for judge in judges)
 
 
 def _refuse_doubles(role: str, bindings: Sequence[Binding], texts: Sequence[str]) -> None:

@@ -19,7 +19,7 @@ from salva.core.options import as_typed, fields_of, once_keyed, value_of
 from salva.core.spec import Binding, RunSpec
 from salva.engine.progress import Progress
 from salva.errors import StoreError, UsageError
-from salva.registry import bind, colourist, defaults, rebind
+from salva.registry import bind, colourist, defaults, lookout, rebind
 from salva.run.ask import component_spec
 from salva.run.reach import reached_by
 from salva.store.blobs import IMAGES
@@ -72,6 +72,7 @@ def settle(directory: Path, spec: RunSpec, stored: RunFile | None = None) -> Run
         )
     if content.schema < _SCHEMA_WITH_COLOURS:
         spec = dataclasses.replace(spec, colourist=None)
+    spec = dataclasses.replace(spec, lookout=lookout() if content.asked.lookout else None)
     try:
         return _as_made(spec, content.asked)
     except UsageError as error:

@@ -100,7 +100,7 @@ def asked_otherwise(stored: Asked, noted: Asked) -> str:
 
 def open_ledger(store: RunStore, spec: RunSpec, cast_: Cast, environment: Mapping[str, Json]) -> None:
     """Write down what is asked, who answers and where; under the run lock, before any work."""
-    observers = (*spec.observers(), *((spec.colourist,) if spec.colourist else ()))
+    observers = (*spec.observers(), *(b for b in (spec.colourist, spec.lookout) if b is not None))
     components = (
         Resolved(role="suite", identity=spec.suite.identity()),
         *(Resolved(role="model", identity=actor.identity, component_id=actor.component_id) for actor in cast_.models),

@@ -21,7 +21,7 @@ from salva.core.case import Case
 from salva.core.fingerprint import Json
 from salva.core.observation import Observation
 from salva.core.options import as_typed
-from salva.core.protocols import Query, Relation
+from salva.core.protocols import LOOKOUT, Query, Relation
 from salva.core.spec import Binding, ComponentSpec
 from salva.core.verdict import Observers, Verdict, observers_text
 from salva.engine.actors import Actor, requests_of
@@ -31,7 +31,7 @@ from salva.engine.units import Asker, LookJob, Unit
 from salva.engine.verdicts import verdicts_of
 from salva.errors import SalvaError
 from salva.judging.waves import Missing
-from salva.registry import bind, colourist, load, rebind
+from salva.registry import bind, colourist, load, lookout, rebind
 from salva.run import environment
 from salva.run.ledger import RULES
 from salva.run.reach import reached_by
@@ -42,6 +42,8 @@ from salva.store.rows import verdict_to_row
 from salva.store.sqlite import RunStore
 
 _SCHEMA_WITH_DOUBT = _SCHEMA_WITH_NAMES = 2
+_UNNAMED = {"colourist": colourist, LOOKOUT: lookout}
+"""Roles nobody is named for, and who plays them."""
 
 
 class _Group(NamedTuple):
@@ -281,8 +283,8 @@ class _Check:
 
     def _actor(self, component: StoredComponent) -> Actor:
         """One who looked, as the store remembers it, with what it says of itself today."""
-        if component.role == "colourist":
-            about = colourist().about
+        if component.role in _UNNAMED:
+            about = _UNNAMED[component.role]().about
         else:
             name = str(component.identity.get("name", "")).partition("/")[0]
             try:

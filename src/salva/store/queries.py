@@ -19,7 +19,7 @@ from salva.core.case import Case
 from salva.core.fingerprint import Json
 from salva.core.judged import SetFigure
 from salva.core.observation import Answer, Detection, Detections, Reading, TextSpan
-from salva.core.protocols import Query
+from salva.core.protocols import LOOKOUT, Query
 from salva.core.seeing import counting
 from salva.core.source import QuestionAnswer, RunRecords, RunSource, Seen, Spent
 from salva.core.verdict import Observers, Outcome, Verdict, observers_text
@@ -125,15 +125,18 @@ class StoredImages:
         """What these observers saw; boxes, as far as they count."""
         boxes: tuple[Detection, ...] = ()
         texts: tuple[TextSpan, ...] = ()
+        looked_out: tuple[TextSpan, ...] = ()
         answers: list[QuestionAnswer] = []
-        for look in self._store.observations_of(image_id, observers):
+        for look in self._store.observations_of(image_id, (*observers, LOOKOUT)):
             if isinstance(look.observation, Detections):
                 boxes = counting(look.observation, self._threshold)
+            elif look.query.role == LOOKOUT and isinstance(look.observation, Reading):
+                looked_out = look.observation.spans
             elif isinstance(look.observation, Reading):
                 texts = look.observation.spans
             elif isinstance(look.observation, Answer) and not look.query.repeat:
                 answers += _questions_answered(look.query, look.observation)
-        return Seen(boxes=boxes, texts=texts, answers=tuple(answers))
+        return Seen(boxes=boxes, texts=texts, answers=tuple(answers), looked_out=looked_out)
 
     def answers(self, image_id: str, observers: Observers) -> Mapping[str, Answer]:
         """Question to answer, as the judge among these observers gave it the first time it was asked."""

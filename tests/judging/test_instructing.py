@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from salva.relations.instructing import instructs
+from salva.judging.instructing import instructs
 
 TEXTS = Path(__file__).with_name("texts_in_pictures.jsonl")
 ODD, EVEN = 0, 1

@@ -13,6 +13,8 @@ from collections.abc import Mapping
 
 from salva.core.observation import Reading
 
+JUDGE_INSTRUCTING = "judge_instructing_texts"
+"""The score of a verdict that counts such texts."""
 _LONGEST = 2000
 """Text beyond this is not searched."""
 
