@@ -100,12 +100,16 @@ def test_a_damaged_run_json_is_named(run: Path, text: str) -> None:
     assert_said(run, REPORT, VERIFY, JUDGE)
 
 
-@pytest.mark.parametrize("part", ["relations", "suite", "models", "observers", "size", "only"])
-@pytest.mark.parametrize("place", ["asked", "components"])
+@pytest.mark.parametrize(
+    ("place", "part"),
+    [
+        *(("asked", part) for part in ("relations", "suite", "models", "observers", "size", "only")),
+        *(("components", part) for part in ("relations", "suite", "models", "observers")),
+    ],
+)
 def test_a_run_json_that_lacks_a_part_is_named(run: Path, place: str, part: str) -> None:
     content = json.loads((run / "run.json").read_text())
-    if content[place].pop(part, None) is None:
-        pytest.skip("it has no such part")
+    del content[place][part]
     (run / "run.json").write_text(json.dumps(content))
     assert_said(run, REPORT, VERIFY, JUDGE)
 

@@ -211,23 +211,12 @@ def _as_made(spec: RunSpec, made: Asked) -> RunSpec:
         key = binding.role, binding.label
         return _with_options(binding, before[key], now[key]) if key in before else binding
 
-    def keep_one(binding: Binding | None) -> Binding | None:
-        return binding and keep(binding)
-
     installed = {binding.label: binding for binding in spec.relations}
     for relation in made.relations:
         if relation.name not in installed:
             raise UsageError(f"it was judged by the relation {relation.name!r}, which is not there.")
-    return dataclasses.replace(
-        spec,
-        suite=keep(spec.suite),
-        models=tuple(map(keep, spec.models)),
-        detector=keep_one(spec.detector),
-        reader=keep_one(spec.reader),
-        embedder=keep_one(spec.embedder),
-        judges=tuple(map(keep, spec.judges)),
-        relations=tuple(keep(installed[relation.name]) for relation in made.relations),
-    )
+    relations = tuple(keep(installed[relation.name]) for relation in made.relations)
+    return dataclasses.replace(spec.with_each(keep), relations=relations)
 
 
 def _with_options(binding: Binding, before: AskedComponent, now: AskedComponent) -> Binding:
