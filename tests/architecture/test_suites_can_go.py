@@ -68,7 +68,7 @@ def test_a_suite_can_be_deleted_and_nothing_else_breaks(gone: str, tmp_path: Pat
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__", "assets"))
     (copy / "assets").symlink_to(PACKAGE / "assets")
     shutil.rmtree(copy / "suites" / gone)
-    registry = copy / "registry.py"
+    registry = copy / "built_in.py"
     lines = registry.read_text(encoding="utf-8").splitlines(keepends=True)
     kept = [line for line in lines if not re.search(rf'"salva\.suites\.{gone}\.', line)]
     assert len(kept) < len(lines)
