@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias, cast
 
 from salva.core.fingerprint import Json
+from salva.core.masks import Mask
 from salva.core.scene import Box
 
 
@@ -24,6 +25,8 @@ class Detection:
     """What the detector itself called it, where another name was put in its place."""
     colour: str | None = None
     """What the colourist called it; None where nobody asked or nobody can tell."""
+    mask: Mask | None = None
+    """Which pixels it covers, by a detector that says so."""
 
     def name_for(self, wanted: Collection[str]) -> str:
         """The detector's own name where just that was asked for, else the everyday one: a man is a person unless
@@ -159,6 +162,8 @@ def observation_to_json(observation: Observation) -> dict[str, Json]:
 
 def _box_to_json(detection: Detection) -> dict[str, Json]:
     extras: dict[str, Json] = {"raw": detection.raw, "colour": detection.colour}
+    if (mask := detection.mask) is not None:
+        extras["mask"] = [mask.left, mask.top, mask.width, mask.height, mask.packed]
     said = {name: value for name, value in extras.items() if value}
     return {"label": detection.label, "score": detection.score, "box": [*detection.box], **said}
 
@@ -169,7 +174,7 @@ def observation_from_json(stored: Mapping[str, Json]) -> Observation:
     match stored["kind"]:
         case "detections":
             return Detections(
-                boxes=tuple(Detection(**_with_box(box)) for box in fields["boxes"]),  # type: ignore[arg-type]  # JSON has no field types
+                boxes=tuple(Detection(**_with_mask(_with_box(box))) for box in fields["boxes"]),  # type: ignore[arg-type]  # JSON has no field types
                 **{name: cast(float, stored[name]) for name in _WORTH if name in stored},
                 relations=_relations(stored),
             )
@@ -206,3 +211,10 @@ def _relations(stored: Mapping[str, Json]) -> tuple[SeenRelation, ...] | None:
 
 def _with_box(fields: dict[str, object]) -> dict[str, object]:
     return {**fields, "box": tuple(cast(list[float], fields["box"]))}
+
+
+def _with_mask(fields: dict[str, object]) -> dict[str, object]:
+    if "mask" not in fields:
+        return fields
+    left, top, width, height, packed = cast(tuple[int, int, int, int, str], fields["mask"])
+    return {**fields, "mask": Mask(left=left, top=top, width=width, height=height, packed=packed)}
