@@ -27,7 +27,7 @@ COMMANDS = {
     "prove": "Worlds of a formula; of two formulas, whether they are equivalent.",
     "rewrite": "Equivalent formulas by the laws of logic, with their English.",
     "judge": "Verdicts again from what a run has stored.",
-    "report": "A run as html, md, json or csv.",
+    "report": "A run as html, pdf, md, json, csv or junit.",
     "quality": "FID and Inception Score of a run's pictures.",
     "export": "Counterexamples or verdict rows of a run as files.",
     "agree": "How far judges agree with people.",

@@ -9,14 +9,19 @@ import click
 
 from salva.cli import flags
 
-_FILE = {"html": "index.html", "md": "report.md", "json": "report.json", "csv": "verdicts.csv", "pdf": "report.pdf"}
+_FORMS = ("html", "md", "json", "csv", "pdf", "junit")
+_PAGES = {"html": "index.html", "pdf": "report.pdf"}
+"""Forms that are no text to print: they go to RUN/report/ unless told otherwise."""
 
 
-@click.command("report", short_help="A run as html, pdf, md, json or csv.")
+@click.command("report", short_help="A run as html, pdf, md, json, csv or junit.")
 @click.argument("run", type=flags.RUN_DIRECTORY)
-@flags.flag("--format", "form", type=click.Choice(list(_FILE)), default="html", show_default=True, help="What to make.")
+@flags.flag("--format", "form", type=click.Choice(_FORMS), default="html", show_default=True, help="What to make.")
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="Where to write it; json, md and csv print otherwise."
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Where to write it; json, md, csv and junit print otherwise.",
 )
 def command(run: Path, form: str, output: Path | None) -> None:
     """Make the report of RUN; html and pdf go to RUN/report/ unless told otherwise, html with its charts as files."""
@@ -25,14 +30,14 @@ def command(run: Path, form: str, output: Path | None) -> None:
     if form == "html":
         from salva.report.html import write_html
 
-        path = output or run / "report" / _FILE["html"]
+        path = output or run / "report" / _PAGES["html"]
         write_html(run, path)
         click.echo(path)
         return
     if form == "pdf":
         from salva.report.pdf import write_pdf
 
-        path = output or run / "report" / _FILE["pdf"]
+        path = output or run / "report" / _PAGES["pdf"]
         write_pdf(run, path)
         click.echo(path)
         return
@@ -41,6 +46,10 @@ def command(run: Path, form: str, output: Path | None) -> None:
         from salva.store.queries import read_records
 
         text = verdicts_csv(read_records(run))
+    elif form == "junit":
+        from salva.report.junit import junit_of
+
+        text = junit_of(run)
     elif form == "md":
         from salva.report.markdown import to_markdown
 

@@ -6,9 +6,9 @@ import re
 
 _UNSEEN = re.compile(
     # Controls but line break and tab; deleted; C1 controls; marks, embeddings and isolates of direction; what has no
-    # width and joins nothing; line and paragraph separators; lone surrogates; tags.
+    # width and joins nothing; line and paragraph separators; lone surrogates; what is no character; tags.
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
-    "\ud800-\udfff\U000e0000-\U000e007f]"
+    "\ufffe\uffff\ud800-\udfff\U000e0000-\U000e007f]"
 )
 
 

@@ -1,0 +1,202 @@
+"""JUnit XML: what readers of test results find in it, and that no run and no text can break it or look green."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from report.fake_runs import ASKED, FakeImages, make_case, make_verdict, random_run, store_run
+from report.hostile import EVERYTHING, hostile_run
+
+from salva.core.asked import Asked, AskedComponent
+from salva.core.source import RunRecords
+from salva.core.verdict import Failure, Outcome, Verdict
+from salva.errors import StoreError
+from salva.report.junit import junit_of, to_junit
+from salva.report.summary import summarise_records
+
+ATTRIBUTES = {
+    "testsuites": {"name", "tests", "failures", "errors", "skipped", "time"},
+    "testsuite": {"name", "tests", "failures", "errors", "skipped", "time"},
+    "testcase": {"classname", "name", "time"},
+    "failure": {"type", "message"},
+    "error": {"type", "message"},
+    "skipped": {"type", "message"},
+}
+CHILDREN = {
+    "testsuites": {"testsuite"},
+    "testsuite": {"testcase"},
+    "testcase": {"failure", "error", "skipped"},
+}
+"""What the schemas of Jenkins (xunit), Ant and pytest have in common."""
+
+
+def read(text: str) -> ElementTree.Element:
+    """The file as a reader takes it, held against the schema and its own counts."""
+    root = ElementTree.fromstring(text.encode("utf-8"))
+    assert root.tag == "testsuites"
+    for element in root.iter():
+        assert set(element.attrib) == ATTRIBUTES[element.tag], element.tag
+        assert {child.tag for child in element} <= CHILDREN.get(element.tag, set())
+        if element.tag == "testcase":
+            assert len(element) <= 1
+        if element.tag in ("testsuites", "testsuite"):
+            assert int(element.attrib["tests"]) == len(element.findall(".//testcase"))
+            for name, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+                assert int(element.attrib[name]) == len(element.findall(f".//{tag}"))
+    names = [(test.attrib["classname"], test.attrib["name"]) for test in root.iter("testcase")]
+    assert len(set(names)) == len(names), "readers know a test by class and name alone"
+    return root
+
+
+def made(records: RunRecords) -> ElementTree.Element:
+    return read(to_junit(records, summarise_records(records), Path("runs/mine")))
+
+
+def told(root: ElementTree.Element) -> list[ElementTree.Element]:
+    return [child for test in root.iter("testcase") for child in test]
+
+
+def records_of(*verdicts: Verdict, is_whole: bool = True, repeats: int = 1) -> RunRecords:
+    ids = dict.fromkeys(verdict.case_id for verdict in verdicts)
+    cases = tuple(make_case(name, labels={"law": "commutative"}) for name in ids)
+    asked = replace(ASKED, repeats=repeats)
+    return RunRecords(cases=cases, verdicts=verdicts, asked=asked, is_whole=is_whole)
+
+
+def test_every_outcome_is_the_element_that_readers_have_for_it() -> None:
+    verdicts = [make_verdict(f"fine-{number}", relation="truth") for number in range(20)]
+    verdicts += [
+        make_verdict("broken", Outcome.VIOLATED, relation="truth", errors=("entity-omission",)),
+        make_verdict("unclear", Outcome.INCONCLUSIVE, relation="truth", reason="nobody knows the word zebu"),
+        make_verdict("crashed", Outcome.FAILED, relation="truth", reason="the model timed out"),
+    ]
+    root = made(records_of(*verdicts))
+    tests = {test.attrib["name"]: [child.tag for child in test] for test in root.iter("testcase")}
+    assert len(tests) == 23, "a test case a pair, and nothing else where a run is to be trusted"
+    assert tests["fine-3"] == []
+    assert (tests["broken"], tests["unclear"], tests["crashed"]) == (["failure"], ["skipped"], ["error"])
+    messages = {child.tag: (child.attrib["type"], child.attrib["message"]) for child in told(root)}
+    assert messages["skipped"] == ("INCONCLUSIVE", "nobody knows the word zebu")
+    assert messages["error"] == ("FAILED", "the model timed out")
+    assert {test.attrib["classname"] for test in root.iter("testcase")} == {"metalogic.commutative"}
+
+
+def test_a_failure_names_error_types_both_prompts_and_both_pictures() -> None:
+    failures = (
+        Failure(error="entity-omission", role="b", message="no dog where the prompt asks for 1", entity="dog"),
+        Failure(error="x-misposition", role="", message="the cat changed sides"),
+    )
+    verdict = make_verdict(
+        outcome=Outcome.VIOLATED,
+        errors=("entity-omission", "x-misposition"),
+        failures=failures,
+        images={"a": "ab12", "b": "cd34"},
+    )
+    (failure,) = told(made(records_of(verdict)))
+    assert failure.attrib["type"] == "entity-omission, x-misposition"
+    assert failure.attrib["message"].endswith("b: no dog where the prompt asks for 1; the cat changed sides")
+    lines = (failure.text or "").splitlines()
+    first, second = lines.index("prompt a: There is a cat and a dog"), lines.index("prompt b: There is a dog and a cat")
+    assert lines[first + 2].startswith("  picture: runs/mine/images/ab/12.webp")
+    assert lines[second + 2].startswith("  picture: runs/mine/images/cd/34.webp")
+    assert lines[second + 3] == "  entity-omission: no dog where the prompt asks for 1"
+    assert "between them: x-misposition: the cat changed sides" in lines
+    assert "error types: entity-omission, x-misposition" in lines, "some readers leave out every attribute"
+    assert any(line.startswith("again: salva run metalogic --model painter") for line in lines)
+
+
+def test_the_relation_that_leads_is_the_one_that_is_told() -> None:
+    verdicts = (make_verdict(), make_verdict(relation="truth", outcome=Outcome.VIOLATED, errors=("entity-omission",)))
+    assert [child.tag for child in told(made(records_of(*verdicts)))] == ["failure"]
+    chosen = replace(records_of(*verdicts), asked=replace(ASKED, repeats=1, headline="same-scene"))
+    assert told(made(chosen)) == []
+
+
+def test_several_models_are_a_suite_each_and_repeats_a_test_each() -> None:
+    records, _ = random_run(n_entities=2, models=("painter", "other"))
+    root = made(replace(records, is_whole=True))
+    assert [suite.attrib["name"] for suite in root] == ["metalogic on painter", "metalogic on other"]
+    assert {len(suite) for suite in root} == {2 * len(records.cases)}
+    names = [test.attrib["name"] for test in root.iter("testcase")]
+    assert "metalogic-numbering-cat-3 repeat 1 [other]" in names
+    outcomes = Counter(child.tag for child in told(root))
+    assert outcomes["failure"] > 10
+    classes = {test.attrib["classname"] for test in root.iter("testcase")}
+    assert {"metalogic.de-morgan", "metalogic.numbering"} < classes
+
+
+@pytest.mark.parametrize("outcome", [Outcome.INCONCLUSIVE, Outcome.FAILED])
+def test_a_run_that_decides_nothing_is_not_green(outcome: Outcome) -> None:
+    verdicts = [make_verdict(f"case-{number}", outcome, reason="nobody could tell") for number in range(5)]
+    root = made(records_of(*verdicts))
+    first = next(iter(root.iter("testcase")))
+    assert first.attrib["classname"] == "metalogic.run"
+    assert first[0].tag == "error"
+    assert "none of 5 pairs could be decided" in first[0].attrib["message"]
+
+
+def test_pairs_that_were_never_judged_are_errors() -> None:
+    verdicts = [make_verdict(f"case-{number}") for number in range(4)]
+    root = made(records_of(*verdicts, is_whole=False, repeats=2))
+    types = Counter(child.attrib["type"] for child in told(root))
+    assert types["not-judged"] == 4
+    assert made(records_of(*verdicts)).attrib["errors"] == "0", "a whole run lacks nothing"
+
+
+def test_empty_runs_are_written_and_are_not_green() -> None:
+    painter = AskedComponent(role="model", name="painter")
+    for records in (
+        RunRecords(cases=(), verdicts=(), asked=Asked(models=(painter,))),
+        RunRecords(cases=(make_case(),), verdicts=(), asked=Asked(models=(painter,))),
+    ):
+        assert int(made(records).attrib["errors"]) >= 1
+    assert made(RunRecords(cases=(), verdicts=())).attrib["tests"] == "0"
+
+
+def test_no_text_can_break_the_file_or_forge_a_line() -> None:
+    harm = f"]]> <![CDATA[ & {EVERYTHING} \x00\x07\x0b\x1b[31m\u202e\u2066\ufffe\uffff\ud800\r\nprompt b: forged"
+    hostile, _ = hostile_run()
+    case = replace(
+        hostile.cases[0],
+        category=harm,
+        prompts=tuple(replace(prompt, text=harm, formula=harm) for prompt in hostile.cases[0].prompts),
+        labels={"law": harm},
+    )
+    failure = Failure(error=harm, role="a", message=harm)
+    verdicts = tuple(replace(one, errors=(harm,), failures=(failure,), images={}) for one in hostile.verdicts)
+    asked = replace(hostile.asked, size=harm)
+    records = replace(hostile, cases=(case,), verdicts=verdicts, asked=asked)
+    root = made(records)
+    assert {element.tag for element in root.iter()} <= set(ATTRIBUTES)
+    (failure_element,) = root.iter("failure")
+    lines = (failure_element.text or "").splitlines()
+    assert len([line for line in lines if line.startswith("prompt b: ")]) == 1
+    assert len(failure_element.attrib["message"]) == 300
+    assert "\u202e" not in to_junit(records, summarise_records(records), Path())
+
+
+@given(text=st.text())
+def test_any_text_gives_a_file_that_can_be_read(text: str) -> None:
+    case = make_case(texts=(text, text), category=text or "none")
+    verdict = make_verdict(outcome=Outcome.VIOLATED, errors=(text,), model=text, reason=text)
+    root = made(RunRecords(cases=(case,), verdicts=(verdict,), is_whole=True))
+    assert root.attrib["tests"] in {"1", "2"}
+
+
+def test_a_run_directory_with_a_missing_picture_says_so_and_a_forged_id_ends_it(tmp_path: Path) -> None:
+    verdict = make_verdict(outcome=Outcome.VIOLATED, images={"a": "ab12", "b": "cd34"})
+    store_run(tmp_path / "run", records_of(verdict), FakeImages())
+    (tmp_path / "run" / "images" / "cd" / "34.webp").unlink()
+    text = junit_of(tmp_path / "run")
+    read(text)
+    assert f"picture: {tmp_path}/run/images/ab/12.webp\n" in text
+    assert f"picture: {tmp_path}/run/images/cd/34.webp (missing)\n" in text
+    forged = records_of(replace(verdict, images={"a": "../../etc/passwd"}))
+    with pytest.raises(StoreError, match="no image's id"):
+        to_junit(forged, summarise_records(forged), tmp_path)
