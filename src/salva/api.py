@@ -97,6 +97,7 @@ class RunFlags(TypedDict, total=False):
     seed: int
     control: bool
     only: tuple[str, ...]
+    shard: str
     relation: str
     reading: str
 

@@ -40,6 +40,7 @@ def _default(role: str) -> str:
 @flags.seed_flag
 @flags.flag("--control", is_flag=True, help="Cross wordings and seeds to measure seed noise (at least 2 repeats).")
 @flags.flag("--only", multiple=True, metavar="LABEL=VALUE", help="Only cases with this label, e.g. law=de-morgan")
+@flags.flag("--shard", default="", metavar="I/N", help="Only the I-th of N shares of the cases; see `salva merge`.")
 @flags.set_flag
 @flags.flag(
     "--relation",

@@ -100,6 +100,8 @@ class Asked:
     lookout: bool = False
     """Whether pictures are read for text that tells a judge what to say by somebody nobody named; changes no outcome
     by default, so that no run is known by it, and a run made without goes on without."""
+    shard: str = ""
+    """Which share of the cases this is, as I/N; empty for all of them."""
 
     def led_as_before(self) -> Asked:
         """As a run of schema 1 means it."""
@@ -132,6 +134,8 @@ class Asked:
             words[role] = list[Json](sorted(observer.spelled for observer in self.observers if observer.role == role))
         words |= {"size": self.size, "repeats": self.repeats, "seed": self.seed, "control": self.control}
         words |= {"only": [list(pair) for pair in self.only], "relation": self.headline}
+        if self.shard:
+            words["shard"] = self.shard
         if self.imported:
             words["imported"] = self.imported
         for component in self.components():
@@ -170,6 +174,7 @@ class Asked:
             | ({"imported": self.imported} if self.imported else {})
             | ({} if self.canary else {"canary": OFF})
             | ({"lookout": ON} if self.lookout else {})
+            | ({"shard": self.shard} if self.shard else {})
         )
 
     @classmethod
@@ -193,6 +198,7 @@ class Asked:
             imported=_get(content, "imported", str, ""),
             canary=_get(content, "canary", str, ON) != OFF,
             lookout=_get(content, "lookout", str, OFF) == ON,
+            shard=_get(content, "shard", str, ""),
         )
 
 

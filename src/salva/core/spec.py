@@ -11,6 +11,7 @@ from salva.core.addresses import plain_words
 from salva.core.asked import Asked, AskedComponent, Choice
 from salva.core.fingerprint import Json, fingerprint
 from salva.core.options import default_options, endpoint_options, keyed_options, once_keyed
+from salva.core.shard import Shard
 from salva.errors import UsageError
 
 
@@ -172,6 +173,8 @@ class RunSpec:
     control: bool = False
     only: tuple[tuple[str, str], ...] = ()
     """Labels a case must have, as (name, value)."""
+    shard: Shard | None = None
+    """Which share of the cases; None for all of them."""
     notes: tuple[str, ...] = field(default=(), compare=False)
     """What whoever asked should hear before anything happens."""
     canary: bool = True
@@ -201,6 +204,7 @@ class RunSpec:
             only=self.only,
             canary=self.canary,
             lookout=self.lookout is not None,
+            shard=str(self.shard or ""),
         )
 
     def choice(self) -> Choice:
@@ -232,4 +236,5 @@ class RunSpec:
         """The name of the run's directory when the user gave none."""
         model = "+".join(binding.label for binding in self.models)
         safe = "".join(c if c.isalnum() or c in "+.-" else "-" for c in model)[:60]
-        return f"{self.suite.label}-{safe}-{self.size}-{fingerprint(self.choice())[:8]}"
+        share = f"-shard-{self.shard.index}-of-{self.shard.n}" if self.shard else ""
+        return f"{self.suite.label}-{safe}-{self.size}{share}-{fingerprint(self.choice())[:8]}"

@@ -156,6 +156,7 @@ def _facts(records: RunRecords) -> list[tuple[str, str]]:
     asked = records.asked
     facts = [("cases", str(len(records.cases)))]
     if asked.size:
+        facts += [("shard", asked.shard)] if asked.shard else []
         facts += [("size", asked.size), ("repeats", str(asked.repeats)), ("seed", str(asked.seed))]
     by_role: dict[str, list[str]] = {}
     for observer in asked.observers:

@@ -112,6 +112,7 @@ class _Writer:
         asked = summary.asked
         facts = [f"{summary.cases} cases"]
         if asked.size:
+            facts += [f"shard {asked.shard}"] if asked.shard else []
             facts += [f"size {asked.size}", f"repeats {asked.repeats}", f"seed {asked.seed}"]
         yield self.text(", ".join([*facts, *([f"run {name}"] if name else [])]), "small")
         if note := untried(summary.canary, summary.canary_about):

@@ -13,6 +13,7 @@ from salva.core.about import about_of, options_of
 from salva.core.asked import CANARY, OFF, ON, Asked
 from salva.core.fingerprint import fingerprint
 from salva.core.options import as_typed, fields_of, value_of
+from salva.core.shard import Shard
 from salva.core.spec import Binding, ComponentSpec, RunSpec
 from salva.errors import UsageError, unknown_name
 from salva.registry import BUILT_IN, bind, colourist, defaults, entries, load, lookout, suite_about
@@ -48,6 +49,8 @@ class Ask:
     control: bool = False
     only: tuple[str, ...] = ()
     """Each as LABEL=VALUE."""
+    shard: str = ""
+    """As I/N; empty for all cases."""
     relation: str = ""
     reading: str = ""
     settings: Mapping[str, str] = dataclasses.field(default_factory=dict)
@@ -160,6 +163,7 @@ def make_spec(ask: Ask, made: Asked | None = None, foreign: Collection[tuple[str
         seed=ask.seed,
         control=ask.control,
         only=tuple((key, value) for key, value in split_settings(ask.only).items()),
+        shard=Shard.parse(ask.shard) if ask.shard else None,
         notes=tuple(notes),
         canary=_is_canary_on(by_role["run"]),
     )
@@ -356,6 +360,7 @@ def ask_again(asked: Asked) -> Ask:
         seed=asked.seed,
         control=asked.control,
         only=tuple(f"{name}={value}" for name, value in asked.only),
+        shard=asked.shard,
         relation=asked.headline,
         settings={f"relation.{name}": as_typed(value) for part in chosen for name, value in part.options.items()}
         | {f"{model.name}.{GROUP}": model.group for model in asked.models if model.group}

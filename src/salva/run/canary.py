@@ -7,11 +7,12 @@ before the model under test is called.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 
 from salva.core.asked import CANARY, OFF
+from salva.core.case import Case
 from salva.core.observation import Observation
 from salva.core.protocols import Query
 from salva.core.spec import RunSpec
@@ -33,8 +34,12 @@ _N_CASES, _N_QUERIES = 64, 4
 class Canary:
     """Called by the flow with whoever is about to look for the first time."""
 
-    def __init__(self, spec: RunSpec, cast_: Cast, store: RunStore, progress: Progress) -> None:
+    def __init__(
+        self, spec: RunSpec, cast_: Cast, store: RunStore, progress: Progress, *, first: Iterable[Case] | None = None
+    ) -> None:
         self._cast, self._store, self._progress = cast_, store, progress
+        self._first = store.cases() if first is None else first
+        """Cases that what is asked is read off."""
         self._is_off = not spec.canary
         of_boxes = (binding for binding in spec.relations if "detector" in binding.about.needs)
         self._thresholds = tuple(getattr(binding.options, "threshold", None) for binding in of_boxes)
@@ -106,7 +111,7 @@ class Canary:
     def _asked(self) -> dict[str, tuple[Perceivers, list[Query]]]:
         """By component id, what it will be asked about the run's pictures: the same whenever the run goes on."""
         asked: dict[str, tuple[Perceivers, list[Query]]] = {}
-        for case in islice(self._store.cases(), _N_CASES):
+        for case in islice(self._first, _N_CASES):
             for applied in self._cast.relations_of(case):
                 for look in applied.first_looks:
                     actor = applied.perceivers[look.query.role]

@@ -62,7 +62,7 @@ def settle(directory: Path, spec: RunSpec, stored: RunFile | None = None) -> Run
         raise UsageError(f"{str(directory)!r} is a file; --out takes a directory")
     content = read_run_file(directory) or stored
     if content is None:
-        _refuse_strangers(directory)
+        refuse_strangers(directory)
         return spec
     spec = _as_asked_then(spec, content.asked)
     if differing := _differing(content, spec):
@@ -108,7 +108,8 @@ def rules_kept(asked: Asked, made: Asked, uncounted: Collection[str] = ()) -> st
     return "; ".join(kept + new + looking)
 
 
-def _refuse_strangers(directory: Path) -> None:
+def refuse_strangers(directory: Path) -> None:
+    """Refuse a directory that holds what no run does."""
     names = [path.name for path in directory.iterdir()] if directory.is_dir() else []
     strangers = sorted(set(names) - _OURS)
     if strangers:

@@ -18,12 +18,15 @@ from salva.run.addresses import at_addresses
 from salva.run.healing import has_all_files
 from salva.run.summary import RunSummary
 from salva.run.vocabulary import keep_names
-from salva.store.reading import DATABASE
+from salva.store.reading import DATABASE, RunReader
 from salva.store.runfile import keep_run_file, read_run_file
 from salva.store.sqlite import RunStore, open_run
 
 FINISHED = "finished"
-_ASKED = "asked"
+ASKED = "asked"
+"""The note of a run on what was asked, should its run.json get lost."""
+CASES = "cases"
+"""The note of a run whose cases are all stored: of which suite, and how many."""
 RULES = "rules"
 """The note of a run on the rule that each relation judged by."""
 
@@ -73,7 +76,7 @@ def finished_summary(
 
 def asked_before(store: RunStore) -> RunFile | None:
     """What the store itself remembers of what was asked, for a run that lost its run.json."""
-    asked = store.meta().get(_ASKED)
+    asked = store.meta().get(ASKED)
     try:
         return None if asked is None else RunFile(asked=Asked.from_json(asked))
     except ValueError as error:
@@ -84,7 +87,7 @@ def asked_before(store: RunStore) -> RunFile | None:
 
 def asked_otherwise(stored: Asked, noted: Asked) -> str:
     """What run.json says was asked and the store does not; empty where they agree on all that both speak of."""
-    for name in ("size", "repeats", "seed", "control", "only", "headline"):
+    for name in ("size", "shard", "repeats", "seed", "control", "only", "headline"):
         if getattr(stored, name) != getattr(noted, name):
             return f"{name} {getattr(stored, name)!r}"
     before = {(part.role, part.name): part.options for part in noted.components()}
@@ -120,7 +123,7 @@ def open_ledger(store: RunStore, spec: RunSpec, cast_: Cast, environment: Mappin
         judged=None,
     )
     keep_run_file(store, fresh)
-    store.set_meta(_ASKED, spec.asked().redacted().to_json())
+    store.set_meta(ASKED, spec.asked().redacted().to_json())
     packages = environment.get("packages")
     store.set_meta("salva_version", packages.get("salva") if isinstance(packages, dict) else None)
     keep_rules(store, spec.relations)
@@ -144,9 +147,9 @@ def keep_rules(store: RunStore, relations: Iterable[Binding]) -> None:
     store.flush()
 
 
-def keep_cases(store: RunStore, spec: RunSpec, cases: Iterable[Case]) -> CaseCount:
-    """Store the run's cases once."""
-    kept = store.meta().get("cases")
+def keep_cases(store: RunStore, spec: RunSpec, cases: Iterable[tuple[int, Case]]) -> CaseCount:
+    """Store the run's cases once, each at its place."""
+    kept = store.meta().get(CASES)
     counted = stored_count(store)
     if isinstance(kept, dict) and counted is not None:
         if kept["suite"] != json.loads(json.dumps(spec.suite.identity())):
@@ -163,20 +166,20 @@ def keep_cases(store: RunStore, spec: RunSpec, cases: Iterable[Case]) -> CaseCou
         return counted
     store.clear_cases()
     n_cases = n_prompts = 0
-    for case in cases:
-        store.put_case(n_cases, case)
+    for place, case in cases:
+        store.put_case(place, case)
         n_cases += 1
         n_prompts += len(case.prompts)
     if n_cases == 0:
         raise UsageError(f"the suite {spec.suite.label!r} gives no case for --size {spec.size}")
-    store.set_meta("cases", {"suite": spec.suite.identity(), "n_cases": n_cases, "n_prompts": n_prompts})
+    store.set_meta(CASES, {"suite": spec.suite.identity(), "n_cases": n_cases, "n_prompts": n_prompts})
     store.flush()
     return CaseCount(n_cases=n_cases, n_prompts=n_prompts)
 
 
-def stored_count(store: RunStore) -> CaseCount | None:
+def stored_count(store: RunReader) -> CaseCount | None:
     """How many cases the run has; None when they were never all stored."""
-    kept = store.meta().get("cases")
+    kept = store.meta().get(CASES)
     if not isinstance(kept, dict):
         return None
     return CaseCount(n_cases=cast(int, kept["n_cases"]), n_prompts=cast(int, kept["n_prompts"]))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -32,7 +33,7 @@ from salva.run.directory import as_judged_then, rules_kept, settle, uncounted_op
 from salva.run.foresight import foresee, refuse_unwatched
 from salva.run.healing import forget_lost, tell_healed
 from salva.run.ledger import CaseCount, asked_before, finished_summary, keep_cases, open_ledger, stamp_finished
-from salva.run.plan import planned_cases
+from salva.run.plan import placed_cases, planned_cases
 from salva.run.summary import RunSummary
 from salva.run.vocabulary import known_names, names_for
 from salva.store.reading import DATABASE
@@ -81,7 +82,7 @@ def execute(
         for line in keep_addresses(store, cast_):
             progress.note(line)
         open_ledger(store, spec, cast_, environment or surroundings.environment())
-        counted = keep_cases(store, spec, planned_cases(spec))
+        counted = keep_cases(store, spec, placed_cases(spec))
         lost = forget_lost(store, progress)
         summary = flow_through(
             store,
@@ -92,12 +93,17 @@ def execute(
             retry_refused=retry_refused,
             retry_unreadable=retry_unreadable,
             budget=budget,
-            vouch=Canary(judged_as, cast_, store, progress),
+            vouch=Canary(judged_as, cast_, store, progress, first=_first_cases(spec, store)),
         )
         tell_healed(store, lost, progress)
         if summary.n_retryable == 0 and summary.n_unpainted == 0:
             stamp_finished(store, spec, summary)
     return summary
+
+
+def _first_cases(spec: RunSpec, store: RunStore) -> Iterator[Case]:
+    """The cases that observers are tried by: in every shard those of the whole run, for one and the same trial."""
+    yield from planned_cases(replace(spec, shard=None)) if spec.shard else store.cases()
 
 
 def flow_through(

@@ -24,6 +24,11 @@ _N_SHOWN = 30
 
 def planned_cases(spec: RunSpec) -> Iterator[Case]:
     """The cases a run is made of, in the suite's order."""
+    return (case for _, case in placed_cases(spec))
+
+
+def placed_cases(spec: RunSpec) -> Iterator[tuple[int, Case]]:
+    """The same, each with its place among the cases of all shards."""
     suite = cast(Suite, build(spec.suite))
     name, n_wanted = _sized(spec, suite)
 
@@ -32,10 +37,16 @@ def planned_cases(spec: RunSpec) -> Iterator[Case]:
 
     if spec.only:
         _check_labels(cases(), spec.only, spec.suite.label)
-    if n_wanted is None:
-        return _matching(cases(), spec.only)
-    chosen = _sample(_matching(cases(), spec.only), n_wanted, spec)
-    return (case for case in cases() if case.case_id in chosen)
+    if n_wanted is None and spec.shard is None:
+        return enumerate(_matching(cases(), spec.only))
+    order = _dealt(_matching(cases(), spec.only), n_wanted, spec)
+    chosen = {case_id: spec.shard is None or spec.shard.holds(position) for position, case_id in enumerate(order)}
+    if spec.shard is not None and spec.shard.n > len(chosen):
+        raise UsageError(
+            f"--shard is {str(spec.shard)!r}, but there are only {len(chosen)} cases; ask for fewer shards"
+        )
+    placed = enumerate(case for case in cases() if case.case_id in chosen)
+    return ((place, case) for place, case in placed if chosen[case.case_id])
 
 
 def _sized(spec: RunSpec, suite: Suite) -> tuple[str, int | None]:
@@ -130,8 +141,8 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(ordered[:_N_SHOWN]) + more
 
 
-def _sample(cases: Iterable[Case], n_wanted: int, spec: RunSpec) -> set[str]:
-    """Case ids, balanced over categories; a smaller sample is part of every larger one."""
+def _dealt(cases: Iterable[Case], n_wanted: int | None, spec: RunSpec) -> list[str]:
+    """Case ids in the order they are drawn in; a smaller sample, or shard of one, is part of every larger one."""
     by_category: dict[str, list[str]] = {}
     apart: set[str] = set()
     for case in cases:
@@ -139,7 +150,7 @@ def _sample(cases: Iterable[Case], n_wanted: int, spec: RunSpec) -> set[str]:
         if is_apart(case, spec.suite.about.apart):
             apart.add(case.category)
     n_cases = sum(map(len, by_category.values()))
-    if n_wanted > n_cases:
+    if n_wanted is not None and n_wanted > n_cases:
         raise UsageError(
             f"--size is {n_wanted}, but there are only {n_cases} cases to choose from; give a number up to that"
         )
@@ -151,4 +162,4 @@ def _sample(cases: Iterable[Case], n_wanted: int, spec: RunSpec) -> set[str]:
         for category, case_ids in by_category.items()
         for turn, case_id in enumerate(sorted(case_ids, key=lambda case_id: fingerprint([spec.seed, case_id])))
     ]
-    return {case_id for *_, case_id in sorted(order)[:n_wanted]}
+    return [case_id for *_, case_id in sorted(order)[:n_wanted]]

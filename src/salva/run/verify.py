@@ -21,7 +21,7 @@ from salva.engine.progress import Progress
 from salva.errors import StoreError
 from salva.hardware.cores import n_cores
 from salva.imaging.files import decode_picture
-from salva.run.ledger import asked_before, asked_otherwise
+from salva.run.ledger import CASES, asked_before, asked_otherwise
 from salva.run.recompute import Recomputed, recompute
 from salva.store.blobs import Blobs
 from salva.store.records import Status, StoredImage
@@ -160,7 +160,7 @@ def _verify_cases(store: RunStore) -> Iterator[str]:
     for case_id, case in store.cases_with_ids():
         n_cases += 1
         yield "" if case.case_id == case_id else f"case row {case_id} holds the case {case.case_id}"
-    counts = store.meta().get("cases")
+    counts = store.meta().get(CASES)
     if isinstance(counts, dict) and counts["n_cases"] != n_cases:
         yield f"{n_cases} cases are stored where {counts['n_cases']} were planned"
 

@@ -10,6 +10,7 @@ import functools
 import json
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import ParamSpec, TypeVar, cast
 
@@ -197,12 +198,23 @@ class RunReader:
         row = self._row("SELECT max(box_floor) FROM looks WHERE component_id = ?", component_id)
         return None if row is None else row[0]
 
+    @contextmanager
+    def held_still(self) -> Iterator[None]:
+        """All that is read meanwhile is of one moment, whoever writes."""
+        for _ in self.rows("BEGIN"):
+            pass
+        try:
+            yield
+        finally:
+            if self._connection.in_transaction:
+                self._connection.execute("COMMIT")
+
     def digests(self) -> Iterator[tuple[str, str, bool | None]]:
         """Table and key of every row that may have a digest, and whether its content has it; None where none is."""
         for table in DIGESTED:
             for row in self.rows(select(table)):
                 is_right = None if row["digest"] is None else row["digest"] == digest_of_row(table, dict(row))
-                yield table, _key_of(table, row), is_right
+                yield table, key_of(table, row), is_right
 
     def rows(self, query: str, values: Sequence[Value] = ()) -> Iterator[sqlite3.Row]:
         """The rows of a query."""
@@ -219,9 +231,15 @@ class RunReader:
             return make(row)
         except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError, OverflowError) as error:
             raise StoreError(
-                f"{str(self.path)!r}, table {table}, row {_key_of(table, row)!r} is not what salva wrote "
+                f"{str(self.path)!r}, table {table}, row {key_of(table, row)!r} is not what salva wrote "
                 f"({type(error).__name__}: {error}); restore the file from a copy, or start anew with another --out"
             ) from error
+
+    def row_like(self, table: str, row: sqlite3.Row) -> sqlite3.Row | None:
+        """The row here that has the key of a row of another run."""
+        keys = KEYS[table]
+        where = " AND ".join(f"{key} = ?" for key in keys)
+        return next(self.rows(select(table, f"WHERE {where}"), [row[key] for key in keys]), None)
 
     @guarded
     def _row(self, query: str, key: str) -> sqlite3.Row | None:
@@ -244,6 +262,7 @@ def _look_outcome(row: sqlite3.Row) -> tuple[Status, Observation | None, str]:
     return Status(status), None if seen is None else observation_of(seen, box_floor), error
 
 
-def _key_of(table: str, row: sqlite3.Row) -> str:
+def key_of(table: str, row: sqlite3.Row) -> str:
+    """What tells a row of a table from the others, as messages say it."""
     read = row.keys()
     return "/".join(str(row[column]) for column in KEYS[table] if column in read)

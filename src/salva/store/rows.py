@@ -82,6 +82,13 @@ def insert(table: str, columns: tuple[str, ...], conflict: str = "REPLACE") -> s
     return f"INSERT OR {conflict} INTO {table} ({', '.join(columns)}) VALUES ({', '.join(values)})"
 
 
+@functools.cache
+def copy_of(table: str) -> str:
+    """The statement that stores a whole row as it is, in place of one with its key."""
+    columns = COLUMNS[table]
+    return f"INSERT OR REPLACE INTO {table} ({', '.join(columns)}) VALUES ({', '.join(f':{c}' for c in columns)})"
+
+
 def digest_of_row(table: str, row: Mapping[str, Value]) -> str:
     """What a row's digest must be; what is not filled is left out, since a later schema may add columns."""
     filled = [f"{column}:{value}" for column in DIGESTED[table] if (value := row.get(column)) is not None]

@@ -18,7 +18,7 @@ from salva.store.blobs import digest_of, store_error
 from salva.store.sqlite import RunStore
 
 RUN_FILE = "run.json"
-_DIGESTS = "run_file"
+DIGESTS = "run_file"
 """The note of a run on its run.json: the digests of the last two texts, since a kill may leave either."""
 
 
@@ -42,7 +42,7 @@ def keep_run_file(store: RunStore, content: RunFile) -> None:
     """Replace run.json, and note its digest in the store first."""
     digest, known = digest_of(_text(content).encode()), _digests(store)
     if known[-1:] != [digest]:
-        store.set_meta(_DIGESTS, [*known[-1:], digest])
+        store.set_meta(DIGESTS, [*known[-1:], digest])
         store.flush()
     write_run_file(store.directory, content)
 
@@ -59,7 +59,7 @@ def is_run_file_ours(store: RunStore) -> bool | None:
 
 
 def _digests(store: RunStore) -> list[Json]:
-    known = store.meta().get(_DIGESTS)
+    known = store.meta().get(DIGESTS)
     return known if isinstance(known, list) else []
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -32,8 +33,10 @@ from salva.store.reading import DATABASE, RunReader, guarded
 from salva.store.records import Status, StoredComponent, StoredImage, StoredLook, StoredRender
 from salva.store.rows import (
     Row,
+    Value,
     case_to_row,
     component_to_row,
+    copy_of,
     image_to_row,
     insert,
     look_to_row,
@@ -146,6 +149,10 @@ class RunStore(RunReader):
     def put_verdict(self, verdict: Verdict) -> None:
         """Store a verdict, in place of an earlier one about the same."""
         self._put("verdicts", verdict_to_row(verdict))
+
+    def put_row(self, table: str, row: Mapping[str, Value]) -> None:
+        """Store a row as another run has it, digest and count of attempts included."""
+        self._write(copy_of(table), dict(row))
 
     def drop_verdicts(self, relation: str) -> None:
         """Forget every verdict of a relation."""
