@@ -57,6 +57,7 @@ ROOMS = {
     "imaging": "image files to pictures and back",
     "files": "what people and other programs keep: tables read, files written whole or not at all",
     "assets": "sprites, names and weights, their licences and checksums",
+    "notebook": "what Python programs and notebooks hand in, and what a run is there",
     "cli": "parses, calls, prints: one short file per command",
 }
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from salva.api import Run, open_run, run_suite
     from salva.core.case import Case, Prompt
+    from salva.core.handed import batched
     from salva.core.scene import Scene, Thing
     from salva.core.verdict import Outcome, Verdict
     from salva.errors import BackendError, FormulaError, PluginError, SalvaError, StoreError, UsageError
@@ -27,6 +28,7 @@ _HOME = {
     "run_suite": "salva.api",
     "Case": "salva.core.case",
     "Prompt": "salva.core.case",
+    "batched": "salva.core.handed",
     "Scene": "salva.core.scene",
     "Thing": "salva.core.scene",
     "Outcome": "salva.core.verdict",
@@ -65,6 +67,7 @@ __all__ = [
     "UsageError",
     "Verdict",
     "are_equivalent",
+    "batched",
     "explain",
     "from_english",
     "is_determinate",

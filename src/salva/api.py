@@ -7,22 +7,27 @@ run.verdicts.groupby("label.law")["is_violated"].mean()
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from salva.core.case import Case
+from salva.core.handed import handing_over
 from salva.core.secrets import redact
 from salva.core.verdict import Outcome, observers_text
 from salva.engine.progress import make_progress
 from salva.errors import NobodyNamedError, UsageError
 from salva.exchange.verdict_rows import speaking
+from salva.notebook.keywords import RunFlags, Setting, read_flags, read_settings, read_suite
+from salva.notebook.models import Version, read_models
 from salva.report.summary import Summary, summarise_run
 from salva.run.ask import Ask, make_spec
 from salva.run.directory import RUNS, find_directory
 from salva.run.pipeline import execute
 from salva.store.queries import read_records
+from salva.store.runfile import read_run_file
 from salva.store.sqlite import open_run as open_store
 
 if TYPE_CHECKING:
@@ -85,50 +90,55 @@ class Run:
             return store.image_path(image_id)
 
 
-class RunFlags(TypedDict, total=False):
-    """What else a run can be asked for, as the flags of `salva run`."""
-
-    detector: str
-    reader: str
-    embedder: str
-    judges: tuple[str, ...]
-    size: str
-    repeats: int
-    seed: int
-    control: bool
-    only: tuple[str, ...]
-    shard: str
-    relation: str
-    reading: str
-
-
 def run_suite(
     suite: str,
-    model: str | Iterable[str] = (),
+    model: object = (),
     *,
+    name: str = "",
+    version: Version = None,
     out: str | Path | None = None,
-    settings: Mapping[str, str] | None = None,
+    settings: Mapping[str, Setting] | None = None,
     progress: bool = False,
     **flags: Unpack[RunFlags],
 ) -> Run:
     """Run a suite as `salva run` does, on the same default model, and give the finished run.
 
-    The same call resumes an interrupted run and does nothing twice.
+    model: a name, a diffusers pipeline, a function (prompt, seed) -> picture, `batched` of one, a list of these, or a
+    mapping of names to them. version: which one it is; the same call resumes an interrupted run and does nothing twice,
+    but a function or a pipeline without a version is painted anew every time.
     """
-    models = (model,) if isinstance(model, str) else tuple(model)
-    ask = replace(Ask(suite=suite, models=models, settings=dict(settings or {})), **flags)
-    spec = make_spec(ask)
+    models = read_models(model, name, version)
+    told = {**read_settings(settings), **models.settings}
+    ask = Ask(suite=read_suite(suite), models=models.texts, settings=told, **read_flags(flags))
     shown = make_progress(quiet=not progress)
-    directory = Path(out) if out is not None else find_directory(spec, RUNS, shown)
-    try:
-        execute(spec, directory, shown)
-    except NobodyNamedError as error:
-        # The call as it was made, with the keyword it lacks.
-        given = {"model": model, "out": out, "settings": settings, **flags}
-        words = [repr(suite), *(f"{name}={value!r}" for name, value in given.items() if value)]
-        call = f"salva.run_suite({', '.join(words)}, {error.role}={error.name!r})"
-        raise UsageError(redact(f"{error.problem}. Name one:\n  {call}\n{error.others}")) from error
+    with handing_over(models.things):
+        spec = make_spec(ask)
+        directory = Path(out) if out is not None else find_directory(spec, RUNS, shown)
+        if models.one_off:
+            if read_run_file(directory) is not None:
+                raise UsageError(
+                    f"{str(directory)!r} holds a run, and it cannot go on: {models.note}. Give the version= it was "
+                    "made with, or another out="
+                )
+            spec = replace(spec, notes=(models.note, *spec.notes))
+        try:
+            summary = execute(spec, directory, shown)
+        except NobodyNamedError as error:
+            # The call as it was made, with the keyword it lacks.
+            given = {"name": name, "version": version, "out": out, "settings": settings, **flags}
+            words = [repr(suite), *([f"model={models.shown}"] if models.texts else [])]
+            words += [f"{word}={value!r}" for word, value in given.items() if value]
+            call = f"salva.run_suite({', '.join(words)}, {error.role}={error.name!r})"
+            raise UsageError(redact(f"{error.problem}. Name one:\n  {call}\n{error.others}")) from error
+    if n_failed := summary.outcomes.get("FAILED", 0):
+        shown.note(f"{n_failed} verdicts FAILED and are part of no rate: {_first_cause(directory)}")
     return Run(directory)
+
+
+def _first_cause(directory: Path) -> str:
+    """Why most of what failed did."""
+    causes = Counter(v.reason for v in read_records(directory).verdicts if v.outcome is Outcome.FAILED)
+    return causes.most_common(1)[0][0] if causes else "nobody knows why"
 
 
 def open_run(directory: str | Path) -> Run:

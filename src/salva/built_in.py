@@ -26,7 +26,9 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "google": "salva.generators.google_images:GoogleImages",
         "openai": "salva.generators.openai_images:OpenAiImages",
         "painter": "salva.generators.painter.component:Painter",
+        "pipeline": "salva.generators.diffusers_object:PipelineObject",
         "pocket": "salva.generators.pocket:Pocket",
+        "python": "salva.generators.from_python:FromPython",
     },
     "detector": {
         "detr": "salva.perception.detectors.detr:Detr",

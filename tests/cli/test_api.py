@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
+from in_process import salva as typed
+from PIL import Image
 
 import salva
 
@@ -35,3 +41,132 @@ def test_a_few_lines_run_a_suite_and_give_a_data_frame(tmp_path: Path) -> None:
 def test_opening_what_is_no_run_says_so(tmp_path: Path) -> None:
     with pytest.raises(salva.UsageError, match=str(tmp_path)):
         salva.open_run(tmp_path)
+
+
+def draw(prompt: str, seed: int) -> Image.Image:
+    """Every prompt and seed its own colours."""
+    digest = hashlib.sha256(f"{prompt} {seed}".encode()).digest()
+    return Image.new("RGB", (64, 64), (digest[0], digest[1], digest[2]))
+
+
+def ask(out: Path, model: object = draw, **more: Any) -> salva.Run:
+    flags: dict[str, Any] = {"size": 3, "reader": "none", "detector": "pocket", "settings": {"run.canary": "off"}}
+    return salva.run_suite("metalogic", model, out=out, **{**flags, **more})
+
+
+def test_a_function_is_a_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = ask(tmp_path / "run", version=1)
+    assert capsys.readouterr().err == ""
+    assert set(run.verdicts["model"]) == {"draw"}
+    told = json.loads((tmp_path / "run" / "run.json").read_text())
+    (model,) = told["asked"]["models"]
+    assert (model["name"], model["typed"]) == ("draw", "python/draw")
+    assert model["options"] == {"name": "draw", "version": "1"}
+
+
+def test_a_version_shares_what_is_stored_and_its_absence_shares_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    prompts: list[str] = []
+
+    def counted(prompt: str, seed: int) -> Image.Image:
+        prompts.append(prompt)
+        return draw(prompt, seed)
+
+    ask(tmp_path / "one", counted, version="a")
+    n = len(prompts)
+    assert n > 0
+    ask(tmp_path / "one", counted, version="a")
+    assert len(prompts) == n, "a finished run makes no call"
+    with pytest.raises(salva.UsageError, match=r'counted\.version was "a", now "b"'):
+        ask(tmp_path / "one", counted, version="b")
+    ask(tmp_path / "two", counted)
+    said = capsys.readouterr().err
+    assert said.count("without version=") == 1
+    with pytest.raises(salva.UsageError, match=r"it cannot go on.*version="):
+        ask(tmp_path / "two", counted)
+    assert len(prompts) == 2 * n
+
+
+def test_unnamed_directories_of_two_calls_without_a_version_are_two(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    flags: dict[str, Any] = {"size": 1, "reader": "none", "detector": "pocket", "settings": {"run.canary": "off"}}
+    first, second = (salva.run_suite("metalogic", draw, name="mine", **flags) for _ in range(2))
+    assert first.directory != second.directory
+    assert first.directory.name.startswith("metalogic-mine-1-")
+
+
+def test_what_a_function_does_wrong_is_failed_with_its_cause(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(prompt: str, seed: int) -> Image.Image:
+        raise RuntimeError("out of paint")
+
+    run = ask(tmp_path / "run", broken, version=1)
+    assert set(run.verdicts["outcome"]) == {"FAILED"}
+    assert run.summary.to_json()["violation_rate"] is None
+    assert run.verdicts["reason"].str.contains("RuntimeError: out of paint").all()
+    assert "verdicts FAILED and are part of no rate" in capsys.readouterr().err
+
+
+def test_ctrl_c_keeps_what_was_painted_and_the_same_call_goes_on(tmp_path: Path) -> None:
+    painted: list[tuple[str, int]] = []
+
+    def interrupted(prompt: str, seed: int) -> Image.Image:
+        painted.append((prompt, seed))
+        if len(painted) == 3:
+            signal.raise_signal(signal.SIGINT)
+        return draw(prompt, seed)
+
+    with pytest.raises(KeyboardInterrupt):
+        ask(tmp_path / "run", interrupted, name="m", version=1, size=8)
+    n_before = len(painted)
+    run = ask(tmp_path / "run", interrupted, name="m", version=1, size=8)
+    assert len(run.verdicts) > 0
+    assert len(set(painted)) == len(painted), "nothing is painted twice"
+    assert len(painted) > n_before
+
+
+def test_several_models_are_told_apart_by_their_names(tmp_path: Path) -> None:
+    run = ask(tmp_path / "run", {"v1.5": draw, "v2": "painter"}, version={"v1.5": 1})
+    assert set(run.verdicts["model"]) == {"v1.5", "v2"}
+    assert set(run.summary.to_json()["by_model"]) == {"v1.5", "v2"}  # type: ignore[arg-type]  # JSON
+
+
+def test_a_run_of_a_function_opens_without_it(tmp_path: Path) -> None:
+    run = ask(tmp_path / "run", name="mine", version=1)
+    directory = str(tmp_path / "run")
+
+    for words in (
+        ("report", directory, "--format", "json"),
+        ("verify", directory),
+        ("judge", directory, "--set", "relation.threshold=0.6"),
+        ("export", directory, "--as", "csv", "-o", str(tmp_path / "rows.csv")),
+        ("report", directory, "-o", str(tmp_path / "report.html")),
+    ):
+        done = typed(*words)
+        assert done.returncode in (0, 3), done.stderr
+    assert "python/mine" not in (tmp_path / "report.html").read_text(), "no command that no shell can run"
+    again = typed("run", "metalogic", "--model", "mine=python/mine", "--detector", "pocket", "--out", directory)
+    assert again.returncode == 2
+    assert "is not here" in again.stderr
+    assert "salva.run_suite(..., model=OBJECT, name='mine')" in again.stderr
+    assert len(run.verdicts) > 0
+
+
+def test_a_function_needs_somebody_who_looks_and_the_call_is_shown(tmp_path: Path) -> None:
+    with pytest.raises(salva.UsageError, match="nobody looks at pictures of draw unless named") as refused:
+        salva.run_suite("metalogic", draw, version=2, size=3, out=tmp_path / "run")
+    assert "salva.run_suite('metalogic', model=draw, version=2, out=" in str(refused.value)
+    assert "size=3, detector='mm-grounding-dino')" in str(refused.value)
+    assert "object at 0x" not in str(refused.value)
+
+
+def test_unknown_keywords_and_wrong_kinds_are_named_before_anything_is_made(tmp_path: Path) -> None:
+    with pytest.raises(salva.UsageError, match="Did you mean 'judges'"):
+        ask(tmp_path / "run", judge="scene")
+    with pytest.raises(salva.UsageError, match=r"size= is 2\.5"):
+        ask(tmp_path / "run", size=2.5)
+    assert not (tmp_path / "run").exists()

@@ -6,18 +6,21 @@ import shlex
 
 from salva.core.asked import CANARY, OFF, Asked
 from salva.core.case import Case
+from salva.core.handed import FUNCTION, PIPELINE
 from salva.core.options import as_typed
 
 
 def command_for(case: Case, model: str, chosen: Asked) -> str:
-    """`salva run` narrowed to one case and model, quoted for a shell; nothing for pictures that others painted.
+    """`salva run` narrowed to one case and model, quoted for a shell; nothing for pictures that no shell can paint.
 
     chosen: what was asked, of all of the suite and less what stands at its default.
     """
     if chosen.imported or not chosen.size:
         return ""
-    painter = next((component.spelled for component in chosen.models if component.name == model), model)
-    words = ["salva", "run", case.suite, "--model", painter]
+    painter = next((component for component in chosen.models if component.name == model), None)
+    if painter is not None and painter.typed.partition("/")[0] in (FUNCTION, PIPELINE):
+        return ""
+    words = ["salva", "run", case.suite, "--model", painter.spelled if painter else model]
     for observer in chosen.observers:
         words += [f"--{observer.role}", observer.spelled]
     # A role nobody played must be said too: the command line has observers of its own by default.

@@ -12,13 +12,14 @@ import logging
 import threading
 import warnings
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
 
 from salva.core.blame import one_line, translating
 from salva.errors import MissingExtraError, SalvaError, UsageError
-from salva.generators.diffusers_presets import SAMPLERS
+from salva.generators.diffusers_presets import SAMPLERS, Preset
 from salva.hardware.checkpoints import (
     Checkpoint,
     check_complete,
@@ -38,6 +39,17 @@ _ONE_AT_A_TIME = threading.Lock()
 
 Pipeline = Any
 """A diffusers pipeline; the library has no types."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AtWork:
+    """A pipeline on its device, ready to be called, and what to do where it gives no picture."""
+
+    pipeline: Pipeline
+    preset: Preset
+    dtype: str
+    on_memory: str = "set model.size lower, model.dtype=float16, model.vae_tiling=true or model.offload=model"
+    on_refusal: str = "set model.safety_checker=false to see it"
 
 
 def import_diffusers(name: str) -> Any:
@@ -128,7 +140,7 @@ def load_pipeline(name: str, folder: Path, *, dtype: str, variant: str, without:
     with translating(translate), _quiet(diffusers), _refusing_random(name, folder, diffusers):
         kind = _pipeline_class(name, diffusers, index["_class_name"])
         pipeline = kind.from_pretrained(str(folder), variant=variant or None, trust_remote_code=False, **given)
-    _check_inputs(name, pipeline)
+    check_inputs(name, pipeline)
     pipeline.set_progress_bar_config(disable=True)
     for part in pipeline.components.values():
         # Pipelines count a long prompt's tokens before they cut it; the tokenizer's alarm at that is a false one.
@@ -246,10 +258,7 @@ def _pipeline_class(name: str, diffusers: Any, class_name: str) -> Any:
             f"{name}: diffusers {diffusers.__version__} knows no {class_name!r}; install a newer one, "
             "if the checkpoint is newer than that"
         )
-    words = signature(kind.__call__).parameters
-    required = {word for word, given in words.items() if given.default is given.empty and given.kind is not _MORE_WORDS}
-    has_all = {"prompt", "width"} <= set(words)
-    if has_all and required <= {"self", "prompt"} and not set(_NOT_FROM_TEXT) & set(words):
+    if paints_from_text(kind):
         return kind
     # An image-to-image checkpoint may have a text-to-image sibling. Only asked for when needed, because it imports
     # every pipeline there is, with all that those need.
@@ -258,7 +267,15 @@ def _pipeline_class(name: str, diffusers: Any, class_name: str) -> Any:
         return diffusers.AutoPipelineForText2Image
 
 
-def _check_inputs(name: str, pipeline: Pipeline) -> None:
+def paints_from_text(kind: type[Any]) -> bool:
+    """Whether a pipeline's class makes pictures and needs nothing but a text for it."""
+    words = signature(kind.__call__).parameters
+    required = {word for word, given in words.items() if given.default is given.empty and given.kind is not _MORE_WORDS}
+    has_all = {"prompt", "width"} <= set(words)
+    return has_all and required <= {"self", "prompt"} and not set(_NOT_FROM_TEXT) & set(words)
+
+
+def check_inputs(name: str, pipeline: Pipeline) -> None:
     """An inpainting checkpoint may call itself a text-to-image one; its first layer knows better."""
     unet, vae = getattr(pipeline, "unet", None), getattr(pipeline, "vae", None)
     if unet is None or vae is None:

@@ -25,6 +25,7 @@ from salva.core.protocols import Rendered, RenderRequest
 from salva.errors import BackendError, RefusedError, SalvaError, UnusableError, UsageError
 from salva.generators.diffusers_loading import (
     INDEX,
+    AtWork,
     Pipeline,
     apply_lora,
     denoiser_of,
@@ -118,7 +119,7 @@ class DiffusersPipeline:
         devices = choose_devices(options.device)
         if options.offload != "none" and not devices[0].startswith("cuda"):
             raise UsageError(f"{name}: offload is {options.offload!r}, which needs a GPU; there is {devices[0]}")
-        self._easels = [Easel(options, folder, device) for device in devices]
+        self._easels = [Easel(options, device, load_easel(options, folder, device)) for device in devices]
         self._choosing = threading.Lock()
         # Two calls a GPU: while one waits for its pixels the other has the GPU.
         depth = sum(2 if device.startswith("cuda") else 1 for device in devices)
@@ -146,13 +147,15 @@ class DiffusersPipeline:
 class Easel:
     """One copy of the pipeline on one device."""
 
-    def __init__(self, options: DiffusersOptions, folder: Path, device: str) -> None:
+    def __init__(self, options: DiffusersOptions, device: str, at_work: AtWork) -> None:
         import torch
+
+        pipeline, preset, dtype = at_work.pipeline, at_work.preset, at_work.dtype
 
         self.n_calls = 0
         self._name, self._device, self._is_compiled = _name(options), device, options.compile
         self._lock = threading.Lock()
-        self._pipeline, preset, dtype = load_easel(options, folder, device)
+        self._pipeline, self._on_refusal = pipeline, at_work.on_refusal
         self._call = call_arguments(self._name, self._pipeline, preset, options)
         width, height = parse_size(options.size) or own_size(self._pipeline) or _USUAL_SIZE
         self.limit = options.batch_size or _batch_limit(width * height, device)
@@ -164,7 +167,7 @@ class Easel:
             limit=self.limit,
             device=device,
             name=self._name,
-            advice="set model.size lower, model.dtype=float16, model.vae_tiling=true or model.offload=model",
+            advice=at_work.on_memory,
         )
         self._provenance: dict[str, Json] = {
             "pipeline": type(self._pipeline).__name__,
@@ -237,9 +240,7 @@ class Easel:
 
     def _rendered(self, request: RenderRequest, copy: Copy, i: int) -> Rendered | SalvaError:
         if copy.flags[i]:
-            return RefusedError(
-                f"{self._name}: its safety checker blacked the picture out; set model.safety_checker=false to see it"
-            )
+            return RefusedError(f"{self._name}: its safety checker blacked the picture out; {self._on_refusal}")
         try:
             rgb, width, height, is_sound = copy.pixels(i)
         except RuntimeError as error:  # what went wrong on the device after the batch was started
@@ -290,8 +291,8 @@ class Copy:
         return self._pixels[i].numpy().tobytes(), width, height, bool(self._is_sound[i])
 
 
-def load_easel(options: DiffusersOptions, folder: Path, device: str) -> tuple[Pipeline, Preset, str]:
-    """A pipeline on its device with everything set that was asked for, its preset and its precision."""
+def load_easel(options: DiffusersOptions, folder: Path, device: str) -> AtWork:
+    """A pipeline on its device with everything set that was asked for."""
     import torch
 
     name = _name(options)
@@ -328,7 +329,7 @@ def load_easel(options: DiffusersOptions, folder: Path, device: str) -> tuple[Pi
         for part in (denoiser_of(pipeline), getattr(getattr(pipeline, "vae", None), "decoder", None)):
             if part is not None:
                 part.compile(dynamic=False)
-    return pipeline, preset, dtype
+    return AtWork(pipeline=pipeline, preset=preset, dtype=dtype)
 
 
 def _likely_preset(options: DiffusersOptions, folder: Path) -> str:

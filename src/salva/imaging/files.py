@@ -28,11 +28,7 @@ def decode_picture(data: bytes, formats: tuple[str, ...] = FORMATS, max_pixels: 
             width, height = image.size
             if width * height > max_pixels:
                 raise ValueError(f"a picture of {width} x {height} pixels; at most {max_pixels:,} pixels are read")
-            turned = ImageOps.exif_transpose(image)
-            if turned.mode in ("RGBA", "LA", "PA") or "transparency" in turned.info:
-                clear = turned.convert("RGBA")
-                turned = Image.alpha_composite(Image.new("RGBA", clear.size, "white"), clear)
-            rgb = turned.convert("RGB")
+            rgb = as_rgb(ImageOps.exif_transpose(image))
             return Picture(rgb=rgb.tobytes(), width=rgb.width, height=rgb.height)
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise ValueError(f"a picture of too many pixels; at most {max_pixels:,} are read: {error}") from error
@@ -59,6 +55,16 @@ def as_image(picture: Picture) -> PilImage:
     from PIL import Image
 
     return Image.frombuffer("RGB", (picture.width, picture.height), picture.rgb, "raw", "RGB", 0, 1)
+
+
+def as_rgb(image: PilImage) -> PilImage:
+    """An image of PIL in RGB; what is transparent becomes white."""
+    from PIL import Image
+
+    if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
+        clear = image.convert("RGBA")
+        image = Image.alpha_composite(Image.new("RGBA", clear.size, "white"), clear)
+    return image.convert("RGB")
 
 
 def scaled(picture: Picture, side: int) -> Picture:

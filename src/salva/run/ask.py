@@ -379,7 +379,9 @@ def settings_by_role(settings: Mapping[str, str], names: Collection[str] = ()) -
     """ROLE.OPTION to value, as role to options; names: what models and judges are called, each beside the roles."""
     by_role: dict[str, dict[str, str]] = {role: {} for role in (*SETTABLE, *names)}
     for key, value in settings.items():
-        role, dot, name = key.partition(".")
+        # A name may have dots of its own, as in v1.5.steps.
+        whole = next((called for called in sorted(names, key=len, reverse=True) if key.startswith(f"{called}.")), "")
+        role, dot, name = (whole, ".", key[len(whole) + 1 :]) if whole else key.partition(".")
         if not dot or role not in by_role:
             called = f", or NAME.OPTION with {', '.join(sorted(names))}" if names else ""
             raise UsageError(

@@ -1,0 +1,71 @@
+"""What a Python program hands over to play a role: by name, for as long as its run lasts.
+
+A function or a pipeline in memory has no text that would make it again, so that a run stores what it is called and
+nothing more. Asked for in another process, or once the run is over, it is missing, and that is said.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from salva.errors import UsageError
+
+FUNCTION, PIPELINE = "python", "pipeline"
+"""The generators that are handed over: a function, a pipeline of diffusers."""
+_things: dict[str, object] = {}
+_changing = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Batched:
+    """A function that paints several prompts at once: prompts and seeds in, as many pictures out."""
+
+    call: Callable[[list[str], list[int]], Any]
+    size: int = 8
+    """Prompts a call, at most."""
+
+    def __post_init__(self) -> None:
+        if not callable(self.call):
+            raise UsageError(f"batched() takes a function of prompts and seeds, got {self.call!r}")
+        if not isinstance(self.size, int) or isinstance(self.size, bool) or self.size < 1:
+            raise UsageError(f"batched(): size is {self.size!r}; give how many prompts it takes at once, 1 or more")
+
+
+def batched(function: Callable[[list[str], list[int]], Any], size: int = 8) -> Batched:
+    """A function that takes lists of prompts and seeds and gives a list of as many pictures; size: how many at most."""
+    return Batched(function, size)
+
+
+@contextmanager
+def handing_over(things: Mapping[str, object]) -> Iterator[None]:
+    """While it lasts, components of these names find what was handed over for them."""
+    with _changing:
+        taken = next((name for name in things if name in _things), None)
+        if taken is not None:
+            raise UsageError(
+                f"a run that is going on in this program has a model that is called {taken!r} too; give this one "
+                "another name="
+            )
+        _things.update(things)
+    try:
+        yield
+    finally:
+        with _changing:
+            for name in things:
+                del _things[name]
+
+
+def handed(name: str) -> object:
+    """What was handed over under a name."""
+    with _changing:
+        if name not in _things:
+            raise UsageError(
+                f"the model {name!r} is a function or a pipeline of a Python program, and is not here: only there can "
+                f"it paint, with salva.run_suite(..., model=OBJECT, name={name!r}) and the version= it had. What is "
+                "stored is reported, judged, exported and verified without it"
+            )
+        return _things[name]

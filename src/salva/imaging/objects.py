@@ -1,0 +1,106 @@
+"""Pictures as Python programs hold them (PIL, numpy, torch) to ours; what they are not is a ValueError in words.
+
+Nothing is guessed: values beyond 0 to 1, several pictures at once or axes in an unknown order are named.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from salva.core.image import Picture
+from salva.imaging.files import MAX_PIXELS, as_rgb
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_CHANNELS = (1, 3, 4)
+_ROUNDING = 1e-3
+"""By so much a float may lie beyond 0 to 1: half precision rounds."""
+_WANTED = "a PIL image, a numpy array (height, width, 3) or a torch tensor (3, height, width) is wanted"
+
+
+def picture_of(given: object) -> Picture:
+    """The picture that an object of PIL, numpy or torch is; grey becomes RGB and what is transparent white."""
+    from PIL import Image
+
+    if given is None:
+        raise ValueError(f"None; {_WANTED}")
+    if isinstance(given, Image.Image):
+        if given.mode == "F" or given.mode.startswith("I"):
+            raise ValueError(f"a PIL image of mode {given.mode!r}, whose white is nowhere said; give one of mode 'RGB'")
+        _check_size(given.width, given.height)
+        rgb = as_rgb(given)
+        return Picture(rgb=rgb.tobytes(), width=rgb.width, height=rgb.height)
+    if isinstance(given, list | tuple):
+        raise ValueError(f"a {type(given).__name__} of {len(given)} where one picture is wanted; give its element")
+    if hasattr(given, "images"):
+        raise ValueError(f"a {type(given).__name__} where one picture is wanted; give its .images[0]")
+    if _is_of(given, "torch", "Tensor"):
+        return _from_array(_channels_last(given), "torch tensor")
+    if _is_of(given, "numpy", "ndarray"):
+        return _from_array(given, "numpy array")
+    raise ValueError(f"a {type(given).__name__}; {_WANTED}")
+
+
+def _is_of(given: object, library: str, name: str) -> bool:
+    """Whether an object is of a library's class, without loading the library."""
+    kinds = type(given).__mro__
+    return any(kind.__name__ == name and kind.__module__.partition(".")[0] == library for kind in kinds)
+
+
+def _channels_last(tensor: Any) -> NDArray[Any]:
+    """A tensor's values with the channels behind, where it is told which axis they are."""
+    shape = tuple(tensor.shape)
+    values = tensor.detach().cpu()
+    # numpy has no bfloat16.
+    array: NDArray[Any] = (values.float() if values.is_floating_point() else values).numpy()
+    if len(shape) != 3:
+        return array
+    first, last = shape[0] in _CHANNELS, shape[-1] in _CHANNELS
+    if first and last:
+        raise ValueError(f"a torch tensor of shape {shape}, whose channels may be the first or the last axis")
+    return array.transpose(1, 2, 0) if first else array
+
+
+def _from_array(array: Any, what: str) -> Picture:
+    import numpy as np
+
+    shape = tuple(array.shape)
+    if len(shape) == 4:
+        raise ValueError(f"a {what} of shape {shape}, several pictures where one is wanted; give its element")
+    if len(shape) == 2:
+        array = array[:, :, None]
+    if array.ndim != 3 or array.shape[2] not in _CHANNELS or 0 in shape:
+        raise ValueError(f"a {what} of shape {shape}; {_WANTED}")
+    height, width, n_channels = array.shape
+    _check_size(width, height)
+    pixels = _as_bytes(array, what)
+    if n_channels == 4:
+        from PIL import Image
+
+        return picture_of(Image.fromarray(np.ascontiguousarray(pixels)))
+    if n_channels == 1:
+        pixels = np.repeat(pixels, 3, axis=2)
+    return Picture(rgb=pixels.tobytes(), width=width, height=height)
+
+
+def _as_bytes(array: NDArray[Any], what: str) -> NDArray[np.uint8]:
+    import numpy as np
+
+    if array.dtype == np.uint8:
+        return array
+    if array.dtype.kind != "f":
+        raise ValueError(f"a {what} of {array.dtype}; uint8 from 0 to 255 or floats from 0 to 1 are wanted")
+    low, high = float(array.min()), float(array.max())
+    if not np.isfinite(low + high):
+        raise ValueError(f"a {what} with values that are no numbers")
+    if low < -_ROUNDING or high > 1 + _ROUNDING:
+        raise ValueError(f"a {what} of floats from {low:.3g} to {high:.3g}; 0 to 1 is wanted")
+    scaled: NDArray[np.uint8] = np.rint(np.clip(array.astype(np.float32), 0, 1) * 255).astype(np.uint8)
+    return scaled
+
+
+def _check_size(width: int, height: int) -> None:
+    if not 0 < width * height <= MAX_PIXELS:
+        raise ValueError(f"a picture of {width} x {height} pixels; 1 to {MAX_PIXELS:,} pixels are taken")

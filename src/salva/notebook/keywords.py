@@ -1,0 +1,134 @@
+"""The keywords of salva.run_suite as people write them, to what an ask takes: size=3, only="law=numbering".
+
+A keyword that does not exist and a value of another kind are named, with what was meant where that is clear.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypedDict
+
+from salva.core.options import as_typed
+from salva.errors import UsageError, unknown_name
+
+Setting = str | int | float | bool | None | Iterable[str | int | float]
+"""What an option can be set to."""
+
+
+class RunFlags(TypedDict, total=False):
+    """What else a run can be asked for, as the flags of `salva run`."""
+
+    detector: str
+    reader: str
+    embedder: str
+    judges: str | Iterable[str]
+    size: str | int
+    repeats: int
+    seed: int
+    control: bool
+    only: str | Iterable[str] | Mapping[str, str | int]
+    shard: str
+    relation: str
+    reading: str
+
+
+OTHERS = ("suite", "model", "name", "version", "out", "settings", "progress")
+"""The keywords that are no flags of a run."""
+
+
+def read_suite(suite: object) -> str:
+    """The suite's name."""
+    return _text("suite", suite)
+
+
+def read_flags(flags: Mapping[str, object]) -> dict[str, Any]:
+    """Every flag that is given, as an ask takes it; None is as good as not given."""
+    read: dict[str, Any] = {}
+    for name, value in flags.items():
+        if name not in _READERS:
+            raise unknown_name("keyword of run_suite", name, {*_READERS, *OTHERS})
+        if value is not None:
+            read[name] = _READERS[name](name, value)
+    return read
+
+
+def read_settings(settings: object) -> dict[str, str]:
+    """Options by ROLE.OPTION, each as --set takes it."""
+    if settings is None:
+        return {}
+    if not isinstance(settings, Mapping):
+        raise UsageError(f"settings= is {settings!r}; give a mapping, as in settings={{'model.steps': 20}}")
+    read = {}
+    for key, value in settings.items():
+        plain = list(value) if isinstance(value, tuple | set | frozenset) else value
+        if not isinstance(key, str):
+            raise UsageError(f"settings= has the key {key!r}; keys are texts such as 'model.steps'")
+        if not isinstance(plain, str | int | float | list | None):
+            raise UsageError(f"settings[{key!r}] is a {type(value).__name__}; give a text, a number, a truth or a list")
+        read[key] = as_typed(plain)
+    return read
+
+
+def _text(name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise _wrong(name, value, "a text")
+    return value
+
+
+def _texts(name: str, value: object) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return (value,)
+    listed = tuple(value) if isinstance(value, Iterable) else (value,)
+    if not all(isinstance(one, str) for one in listed):
+        raise _wrong(name, value, "a text or a list of texts")
+    return listed
+
+
+def _labels(name: str, value: object) -> tuple[str, ...]:
+    if isinstance(value, Mapping):
+        return tuple(f"{label}={wanted}" for label, wanted in value.items())
+    texts = _texts(name, value)
+    for text in texts:
+        if "=" not in text:
+            raise UsageError(f"{name}= is {text!r}; give LABEL=VALUE, as in {name}='law=numbering'")
+    return texts
+
+
+def _size(name: str, value: object) -> str:
+    return value if isinstance(value, str) else str(_whole(name, value, "a named size or a whole number"))
+
+
+def _whole(name: str, value: Any, wanted: str = "a whole number") -> int:
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        return operator.index(value)
+    except TypeError:
+        raise _wrong(name, value, wanted) from None
+
+
+def _truth(name: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise _wrong(name, value, "True or False")
+    return value
+
+
+def _wrong(name: str, value: object, wanted: str) -> UsageError:
+    return UsageError(f"{name}= is {value!r}, a {type(value).__name__}; it must be {wanted}")
+
+
+_READERS: Mapping[str, Callable[[str, Any], object]] = {
+    "detector": _text,
+    "reader": _text,
+    "embedder": _text,
+    "judges": _texts,
+    "size": _size,
+    "repeats": _whole,
+    "seed": _whole,
+    "control": _truth,
+    "only": _labels,
+    "shard": _text,
+    "relation": _text,
+    "reading": _text,
+}

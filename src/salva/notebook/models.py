@@ -1,0 +1,155 @@
+"""What `model=` of salva.run_suite may be: names, functions, pipelines, several of them; to what an ask takes.
+
+What has no text is called by a name and handed over; which one of that name it is, the caller says with version=.
+Nothing is loaded and nothing is called.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from salva.core.handed import FUNCTION, PIPELINE, Batched
+from salva.errors import UsageError, unknown_name
+from salva.run.ask import ROLES, split_name
+
+Version = str | int | Mapping[str, str | int] | None
+"""Which one of its name a model is; by name where there are several."""
+_WANTED = (
+    "a name such as 'pocket', a function (prompt, seed) -> picture, salva.batched(function) or a diffusers pipeline"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Models:
+    """Models as an ask takes them, and what stands behind those that are handed over."""
+
+    texts: tuple[str, ...] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Which version each is that is handed over."""
+    things: Mapping[str, object] = field(default_factory=dict)
+    one_off: tuple[str, ...] = ()
+    """Those of which nobody said which version they are."""
+
+    @property
+    def note(self) -> str:
+        """What whoever gave no version should hear."""
+        return (
+            f"without version= nobody can tell whether {', '.join(self.one_off)} is what it was: nothing that is "
+            "stored is used again, and a run that is interrupted does not go on"
+        )
+
+    @property
+    def shown(self) -> str:
+        """As somebody would write them in a call."""
+        words = [split_name(text)[0] if split_name(text)[0] in self.things else repr(text) for text in self.texts]
+        return words[0] if len(words) == 1 else f"[{', '.join(words)}]"
+
+
+def read_models(model: object, name: str, version: Version) -> Models:
+    """What was given, checked."""
+    listed = list(_each(model, name))
+    texts: list[str] = []
+    things: dict[str, object] = {}
+    for called, one in listed:
+        if isinstance(one, str):
+            texts.append(f"{called}={one}" if called else one)
+            continue
+        kind = _kind(one)
+        called = called or _own_name(one)
+        texts.append(f"{called}={kind}/{called}")
+        if not split_name(texts[-1])[0]:
+            raise UsageError(f"a model cannot be called {called!r}; give letters, digits, dots, dashes and underscores")
+        if called in things:
+            raise UsageError(
+                f"two models are called {called!r}; give them names: model={{'first': ..., 'second': ...}}"
+            )
+        things[called] = one
+    versions = _versions(version, things)
+    one_off = [called for called in things if called not in versions]
+    settings = {f"{called}.version": versions.get(called) or f"one-off-{secrets.token_hex(8)}" for called in things}
+    return Models(texts=tuple(texts), settings=settings, things=things, one_off=tuple(one_off))
+
+
+def _each(model: object, name: str) -> Iterator[tuple[str, object]]:
+    """Every model with the name it is given, empty for none."""
+    if not isinstance(name, str):
+        raise UsageError(f"name= is {name!r}; it must be a text")
+    if isinstance(model, Mapping):
+        if name:
+            raise UsageError(f"name= is {name!r}, and model= names its models itself; leave one of them out")
+        for called, one in model.items():
+            if not isinstance(called, str) or not called:
+                raise UsageError(f"model= is a mapping with the key {called!r}; its keys are the models' names")
+            yield called, one
+    elif isinstance(model, str) or _is_thing(model):
+        yield name, model
+    elif isinstance(model, Iterable):
+        several = list(model)
+        if name and len(several) != 1:
+            raise UsageError(
+                f"name= is {name!r}, and there are {len(several)} models; name them with model={{NAME: ...}}"
+            )
+        yield from ((name, one) for one in several)
+    else:
+        raise UsageError(f"model= is a {type(model).__name__}; give {_WANTED}, or several of these")
+
+
+def _is_thing(one: object) -> bool:
+    return isinstance(one, Batched) or callable(one)
+
+
+def _kind(one: object) -> str:
+    """The generator that plays it; refuses what cannot be one."""
+    if isinstance(one, type):
+        raise UsageError(
+            f"model= is the class {one.__name__}; give {_WANTED}. A class with `render` is a plugin: its package "
+            "registers it, or --plugin FILE:CLASS names it"
+        )
+    if any(k.__name__ == "DiffusionPipeline" and k.__module__.startswith("diffusers.") for k in type(one).__mro__):
+        return PIPELINE
+    if not _is_thing(one):
+        raise UsageError(f"a model is a {type(one).__name__}; give {_WANTED}")
+    function, given = (one.call, ([], [])) if isinstance(one, Batched) else (one, ("", 0))
+    wanted = "(prompts, seeds)" if isinstance(one, Batched) else "(prompt, seed)"
+    try:
+        signature = inspect.signature(function)  # type: ignore[arg-type]  # it is callable
+    except ValueError:
+        return FUNCTION  # built in, and says nothing of itself
+    try:
+        signature.bind(*given)
+    except TypeError as error:
+        raise UsageError(f"{_own_name(one)}{signature} cannot be called as {wanted}: {error}") from None
+    return FUNCTION
+
+
+def _own_name(one: object) -> str:
+    """What a thing is called where nobody says."""
+    bare: Any = one.call if isinstance(one, Batched) else one
+    while isinstance(bare, functools.partial):
+        bare = bare.func
+    said = str(getattr(bare, "__name__", type(bare).__name__))
+    plain = re.sub(r"[^A-Za-z0-9.-]+", "-", said).strip("-.")
+    if said == "<lambda>" or not plain:
+        return "function"
+    return f"my-{plain}" if plain in ROLES else plain
+
+
+def _versions(version: Version, things: Mapping[str, object]) -> dict[str, str]:
+    """Name to version, as far as they are said."""
+    if version is None:
+        return {}
+    if not things:
+        raise UsageError(f"version= is {version!r}, and model= names what brings its own version; leave version= out")
+    given = version if isinstance(version, Mapping) else dict.fromkeys(things, version)
+    for called, said in given.items():
+        if called not in things:
+            raise unknown_name("model that is handed over", str(called), things)
+        if not isinstance(said, str | int) or isinstance(said, bool) or said == "":
+            raise UsageError(f"version= is {said!r}; give a text or a whole number that changes when {called} does")
+    return {called: str(said) for called, said in given.items()}

@@ -1,0 +1,29 @@
+"""Python in README and in the how-to about it runs as it is printed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def run_page(page: Path) -> dict[str, Any]:
+    """Everything a page's Python leaves behind, its blocks run one after the other."""
+    text = page.read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+    assert blocks, f"{page.name} has no Python"
+    names: dict[str, Any] = {}
+    for number, block in enumerate(blocks, 1):
+        exec(compile(block, f"{page.name}, block {number}", "exec"), names)
+    return names
+
+
+def test_the_how_to_does_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    left = run_page(ROOT / "docs" / "how-to" / "use-from-python.md")
+    assert set(left["run"].verdicts["model"]) == {"mine", "drawn"}
+    assert len(list((tmp_path / "runs").iterdir())) == 4

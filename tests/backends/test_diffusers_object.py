@@ -1,0 +1,126 @@
+"""A pipeline in memory paints what the same checkpoint paints from its folder, and stays as it was handed over."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch", reason="pipelines run on torch")
+pytest.importorskip("diffusers", reason="pipelines are diffusers'")
+
+from backends.tiny_pipelines import save_flux, save_stable_diffusion, save_unconditional
+
+import salva
+from salva.core.case import Prompt
+from salva.core.handed import handing_over
+from salva.core.protocols import RenderRequest
+from salva.core.spec import Binding, ComponentSpec
+from salva.errors import RefusedError
+from salva.registry import bind
+from salva.testing.conformance import check_generator
+
+library: Any = pytest.importorskip("diffusers", reason="pipelines are diffusers'")
+"""It has no types."""
+pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
+
+REQUESTS = [RenderRequest(prompt=Prompt(role="a", text=text), seed=i) for i, text in enumerate(("a cat", "two dogs"))]
+
+
+@pytest.fixture(autouse=True)
+def own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_stable_diffusion(tmp_path_factory.mktemp("checkpoints") / "sd")
+
+
+def loaded(folder: Path) -> Any:
+    return library.DiffusionPipeline.from_pretrained(str(folder))
+
+
+def bound(**options: str) -> Binding:
+    return bind(ComponentSpec(role="model", name="pipeline", target="mine", options={"version": "1", **options}))
+
+
+def test_it_keeps_the_promises_of_a_generator(folder: Path) -> None:
+    with handing_over({"mine": loaded(folder)}):
+        check_generator(bound(steps="2"), REQUESTS)
+
+
+def test_it_paints_what_the_checkpoint_paints(folder: Path) -> None:
+    settings = {"steps": "2", "guidance": "5", "negative": "blurry"}
+    from_folder = bind(
+        ComponentSpec(role="model", name="diffusers", target=str(folder), options={**settings, "scheduler": "own"})
+    ).build()
+    wanted = [one.picture.image_id() for one in from_folder.render(REQUESTS)]
+    with handing_over({"mine": loaded(folder)}):
+        got = bound(**settings).build().render(REQUESTS)
+    assert [one.picture.image_id() for one in got] == wanted
+    assert len(set(wanted)) == 2
+
+
+def test_the_pipeline_s_own_settings_stand_unless_others_are_set(folder: Path) -> None:
+    pipeline = loaded(folder)
+    pipeline.scheduler = library.EulerDiscreteScheduler.from_config(pipeline.scheduler.config)
+    with handing_over({"mine": pipeline}):
+        (own,) = bound(steps="2").build().render(REQUESTS[:1])
+        (family,) = bound(preset="auto", steps="2").build().render(REQUESTS[:1])
+    assert own.provenance["scheduler"] == family.provenance["scheduler"] == "EulerDiscreteScheduler"
+    assert own.provenance["guidance"] is None
+    assert family.provenance["guidance"] == 7.5
+
+
+def test_it_is_given_back_as_it_was(folder: Path) -> None:
+    pipeline = loaded(folder)
+    pipeline.set_progress_bar_config(desc="mine")
+    with handing_over({"mine": pipeline}):
+        generator = bound(steps="1").build()
+        assert pipeline._progress_bar_config == {"desc": "mine", "disable": True}
+        generator.close()
+    assert pipeline._progress_bar_config == {"desc": "mine"}
+
+
+def test_what_makes_no_pictures_from_text_is_refused(folder: Path, tmp_path: Path) -> None:
+    noise = library.DDPMPipeline.from_pretrained(str(save_unconditional(tmp_path / "noise")))
+    from_image = library.StableDiffusionImg2ImgPipeline(**loaded(folder).components, requires_safety_checker=False)
+    for pipeline in (noise, from_image):
+        with pytest.raises(salva.UsageError, match=f"a {type(pipeline).__name__} makes no pictures from text alone"):
+            salva.run_suite("metalogic", pipeline, detector="pocket", size=1, out=tmp_path / "run", version=1)
+    assert not (tmp_path / "run").exists()
+
+
+def test_its_safety_checker_says_what_the_program_can_do(tmp_path: Path) -> None:
+    strict = loaded(save_stable_diffusion(tmp_path / "strict", has_checker=True))
+    with handing_over({"mine": strict}):
+        (outcome,) = bound(steps="1").build().render(REQUESTS[:1])
+    assert isinstance(outcome, RefusedError)
+    assert "set pipe.safety_checker to None" in str(outcome)
+
+
+def test_two_pipelines_and_a_named_model_are_one_run(folder: Path, tmp_path: Path) -> None:
+    flux = library.FluxPipeline.from_pretrained(str(save_flux(tmp_path / "flux")))
+    run = salva.run_suite(
+        "metalogic",
+        {"sd": loaded(folder), "flux": flux, "drawn": "painter"},
+        version={"sd": "main", "flux": 2},
+        detector="pocket",
+        reader="none",
+        size=2,
+        settings={"model.steps": 2, "flux.steps": 1, "run.canary": "off"},
+        out=tmp_path / "run",
+    )
+    assert set(run.verdicts["model"]) == {"sd", "flux", "drawn"}
+    assert "FAILED" not in set(run.verdicts["outcome"])
+
+
+def test_another_version_of_the_same_pipeline_is_another_model(folder: Path, tmp_path: Path) -> None:
+    pipeline = loaded(folder)
+    flags: dict[str, Any] = {"detector": "pocket", "reader": "none", "size": 1, "out": tmp_path / "one"}
+    flags["settings"] = {"model.steps": 1, "run.canary": "off"}
+    salva.run_suite("metalogic", pipeline, name="sd", version=1, **flags)
+    with pytest.raises(salva.UsageError, match=r'sd\.version was "1", now "2"'):
+        salva.run_suite("metalogic", pipeline, name="sd", version=2, **flags)

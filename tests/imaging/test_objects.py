@@ -1,0 +1,81 @@
+"""Pictures of PIL, numpy and torch become ours to the pixel, or are refused by what they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from PIL import Image
+
+from salva.imaging.objects import picture_of
+
+RGB = np.arange(6 * 5 * 3, dtype=np.uint8).reshape(6, 5, 3)
+
+
+@given(arrays.arrays(np.uint8, st.tuples(st.integers(1, 6), st.integers(1, 6), st.just(3))))
+def test_bytes_stay_as_they_are_whoever_holds_them(pixels: np.ndarray[Any, np.dtype[np.uint8]]) -> None:
+    expected = pixels.tobytes()
+    height, width, _ = pixels.shape
+    for held in (pixels, np.asfortranarray(pixels), pixels / 255, (pixels / 255).astype(np.float32)):
+        picture = picture_of(held)
+        assert (picture.rgb, picture.width, picture.height) == (expected, width, height)
+    assert picture_of(Image.fromarray(pixels)).rgb == expected
+
+
+def test_grey_becomes_rgb_and_what_is_transparent_becomes_white() -> None:
+    grey = RGB[:, :, 0]
+    for held in (grey, grey[:, :, None], Image.fromarray(grey)):
+        assert picture_of(held).rgb == np.repeat(grey[:, :, None], 3, axis=2).tobytes()
+    clear = np.dstack([RGB, np.zeros((6, 5), np.uint8)])
+    for held in (clear, Image.fromarray(clear)):
+        assert set(picture_of(held).rgb) == {255}
+
+
+@pytest.mark.parametrize(
+    ("held", "said"),
+    [
+        (None, "None; a PIL image"),
+        ("a.png", "a str; a PIL image"),
+        ([Image.new("RGB", (2, 2))], "a list of 1 where one picture is wanted"),
+        (RGB[None], "several pictures where one is wanted"),
+        (RGB.transpose(2, 0, 1), r"shape \(3, 6, 5\)"),
+        (RGB.astype(np.int64), "int64; uint8 from 0 to 255"),
+        (RGB / 10.0, "floats from 0 to 8.9; 0 to 1 is wanted"),
+        (RGB / 127.5 - 1, "floats from -1 to"),
+        (np.full((2, 2, 3), np.nan), "no numbers"),
+        (np.full((2, 2, 3), np.inf), "no numbers"),
+        (np.zeros((0, 2, 3), np.uint8), r"shape \(0, 2, 3\)"),
+        (np.zeros((2, 2, 2), np.uint8), r"shape \(2, 2, 2\)"),
+        (Image.new("F", (2, 2)), "mode 'F'"),
+        (Image.new("I;16", (2, 2)), "mode 'I;16'"),
+    ],
+)
+def test_what_is_no_picture_is_named(held: object, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        picture_of(held)
+
+
+def test_an_answer_of_a_pipeline_is_named_with_what_to_give() -> None:
+    class Output:
+        images = (Image.new("RGB", (2, 2)),)
+
+    with pytest.raises(ValueError, match=r"an? Output where one picture is wanted; give its \.images\[0\]"):
+        picture_of(Output())
+
+
+def test_tensors_have_their_channels_first() -> None:
+    torch = pytest.importorskip("torch", reason="tensors are torch's")
+    expected = RGB.tobytes()
+    first = torch.from_numpy(RGB.transpose(2, 0, 1).copy())
+    for held in (first, first / 255, (first / 255).requires_grad_(), torch.from_numpy(RGB)):
+        assert picture_of(held).rgb == expected
+    half = picture_of((first / 255).to(torch.bfloat16)).rgb
+    assert max(abs(a - b) for a, b in zip(half, expected, strict=True)) <= 1
+    with pytest.raises(ValueError, match="may be the first or the last axis"):
+        picture_of(torch.zeros(3, 8, 3))
+    with pytest.raises(ValueError, match="several pictures"):
+        picture_of(torch.zeros(1, 3, 8, 8))
