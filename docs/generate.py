@@ -47,6 +47,7 @@ ROOMS = {
     "run": "whole-run commands: ask, plan, run, judge again, verify, selftest, doctor",
     "figures": "charts to SVG and PNG, numbers to text",
     "report": "summary, gallery and its forms; reads the store, knows no suite",
+    "compare": "models held against each other on the same cases; how many pairs a difference takes",
     "people": "rating tables, sheets, agreement",
     "exchange": "the door of import and export, and formats of no suite",
     "writing": "new test sentences: templates, checks, reviews",

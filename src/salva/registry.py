@@ -25,6 +25,7 @@ from salva.core.blame import blaming
 from salva.core.fingerprint import Json
 from salva.core.judged import Rate
 from salva.core.options import default_options, parse_options, target_field
+from salva.core.own_figure import OwnFigure
 from salva.core.protocols import LOOKOUT
 from salva.core.scoring import PairScoring
 from salva.core.spec import Around, Binding, ComponentSpec
@@ -121,6 +122,12 @@ def broken_name(relation: str) -> str:
 def suite_about(name: str) -> About:
     """What a suite says of itself; nothing where it is not installed, since a report must not need it."""
     return _said_by("suite", name)
+
+
+def own_figures(suite: str) -> tuple[OwnFigure, ...]:
+    """The figures that a suite leads with in the place of a rate, by the metrics that are made for it."""
+    metrics = (load("metric", entry.name) for entry in entries("metric"))
+    return tuple(figure for metric in metrics if suite in metric.suites for figure in about_of(metric).figures)
 
 
 def usual_score(asked: Asked) -> float | None:

@@ -212,7 +212,7 @@ def random_run(
     return RunRecords(cases=tuple(cases), verdicts=tuple(verdicts), asked=asked, name="metalogic-painter"), images
 
 
-def _image_id(of: str) -> str:
+def image_id(of: str) -> str:
     """An id as pictures have them."""
     return hashlib.sha256(of.encode()).hexdigest()[:40]
 
@@ -228,9 +228,9 @@ def _verdicts(case: Case, model: str, repeat: int, rng: Random, images: FakeImag
     is_violated = outcome is Outcome.VIOLATED
     names = case.labels["entities"].split(",")
     error = rng.choice(ERRORS)
-    ids = {role: _image_id(f"{model} {case.case_id} {repeat} {role}") for role in ("a", "b")}
-    for role, image_id in ids.items():
-        images.seen_in[image_id] = _scene(names, error if is_violated and role == "b" else "", rng)
+    ids = {role: image_id(f"{model} {case.case_id} {repeat} {role}") for role in ("a", "b")}
+    for role, picture in ids.items():
+        images.seen_in[picture] = _scene(names, error if is_violated and role == "b" else "", rng)
     failure = Failure(error=error, role="b", message=f"no {names[-1]} where the prompt asks for 1", entity=names[-1])
     common = make_verdict(
         case.case_id,

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from salva.core.case import Case, Finding
 from salva.core.judged import Rate
 from salva.core.options import NoOptions
+from salva.core.own_figure import OwnFigure
 from salva.core.scoring import PairScoring
 from salva.core.table import Cell
 from salva.errors import PluginError
@@ -85,6 +86,9 @@ class About:
     """Suites: the rule its paper judged by: flags (reader) and settings (relation.scope) to their values."""
     apart: tuple[str, str] | None = None
     """Suites: a label and its value; cases with it are counted apart from the leading rate."""
+
+    figures: tuple[OwnFigure, ...] = ()
+    """Metrics: the figures that the suites they are made for lead with in the place of a rate, the first before all."""
 
     errors: Mapping[str, str] = field(default_factory=dict)
     """Relations: the error types they can report, each with one sentence."""

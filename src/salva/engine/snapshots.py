@@ -15,7 +15,7 @@ from salva.engine.actors import Actor
 from salva.errors import UnusableError
 from salva.store.sqlite import RunStore
 
-_PREFIX = "snapshot:"
+PREFIX = "snapshot:"
 
 
 class Snapshots:
@@ -23,13 +23,13 @@ class Snapshots:
 
     def __init__(self, store: RunStore) -> None:
         self._store = store
-        self._snapshots = {key: value for key, value in store.meta().items() if key.startswith(_PREFIX)}
+        self._snapshots = {key: value for key, value in store.meta().items() if key.startswith(PREFIX)}
 
     def check(self, actor: Actor, snapshot: Json) -> None:
         """Keep the first, refuse another; no name is no news."""
         if snapshot is None or snapshot == "":
             return
-        key, snapshot = f"{_PREFIX}{actor.component_id}", redacted(snapshot)
+        key, snapshot = f"{PREFIX}{actor.component_id}", redacted(snapshot)
         if key not in self._snapshots:
             self._snapshots[key] = snapshot
             self._store.set_meta(key, snapshot)

@@ -65,12 +65,12 @@ class Hit:
     case: Case
     is_hit: bool | None
     """None where nobody could tell."""
+    repeat: int = 0
 
 
 def figure_of(hits: Sequence[Hit], relation: str, average: str, apart: tuple[str, str] | None) -> Figure:
     """The rate over these; a mean over categories leaves those out that are counted apart, where others are there."""
-    averaged_over = [hit for hit in hits if average != MACRO or not is_apart(hit.case, apart)]
-    leading = averaged_over or list(hits)
+    leading = averaged_hits(RateHits(relation=relation, average=average, hits=tuple(hits)), apart)
     counted = _counted(leading)
     averaged = counted if average == MACRO else [_in_one_category(case) for case in counted]
     things = things_interval(averaged) if averaged else "no case is decided"
@@ -104,8 +104,25 @@ def _bounds(leading: Sequence[Hit], average: str) -> Interval | None:
     return None if low is None or high is None else Interval(low=low, high=high)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateHits:
+    """What a rate is made of."""
+
+    relation: str
+    average: str
+    hits: tuple[Hit, ...]
+
+
 def rates_of(judgements: Judgements) -> dict[str, Figure | None]:
     """All three by name; None for one that nothing was judged for."""
+    return {
+        name: figure_of(made.hits, made.relation, made.average, judgements.apart) if made.hits else None
+        for name, made in hits_by_rate(judgements).items()
+    }
+
+
+def hits_by_rate(judgements: Judgements) -> dict[str, RateHits]:
+    """What each of the three is made of, those included that a mean over categories leaves out."""
     seen = of_main_observers(judgements.pairs)
     wrong, inconsistent = (judgements.of_rate(rate) for rate in (Rate.WRONG, Rate.INCONSISTENT))
     by_truth = {_key(one): one for one in seen if one.verdict.relation == wrong}
@@ -118,7 +135,7 @@ def rates_of(judgements: Judgements) -> dict[str, Figure | None]:
         and (not by_truth or _key(one) in by_truth)
     }
     alike = [
-        Hit(case=one.case, is_hit=_agree_and_wrong(one, compared[key]))
+        Hit(case=one.case, is_hit=_agree_and_wrong(one, compared[key]), repeat=one.verdict.repeat)
         for key, one in by_truth.items()
         if key in compared
     ]
@@ -128,17 +145,29 @@ def rates_of(judgements: Judgements) -> dict[str, Figure | None]:
         WRONG_ALIKE: (alike, wrong),
     }
     return {
-        name: figure_of(hits, relation, _average(judgements, relation), judgements.apart) if hits else None
+        name: RateHits(relation=relation, average=_average(judgements, relation), hits=tuple(hits))
         for name, (hits, relation) in found.items()
     }
 
 
-def headline_figure(judgements: Judgements) -> Figure | None:
-    """The rate of the verdicts that lead; None where there are none."""
+def averaged_hits(made: RateHits, apart: tuple[str, str] | None) -> list[Hit]:
+    """Those that the rate counts: a mean over categories leaves out what is counted apart, where others are there."""
+    return [hit for hit in made.hits if made.average != MACRO or not is_apart(hit.case, apart)] or list(made.hits)
+
+
+def headline_hits(judgements: Judgements) -> RateHits | None:
+    """What the leading rate is made of; None where nothing leads."""
     if not judgements.headline:
         return None
     relation = relation_of(judgements.headline)
-    return figure_of(hits_of(judgements.headline), relation, _average(judgements, relation), None)
+    hits = tuple(hits_of(judgements.headline))
+    return RateHits(relation=relation, average=_average(judgements, relation), hits=hits)
+
+
+def headline_figure(judgements: Judgements) -> Figure | None:
+    """The rate of the verdicts that lead; None where there are none."""
+    made = headline_hits(judgements)
+    return None if made is None else figure_of(made.hits, made.relation, made.average, None)
 
 
 def _average(judgements: Judgements, relation: str) -> str:
@@ -148,7 +177,11 @@ def _average(judgements: Judgements, relation: str) -> str:
 def hits_of(judged: Iterable[Judged]) -> list[Hit]:
     """Verdicts as hits: violated is one."""
     return [
-        Hit(case=one.case, is_hit=one.verdict.outcome is Outcome.VIOLATED if _is_decided(one) else None)
+        Hit(
+            case=one.case,
+            is_hit=one.verdict.outcome is Outcome.VIOLATED if _is_decided(one) else None,
+            repeat=one.verdict.repeat,
+        )
         for one in judged
     ]
 

@@ -224,6 +224,12 @@ def summarise_records(records: RunRecords) -> Summary:
     return dataclasses.replace(summary, by_model=noted, canary=records.canary, canary_about=records.canary_about)
 
 
+def judgements_on(suite: str, cases: Sequence[Case], verdicts: Sequence[Verdict], asked: Asked) -> Judgements:
+    """All verdicts on one model with those that lead, as the suite and the run say."""
+    about = registry.suite_about(suite)
+    return judgements(cases, verdicts, _relations(asked, verdicts), asked.headline, about.leads, about.apart)
+
+
 def _summarise_model(
     model: str,
     suite: str,
@@ -233,13 +239,12 @@ def _summarise_model(
     is_whole: bool,
     figures: Sequence[SetFigure] = (),
 ) -> ModelSummary:
-    relations, about = _relations(asked, verdicts), registry.suite_about(suite)
     judged = dataclasses.replace(
-        judgements(cases, verdicts, relations, asked.headline, about.leads, about.apart),
+        judgements_on(suite, cases, verdicts, asked),
         group=next((component.group for component in asked.models if component.name == model), ""),
         figures=tuple(figures),
     )
-    before = judgements(cases, verdicts, relations, asked.led_as_before().headline)
+    before = judgements(cases, verdicts, judged.relations, asked.led_as_before().headline)
     leading = judged.headline
     outcomes = Counter(pair.verdict.outcome for pair in leading)
     errors = Counter(

@@ -27,7 +27,8 @@ class Counted:
     category: str
     things: tuple[str, ...] = ()
     """What it is about; cases that share a thing rise and fall together."""
-    n_hits: int
+    n_hits: float
+    """Whole where hits are counted; of paired differences their sum."""
     n: int
     """Decided repeats; at least 1."""
 
@@ -104,16 +105,22 @@ def things_interval(cases: Sequence[Counted]) -> Interval | str:
     rate = macro(cases)
     if rate is None:
         return "no case is decided"
+    rates = without_things(cases)
+    if isinstance(rates, str):
+        return rates
+    variance = max(jackknife(rates), seeds_variance(cases))
+    return _wilson_at(rate, variance, _n_even(cases), t_95(len(rates) - 1))
+
+
+def without_things(cases: Sequence[Counted]) -> list[float] | str:
+    """The mean over categories without each thing in turn, or the reason why that says nothing."""
     things = sorted({thing for case in cases for thing in case.things})
     if len(things) < FEWEST_THINGS:
         return f"it takes {FEWEST_THINGS} different things, and these prompts are about {len(things)}"
     if not any(len({case.things for case in group}) > 1 for group in by_category(cases).values()):
         return "every category is about one set of things only"
     rates = _left_out(cases, things)
-    if len(rates) < FEWEST_THINGS:
-        return "leaving out one thing leaves no case"
-    variance = max(_jackknife(rates), seeds_variance(cases))
-    return _wilson_at(rate, variance, _n_even(cases), t_95(len(rates) - 1))
+    return rates if len(rates) >= FEWEST_THINGS else "leaving out one thing leaves no case"
 
 
 def clusters_interval(clusters: Sequence[Counted]) -> Interval | None:
@@ -127,7 +134,7 @@ def clusters_interval(clusters: Sequence[Counted]) -> Interval | None:
     rate, n = share(filled), sum(cluster.n for cluster in filled)
     n_hits = sum(cluster.n_hits for cluster in filled)
     rates = [(n_hits - cluster.n_hits) / (n - cluster.n) for cluster in filled]
-    variance = _jackknife(rates)
+    variance = jackknife(rates)
     least = 1 + LEAST_CORRELATION * (sum(cluster.n**2 for cluster in filled) / n - 1)
     n_effective = n / least
     if variance > 0:
@@ -138,27 +145,54 @@ def clusters_interval(clusters: Sequence[Counted]) -> Interval | None:
 def difference_interval(differences: Mapping[str, Sequence[float]], n_repeats: float = 1) -> Interval | None:
     """95 % of the mean over categories of paired differences of shares, one a case; None of one case alone.
 
+    n_repeats: over how many a case's difference is a mean.
+    """
+    spread = difference_spread(differences, n_repeats)
+    if spread is None:
+        return None
+    centre = sum(sum(group) / len(group) for group in differences.values()) / len(differences)
+    half = t_95(spread.degrees) * sqrt(spread.variance)
+    return Interval(low=max(-1.0, centre - half), high=min(1.0, centre + half))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """How far a mean over categories of paired differences may lie from what other seeds would give."""
+
+    variance: float
+    degrees: int
+    """Of freedom, for Student's t."""
+    pure: float
+    """The variance less what is added for differences that were not seen."""
+
+
+def difference_spread(
+    differences: Mapping[str, Sequence[float]], n_repeats: float = 1, *, is_share: bool = True
+) -> Spread | None:
+    """The variance behind the interval of paired differences, one a case; None of one case alone.
+
     The same variance as a rate's, with Student's t: within categories, a category of one case taking the spread of all.
     To it comes what one more difference each way would add: none seen among few cases does not mean that there is none.
-    n_repeats: over how many a case's difference is a mean.
+    is_share: whether a difference is one of shares, so that one that was not seen is as large as a repeat's.
     """
     everything = [value for group in differences.values() for value in group]
     if len(everything) < 2:
         return None
-    centre = sum(sum(group) / len(group) for group in differences.values()) / len(differences)
     spread = _spread(everything)
     variances = [(_spread(group) if len(group) > 1 else spread) / len(group) for group in differences.values()]
     n_even = len(differences) ** 2 / sum(1 / len(group) for group in differences.values())
-    variance = sum(variances) / len(differences) ** 2 + 2 * _one_more(everything, n_repeats) / n_even**2
-    degrees = max(1, len(everything) - sum(len(group) > 1 for group in differences.values()))
-    half = t_95(degrees) * sqrt(variance)
-    return Interval(low=max(-1.0, centre - half), high=min(1.0, centre + half))
+    pure = sum(variances) / len(differences) ** 2
+    return Spread(
+        variance=pure + 2 * _one_more(everything, n_repeats, is_share=is_share) / n_even**2,
+        degrees=max(1, len(everything) - sum(len(group) > 1 for group in differences.values())),
+        pure=pure,
+    )
 
 
-def _one_more(differences: Sequence[float], n_repeats: float) -> float:
-    """The square of one more difference: as large as those seen, and at least that of one repeat of a case."""
+def _one_more(differences: Sequence[float], n_repeats: float, *, is_share: bool) -> float:
+    """The square of one more difference: as large as those seen, and of shares at least that of one repeat."""
     seen = [value * value for value in differences if value]
-    least = (1 + LEAST_CORRELATION * (n_repeats - 1)) / n_repeats**2
+    least = (1 + LEAST_CORRELATION * (n_repeats - 1)) / n_repeats**2 if is_share or not seen else 0.0
     return max(least, sum(seen) / len(seen) if seen else 0.0)
 
 
@@ -193,11 +227,11 @@ def _wilson_at(rate: float, variance: float, n_even: float, quantile: float) -> 
 
 def _left_out(cases: Sequence[Counted], things: Sequence[str]) -> list[float]:
     """The rate without each thing and every case about it; none where that leaves no case."""
-    total: dict[str, list[int]] = {}
-    about: dict[str, dict[str, list[int]]] = {thing: {} for thing in things}
+    total: dict[str, list[float]] = {}
+    about: dict[str, dict[str, list[float]]] = {thing: {} for thing in things}
     for case in cases:
         for sums in (total, *(about[thing] for thing in set(case.things))):
-            hits_and_n = sums.setdefault(case.category, [0, 0])
+            hits_and_n = sums.setdefault(case.category, [0.0, 0.0])
             hits_and_n[0] += case.n_hits
             hits_and_n[1] += case.n
     rates = []
@@ -212,7 +246,8 @@ def _left_out(cases: Sequence[Counted], things: Sequence[str]) -> list[float]:
     return rates
 
 
-def _jackknife(rates: Sequence[float]) -> float:
+def jackknife(rates: Sequence[float]) -> float:
+    """The variance that leaving out one at a time shows."""
     centre = sum(rates) / len(rates)
     return (len(rates) - 1) / len(rates) * sum((rate - centre) ** 2 for rate in rates)
 

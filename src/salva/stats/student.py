@@ -21,14 +21,14 @@ def t_95(degrees: int) -> float:
     low, high = 0.0, 13.0
     while high - low > 1e-12:
         middle = (low + high) / 2
-        if _within(middle, degrees) < 0.95:
+        if t_within(middle, degrees) < 0.95:
             low = middle
         else:
             high = middle
     return (low + high) / 2
 
 
-def _within(t: float, degrees: int) -> float:
+def t_within(t: float, degrees: int) -> float:
     """The probability that a t variable lies between -t and t: the finite series for whole degrees of freedom."""
     angle = atan(t / sqrt(degrees))
     square = cos(angle) ** 2

@@ -10,9 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
+from salva.core.about import About
 from salva.core.case import Case
 from salva.core.judged import Judged, Judgements
 from salva.core.options import NoOptions
+from salva.core.own_figure import OwnFigure
 from salva.core.protocols import Measured
 from salva.core.table import Cell, KeyFigure, Table
 from salva.core.verdict import Outcome, observers_text
@@ -24,6 +26,7 @@ from salva.suites.cfworld.gaps import gaps_table
 from salva.suites.cfworld.groups import KINDS, LEVELS
 from salva.suites.cfworld.levels import DENORM, LevelsOptions
 from salva.suites.cfworld.probe_tables import denorm_table, probe_figures, probe_tables
+from salva.suites.cfworld.scoring import retention
 
 RELATION = "levels"
 GATED = {"l1": "s_l1", "l2": "gated_l2", "l3": "gated_l3"}
@@ -35,11 +38,30 @@ _N_NEAR = 20
 ByJudge = Mapping[str, Sequence[Judged]]
 
 
+def _terms(one: Judged, *names: str) -> tuple[float, ...] | None:
+    """Scores of a group, for whoever compares models; None where it lacks one."""
+    scores = one.verdict.scores if one.verdict.relation == RELATION else {}
+    return tuple(scores[name] for name in names) if all(name in scores for name in names) else None
+
+
+def _retained(means: Sequence[float]) -> float | None:
+    before, after = means
+    return retention(after, before)
+
+
 class CfWorldTables:
     """How far a model paints a world whose laws were changed, in the shape of the published tables."""
 
     version: ClassVar[str] = "1"
     suites: ClassVar[tuple[str, ...]] = ("cfworld",)
+    about: ClassVar[About] = About(
+        figures=(
+            OwnFigure(name="prr", title="PRR", terms=lambda one: _terms(one, "s_l1", "gated_l2"), of_means=_retained),
+            OwnFigure(
+                name="rrr", title="RRR", terms=lambda one: _terms(one, "gated_l2", "gated_l3"), of_means=_retained
+            ),
+        )
+    )
 
     def __init__(self, options: NoOptions) -> None:
         self._options = options

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar, NamedTuple
 
+from salva.core.about import About
 from salva.core.chart import Chart, ChartKind
 from salva.core.judged import Judged, Judgements
 from salva.core.options import NoOptions
+from salva.core.own_figure import OwnFigure
 from salva.core.protocols import Measured
 from salva.core.table import Cell, KeyFigure, Table
 from salva.core.verdict import observers_text
@@ -37,11 +39,30 @@ class Group(NamedTuple):
     pairs: list[Judged]
 
 
+def _term(one: Judged, name: str) -> tuple[float] | None:
+    """A score of a pair under a law, for whoever compares models; None where it lacks one."""
+    is_asked = one.verdict.relation in (SAME_ANSWERS, MUST_DIFFER) and one.case.labels.get("law") != CONTRAST
+    return (one.verdict.scores[name],) if is_asked and _scored([one], *_FAITH) else None
+
+
 class FaithfulnessTables:
     """Faithfulness, stability and CLIP scores by category, law and dimension, with charts."""
 
     version: ClassVar[str] = "1"
     suites: ClassVar[tuple[str, ...]] = ("faithfulness",)
+    about: ClassVar[About] = About(
+        figures=(
+            OwnFigure(
+                name="faith_mean", title="faithfulness", terms=lambda one: _term(one, "faith_mean"), is_share=True
+            ),
+            OwnFigure(
+                name="faith_stability",
+                title="stability",
+                terms=lambda one: _term(one, "faith_stability"),
+                is_share=True,
+            ),
+        )
+    )
 
     def __init__(self, options: NoOptions) -> None:
         self._options = options

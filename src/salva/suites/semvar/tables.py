@@ -11,9 +11,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
+from salva.core.about import About
 from salva.core.case import Case
 from salva.core.judged import Judged, Judgements
 from salva.core.options import NoOptions
+from salva.core.own_figure import OwnFigure
 from salva.core.protocols import Measured
 from salva.core.scoring import pair_name
 from salva.core.table import Cell, KeyFigure, Table
@@ -52,6 +54,12 @@ class SemVarTables:
 
     version: ClassVar[str] = "1"
     suites: ClassVar[tuple[str, ...]] = ("semvar",)
+    about: ClassVar[About] = About(
+        figures=(
+            OwnFigure(name="kappa", title="kappa", terms=lambda one: _term(one, "kappa")),
+            OwnFigure(name="alignment", title="S-bar", terms=lambda one: _term(one, "alignment")),
+        )
+    )
 
     def __init__(self, options: NoOptions) -> None:
         self._options = options
@@ -101,6 +109,13 @@ def scored(judgements: Judgements) -> dict[str, list[Judged]]:
         if triple.verdict.relation == RELATION and is_decided and "kappa" in triple.verdict.scores:
             by_judge.setdefault(observers_text(triple.verdict.observers), []).append(triple)
     return by_judge
+
+
+def _term(one: Judged, name: str) -> tuple[float] | None:
+    """A score of a decided verdict, for whoever compares models."""
+    is_decided = one.verdict.outcome in (Outcome.HOLDS, Outcome.VIOLATED)
+    scores = one.verdict.scores if one.verdict.relation == RELATION and is_decided else {}
+    return (scores[name],) if name in scores else None
 
 
 def values_of(judged: Sequence[Judged], name: str) -> list[float]:

@@ -1,0 +1,89 @@
+"""Who is compared: the models of runs, each with its figures and with what its verdicts rest on.
+
+Run directories come in; each model of each run goes out, called by its own name, or by the run's too where two share
+one. What is read is data: nothing named in a run is contacted or built.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from salva import registry
+from salva.compare.fingerprints import Fingerprints, read_fingerprints
+from salva.compare.series import Series, series_of
+from salva.core.asked import Asked
+from salva.core.case import Case
+from salva.core.source import RunRecords
+from salva.judging.leading import Leading, leading_of
+from salva.report.summary import judgements_on
+from salva.store.queries import read_records
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entrant:
+    """One model of one run."""
+
+    title: str
+    """What it is called among the others."""
+    model: str
+    run: str
+    """The run directory's own name."""
+    directory: Path
+    suite: str
+    asked: Asked
+    cases: tuple[Case, ...]
+    observers: frozenset[str]
+    """The labels of those whose looks the figures rest on."""
+    relations: frozenset[str]
+    """The relations whose verdicts the figures are made of."""
+    fingerprints: Fingerprints
+    leading: Leading
+    series: tuple[Series, ...]
+    """Its figures, the one that leads first."""
+
+
+def read_entrants(directories: Sequence[Path]) -> tuple[Entrant, ...]:
+    """Every model of these runs, in order."""
+    found = [entrant for directory in directories for entrant in _of_run(directory)]
+    models, runs = Counter(entrant.model for entrant in found), Counter(entrant.run for entrant in found)
+    if max(models.values(), default=0) <= 1:
+        return tuple(found)
+    one_each = max(runs.values()) == 1
+    titles = [entrant.run if one_each else f"{entrant.model} ({entrant.run})" for entrant in found]
+    seen: Counter[str] = Counter()
+    named = []
+    for entrant, title in zip(found, titles, strict=True):
+        seen[title] += 1
+        named.append(replace(entrant, title=title if seen[title] == 1 else f"{title} ({seen[title]})"))
+    return tuple(named)
+
+
+def _of_run(directory: Path) -> list[Entrant]:
+    records, fingerprints = read_records(directory), read_fingerprints(directory)
+    return [_entrant(directory, model, records, fingerprints) for model in records.models]
+
+
+def _entrant(directory: Path, model: str, records: RunRecords, fingerprints: Fingerprints) -> Entrant:
+    asked, suite = records.asked, records.suite
+    verdicts = [verdict for verdict in records.verdicts if verdict.model == model]
+    judged = judgements_on(suite, records.cases, verdicts, asked)
+    leading = leading_of(judged, judged, asked.repeats, registry.usual_score(asked))
+    series = series_of(judged, registry.own_figures(suite), leading.rate)
+    resting = [verdict for one in series for verdict in one.verdicts.values()]
+    return Entrant(
+        title=model,
+        model=model,
+        run=records.name,
+        directory=directory,
+        suite=suite,
+        asked=asked,
+        cases=records.cases,
+        observers=frozenset(label for verdict in resting for label in verdict.observers),
+        relations=frozenset(verdict.relation for verdict in resting),
+        fingerprints=fingerprints,
+        leading=leading,
+        series=tuple(series),
+    )

@@ -1,0 +1,70 @@
+"""What the verdicts of a run rest on: suite, rules, observers with their weights and snapshots, rewritten prompts.
+
+A run directory comes in, read only; a record goes out. Nothing that is named in it is looked up, built or asked: two
+runs are held against each other by what they say of themselves.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from salva.core.fingerprint import Json
+from salva.engine.snapshots import PREFIX
+from salva.run.ledger import CASES, RULES
+from salva.store.sqlite import RunStore, open_run
+
+Identity = Mapping[str, Json]
+
+_REWRITTEN = (
+    "SELECT image_id FROM renders WHERE image_id IS NOT NULL AND json_extract(provenance, '$.revised_prompt') <> ''"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fingerprints:
+    """Identities by name, as the run has them; empty where it does not say."""
+
+    suite: Identity = field(default_factory=dict)
+    rules: Mapping[str, Identity] = field(default_factory=dict)
+    """By relation."""
+    observers: Mapping[str, tuple[Identity, ...]] = field(default_factory=dict)
+    """By label: those whose looks are stored under it."""
+    snapshots: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By label: which model an endpoint said that it was."""
+    rewritten: frozenset[str] = frozenset()
+    """Images that were painted from a text which the provider had rewritten."""
+
+
+def read_fingerprints(directory: Path) -> Fingerprints:
+    """What a run says of itself."""
+    with open_run(directory) as store:
+        return _fingerprints(store)
+
+
+def _fingerprints(store: RunStore) -> Fingerprints:
+    notes = store.meta()
+    cases = notes.get(CASES)
+    rules = notes.get(RULES)
+    observers: dict[str, list[Identity]] = {}
+    snapshots: dict[str, list[str]] = {}
+    for component in store.components():
+        if component.role == "model":
+            continue
+        observers.setdefault(component.label, []).append({"role": component.role, **component.identity})
+        if (snapshot := notes.get(f"{PREFIX}{component.component_id}")) is not None:
+            snapshots.setdefault(component.label, []).append(str(snapshot))
+    suite = cases.get("suite") if isinstance(cases, dict) else None
+    return Fingerprints(
+        suite=suite if isinstance(suite, dict) else {},
+        rules={name: rule for name, rule in rules.items() if isinstance(rule, dict)} if isinstance(rules, dict) else {},
+        observers={label: tuple(sorted(found, key=_text)) for label, found in observers.items()},
+        snapshots={label: tuple(sorted(found)) for label, found in snapshots.items()},
+        rewritten=frozenset(str(row[0]) for row in store.rows(_REWRITTEN)),
+    )
+
+
+def _text(identity: Identity) -> str:
+    return json.dumps(identity, sort_keys=True)

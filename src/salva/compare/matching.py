@@ -1,0 +1,204 @@
+"""Whether two entrants can be held against each other: what must be the same, what may differ and must be said.
+
+Two entrants in; sentences to show go out, or one error that says what differs, why that matters and what to do. A
+comparison is of models: whatever else differs between two runs would be counted as theirs.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+
+from salva.compare.entrants import Entrant
+from salva.core.asked import Asked
+from salva.core.case import Case
+from salva.core.fingerprint import Json
+from salva.errors import UsageError
+from salva.judging.leading import BLIND
+
+_MOST = 3
+"""Of differing options and cases so many are named."""
+
+
+def notes_on(first: Entrant, second: Entrant) -> list[str]:
+    """What to know of a comparison; raises UsageError where it would compare something else than two models."""
+    _same_suite(first, second)
+    _same_prompts(first, second)
+    _same_rules(first, second)
+    _same_observers(first, second)
+    return [*_suite_notes(first, second), *_seed_notes(first, second), *_oracle_notes(first, second)]
+
+
+def _same_suite(first: Entrant, second: Entrant) -> None:
+    if first.suite != second.suite:
+        raise UsageError(
+            f"{_place(first)} is a run of {first.suite!r} and {_place(second)} one of {second.suite!r}: they have no "
+            "case in common; compare runs of one suite"
+        )
+
+
+def _same_prompts(first: Entrant, second: Entrant) -> None:
+    """A case id that stands for other words in the other run pairs nothing."""
+    before = {case.case_id: case for case in first.cases}
+    shared = [(before[case.case_id], case) for case in second.cases if case.case_id in before]
+    if not shared:
+        raise UsageError(
+            f"{_place(first)} and {_place(second)} have no case in common: they were made with "
+            f"{_differing(_words(first.asked), _words(second.asked)) or 'other options of the suite'}; run both with "
+            "the same --size, --only and suite options"
+        )
+    changed = [one.case_id for one, other in shared if _asks(one) != _asks(other)]
+    if changed:
+        raise UsageError(
+            f"{len(changed)} of {len(shared)} shared cases have other prompts in {_place(second)} than in "
+            f"{_place(first)} ({', '.join(changed[:_MOST])}{' ...' if len(changed) > _MOST else ''}): version "
+            f"{_version(first)} of the suite there and {_version(second)} here; run both with one version"
+        )
+
+
+def _asks(case: Case) -> object:
+    return case.category, tuple((prompt.role, prompt.text, prompt.formula) for prompt in case.prompts)
+
+
+def _same_rules(first: Entrant, second: Entrant) -> None:
+    """The same relation by the same rule: reading, scope, thresholds and the rest."""
+    if first.relations and second.relations and first.relations != second.relations:
+        raise UsageError(
+            f"{_place(first)} is judged by {_listed(first.relations)} and {_place(second)} by "
+            f"{_listed(second.relations)}: two rules are no measure of two models; bring one to the other's with "
+            f"salva judge {shlex.quote(str(second.directory))} --relation {min(first.relations)}"
+        )
+    for name in sorted(first.relations | second.relations):
+        ours, theirs = _rule(first, name), _rule(second, name)
+        if ours and theirs and (differing := _differing(ours, theirs)):
+            raise UsageError(
+                f"{name} judged {_place(first)} and {_place(second)} by different rules ({differing}): what differs "
+                f"between them may be the rule; judge one again with the other's, as in salva judge "
+                f"{shlex.quote(str(second.directory))}{_settings(ours, theirs)}"
+            )
+
+
+def _rule(entrant: Entrant, relation: str) -> dict[str, Json]:
+    """The rule a relation judged by: as asked, with its version where the run says so."""
+    asked = next((dict(one.options) for one in entrant.asked.relations if one.name == relation), {})
+    version = entrant.fingerprints.rules.get(relation, {}).get("version")
+    return {**asked, "version": version} if asked and version is not None else asked
+
+
+def _settings(ours: Mapping[str, Json], theirs: Mapping[str, Json]) -> str:
+    """The flags that bring the second to the rule of the first."""
+    flags = ""
+    for name, value in ours.items():
+        if name == "version" or theirs.get(name) == value:
+            continue
+        said = "" if value is None else _word(value)
+        flags += f" --reading {said}" if name == "reading" else f" --set {shlex.quote(f'relation.{name}={said}')}"
+    return flags
+
+
+def _same_observers(first: Entrant, second: Entrant) -> None:
+    """The same eyes: name, version, weights, options and, at an endpoint, the model that answered."""
+    if not first.observers or not second.observers:
+        return
+    if first.observers != second.observers:
+        raise UsageError(
+            f"{_place(first)} was looked at by {_listed(first.observers)} and {_place(second)} by "
+            f"{_listed(second.observers)}: what differs between them may be who looked; have one looked at by the "
+            f"other's with salva judge {shlex.quote(str(second.directory))}{_roles(first)}"
+        )
+    for label in sorted(first.observers):
+        ours, theirs = first.fingerprints.observers.get(label), second.fingerprints.observers.get(label)
+        if ours and theirs and ours != theirs:
+            differing = _differing(dict(ours[0]), dict(theirs[0])) or "more than one of them"
+            raise UsageError(
+                f"{label} in {_place(first)} is not {label} in {_place(second)} ({differing}): what differs between "
+                f"them may be who looked; look again with salva judge {shlex.quote(str(second.directory))}"
+                f"{_roles(first)}, or run both with one version"
+            )
+        said, says = first.fingerprints.snapshots.get(label), second.fingerprints.snapshots.get(label)
+        if said and says and said != says:
+            raise UsageError(
+                f"{label} answered as {', '.join(said)} in {_place(first)} and as {', '.join(says)} in "
+                f"{_place(second)}: another snapshot is another judge; judge both anew on the same day, or name a "
+                "dated snapshot as the judge"
+            )
+
+
+def _roles(entrant: Entrant) -> str:
+    """The flags that name those who looked."""
+    named = (one for one in entrant.asked.observers if one.name in entrant.observers)
+    return "".join(f" --{one.role} {shlex.quote(one.typed or one.name)}" for one in named)
+
+
+def _suite_notes(first: Entrant, second: Entrant) -> Iterator[str]:
+    if _version(first) != _version(second):
+        yield (
+            f"the suite is of version {_version(first)} in {first.title} and of version {_version(second)} in "
+            f"{second.title}; the prompts of all shared cases are the same"
+        )
+    ours, theirs = ({case.case_id for case in entrant.cases} for entrant in (first, second))
+    if ours != theirs:
+        yield (
+            f"{len(ours & theirs)} cases are in both; {len(ours - theirs)} are only in {first.title} and "
+            f"{len(theirs - ours)} only in {second.title}, and stay out"
+        )
+    if first.asked.repeats != second.asked.repeats:
+        yield (
+            f"{first.title} has {first.asked.repeats} repeats and {second.title} {second.asked.repeats}; those that "
+            "both have are compared"
+        )
+    unknown = [
+        entrant.title for entrant in (first, second) if entrant.observers - entrant.fingerprints.observers.keys()
+    ]
+    if unknown:
+        yield f"who looked at {' and '.join(dict.fromkeys(unknown))} is known by name alone: versions are not compared"
+
+
+def _seed_notes(first: Entrant, second: Entrant) -> Iterator[str]:
+    if first.asked.seed != second.asked.seed:
+        yield (
+            f"{first.title} was painted with --seed {first.asked.seed} and {second.title} with --seed "
+            f"{second.asked.seed}: pairs share their prompts and not their noise, so that it takes more of them"
+        )
+
+
+def _oracle_notes(first: Entrant, second: Entrant) -> Iterator[str]:
+    for entrant in (first, second):
+        if entrant.leading.oracle == BLIND:
+            yield f"the oracle is blind to {entrant.title}: {entrant.leading.reason}"
+
+
+def _version(entrant: Entrant) -> str:
+    return str(entrant.fingerprints.suite.get("version", "unknown"))
+
+
+def _words(asked: Asked) -> dict[str, Json]:
+    only = ", ".join(f"{name}={value}" for name, value in asked.only)
+    return {
+        "--size": asked.size,
+        "--only": only,
+        **{f"suite.{name}": value for name, value in asked.suite.options.items()},
+    }
+
+
+def _differing(ours: Mapping[str, Json], theirs: Mapping[str, Json]) -> str:
+    """What two sets of options say differently, in a few words."""
+    names = [name for name in dict.fromkeys((*ours, *theirs)) if ours.get(name) != theirs.get(name)]
+    said = [f"{name} {_word(ours.get(name))} against {_word(theirs.get(name))}" for name in names[:_MOST]]
+    return ", ".join(said) + (f" and {len(names) - _MOST} more" if len(names) > _MOST else "")
+
+
+def _word(value: Json) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name}={_word(part)}" for name, part in value.items()) or "nothing"
+    if isinstance(value, list):
+        return ",".join(_word(part) for part in value) or "nothing"
+    return "unset" if value is None or value == "" else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _listed(names: frozenset[str]) -> str:
+    return ", ".join(sorted(names))
+
+
+def _place(entrant: Entrant) -> str:
+    return repr(str(entrant.directory))

@@ -1,0 +1,33 @@
+"""A figure that a suite leads with in the place of a rate, said so that others can compute it over any of its verdicts.
+
+A metric names its figures in `about.figures`, the one that leads first. Whoever compares models leaves cases out and
+computes it again, which tables and charts are too slow and too late for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from salva.core.judged import Judged
+
+
+def one_mean(means: Sequence[float]) -> float | None:
+    """The figure that is a mean itself."""
+    return means[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnFigure:
+    """What enters a figure, and how it comes of that."""
+
+    name: str
+    """As the numbers of a report have it."""
+    title: str
+    terms: Callable[[Judged], tuple[float, ...] | None]
+    """What a verdict brings to it, as many numbers each; None for one that is no part of it or lacks a score."""
+    of_means: Callable[[Sequence[float]], float | None] = one_mean
+    """The means of the terms over verdicts to the figure; None where it is not defined."""
+    is_high_good: bool = True
+    is_share: bool = False
+    """Whether it lies between 0 and 1 and is shown as percent."""

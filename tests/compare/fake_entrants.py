@@ -1,0 +1,109 @@
+"""Runs whose every outcome a test says, as directories: pairs of MetaLogic's shape, or of one plain category."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from report.fake_runs import ASKED, ENTITIES, FakeImages, image_id, make_case, make_verdict, store_run
+
+from salva.core.asked import Asked, AskedComponent
+from salva.core.case import Case
+from salva.core.source import RunRecords
+from salva.core.verdict import Failure, Outcome, Verdict
+
+LAWS = ("commutative", "associative")
+MODIFIERS = ("and", "x")
+Breaks = Callable[[Case, int], bool | None]
+"""Whether a pair breaks in a repeat; None where nobody can tell."""
+
+
+def cases(n: int = 10) -> list[Case]:
+    """So many cases in each of four categories, about five things."""
+    made = []
+    for law in LAWS:
+        for modifier in MODIFIERS:
+            for number in range(n):
+                things = ENTITIES[number % 5], ENTITIES[(number + 1 + number // 5 % 4) % 5]
+                case = make_case(
+                    f"{law}-{modifier}-{number}",
+                    category=f"{law}-{modifier}",
+                    labels={"law": law, "modifier": modifier, "entities": ",".join(things)},
+                    relation="truth",
+                )
+                prompts = tuple(replace(prompt, formula=" & ".join(things)) for prompt in case.prompts)
+                made.append(replace(case, prompts=prompts))
+    return made
+
+
+def verdicts(
+    of: Sequence[Case], breaks: Breaks, model: str, repeats: int = 1, *, has_pictures: bool = False
+) -> list[Verdict]:
+    """Truth's verdict on every case and repeat."""
+    made = []
+    for case in of:
+        for repeat in range(repeats):
+            is_broken = breaks(case, repeat)
+            outcome = Outcome.INCONCLUSIVE if is_broken is None else Outcome.VIOLATED if is_broken else Outcome.HOLDS
+            images = {role: image_id(f"{model} {case.case_id} {repeat} {role}") for role in "ab" if has_pictures}
+            failure = Failure(error="entity-omission", role="b", message="no cat", entity="cat")
+            scores = {
+                "right_a": 1.0,
+                "right_b": float(not is_broken),
+                "wrong_alike": 0.0,
+                "named_a": 1.0,
+                "named_b": 1.0,
+            }
+            made.append(
+                make_verdict(
+                    case.case_id,
+                    outcome,
+                    repeat=repeat,
+                    model=model,
+                    relation="truth",
+                    errors=("entity-omission",) if is_broken else (),
+                    failures=(failure,) if is_broken else (),
+                    scores={} if is_broken is None else scores,
+                    images=images,
+                    reason="nobody could tell" if is_broken is None else "",
+                )
+            )
+    return made
+
+
+def asked(models: Sequence[str], repeats: int = 1, **changes: object) -> Asked:
+    """What the run was asked for."""
+    named = tuple(AskedComponent(role="model", name=model) for model in models)
+    plain = replace(ASKED, models=named, repeats=repeats, control=False)
+    return replace(plain, **changes)  # type: ignore[arg-type]  # fields by name
+
+
+def store(
+    directory: Path,
+    by_model: Mapping[str, Breaks],
+    of: Sequence[Case] | None = None,
+    repeats: int = 1,
+    *,
+    has_pictures: bool = False,
+    **changes: object,
+) -> Path:
+    """A run directory with these models."""
+    of = cases() if of is None else of
+    records = RunRecords(
+        cases=tuple(of),
+        verdicts=tuple(
+            one
+            for model, breaks in by_model.items()
+            for one in verdicts(of, breaks, model, repeats, has_pictures=has_pictures)
+        ),
+        asked=asked(tuple(by_model), repeats, **changes),
+        name=directory.name,
+    )
+    store_run(directory, records, FakeImages())
+    return directory
+
+
+def number(case: Case) -> int:
+    """Its place in its category."""
+    return int(case.case_id.rpartition("-")[2])

@@ -1,0 +1,217 @@
+"""Two runs held against each other: the difference, who is refused, and what garbage gets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+from compare.fake_entrants import Breaks, cases, number, store, verdicts
+
+from salva.compare.comparing import Finding, compare_runs
+from salva.core.case import Case
+from salva.errors import StoreError, UsageError
+
+
+def never(case: Case, repeat: int) -> bool:
+    return False
+
+
+def always(case: Case, repeat: int) -> bool:
+    return True
+
+
+def nobody_knows(case: Case, repeat: int) -> None:
+    return None
+
+
+def one_of(outcomes: list[bool]) -> Breaks:
+    """Each in turn, whatever the case."""
+    rest = iter(outcomes)
+    return lambda _case, _repeat: next(rest)
+
+
+def some(case: Case, repeat: int) -> bool:
+    return number(case) < 3
+
+
+def more(case: Case, repeat: int) -> bool:
+    return number(case) < 7
+
+
+def test_the_difference_is_that_of_the_two_headlines(tmp_path: Path) -> None:
+    runs = [
+        store(tmp_path / "v1", {"old": some}, has_pictures=True),
+        store(tmp_path / "v2", {"new": more}, has_pictures=True),
+    ]
+    comparison = compare_runs(runs)
+    (duel,) = comparison.duels
+    assert (duel.first.title, duel.second.title) == ("old", "new")
+    figure = duel.leading
+    assert figure.name == "wrong"
+    assert (figure.first, figure.second) == pytest.approx((0.3, 0.7))
+    assert figure.difference == pytest.approx(0.4)
+    assert (figure.n_pairs, figure.n_cases, figure.n_undecided) == (40, 40, 0)
+    assert figure.signs is not None
+    assert (figure.signs.n_higher, figure.signs.n_lower) == (0, 16)
+    assert figure.relative == pytest.approx(4 / 3)
+    assert duel.verdict is Finding.WORSE
+    assert len(duel.flipped) == 16
+    assert all(flip.got_worse for flip in duel.flipped)
+    assert duel.flipped[0].first.images != duel.flipped[0].second.images
+    assert duel.notes == ()
+
+
+def test_turned_round_worse_is_better(tmp_path: Path) -> None:
+    runs = [store(tmp_path / "v1", {"old": more}), store(tmp_path / "v2", {"new": some})]
+    (duel,) = compare_runs(runs).duels
+    assert duel.verdict is Finding.BETTER
+    assert not duel.is_worse_than(0)
+    assert not any(flip.got_worse for flip in duel.flipped)
+
+
+def test_a_gate_fails_where_the_whole_interval_lies_beyond_the_margin(tmp_path: Path) -> None:
+    runs = [store(tmp_path / "v1", {"old": some}), store(tmp_path / "v2", {"new": more})]
+    comparison = compare_runs(runs)
+    assert comparison.duels[0].worsening is not None
+    low = comparison.duels[0].worsening[0]
+    assert 0 < low < 0.4
+    assert comparison.worse_than(low - 0.01)
+    assert not comparison.worse_than(low + 0.01)
+
+
+def test_a_run_against_itself_shows_nothing(tmp_path: Path) -> None:
+    run = store(tmp_path / "v1", {"old": some})
+    (duel,) = compare_runs([run, run]).duels
+    assert duel.first.title != duel.second.title
+    assert duel.leading.difference == 0
+    assert duel.leading.p == 1
+    assert duel.verdict is Finding.NOT_SHOWN
+    assert duel.flipped == ()
+    assert duel.leading.detectable is not None
+    assert duel.leading.detectable > 0
+    assert not duel.is_worse_than(0)
+
+
+def test_laws_and_categories_have_their_own_differences(tmp_path: Path) -> None:
+    def one_law(case: Case, repeat: int) -> bool:
+        return case.labels["law"] == "associative"
+
+    (duel,) = compare_runs([store(tmp_path / "a", {"old": never}), store(tmp_path / "b", {"new": one_law})]).duels
+    by_law = {group.name: group for group in duel.by_law}
+    assert by_law["associative"].figure.difference == 1
+    assert by_law["commutative"].figure.difference == 0
+    associative, commutative = by_law["associative"].p_holm, by_law["commutative"].p_holm
+    assert associative is not None
+    assert commutative is not None
+    assert associative < 0.001 < commutative
+    assert len(duel.by_category) == 4
+
+
+def test_only_pairs_decided_on_both_sides_count_and_the_rest_has_bounds(tmp_path: Path) -> None:
+    def half(case: Case, repeat: int) -> bool | None:
+        return None if number(case) >= 5 else number(case) < 2
+
+    (duel,) = compare_runs([store(tmp_path / "a", {"old": never}), store(tmp_path / "b", {"new": half})]).duels
+    figure = duel.leading
+    assert (figure.n_pairs, figure.n_undecided, figure.undecided) == (20, 20, (0, 20, 0))
+    assert figure.difference == pytest.approx(0.4)
+    assert figure.bounds is not None
+    assert (figure.bounds.low, figure.bounds.high) == pytest.approx((0.2, 0.7))
+    assert any("biased" in note for note in duel.notes)
+    assert "only 20 of 40" in duel.too_little
+
+
+def test_nothing_decided_is_said_and_divides_by_nothing(tmp_path: Path) -> None:
+    (duel,) = compare_runs([store(tmp_path / "a", {"old": some}), store(tmp_path / "b", {"new": nobody_knows})]).duels
+    assert (duel.leading.difference, duel.leading.interval, duel.leading.n_pairs) == (None, None, 0)
+    assert duel.verdict is Finding.NOT_SHOWN
+    assert duel.too_little
+    assert any("nothing can be said" in note for note in duel.notes)
+
+
+def test_one_case(tmp_path: Path) -> None:
+    one = cases(1)[:1]
+    (duel,) = compare_runs(
+        [store(tmp_path / "a", {"old": never}, one), store(tmp_path / "b", {"new": always}, one)]
+    ).duels
+    assert (duel.leading.difference, duel.leading.interval) == (1, None)
+    assert duel.verdict is Finding.NOT_SHOWN
+
+
+def test_a_grey_painter_is_worse_than_one_that_is_right_at_times(tmp_path: Path) -> None:
+    (duel,) = compare_runs([store(tmp_path / "a", {"pocket": more}), store(tmp_path / "b", {"grey": always})]).duels
+    assert duel.verdict is Finding.WORSE
+
+
+def test_shuffled_outcomes_show_no_difference_in_most_draws(tmp_path: Path) -> None:
+    n_shown = 0
+    for seed in range(12):
+        rng = Random(seed)
+        pool = [rng.random() < 0.4 for _ in range(80)]
+        runs = [
+            store(tmp_path / f"a{seed}", {"old": one_of(pool[:40])}),
+            store(tmp_path / f"b{seed}", {"new": one_of(pool[40:])}),
+        ]
+        n_shown += compare_runs(runs).duels[0].verdict is not Finding.NOT_SHOWN
+    assert n_shown <= 2
+
+
+def test_one_run_of_several_models_is_compared_within(tmp_path: Path) -> None:
+    run = store(tmp_path / "all", {"old": some, "new": more, "best": never})
+    comparison = compare_runs([run])
+    assert [entrant.title for entrant in comparison.entrants] == ["old", "new", "best"]
+    assert [(duel.first.title, duel.second.title) for duel in comparison.duels] == [
+        ("old", "new"),
+        ("old", "best"),
+        ("new", "best"),
+    ]
+    assert [duel.second.title for duel in comparison.against_first] == ["new", "best"]
+    assert [duel.second.title for duel in comparison.worse_than(0)] == ["new"]
+    for duel in comparison.duels:
+        assert duel.p_holm is not None
+        assert duel.leading.p is not None
+        assert duel.p_holm >= duel.leading.p
+
+
+def test_two_runs_of_one_model_are_told_apart_by_their_names(tmp_path: Path) -> None:
+    comparison = compare_runs([store(tmp_path / "v1", {"m": some}), store(tmp_path / "v2", {"m": more})])
+    assert [entrant.title for entrant in comparison.entrants] == ["v1", "v2"]
+
+
+def test_repeats_of_a_case_are_one_cluster(tmp_path: Path) -> None:
+    once = compare_runs([store(tmp_path / "a", {"old": some}), store(tmp_path / "b", {"new": more})]).duels[0].leading
+    often = compare_runs(
+        [store(tmp_path / "c", {"old": some}, repeats=3), store(tmp_path / "d", {"new": more}, repeats=3)]
+    ).duels[0]
+    assert often.leading.n_pairs == 120
+    assert often.leading.n_cases == 40
+    assert often.leading.difference == pytest.approx(once.difference)
+    assert often.leading.interval is not None
+    assert once.interval is not None
+    width, alone = (one.high - one.low for one in (often.leading.interval, once.interval))
+    assert width > 0.8 * alone
+
+
+def test_one_model_has_nobody_to_be_compared_with(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="holds 1 models, and a comparison takes two"):
+        compare_runs([store(tmp_path / "a", {"old": some})])
+
+
+def test_a_folder_that_is_no_run_and_one_that_is_damaged(tmp_path: Path) -> None:
+    run = store(tmp_path / "a", {"old": some})
+    with pytest.raises(UsageError, match="is no run"):
+        compare_runs([run, tmp_path / "nothing"])
+    broken = store(tmp_path / "b", {"old": some})
+    (broken / "salva.db").write_bytes(b"SQLite format 3\x00" + bytes(range(256)) * 40)
+    with pytest.raises(StoreError):
+        compare_runs([run, broken])
+
+
+def test_verdicts_of_a_case_that_is_not_there_change_nothing(tmp_path: Path) -> None:
+    of = cases(4)
+    assert len(verdicts(of, never, "m")) == 16
+    runs = [store(tmp_path / "a", {"old": never}, of), store(tmp_path / "b", {"new": never}, of[:8])]
+    (duel,) = compare_runs(runs).duels
+    assert duel.leading.n_pairs == 8
+    assert any("8 are only in old" in note for note in duel.notes)

@@ -1,0 +1,154 @@
+"""What must be the same on both sides, and what may differ and is said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from compare.fake_entrants import cases, number, store
+
+from salva.compare.comparing import Duel, compare_runs
+from salva.core.asked import AskedComponent
+from salva.core.case import Case
+from salva.core.fingerprint import Json
+from salva.errors import UsageError
+from salva.run.ledger import CASES, RULES
+from salva.store.records import Status, StoredComponent, StoredRender
+from salva.store.sqlite import open_run
+
+
+def some(case: Case, repeat: int) -> bool:
+    return number(case) < 3
+
+
+def duel(first: Path, second: Path) -> Duel:
+    (made,) = compare_runs([first, second]).duels
+    return made
+
+
+def note(directory: Path, key: str, value: Json) -> None:
+    with open_run(directory, "write") as opened:
+        opened.set_meta(key, value)
+
+
+def component(directory: Path, identity: Mapping[str, Json], label: str = "eye", role: str = "judge") -> None:
+    with open_run(directory, "write") as opened:
+        opened.put_component(
+            StoredComponent(
+                component_id=f"{label}-id", role=role, label=label, is_formula_seen=False, identity=identity
+            )
+        )
+
+
+def test_another_suite_is_refused(tmp_path: Path) -> None:
+    other = [replace(case, suite="prompts") for case in cases(3)]
+    with pytest.raises(UsageError, match=r"'metalogic'.*'prompts'.*compare runs of one suite"):
+        duel(store(tmp_path / "a", {"m": some}), store(tmp_path / "b", {"m": some}, other))
+
+
+def test_no_case_in_common_is_refused_with_what_was_asked(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"no case in common.*--size paper against quick"):
+        duel(
+            store(tmp_path / "a", {"m": some}, cases(4)[:4]),
+            store(tmp_path / "b", {"m": some}, cases(4)[4:], size="quick"),
+        )
+
+
+def test_other_prompts_under_the_same_ids_are_refused_with_both_versions(tmp_path: Path) -> None:
+    changed = [replace(case, prompts=tuple(replace(p, text=f"{p.text}!") for p in case.prompts)) for case in cases(3)]
+    runs = store(tmp_path / "a", {"m": some}, cases(3)), store(tmp_path / "b", {"m": some}, changed)
+    for run, version in zip(runs, "12", strict=True):
+        note(run, CASES, {"suite": {"name": "metalogic", "version": version}, "n_cases": 12, "n_prompts": 24})
+    with pytest.raises(UsageError, match=r"12 of 12 shared cases have other prompts.*version 1 .*and 2 here"):
+        duel(*runs)
+
+
+def test_another_version_with_the_same_prompts_is_said(tmp_path: Path) -> None:
+    runs = store(tmp_path / "a", {"m": some}), store(tmp_path / "b", {"m": some})
+    for run, version in zip(runs, "12", strict=True):
+        note(run, CASES, {"suite": {"name": "metalogic", "version": version}, "n_cases": 40, "n_prompts": 80})
+    assert any("version 1 in a and of version 2 in b" in said for said in duel(*runs).notes)
+
+
+def test_another_reading_is_refused_with_the_command_that_mends_it(tmp_path: Path) -> None:
+    def relations(reading: str) -> tuple[AskedComponent, ...]:
+        return (AskedComponent(role="relation", name="truth", options={"reading": reading, "place": "order"}),)
+
+    runs = (
+        store(tmp_path / "a", {"m": some}, relations=relations("exact")),
+        store(tmp_path / "b", {"m": some}, relations=relations("at-least")),
+    )
+    with pytest.raises(UsageError, match=r"reading exact against at-least.*salva judge \S+b --reading exact"):
+        duel(*runs)
+
+
+def test_another_version_of_the_rule_is_refused(tmp_path: Path) -> None:
+    relations = (AskedComponent(role="relation", name="truth", options={"reading": "exact"}),)
+    runs = [store(tmp_path / name, {"m": some}, relations=relations) for name in "ab"]
+    for run, version in zip(runs, "12", strict=True):
+        note(run, RULES, {"truth": {"name": "truth", "version": version}})
+    with pytest.raises(UsageError, match="version 1 against 2"):
+        duel(*runs)
+
+
+def test_another_detector_is_refused_by_name_and_by_its_weights(tmp_path: Path) -> None:
+    runs = [store(tmp_path / name, {"m": some}) for name in "ab"]
+    for run, weights in zip(runs, ("one", "two"), strict=True):
+        with open_run(run, "write") as opened:
+            opened.put_component(
+                StoredComponent(
+                    component_id=f"pocket-{weights}",
+                    role="detector",
+                    label="pocket",
+                    is_formula_seen=False,
+                    identity={"name": "pocket", "version": "1", "weights": weights},
+                )
+            )
+    with pytest.raises(UsageError, match=r"pocket in .* is not pocket in .*who looked.*--detector pocket"):
+        duel(*runs)
+
+
+def test_another_snapshot_of_the_judge_is_refused(tmp_path: Path) -> None:
+    runs = [store(tmp_path / name, {"m": some}) for name in "ab"]
+    for run, snapshot in zip(runs, ("gpt-2026-01-01", "gpt-2026-02-02"), strict=True):
+        component(run, {"name": "pocket", "version": "1"}, label="pocket")
+        note(run, "snapshot:pocket-id", snapshot)
+    with pytest.raises(UsageError, match=r"answered as gpt-2026-01-01 in .* and as gpt-2026-02-02"):
+        duel(*runs)
+
+
+def test_other_seeds_and_repeats_are_said(tmp_path: Path) -> None:
+    runs = store(tmp_path / "a", {"m": some}, repeats=2), store(tmp_path / "b", {"m": some}, seed=8)
+    made = duel(*runs)
+    assert made.leading.n_pairs == 40
+    assert any("--seed 7 and b with --seed 8" in said for said in made.notes)
+    assert any("a has 2 repeats and b 1" in said for said in made.notes)
+
+
+def test_rewritten_prompts_are_counted(tmp_path: Path) -> None:
+    runs = [store(tmp_path / name, {name: some}, cases(1), has_pictures=True) for name in "ab"]
+    with open_run(runs[1], "write") as opened:
+        verdict = next(opened.verdicts())
+        opened.put_render(
+            StoredRender(
+                component_id="model-id",
+                text="a cat",
+                formula=None,
+                seed=1,
+                repeat=0,
+                status=Status.DONE,
+                image_id=verdict.images["a"],
+                provenance={"revised_prompt": "a fluffy cat in a meadow"},
+            )
+        )
+    assert any(
+        "1 of the 4 pairs rest on pictures whose prompt the provider had rewritten" in s for s in duel(*runs).notes
+    )
+
+
+def test_a_run_that_lost_its_run_file_is_compared_by_what_is_left(tmp_path: Path) -> None:
+    runs = [store(tmp_path / name, {"m": some}) for name in "ab"]
+    (runs[1] / "run.json").unlink()
+    assert duel(*runs).leading.difference == 0
