@@ -30,6 +30,7 @@ ROOMS = {
     "suites/actesting": "ACTesting: captions and their mutants, files, the relations and tables",
     "suites/semvar": "SemVarBench: triples, files, its relation, tables and charts",
     "suites/cfworld": "CF-World: groups of three levels, probes, files, its relation, tables and charts",
+    "suites/scene": "one scene of your own, said again by a law",
     "suites/faithfulness": "the TIFA-lite project: pairs, files, tables",
     "relations": "observations to conclusions, for several suites; pure functions",
     "metrics": "verdicts to tables, for several suites",

@@ -13,6 +13,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "cfworld": "salva.suites.cfworld.suite:CfWorld",
         "faithfulness": "salva.suites.faithfulness.suite:Faithfulness",
         "metalogic": "salva.suites.metalogic.suite:MetaLogic",
+        "scene": "salva.suites.scene.suite:Scene",
         "semvar": "salva.suites.semvar.suite:SemVar",
         "tifa-lite": "salva.suites.faithfulness.suite:Faithfulness",
     },

@@ -14,11 +14,11 @@ from report.fake_runs import ASKED, FakeImages, make_case, make_verdict, random_
 from report.hostile import EVERYTHING, hostile_run
 
 from salva.core.asked import Asked, AskedComponent
-from salva.core.source import RunRecords
+from salva.core.observation import Detection, TextSpan
+from salva.core.source import RunRecords, RunSource, Seen
 from salva.core.verdict import Failure, Outcome, Verdict
 from salva.errors import StoreError
 from salva.report.junit import junit_of, to_junit
-from salva.report.summary import summarise_records
 
 ATTRIBUTES = {
     "testsuites": {"name", "tests", "failures", "errors", "skipped", "time"},
@@ -55,7 +55,11 @@ def read(text: str) -> ElementTree.Element:
 
 
 def made(records: RunRecords) -> ElementTree.Element:
-    return read(to_junit(records, summarise_records(records), Path("runs/mine")))
+    return read(text_of(records))
+
+
+def text_of(records: RunRecords, directory: Path = Path("runs/mine"), images: FakeImages | None = None) -> str:
+    return to_junit(RunSource(records, images or FakeImages()), directory)
 
 
 def told(root: ElementTree.Element) -> list[ElementTree.Element]:
@@ -98,12 +102,15 @@ def test_a_failure_names_error_types_both_prompts_and_both_pictures() -> None:
         failures=failures,
         images={"a": "ab12", "b": "cd34"},
     )
-    (failure,) = told(made(records_of(verdict)))
+    things = [Detection(label=name, score=0.9, box=(0.1, 0.1, 0.5, 0.5)) for name in ("cat", "cat", "dog")]
+    seen = Seen(boxes=tuple(things), texts=(TextSpan(text="not the\ncase", score=0.9, box=(0.1, 0.6, 0.5, 0.7)),))
+    (failure,) = told(read(text_of(records_of(verdict), images=FakeImages(seen_in={"ab12": seen}))))
     assert failure.attrib["type"] == "entity-omission, x-misposition"
     assert failure.attrib["message"].endswith("b: no dog where the prompt asks for 1; the cat changed sides")
     lines = (failure.text or "").splitlines()
     first, second = lines.index("prompt a: There is a cat and a dog"), lines.index("prompt b: There is a dog and a cat")
     assert lines[first + 2].startswith("  picture: runs/mine/images/ab/12.webp")
+    assert lines[first + 3] == "  seen: 2 cat, 1 dog, the text “not the case”"
     assert lines[second + 2].startswith("  picture: runs/mine/images/cd/34.webp")
     assert lines[second + 3] == "  entity-omission: no dog where the prompt asks for 1"
     assert "between them: x-misposition: the cat changed sides" in lines
@@ -178,7 +185,7 @@ def test_no_text_can_break_the_file_or_forge_a_line() -> None:
     lines = (failure_element.text or "").splitlines()
     assert len([line for line in lines if line.startswith("prompt b: ")]) == 1
     assert len(failure_element.attrib["message"]) == 300
-    assert "\u202e" not in to_junit(records, summarise_records(records), Path())
+    assert "\u202e" not in text_of(records)
 
 
 @given(text=st.text())
@@ -199,4 +206,4 @@ def test_a_run_directory_with_a_missing_picture_says_so_and_a_forged_id_ends_it(
     assert f"picture: {tmp_path}/run/images/cd/34.webp (missing)\n" in text
     forged = records_of(replace(verdict, images={"a": "../../etc/passwd"}))
     with pytest.raises(StoreError, match="no image's id"):
-        to_junit(forged, summarise_records(forged), tmp_path)
+        text_of(forged, tmp_path)

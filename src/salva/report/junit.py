@@ -1,7 +1,7 @@
 """The report as JUnit XML, for whatever shows test results: a test suite a model, a test case a pair.
 
-Takes records and a Summary. A pair that broke its relation is a failure, an undecided one is skipped, work that broke
-or was never done is an error, and so is a run that decides too little: green means that somebody looked. Text from
+Takes a run's records and pictures. A pair that broke its relation is a failure, an undecided one is skipped, what broke
+or was never judged is an error, and so is a run that decides too little: green means that somebody looked. Text from
 prompts and pictures is data; it is printed on one line, and nothing in it can end an element.
 """
 
@@ -14,16 +14,14 @@ from xml.etree import ElementTree
 
 from salva.core.asked import Asked
 from salva.core.case import Case
-from salva.core.command import command_for
 from salva.core.judged import Judged
-from salva.core.legible import legible
-from salva.core.source import RunRecords
-from salva.core.verdict import Failure, Outcome, Verdict, observers_text
+from salva.core.source import RunSource
+from salva.core.verdict import Failure, Outcome
 from salva.judging.headline import leading_verdicts
 from salva.registry import rates_of, suite_about, widened
-from salva.report.summary import ModelSummary, Summary, summarise_records
-from salva.store.blobs import Blobs
-from salva.store.queries import read_records
+from salva.report.pair_lines import lines_of, one_line
+from salva.report.summary import ModelSummary, summarise_records
+from salva.store.queries import open_source
 
 _FAILURE, _ERROR, _SKIPPED = "failure", "error", "skipped"
 _COUNTED = {"failures": _FAILURE, "errors": _ERROR, "skipped": _SKIPPED}
@@ -43,19 +41,21 @@ class _Told:
 
 def junit_of(directory: Path) -> str:
     """The report of a run directory; pictures are named by the path it was given under."""
-    records = read_records(directory)
-    return to_junit(records, summarise_records(records), directory)
+    with open_source(directory) as source:
+        return to_junit(source, directory)
 
 
-def to_junit(records: RunRecords, summary: Summary, directory: Path) -> str:
+def to_junit(source: RunSource, directory: Path) -> str:
     """The whole file, ending in a newline."""
+    records = source.records
+    summary = summarise_records(records)
     rates = rates_of(verdict.relation for verdict in records.verdicts)
     leads = suite_about(records.suite).leads
     leading = leading_verdicts(records.cases, records.verdicts, rates, records.asked.headline, leads)
-    root = ElementTree.Element("testsuites", {"name": _line(f"salva {records.suite}")})
+    root = ElementTree.Element("testsuites", {"name": one_line(f"salva {records.suite}")})
     for model in summary.by_model:
-        suite = ElementTree.SubElement(root, "testsuite", {"name": _line(f"{records.suite} on {model.model}")})
-        writer = _Writer(suite, records, model.model, directory, is_alone=len(summary.by_model) == 1)
+        suite = ElementTree.SubElement(root, "testsuite", {"name": one_line(f"{records.suite} on {model.model}")})
+        writer = _Writer(suite, source, model.model, directory, is_alone=len(summary.by_model) == 1)
         writer.write(leading.get(model.model, []), model)
         _count(suite)
     _count(root)
@@ -67,11 +67,11 @@ class _Writer:
     """Writes the test cases of one model into its suite."""
 
     def __init__(
-        self, suite: ElementTree.Element, records: RunRecords, model: str, directory: Path, *, is_alone: bool
+        self, suite: ElementTree.Element, source: RunSource, model: str, directory: Path, *, is_alone: bool
     ) -> None:
-        self._suite, self._records, self._model = suite, records, model
-        self._chosen: Asked = widened(records.asked)
-        self._blobs = Blobs(directory)
+        self._suite, self._directory = suite, directory
+        self._records, self._images = source
+        self._chosen: Asked = widened(source.records.asked)
         # Readers leave out the name of a suite, and then two models have tests of one name.
         self._ending = "" if is_alone else f" [{model}]"
 
@@ -98,19 +98,19 @@ class _Writer:
         return f"{case.case_id} repeat {repeat}" if self._records.asked.repeats > 1 else case.case_id
 
     def _test(self, class_name: str, name: str, told: _Told | None) -> None:
-        given = {"classname": class_name, "name": _line(name + self._ending), "time": "0"}
+        given = {"classname": class_name, "name": one_line(name + self._ending), "time": "0"}
         test = ElementTree.SubElement(self._suite, "testcase", given)
         if told is not None:
             element = ElementTree.SubElement(
-                test, told.tag, {"type": _line(told.kind), "message": _short(told.message)}
+                test, told.tag, {"type": one_line(told.kind), "message": _short(told.message)}
             )
-            element.text = told.text or _line(told.message)
+            element.text = told.text or one_line(told.message)
 
     def _told(self, judged: Judged) -> _Told | None:
         verdict = judged.verdict
         if verdict.outcome is Outcome.HOLDS:
             return None
-        text = "\n".join(self._lines(judged))
+        text = "\n".join(lines_of(judged, self._images, self._directory, self._chosen))
         if verdict.outcome is Outcome.VIOLATED:
             kinds = ", ".join(verdict.errors) or verdict.relation
             said = "; ".join(_who(failure) + failure.message for failure in verdict.failures)
@@ -119,39 +119,9 @@ class _Writer:
         reason = verdict.reason or "no reason is stored"
         return _Told(tag=tag, kind=str(verdict.outcome), message=reason, text=text)
 
-    def _lines(self, judged: Judged) -> Iterator[str]:
-        """What to know of a pair: each prompt with its picture and what is wrong in it, one fact a line."""
-        case, verdict = judged
-        yield _line(f"{verdict.outcome} by {verdict.relation}, as {observers_text(verdict.observers)} saw it")
-        if verdict.errors:
-            yield _line(f"error types: {', '.join(verdict.errors)}")
-        if verdict.reason:
-            yield _line(f"reason: {verdict.reason}")
-        for prompt in case.prompts:
-            yield _line(f"prompt {prompt.role}: {prompt.text}")
-            if prompt.formula:
-                yield "  " + _line(f"formula: {prompt.formula}")
-            yield "  " + _line(f"picture: {self._picture(verdict, prompt.role)}")
-            yield from ("  " + _of(failure) for failure in verdict.failures if failure.role == prompt.role)
-        roles = {prompt.role for prompt in case.prompts}
-        yield from ("between them: " + _of(failure) for failure in verdict.failures if failure.role not in roles)
-        if command := command_for(case, verdict.model, self._chosen):
-            yield _line(f"again: {command}")
-
-    def _picture(self, verdict: Verdict, role: str) -> str:
-        image_id = verdict.images.get(role)
-        if image_id is None:
-            return "none"
-        path = self._blobs.path_of(image_id)
-        return str(path) if path.is_file() else f"{path} (missing)"
-
 
 def _who(failure: Failure) -> str:
     return f"{failure.role}: " if failure.role else ""
-
-
-def _of(failure: Failure) -> str:
-    return _line(f"{failure.error}: {failure.message}")
 
 
 def _class_name(case: Case) -> str:
@@ -160,16 +130,11 @@ def _class_name(case: Case) -> str:
 
 
 def _part(text: str) -> str:
-    return _line(text).replace(".", "-") or "-"
-
-
-def _line(text: str) -> str:
-    """Text on one line, without the characters that XML forbids."""
-    return " ".join(legible(text).split())
+    return one_line(text).replace(".", "-") or "-"
 
 
 def _short(text: str) -> str:
-    line = _line(text)
+    line = one_line(text)
     return line if len(line) <= _MAX_MESSAGE else f"{line[: _MAX_MESSAGE - 1]}…"
 
 

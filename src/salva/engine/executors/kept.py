@@ -1,0 +1,46 @@
+"""Executor: threads of this process, and components that stay loaded from one run to the next.
+
+For many small runs with the same components; whoever made it lets them go in the end.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from salva.core.fingerprint import fingerprint
+from salva.core.spec import Binding
+from salva.engine.executors.local import LocalExecutor, LocalLane
+
+
+class KeptExecutor:
+    """Opens each component once."""
+
+    version: ClassVar[str] = "1"
+
+    def __init__(self) -> None:
+        self._inside = LocalExecutor()
+        self._lanes: dict[str, LocalLane] = {}
+        self._is_stopped = False
+
+    def open(self, binding: Binding) -> LocalLane:
+        """The component at work, since whenever it was first asked for."""
+        key = fingerprint([binding.role, binding.label, binding.identity()])
+        if key not in self._lanes:
+            self._lanes[key] = self._inside.open(binding)
+        return self._lanes[key]
+
+    def stop(self) -> None:
+        """Begin no more calls; those under way are still reported."""
+        self._is_stopped = True
+        self._inside.stop()
+
+    def close(self) -> None:
+        """The end of one run: everybody stays, unless they were stopped and can begin nothing more."""
+        if self._is_stopped:
+            self.let_go()
+
+    def let_go(self) -> None:
+        """Stop everything; safe to call twice."""
+        self._lanes.clear()
+        self._inside.close()
+        self._is_stopped = False

@@ -1,0 +1,128 @@
+"""pytest plugin: the fixture `salva`, with which a test states what a text-to-image model should paint.
+
+Loaded by every pytest run where salva is installed, so it imports nothing of salva's until a test uses the fixture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import pytest
+
+if TYPE_CHECKING:
+    from salva.scene_tests import SceneTests, Tried
+
+_FOLDER = "salva"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The flags that choose who paints and who looks."""
+    group = parser.getgroup("salva", "salva: text-to-image models under test")
+    group.addoption("--salva-model", default="", metavar="M", help="The generator; default: pocket.")
+    group.addoption("--salva-detector", default="", metavar="D", help="Who finds the things in a picture.")
+    group.addoption("--salva-reader", default="", metavar="R", help="Who reads text in a picture; none: nobody.")
+    group.addoption(
+        "--salva-set", action="append", default=[], metavar="KEY=VALUE", help="An option of a part; repeatable."
+    )
+    group.addoption(
+        "--salva-plugin",
+        action="append",
+        default=[],
+        metavar="FILE:CLASS",
+        help="A part from a loose file; repeatable.",
+    )
+    group.addoption("--salva-out", default="", metavar="FOLDER", help="Where runs are kept; default: pytest's cache.")
+
+
+@pytest.fixture(scope="session")
+def salva(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Salva]:
+    """Paints what a test states, looks at the pictures and fails the test where they are wrong."""
+    from salva.errors import SalvaError
+
+    config = request.config
+    if config.getoption("--salva-out"):
+        folder = config.rootpath / config.getoption("--salva-out")
+    elif (cache := getattr(config, "cache", None)) is not None:
+        folder = cache.mkdir(_FOLDER)
+    else:
+        folder = tmp_path_factory.mktemp(_FOLDER)
+    try:
+        tests = _open(config, folder)
+    except SalvaError as error:
+        pytest.fail(str(error), pytrace=False)
+    yield Salva(tests)
+    tests.close()
+
+
+class Salva:
+    """What a test says of the model under test; a statement that is not so fails it."""
+
+    def __init__(self, tests: SceneTests) -> None:
+        self._tests = tests
+
+    def holds(self, scene: str, law: str, *, repeats: int = 1, at_least: int | None = None) -> Tried:
+        """The scene, and every other wording that the law proves, are painted right.
+
+        scene: a formula or a sentence. at_least: in how many of the repeats; in all of them unless said.
+        """
+        __tracebackhide__ = True
+        return self._try(scene, law=law, repeats=repeats, at_least=at_least)
+
+    def shows(self, prompt: str, formula: str = "", *, repeats: int = 1, at_least: int | None = None) -> Tried:
+        """The picture of the prompt is what the formula says; without one, what the prompt says."""
+        __tracebackhide__ = True
+        return self._try(formula or prompt, prompt=prompt, repeats=repeats, at_least=at_least)
+
+    def _try(self, scene: str, *, repeats: int, at_least: int | None, law: str = "", prompt: str = "") -> Tried:
+        from salva.core.verdict import Outcome
+        from salva.errors import FormulaError, NobodyNamedError, SalvaError
+
+        __tracebackhide__ = True
+        problem = ""
+        try:
+            tried = self._tests.try_scene(scene, law=law, prompt=prompt, repeats=repeats, at_least=at_least)
+        except NobodyNamedError as error:
+            problem = f"{error.problem}. Name one: --salva-{error.role} {error.name}\n{error.others}"
+        except FormulaError as error:
+            how = "\nsay what its picture should show: salva.shows(prompt, formula)" if scene == prompt else ""
+            problem = f"{error}{how}"
+        except SalvaError as error:
+            problem = str(error)
+        if problem:
+            # Outside of the handler: where in salva it was raised helps nobody who must change a test.
+            _fail(problem)
+        if tried.outcome is Outcome.INCONCLUSIVE:
+            pytest.skip(_plain(tried.told))
+        if tried.outcome is not Outcome.HOLDS:
+            _fail(tried.told)
+        return tried
+
+
+def _open(config: pytest.Config, folder: Path) -> SceneTests:
+    from salva.registry import add_loose_plugin
+    from salva.run.ask import split_settings
+    from salva.scene_tests import Parts, SceneTests
+
+    for source in config.getoption("--salva-plugin"):
+        add_loose_plugin(source)
+    parts = Parts(
+        model=config.getoption("--salva-model"),
+        detector=config.getoption("--salva-detector"),
+        reader=config.getoption("--salva-reader"),
+        settings=split_settings(config.getoption("--salva-set")),
+    )
+    return SceneTests(folder, parts)
+
+
+def _fail(told: str) -> NoReturn:
+    __tracebackhide__ = True
+    pytest.fail(_plain(told))
+
+
+def _plain(text: str) -> str:
+    from salva.core.legible import legible
+    from salva.core.secrets import redact
+
+    return legible(redact(text))

@@ -1,0 +1,68 @@
+"""A pair in plain lines, for whoever reads test results: prompts, pictures, what was seen, what is wrong.
+
+Takes a verdict beside its case, gives text. Words from prompts and pictures are data: each fact stands on one line,
+and no text can begin a line of its own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from salva.core.asked import Asked
+from salva.core.command import command_for
+from salva.core.judged import Judged
+from salva.core.legible import legible
+from salva.core.source import ImageSource, Seen
+from salva.core.verdict import Failure, observers_text
+from salva.store.blobs import Blobs
+
+
+def lines_of(judged: Judged, images: ImageSource, directory: Path, chosen: Asked) -> Iterator[str]:
+    """What to know of a pair; pictures are named by the path that the run was given under.
+
+    chosen: what was asked, of all of the suite and less what stands at its default.
+    """
+    case, verdict = judged
+    yield one_line(f"{verdict.outcome} by {verdict.relation}, as {observers_text(verdict.observers)} saw it")
+    if verdict.errors:
+        yield one_line(f"error types: {', '.join(verdict.errors)}")
+    if verdict.reason:
+        yield one_line(f"reason: {verdict.reason}")
+    for prompt in case.prompts:
+        yield one_line(f"prompt {prompt.role}: {prompt.text}")
+        if prompt.formula:
+            yield "  " + one_line(f"formula: {prompt.formula}")
+        image_id = verdict.images.get(prompt.role)
+        yield "  " + one_line(f"picture: {picture_path(directory, image_id)}")
+        if image_id is not None and (seen := _seen(images.seen(image_id, verdict.observers))):
+            yield "  " + one_line(f"seen: {seen}")
+        yield from ("  " + _of(failure) for failure in verdict.failures if failure.role == prompt.role)
+    roles = {prompt.role for prompt in case.prompts}
+    yield from ("between them: " + _of(failure) for failure in verdict.failures if failure.role not in roles)
+    if command := command_for(case, verdict.model, chosen):
+        yield one_line(f"again: {command}")
+
+
+def one_line(text: str) -> str:
+    """Text on one line, without characters that move others or that XML forbids."""
+    return " ".join(legible(text).split())
+
+
+def picture_path(directory: Path, image_id: str | None) -> str:
+    """The file of a picture, for people; StoreError for an id that could lead elsewhere."""
+    if image_id is None:
+        return "none"
+    path = Blobs(directory).path_of(image_id)
+    return str(path) if path.is_file() else f"{path} (missing)"
+
+
+def _seen(seen: Seen) -> str:
+    """Things by number, then texts."""
+    things = [f"{n} {label}" for label, n in Counter(box.label for box in seen.boxes).items()]
+    return ", ".join([*things, *(f"the text “{span.text}”" for span in seen.texts)])
+
+
+def _of(failure: Failure) -> str:
+    return one_line(f"{failure.error}: {failure.message}")

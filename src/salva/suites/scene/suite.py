@@ -1,0 +1,120 @@
+"""Suite: one scene of your own, alone or said again by a law of logic.
+
+A formula or a sentence comes in; out go a pair for every other wording that the law proves, or the prompt by itself
+where no law is named. Knows nothing of models, pictures or detectors.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from salva.core.about import About
+from salva.core.case import SEVERAL_WORLDS, Case, Finding, Prompt
+from salva.core.options import option
+from salva.errors import FormulaError, UsageError, unknown_name
+from salva.logic.english import from_english, to_english, understood
+from salva.logic.equivalence import is_contradictory, is_determinate
+from salva.logic.formula import Formula, entities
+from salva.logic.laws import find_laws
+from salva.logic.notation import to_notation
+from salva.logic.rewrite import Rewrite, rewrites
+from salva.logic.worlds import count_worlds
+
+_SUITE = "scene"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SceneOptions:
+    """What is to be seen, and how else it is said."""
+
+    scene: str = option("cat & dog", "What a right picture shows: a formula, or a sentence that can be read as one.")
+    law: str = option("", "A law or a family of laws; every other wording it proves is painted too. None: one prompt.")
+    prompt: str = option("", "The wording to paint, where it is not salva's English for the scene.")
+
+    def __post_init__(self) -> None:
+        if is_contradictory(understood(self.scene)):
+            raise UsageError(f"suite.scene is {self.scene!r}, which no picture can show; change the formula")
+        if self.law:
+            find_laws(self.law)
+
+
+class Scene:
+    """Suite: one scene of your own, said again by a law of logic."""
+
+    version: ClassVar[str] = "1"
+    sizes: ClassVar[tuple[str, ...]] = ("quick",)
+    about: ClassVar[About] = About()
+    Options = SceneOptions
+
+    def __init__(self, options: SceneOptions) -> None:
+        self._options = options
+        self._formula = understood(options.scene)
+
+    def cases(self, size: str) -> Iterator[Case]:
+        """A pair for every wording that the law proves, in the order it is found; without a law the prompt alone."""
+        if size not in self.sizes:
+            raise unknown_name("size", size, self.sizes)
+        if not self._options.law:
+            yield self._case("alone", (self._prompt("a", self._wording(), self._formula),), {})
+            return
+        found = _by_formula(rewrites(self._formula, self._options.law))
+        if not found:
+            raise UsageError(self._nowhere())
+        for rewrite in found:
+            prompts = (
+                self._prompt("a", self._wording(), self._formula),
+                self._prompt("b", to_english(rewrite.formula), rewrite.formula),
+            )
+            yield self._case(rewrite.law.name, prompts, {"law": rewrite.law.family})
+
+    def _case(self, category: str, prompts: tuple[Prompt, ...], labels: dict[str, str]) -> Case:
+        has_one_world = is_determinate(self._formula)
+        said = [f"{prompt.formula}\n{prompt.text}" for prompt in prompts]
+        n_worlds = 1 if has_one_world else count_worlds(self._formula)
+        several = Finding(
+            kind=SEVERAL_WORLDS, sentence=f"not determinate: {n_worlds} worlds, so two right pictures may differ"
+        )
+        return Case(
+            case_id=f"{_SUITE}-{category}-{_digest(*said)}",
+            suite=_SUITE,
+            category=category,
+            prompts=prompts,
+            relation="same-scene" if len(prompts) > 1 and has_one_world else "truth",
+            labels=labels,
+            cluster="+".join(sorted(entities(self._formula))),
+            equivalent=True if len(prompts) > 1 else None,
+            determinate=has_one_world,
+            findings=() if has_one_world else (several,),
+            # The first wording is painted once for all that it is compared with.
+            painting=f"{_SUITE}-{_digest(said[0])}",
+        )
+
+    def _prompt(self, role: str, text: str, formula: Formula) -> Prompt:
+        return Prompt(role=role, text=text, formula=to_notation(formula))
+
+    def _wording(self) -> str:
+        """The prompt as given; a scene that was given as a sentence is one."""
+        if self._options.prompt:
+            return self._options.prompt
+        try:
+            from_english(self._options.scene)
+        except FormulaError:
+            return to_english(self._formula)
+        return self._options.scene
+
+    def _nowhere(self) -> str:
+        others = dict.fromkeys(rewrite.law.family for rewrite in rewrites(self._formula))
+        told = f"those that do: {', '.join(others)}" if others else "no law does"
+        return f"suite.law is {self._options.law!r}, which applies nowhere in {to_notation(self._formula)!r}; {told}"
+
+
+def _by_formula(found: Iterator[Rewrite]) -> list[Rewrite]:
+    """Each other wording once, whatever law or place it comes from."""
+    return list({to_notation(rewrite.formula): rewrite for rewrite in found}.values())
+
+
+def _digest(*texts: str) -> str:
+    return hashlib.sha256("\n".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:8]
