@@ -37,6 +37,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "florence2-grounding": "salva.perception.detectors.florence2:Florence2Grounding",
         "grounding-dino": "salva.perception.detectors.grounding_dino:GroundingDino",
         "llmdet": "salva.perception.detectors.grounding_dino:LlmDet",
+        "mask2former": "salva.perception.detectors.mask2former:Mask2Former",
         "mm-grounding-dino": "salva.perception.detectors.grounding_dino:MmGroundingDino",
         "onnx": "salva.perception.detectors.onnx_yolox:OnnxYolox",
         "owlv2": "salva.perception.detectors.owlv2:Owlv2",

@@ -168,6 +168,47 @@ def save_detr(folder: Path, labels: dict[int, str] | None = None) -> Path:
     return folder
 
 
+def tiny_mask2former(labels: dict[int, str] | None = None, **changes: Any) -> Any:
+    """Mask2Former over a small Swin, as it stands in memory."""
+    torch.manual_seed(3)
+    backbone = transformers.SwinConfig(
+        embed_dim=8,
+        depths=[2, 1, 1, 1],
+        num_heads=[1, 2, 2, 4],
+        window_size=2,
+        drop_path_rate=0.0,
+        out_features=["stage1", "stage2", "stage3", "stage4"],
+        initializer_range=0.3,
+    )
+    config = transformers.Mask2FormerConfig(
+        **{
+            "backbone_config": backbone,
+            "feature_size": 32,
+            "mask_feature_size": 32,
+            "hidden_dim": 32,
+            "encoder_feedforward_dim": 16,
+            "dim_feedforward": 16,
+            "encoder_layers": 1,
+            "decoder_layers": 4,
+            "num_attention_heads": 2,
+            "num_queries": 8,
+            "id2label": LABELS if labels is None else labels,
+            "init_std": 0.4,
+            **changes,
+        }
+    )
+    return transformers.Mask2FormerForUniversalSegmentation(config).eval()
+
+
+def save_mask2former(folder: Path, labels: dict[int, str] | None = None) -> Path:
+    """Mask2Former, sure of what it sees in noise."""
+    model = tiny_mask2former(labels)
+    with torch.no_grad():
+        model.class_predictor.weight.normal_(0, 2)
+    model.save_pretrained(folder)
+    return folder
+
+
 def save_rt_detr(folder: Path) -> Path:
     """RT-DETR, which scores by sigmoid and takes a square."""
     torch.manual_seed(3)

@@ -42,7 +42,8 @@ def test_rows_come_back_as_they_were_also_through_the_store(rows: tuple[bytes, .
     seen = Detections(boxes=(Detection(label="cat", score=0.5, box=(0.0, 0.0, 1.0, 1.0), mask=mask),))
     stored = observation_from_json(json.loads(json.dumps(observation_to_json(seen))))
     assert stored == seen
-    assert isinstance(stored, Detections) and stored.boxes[0].mask is not None
+    assert isinstance(stored, Detections)
+    assert stored.boxes[0].mask is not None
     assert tuple(rows_of(stored.boxes[0].mask)) == rows
     assert list(runs_of(mask)) == _runs(rows)
 

@@ -22,6 +22,9 @@ from salva.core.scoring import PairScoring
 from salva.core.table import Cell
 from salva.errors import PluginError
 
+PUBLISHED_WEIGHTS = "published weights"
+"""Stands in the pin of a component's weights where these are the very ones a published evaluation was made with."""
+
 _Record = TypeVar("_Record", "About", "Habits")
 
 

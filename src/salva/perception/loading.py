@@ -70,14 +70,15 @@ def load(
     options: CheckpointOptions,
     *,
     model_class: str,
-    processor_class: str,
+    processor_class: str = "",
     model_types: Collection[str],
     purpose: str,
     can_halve: bool = False,
 ) -> Loaded:
     """The model and processor of a checkpoint.
 
-    name: the component, for messages. model_types: what config.json may call itself. purpose: what such models are.
+    name: the component, for messages. processor_class: empty where its files say nothing that is used.
+    model_types: what config.json may call itself. purpose: what such models are.
     can_halve: whether half precision is good enough for what it gives; coordinates and vectors lose digits by it.
     """
     try:
@@ -101,7 +102,11 @@ def load(
                 f"{name}: {options.model!r} is a checkpoint of type {kind!r}; {purpose} "
                 f"({', '.join(sorted(model_types)[:6])}) is wanted here"
             )
-        processor = getattr(transformers, processor_class).from_pretrained(checkpoint.source, **where)
+        processor = (
+            getattr(transformers, processor_class).from_pretrained(checkpoint.source, **where)
+            if processor_class
+            else None
+        )
         model, info = getattr(transformers, model_class).from_pretrained(
             checkpoint.source,
             **where,

@@ -7,10 +7,11 @@ are not hopeless are kept, and the relation has the threshold.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from salva.core.masks import Mask
 from salva.core.observation import Detection, Detections
 from salva.core.options import option
 from salva.core.scene import Box
@@ -88,11 +89,12 @@ def check_floor(floor: float, threshold: float) -> None:
 class BoxRules:
     """The options at work: one for each detector.
 
-    doubt: below which score a box of this detector is in doubt; None for one without scores.
+    doubt: below which score a box of this detector is in doubt; None for one without scores. digits: of scores and
+    corners as they are stored.
     """
 
-    def __init__(self, options: BoxOptions, doubt: float | None = None) -> None:
-        self._options, self._doubt = options, doubt
+    def __init__(self, options: BoxOptions, doubt: float | None = None, digits: int = 4) -> None:
+        self._options, self._doubt, self._digits = options, doubt, digits
         self._floor = options.lowest() if isinstance(options, ScoredOptions) else None
         self._names = Names(options.names, options.names_file)
 
@@ -101,17 +103,24 @@ class BoxRules:
         return tuple(dict.fromkeys(name for label in labels for name in (self._names.name(label), label)))
 
     def detections(
-        self, corners: ArrayLike, scores: ArrayLike, labels: Sequence[str], *, are_names: bool = False
+        self,
+        corners: ArrayLike,
+        scores: ArrayLike,
+        labels: Sequence[str],
+        *,
+        are_names: bool = False,
+        mask_of: Callable[[int], Mask | None] = lambda _: None,
     ) -> Detections | BackendError:
         """Detections from corners (x0, y0, x1, y1 as fractions), scores and the detector's own labels.
 
         Strongest first; equal scores stay in the order given. are_names: the labels are what was asked for, so
-        they are left alone. A score that is no number, or none from 0 to 1, is the network's failure: to leave its
-        box out would be to say that nothing is there.
+        they are left alone. mask_of: the mask of a box by its place, asked for boxes that are kept. A score that is no
+        number, or none from 0 to 1, is the network's failure: to leave its box out would be to say that nothing is
+        there.
         """
         import numpy as np
 
-        boxes = np.asarray(corners, np.float64).reshape(-1, 4).clip(0, 1).round(4)
+        boxes = np.asarray(corners, np.float64).reshape(-1, 4).clip(0, 1).round(self._digits)
         strength = np.asarray(scores, np.float64).reshape(-1)
         has_area = (boxes[:, 2] > boxes[:, 0]) & (boxes[:, 3] > boxes[:, 1])  # not so where a number is not one
         is_score = (strength >= -_SLACK) & (strength <= 1 + _SLACK)  # not so where a number is not one
@@ -119,7 +128,7 @@ class BoxRules:
             odd = strength[~is_score][0]
             return BackendError(f"a box has the score {odd}; scores are numbers from 0 to 1", is_retryable=False)
         strength = strength.clip(0, 1)
-        keep = np.flatnonzero(has_area & (strength.round(4) >= (self._floor or 0)))  # as its score is stored
+        keep = np.flatnonzero(has_area & (strength.round(self._digits) >= (self._floor or 0)))  # as its score is stored
         keep = keep[np.argsort(-strength[keep], kind="stable")][:MAX_CANDIDATES]
         own = [labels[int(i)] for i in keep]
         names = own if are_names else [self._names.name(label) for label in own]
@@ -133,9 +142,10 @@ class BoxRules:
             boxes=tuple(
                 Detection(
                     label=names[i],
-                    score=round(float(strength[i]), 4),
+                    score=round(float(strength[i]), self._digits),
                     box=_box(boxes[i]),
                     raw="" if names[i] == own[i] else own[i],
+                    mask=mask_of(int(keep[i])),
                 )
                 for i in kept
             ),
