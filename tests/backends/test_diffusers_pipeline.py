@@ -318,6 +318,12 @@ def test_a_gpu_that_has_failed_stops_the_run(sd: Path, monkeypatch: pytest.Monke
         _generator(sd).render([_request(1)])
 
 
+def test_many_pictures_to_come_compile_nothing_on_a_processor(sd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = _generator(sd)
+    _patched(monkeypatch, lambda _: pytest.fail("painted before there is work"))
+    generator.expect(10**6)
+
+
 @pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")
 def test_a_compiled_model_only_ever_sees_one_batch_size(sd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     batch = [_request(seed) for seed in range(5)]
@@ -326,7 +332,7 @@ def test_a_compiled_model_only_ever_sees_one_batch_size(sd: Path, monkeypatch: p
     _patched(monkeypatch, lambda prompts: sizes.append(len(prompts)))
     torch.compiler.set_stance("force_eager")
     try:
-        got = _pictures(_generator(sd, batch_size=3, compile=True).render(batch))
+        got = _pictures(_generator(sd, batch_size=3, compile="true").render(batch))
     finally:
         torch.compiler.set_stance("default")
     assert sizes == [3, 3, 3], "the first compiles it, before there is work"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -232,3 +233,56 @@ def test_a_row_of_5000_looks_that_wait_for_one_another_fails_in_one_step(tmp_pat
     with open_run(tmp_path) as store:
         (verdict,) = store.verdicts()
     assert verdict.reason == "the detector 4999 'detector 4999' could not look at image 'a': blinked"
+
+
+def test_looks_wait_for_a_full_batch_while_somebody_paints_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def open_lane(self: HeldExecutor, binding: Binding) -> HeldLane:
+        lane = self.lanes[binding.role] = HeldLane(binding)
+        lane.batch_size = 1 if binding.role == "model" else BATCH
+        return lane
+
+    monkeypatch.setattr(HeldExecutor, "open", open_lane)
+    sizes: list[int] = []
+    with held(tmp_path / "run", fake_spec(n=3)) as run:
+        run.open()
+        painter, looker = run.lanes["model"], run.lanes["detector"]
+        while painter.under_way:
+            painter.end_one()
+            run.take_in()
+            while looker.under_way:
+                sizes.append(len(looker.under_way[0][0]))
+                looker.end_one()
+                run.take_in()
+    assert sizes == [BATCH, 2], "what is left over when nobody paints any more is looked at too"
+
+
+def test_what_takes_long_to_load_is_named_meanwhile_and_told_what_to_expect(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dispatch, "_QUIET_S", 0.05)
+    notes: list[str] = []
+    expected: list[int] = []
+
+    class SlowExecutor(HeldExecutor):
+        def open(self, binding: Binding) -> HeldLane:
+            expected.append(binding.n_expected)
+            time.sleep(0.2 if binding.role == "detector" else 0)
+            return super().open(binding)
+
+    class Noting(SilentProgress):
+        def note(self, text: str) -> None:
+            notes.append(text)
+
+    spec = fake_spec(n=5)
+    cast, executor = Cast.of(spec), SlowExecutor()
+    with open_run(tmp_path / "run", "write") as store:
+        flow = Flow(store, cast, executor, Noting(), n_pictures=10)
+        Held(flow, cast, executor, list(spec.suite.build().cases("full"))).open()
+        flow.close()
+    assert expected == [10, 10]
+    loading, ready = notes
+    assert loading.startswith("loading the detector")
+    assert loading.endswith("...")
+    assert "is ready after 0 s" in ready

@@ -23,9 +23,12 @@ def own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 class Room:
     """A device on which so many elements fit."""
 
-    def __init__(self, n_fit: int, *, is_known: bool = True) -> None:
-        self.n_fit, self.is_known = n_fit, is_known
+    def __init__(self, n_fit: int, *, is_known: bool = True, is_plenty: bool = False) -> None:
+        self.n_fit, self.is_known, self.is_plenty = n_fit, is_known, is_plenty
         self.batches: list[int] = []
+
+    def has_plenty(self) -> bool:
+        return self.is_plenty
 
     def begin(self) -> None:
         pass
@@ -58,6 +61,12 @@ def test_it_stops_growing_before_memory_runs_out_when_it_can_tell() -> None:
     room = Room(9)
     assert _sizer(room).run(room, ELEMENTS) == DONE
     assert max(room.batches) == 8
+
+
+def test_with_plenty_of_memory_the_limit_is_tried_at_once_and_halved_all_the_same() -> None:
+    room = Room(20, is_known=False, is_plenty=True)
+    assert _sizer(room, limit=32).run(room, ELEMENTS) == DONE
+    assert room.batches[:2] == [32, 16]
 
 
 def test_out_of_memory_halves_the_batch_and_goes_on_with_the_same_elements() -> None:

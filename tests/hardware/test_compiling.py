@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
-from salva.hardware.compiling import Compiling
+from salva.hardware.compiling import PAYS_AGAIN_FROM, PAYS_FROM, Compiling, note_compiled, pays_to_compile
 
 
 class Compiler:
@@ -65,3 +66,16 @@ def test_a_first_call_that_breaks_compiled_nothing() -> None:
     with turns.calling("a"):
         compiler.call("a")
     assert compiler.n_compiled == 1
+
+
+def test_compiling_pays_for_many_pictures_and_for_fewer_where_it_was_done_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    few, many = PAYS_AGAIN_FROM, PAYS_FROM
+    assert not pays_to_compile("a model, 512x512", many - 1)
+    assert pays_to_compile("a model, 512x512", many)
+    note_compiled("a model, 512x512")
+    assert pays_to_compile("a model, 512x512", few)
+    assert not pays_to_compile("a model, 512x512", few - 1)
+    assert not pays_to_compile("a model, 1024x1024", few), "another size is compiled anew"

@@ -164,6 +164,13 @@ def address_of(component: Any, options: object) -> str:
     return str(said(options)) if said else ""
 
 
+def expect(built: object, n: int) -> None:
+    """Tell a component how much it will be asked for, where it wants to know: long work is worth preparing for."""
+    told = getattr(built, "expect", None)
+    if told is not None and n:
+        told(n)
+
+
 def close(built: object) -> None:
     """Let a component put away what it holds: connections, a process, files."""
     put_away = getattr(built, "close", None)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from salva.core.about import About, about_of, options_of
+from salva.core.about import About, about_of, expect, options_of
 from salva.core.addresses import plain_words
 from salva.core.asked import Asked, AskedComponent, Choice
 from salva.core.fingerprint import Json, fingerprint
@@ -65,6 +65,8 @@ class Binding:
     """The identity its work is stored under in this run, where that is from before addresses were part of it."""
     is_foreign: bool = False
     """Whether a run names it that nobody here named it for: what it said is looked up, and it is never built."""
+    n_expected: int = field(default=0, compare=False)
+    """How many pictures or looks it will be asked for, about; 0 where nobody knows."""
     as_stored: Mapping[str, Json] = field(default_factory=dict)
     """What a run was made with of options that counted then and do not now; its keys hold them."""
 
@@ -75,7 +77,9 @@ class Binding:
 
     def build(self) -> Any:
         """The working component; this is where weights load."""
-        return self.component(self.options)
+        built = self.component(self.options)
+        expect(built, self.n_expected)
+        return built
 
     def found_as(self, made_with: Mapping[str, Json]) -> Binding:
         """The same under the keys of a run that was made with these options."""

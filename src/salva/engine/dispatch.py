@@ -6,8 +6,11 @@ events, from whichever thread ends the work; everything else here belongs to the
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future
+from dataclasses import replace
 from queue import SimpleQueue
 from typing import Any, TypeVar, cast
 
@@ -30,6 +33,7 @@ _N_WRITERS = max(4, min(16, n_cores()))
 _N_PER_WRITE = 8
 _FEWEST_PICTURES = 32
 _MOST_BESIDES = 128
+_QUIET_S = 2.0
 _T = TypeVar("_T")
 
 
@@ -37,7 +41,15 @@ class Dispatch:
     """The queues in front of all components of a run."""
 
     def __init__(
-        self, executor: Executor, budget: Budget, looks: Looks, files: ImageFiles, ctrl_c: CtrlC | None = None
+        self,
+        executor: Executor,
+        budget: Budget,
+        looks: Looks,
+        files: ImageFiles,
+        *,
+        ctrl_c: CtrlC | None = None,
+        note: Callable[[str], None] = lambda _: None,
+        n_pictures: int = 0,
     ) -> None:
         self.events: SimpleQueue[Event] = SimpleQueue()
         self.n_room = _FEWEST_PICTURES
@@ -48,6 +60,7 @@ class Dispatch:
         self._lookers: dict[str, JobQueue[LookJob]] = {}
         self._n_painting = 0
         self._ctrl_c = ctrl_c or CtrlC()
+        self._note, self._n_pictures = note, n_pictures
         self._out: set[Future[Any]] = set()
 
     @property
@@ -96,9 +109,14 @@ class Dispatch:
 
     def send_looks(self) -> None:
         """Start those looks that are ready, and nothing else."""
+        # Who paints here shares the machine with those who look: a look at few pictures takes nearly as long as one at
+        # many, and the painting stands still meanwhile. An endpoint that paints does not care, and is slow.
+        is_patient = not any(painter.n_under_way and painter.is_remote for painter in self._painters.values())
         for looker in self._lookers.values():
-            while looks := looker.next_batch(self._n_painting == 0, self.n_room, self._budget.n_allowed(looker.actor)):
+            n_allowed = self._budget.n_allowed(looker.actor)
+            while looks := looker.next_batch(self._n_painting == 0, self.n_room, n_allowed, is_patient=is_patient):
                 self._send_looks(looker, looks)
+                n_allowed = self._budget.n_allowed(looker.actor)
 
     def received(self, event: Painted | Looked) -> None:
         """A batch is back: its component is free for the next."""
@@ -126,8 +144,19 @@ class Dispatch:
         return self._lookers[actor.component_id]
 
     def _open(self, binding: Binding) -> Lane:
-        with self._ctrl_c.at_once():
-            return self._executor.open(binding)
+        # Said only of what takes a while, so that a person knows what is waited for.
+        saying = threading.Timer(_QUIET_S, self._note, [f"loading the {binding.role} {binding.label!r} ..."])
+        saying.daemon = True
+        saying.start()
+        began = time.monotonic()
+        try:
+            with self._ctrl_c.at_once():
+                lane = self._executor.open(replace(binding, n_expected=self._n_pictures))
+        finally:
+            saying.cancel()
+        if (took_s := time.monotonic() - began) > _QUIET_S:
+            self._note(f"the {binding.role} {binding.label!r} is ready after {took_s:.0f} s")
+        return lane
 
     def _free_room(self) -> int:
         return self.n_room - self._n_painting - self._looks.desk.n_pictures

@@ -59,6 +59,7 @@ class Flow:
         retry_unreadable: bool = False,
         budget: Budget | None = None,
         vouch: Vouch | None = None,
+        n_pictures: int = 0,
     ) -> None:
         self.outcomes: Counter[str] = Counter()
         self.counts: Counter[str] = Counter()
@@ -69,7 +70,12 @@ class Flow:
         self._may_paint, self._retry_refused = may_paint, retry_refused
         self._looks = Looks(store, retry_refused=retry_refused, retry_unreadable=retry_unreadable)
         self._ctrl_c = CtrlC()
-        self._dispatch = Dispatch(executor, budget or Budget(), self._looks, ImageFiles(store.blobs), self._ctrl_c)
+        self._dispatch = Dispatch(
+            *(executor, budget or Budget(), self._looks, ImageFiles(store.blobs)),
+            ctrl_c=self._ctrl_c,
+            note=progress.note,
+            n_pictures=n_pictures,
+        )
         self.events = self._dispatch.events
         """What has come back and is not taken in yet."""
         self._rendering: dict[str, RenderJob] = {}

@@ -26,6 +26,11 @@ class JobQueue(Generic[_Job]):
         """Batches that are not back yet."""
         self._start = partial(start, actor.binding)
 
+    @property
+    def is_remote(self) -> bool:
+        """Whether the component waits for an endpoint."""
+        return self.actor.about.is_remote
+
     @cached_property
     def _lane(self) -> Lane:
         return self._start()
@@ -35,15 +40,16 @@ class JobQueue(Generic[_Job]):
         """How many jobs the component can have under way."""
         return self._lane.batch_size * self._lane.depth
 
-    def next_batch(self, is_last: bool, n_room: int, n_allowed: int) -> list[_Job]:
+    def next_batch(self, is_last: bool, n_room: int, n_allowed: int, *, is_patient: bool = False) -> list[_Job]:
         """The jobs to submit now, if any.
 
-        A batch that is not full waits for company while another is under way, unless no more will come.
+        A batch that is not full waits for company while another is under way, and if it is patient also while none is,
+        unless no more will come.
         """
         if not self.waiting or n_allowed < 1 or self.n_under_way >= self._lane.depth:
             return []
         size = min(self._lane.batch_size, len(self.waiting), n_allowed)
-        if size < self._lane.batch_size and self.n_under_way and not is_last:
+        if size < self._lane.batch_size and (self.n_under_way or is_patient) and not is_last:
             return []
         if size > n_room:
             return []

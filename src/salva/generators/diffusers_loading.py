@@ -349,3 +349,17 @@ def _quiet(diffusers: Any) -> Iterator[None]:
         transformers.utils.logging.set_verbosity(level)
         for switch in switches:
             switch.enable_progress_bar()
+
+
+def compile_parts(pipeline: Pipeline, device: str) -> None:
+    """Have the parts that work longest compiled in their next call."""
+    import torch
+
+    vae = getattr(pipeline, "vae", None)
+    for part in (denoiser_of(pipeline), vae):
+        if part is not None and device.startswith("cuda"):
+            # Only here: uncompiled, norms copy such pixels back and forth, and a picture takes a tenth longer.
+            part.to(memory_format=torch.channels_last)
+    for part in (denoiser_of(pipeline), getattr(vae, "decoder", None)):
+        if part is not None:
+            part.compile(dynamic=False)

@@ -23,11 +23,13 @@ from salva.core.image import Picture
 from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
 from salva.errors import BackendError, RefusedError, SalvaError, UnusableError, UsageError
+from salva.generators.diffusers_copy import Copy
 from salva.generators.diffusers_loading import (
     INDEX,
     AtWork,
     Pipeline,
     apply_lora,
+    compile_parts,
     denoiser_of,
     fetch,
     import_diffusers,
@@ -41,11 +43,11 @@ from salva.generators.diffusers_loading import (
 from salva.generators.diffusers_presets import AUTO, PRESETS, SAMPLERS, Preset, choose_preset
 from salva.hardware.batching import BatchSizer
 from salva.hardware.checkpoints import locate
-from salva.hardware.compiling import COMPILING
+from salva.hardware.compiling import COMPILING, note_compiled, pays_to_compile
 from salva.hardware.devices import DTYPES, choose_devices, choose_dtype, describe_device, is_out_of_memory
 
 if TYPE_CHECKING:
-    import torch
+    pass
 
 _FULL_BATCH_PIXELS = 16 * 512 * 512
 """Beyond this a large GPU is busy, and more at once only takes more memory."""
@@ -76,7 +78,12 @@ class DiffusersOptions:
     vae_slicing: bool = option(False, "Decode one picture at a time: less memory.", keyed=False)
     device: str = option(AUTO, "cpu, mps, cuda, or several: cuda:0,cuda:1; auto for every GPU.", keyed=False)
     batch_size: int | None = option(None, "Pictures at once; none to find out what fits.", keyed=False)
-    compile: bool = option(False, "Compile the model: a minute or two at the start, then faster.", keyed=False)
+    compile: str = option(
+        AUTO,
+        "Compile the model: a minute at the start, then a third faster; auto where the pictures to come are enough.",
+        choices=(AUTO, "true", "false"),
+        keyed=False,
+    )
     offload: str = option(
         "none",
         "Keep weights off the GPU while they are not needed: by part, or layer by layer (slow).",
@@ -90,7 +97,7 @@ class DiffusersOptions:
             raise ValueError(f"steps is {self.steps!r}; give 1 or more")
         if self.batch_size is not None and self.batch_size < 1:
             raise ValueError(f"batch_size is {self.batch_size!r}; give 1 or more")
-        if self.compile and self.offload != "none":
+        if self.compile == "true" and self.offload != "none":
             raise ValueError("compile and offload do not go together; choose one")
 
 
@@ -132,6 +139,11 @@ class DiffusersPipeline:
         pinned = pin(name, locate(name, options.checkpoint, options.revision, INDEX))
         return f"{pinned}+{pin_lora(name, options.lora)}" if options.lora else pinned
 
+    def expect(self, n: int) -> None:
+        """So many pictures are to come."""
+        for easel in self._easels:
+            easel.expect(n // len(self._easels))
+
     def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
         """One picture or error per request."""
         with self._choosing:
@@ -153,22 +165,15 @@ class Easel:
         pipeline, preset, dtype = at_work.pipeline, at_work.preset, at_work.dtype
 
         self.n_calls = 0
-        self._name, self._device, self._is_compiled = _name(options), device, options.compile
+        self._name, self._device, self._options, self._is_compiled = _name(options), device, options, False
         self._lock = threading.Lock()
-        self._pipeline, self._on_refusal = pipeline, at_work.on_refusal
+        self._pipeline, self._on_refusal, self._on_memory = pipeline, at_work.on_refusal, at_work.on_memory
         self._call = call_arguments(self._name, self._pipeline, preset, options)
         width, height = parse_size(options.size) or own_size(self._pipeline) or _USUAL_SIZE
         self.limit = options.batch_size or _batch_limit(width * height, device)
         asked = f", {options.batch_size} at once" if options.batch_size else ""
-        self._sizer = BatchSizer(
-            f"{options.checkpoint}, {width}x{height}, {dtype}{', compiled' if options.compile else ''}{asked}",
-            # Every size is compiled anew, so a compiled model starts with the one it should end with.
-            start=self.limit if options.compile or options.batch_size else min(_FIRST_BATCH, self.limit),
-            limit=self.limit,
-            device=device,
-            name=self._name,
-            advice=at_work.on_memory,
-        )
+        self._kind = f"{options.checkpoint}, {width}x{height}, {dtype}{asked}"
+        self._sizer = self._new_sizer(self.limit if options.batch_size else min(_FIRST_BATCH, self.limit))
         self._provenance: dict[str, Json] = {
             "pipeline": type(self._pipeline).__name__,
             "scheduler": type(self._pipeline.scheduler).__name__,
@@ -178,9 +183,37 @@ class Easel:
             "device": describe_device(device),
             "torch": str(torch.__version__),
         }
-        if options.compile:
-            # Now, before anybody has work to do: whoever else has something compiled would have to wait for it.
-            self.paint([RenderRequest(prompt=Prompt(role="first", text="a cat"), seed=0)])
+        if options.compile == "true":
+            self._compile()
+
+    def expect(self, n: int) -> None:
+        """So many pictures are to come: compile where that pays and nobody said otherwise."""
+        is_free = self._options.compile == AUTO and self._options.offload == "none" and self._device.startswith("cuda")
+        if is_free and not self._is_compiled and pays_to_compile(self._on_device, n):
+            self._compile()
+
+    @property
+    def _on_device(self) -> str:
+        return f"{self._kind} on {describe_device(self._device)}, torch {self._provenance['torch']}"
+
+    def _new_sizer(self, start: int) -> BatchSizer:
+        return BatchSizer(
+            f"{self._kind}{', compiled' if self._is_compiled else ''}",
+            start=start,
+            limit=self.limit,
+            device=self._device,
+            name=self._name,
+            advice=self._on_memory,
+        )
+
+    def _compile(self) -> None:
+        """Now, before anybody has work to do: whoever else has something compiled would have to wait for it."""
+        compile_parts(self._pipeline, self._device)
+        self._is_compiled = True
+        # Every size is compiled anew, so a compiled model starts with the one it should end with.
+        self._sizer = self._new_sizer(self.limit)
+        self.paint([RenderRequest(prompt=Prompt(role="first", text="a cat"), seed=0)])
+        note_compiled(self._on_device)
 
     def paint(self, requests: Sequence[RenderRequest]) -> list[Rendered | SalvaError]:
         """One picture or error per request; the device is free for others while the last pixels are copied."""
@@ -260,41 +293,8 @@ class Easel:
         return UnusableError(f"{self._name}: the GPU has failed; run again. {error}")
 
 
-class Copy:
-    """A batch's pixels on their way from the device to memory."""
-
-    def __init__(self, images: torch.Tensor, flags: Sequence[bool] | None, n_cut: Sequence[int]) -> None:
-        import torch
-
-        self.n_cut = n_cut
-        self.flags: Sequence[bool] = flags or [False] * len(images)
-        is_finite = images.isfinite().flatten(1).all(1)
-        pixels = images.float().mul(255).round().clamp(0, 255).to(torch.uint8).permute(0, 2, 3, 1).contiguous()
-        is_sound = is_finite & (pixels.flatten(1).amax(1) > 0)
-        self._arrived: torch.cuda.Event | None = None
-        if images.is_cuda:
-            self._pixels = torch.empty(pixels.shape, dtype=pixels.dtype, pin_memory=True)
-            self._is_sound = torch.empty(is_sound.shape, dtype=is_sound.dtype, pin_memory=True)
-            self._pixels.copy_(pixels, non_blocking=True)
-            self._is_sound.copy_(is_sound, non_blocking=True)
-            self._arrived = torch.cuda.Event(blocking=True)  # type: ignore[no-untyped-call]  # torch leaves it untyped
-            self._arrived.record(torch.cuda.current_stream(images.device))
-        else:
-            self._pixels, self._is_sound = pixels.cpu(), is_sound.cpu()
-
-    def pixels(self, i: int) -> tuple[bytes, int, int, bool]:
-        """RGB, width, height of one picture, and whether it is one; waits for it to arrive."""
-        if self._arrived is not None:
-            self._arrived.synchronize()
-            self._arrived = None
-        height, width, _ = self._pixels[i].shape
-        return self._pixels[i].numpy().tobytes(), width, height, bool(self._is_sound[i])
-
-
 def load_easel(options: DiffusersOptions, folder: Path, device: str) -> AtWork:
     """A pipeline on its device with everything set that was asked for."""
-    import torch
-
     name = _name(options)
     # The family is only known for sure once the pipeline is there; the precision is asked for before.
     half = PRESETS[_likely_preset(options, folder)].half
@@ -321,14 +321,6 @@ def load_easel(options: DiffusersOptions, folder: Path, device: str) -> AtWork:
             raise UnusableError(
                 f"{name} does not fit the memory of {describe_device(device)}; set model.offload=model"
             ) from error
-    parts = [part for part in (denoiser_of(pipeline), getattr(pipeline, "vae", None)) if part is not None]
-    if device.startswith("cuda"):
-        for part in parts:
-            part.to(memory_format=torch.channels_last)
-    if options.compile:
-        for part in (denoiser_of(pipeline), getattr(getattr(pipeline, "vae", None), "decoder", None)):
-            if part is not None:
-                part.compile(dynamic=False)
     return AtWork(pipeline=pipeline, preset=preset, dtype=dtype)
 
 

@@ -23,6 +23,9 @@ _Outcome = TypeVar("_Outcome")
 class Gauge(Protocol):
     """What tells whether there is room for more."""
 
+    def has_plenty(self) -> bool:
+        """Whether so much is free that the largest batch need not be felt for."""
+
     def begin(self) -> None:
         """Called before a batch."""
 
@@ -34,7 +37,8 @@ class BatchSizer:
     """Cuts work into batches that fit one device; every thread that uses the device shares one.
 
     key: what decides the size besides the device: model, picture size, precision. start: the first size tried when
-    nothing is remembered. limit: never more than this. name and advice: for the message when even one does not fit.
+    nothing is remembered and memory is not plentiful; where it is, the limit is tried at once. limit: never more than
+    this. name and advice: for the message when even one does not fit.
     """
 
     def __init__(
@@ -56,7 +60,8 @@ class BatchSizer:
         self._too_large = self._limit + 1
         remembered = recall(TOPIC, self._key)
         self._remembered = remembered if isinstance(remembered, int) and remembered >= 1 else None
-        self.size = max(1, min(self._remembered or start, self._limit))
+        first = self._remembered or (self._limit if self._gauge.has_plenty() else start)
+        self.size = max(1, min(first, self._limit))
         """How many the next batch holds at most."""
 
     def run(

@@ -2,6 +2,7 @@
 
 torch's compiler traces with switches that hold for the whole process, so a call of another compiled model in the middle
 of it fails. A model compiles in its first call with a new shape. Knows no torch: whoever calls says which shape it is.
+Compiling pays from some number of calls on; fewer where the compiler has done it on this machine before.
 """
 
 from __future__ import annotations
@@ -9,6 +10,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
+
+from salva.hardware.cache import recall, remember
+
+TOPIC = "compiled"
+PAYS_FROM = 1_300
+"""So many pictures; measured with Stable Diffusion 1.5 on one H200: 71 s more at the start, 57 ms less a picture."""
+PAYS_AGAIN_FROM = 200
+"""Where the compiler's own cache has it from an earlier run: 9 s more at the start."""
 
 
 class Compiling:
@@ -62,3 +71,13 @@ class Compiling:
 
 COMPILING = Compiling()
 """The one of this process."""
+
+
+def pays_to_compile(model: str, n_pictures: int) -> bool:
+    """Whether so many pictures win back what compiling costs here; model: which one, at what size and on what."""
+    return n_pictures >= (PAYS_AGAIN_FROM if recall(TOPIC, model) else PAYS_FROM)
+
+
+def note_compiled(model: str) -> None:
+    """It was compiled: the next time is quicker."""
+    remember(TOPIC, model, True)

@@ -11,6 +11,7 @@ from salva.errors import UsageError
 
 AUTO = "auto"
 DTYPES = (AUTO, "float32", "float16", "bfloat16")
+_PLENTY = 48 * 2**30
 _OUT_OF_MEMORY = (
     "out of memory",
     "can't allocate memory",
@@ -102,6 +103,15 @@ class MemoryGauge:
         self._device = device
         self._is_cuda = device.startswith("cuda")
         self._before = 0
+
+    def has_plenty(self) -> bool:
+        """Whether so much is free that the largest batch need not be felt for."""
+        if not self._is_cuda:
+            return False
+        import torch
+
+        free, _ = torch.cuda.mem_get_info(self._device)
+        return bool(free >= _PLENTY)
 
     def begin(self) -> None:
         """Call before a batch."""

@@ -138,6 +138,8 @@ def flow_through(
         retry_unreadable=retry_unreadable,
         budget=purse,
         vouch=vouch,
+        # What each model has still to paint, about: with several, all of it may be one's.
+        n_pictures=max(0, min(n_images - store.n_images(), counted.n_prompts * cast_.repeats)) if may_paint else 0,
     )
     with ExitStack() as stack:
         for stage in reversed(STAGES):

@@ -1,0 +1,105 @@
+"""A GPU user's first minutes: `salva run` as typed, from Enter to the last picture, no flag set.
+
+Stable Diffusion 1.5 and Florence-2-base as they are, with random weights, in files that the page cache holds. Each size
+is run in processes of its own and the median told: seconds to the first picture on disk and to the end. Florence-2 is
+held to 48 tokens a picture, about what real ones take: random weights would never say that they are done.
+
+    python bench/first_minutes.py                           120 and 300 pictures thrice, 2,000 once: one H200
+    python bench/first_minutes.py --pictures 120 --times 1 --trace stacks.txt   where the time goes, a stack a second
+    python bench/first_minutes.py --tiny                    the same measurement in miniature, on any processor
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from gpu_architectures import save_florence2, save_stable_diffusion
+from gpu_scripts import N_TOKENS
+
+WANTED_S = {120: 40.0, 300: 65.0, 2000: 2000 / 6.3}
+_START = "from salva.cli.main import main; main()"
+_TRACED = (
+    "import faulthandler, sys; faulthandler.dump_traceback_later(1, repeat=True, file=(kept := open({file!r}, 'w'))); "
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Times:
+    """What a user waited, in seconds."""
+
+    first_picture_s: float
+    whole_s: float
+
+
+def run_once(arguments: list[str], out: Path, trace: str, cache: Path) -> Times:
+    """One process; what it prints goes to ours."""
+    began = time.perf_counter()
+    code = (_TRACED.format(file=trace) if trace else "") + _START
+    environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "run", "metalogic", *arguments, "--out", str(out)], env=environment
+    )
+    first = 0.0
+    while process.poll() is None:
+        if not first and next((out / "images").glob("*/*.webp"), None) is not None:
+            first = time.perf_counter() - began
+        time.sleep(0.05)
+    whole = time.perf_counter() - began
+    if process.returncode not in (0, 3):  # 3: random weights show nothing, and the run says so
+        raise SystemExit(f"salva run ended with {process.returncode}")
+    return Times(first_picture_s=first or whole, whole_s=whole)
+
+
+def main() -> None:
+    """Measure and print one table."""
+    parser = argparse.ArgumentParser(description="A GPU user's first minutes.")
+    parser.add_argument("--pictures", type=int, nargs="+", default=[120, 300, 2000])
+    parser.add_argument("--times", type=int, default=3, help="how often each size is run, but for 2,000")
+    parser.add_argument("--trace", default="", help="write every thread's stack to this file, once a second")
+    parser.add_argument("--keep", type=Path, help="folder for the random checkpoints, to use them again")
+    parser.add_argument("--tiny", action="store_true", help="in miniature, on the processor")
+    parser.add_argument("--set", action="append", default=[], help="settings handed on to salva run")
+    asked = parser.parse_args()
+    import torch
+
+    if not asked.tiny and not torch.cuda.is_available():
+        print("no GPU here, nothing measured; --tiny tries the measurement on the processor")
+        return
+    device = "cpu" if asked.tiny else "cuda:0"
+    with tempfile.TemporaryDirectory(prefix="salva-bench-") as name:
+        root = Path(name)
+        checkpoints = asked.keep or root
+        model = save_stable_diffusion(checkpoints / "sd15", device, is_tiny=asked.tiny)
+        detector = save_florence2(checkpoints / "florence2", device, is_tiny=asked.tiny)
+        arguments = [
+            *("--model", f"diffusers/{model}", "--detector", f"florence2/{detector}", "--reader", "none"),
+            *("--set", f"detector.max_tokens={N_TOKENS}", "--set", "detector.cut=keep", "--no-progress"),
+            *(part for setting in asked.set for part in ("--set", setting)),
+        ]
+        if asked.tiny:
+            arguments += ["--set", "model.steps=2"]
+        print(f"{'pictures':>8} {'first picture s':>16} {'whole s':>8} {'images/s':>9}  wanted", flush=True)
+        for n in [8] if asked.tiny else asked.pictures:
+            runs = []
+            for turn in range(1 if n >= 2000 else asked.times):
+                # A cache of its own for each: what an earlier run found out must not help.
+                where, cache = root / f"run-{n}-{turn}", root / f"cache-{n}-{turn}"
+                runs.append(run_once([*arguments, "--size", str(n // 2)], where, asked.trace, cache))
+            first = statistics.median(times.first_picture_s for times in runs)
+            whole = statistics.median(times.whole_s for times in runs)
+            wanted = f"{WANTED_S[n]:.0f} s" if n in WANTED_S else "-"
+            print(f"{n:>8,} {first:>16.1f} {whole:>8.1f} {n / whole:>9.2f}  {wanted}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
