@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
 import json
 import re
 from dataclasses import replace
@@ -12,17 +13,19 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
 from report.fake_runs import ASKED, FakeImages, make_case, make_verdict, random_run, store_run
-from report.hostile import hostile_run
+from report.hostile import EVERYTHING, hostile_run
 from rich.console import Console
 
 from salva.core.asked import Asked, AskedComponent
 from salva.core.judged import Rate
+from salva.core.legible import legible
 from salva.core.source import RunRecords
 from salva.core.verdict import Failure, Outcome
 from salva.judging.headline import leading_verdicts
 from salva.report.html import render_html, write_html
-from salva.report.markdown import to_markdown
+from salva.report.markdown import escape, to_markdown
 from salva.report.summary import summarise
 from salva.report.terminal import print_summary
 
@@ -33,10 +36,15 @@ class Page(HTMLParser):
     def __init__(self, text: str) -> None:
         super().__init__()
         self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        if data.strip():
+            self.words.append(data.replace("\u200b", ""))
 
     def count(self, tag: str) -> int:
         return sum(name == tag for name, _ in self.tags)
@@ -259,6 +267,24 @@ def test_hostile_text_is_inert_in_markdown() -> None:
     assert "\u2028" not in text
     grid = [line for line in text.splitlines() if line.startswith("|")]
     assert all(line.endswith("|") for line in grid)
+
+
+def test_any_text_is_that_text_in_markdown_and_nothing_else() -> None:
+    plain = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    harm = (
+        "![x](http://evil.example/track.png) [click](javascript:x) <img src=x> `code` **bold** | cell | ~~gone~~ "
+        "&lt;b&gt; @everyone #1 www.evil.example https://evil.example a@b.example $x^2$ \\\\ # head > quote - list"
+    )
+    for text in (harm, EVERYTHING, *harm.split()):
+        inside = f"| name |\n| --- |\n| {escape(text)} |\n"
+        page = Page(plain.render(inside))
+        assert {tag for tag, _ in page.tags} == {"table", "thead", "tbody", "tr", "th", "td"}, text
+        assert page.words == ["name", " ".join(legible(text).split())], text
+
+
+@pytest.mark.parametrize("text", ["@octocat", "see #12", "https://evil.example", "WWW.evil.example", "a@b.example"])
+def test_no_name_number_or_address_reaches_anybody(text: str) -> None:
+    assert re.search(r"@\w|#\d|://|www\.", html.unescape(escape(text)), re.IGNORECASE) is None
 
 
 def test_the_terminal_shows_rate_heat_map_and_hostile_text_as_text() -> None:

@@ -16,7 +16,10 @@ from salva.figures.reading import cells_of, n_text, names_of, number, value_text
 from salva.report.lead import bounds_of, interval_of, sentence_of, title_of, unread, untried, warning_of
 from salva.report.summary import ModelSummary, Summary
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]#|~])")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]#|~$])")
+_REACHING = re.compile(r"@(?=\w)|#(?=\w)|:(?=//)|\bwww(?=\.)", re.IGNORECASE)
+"""Where a page makes a link of plain words, or calls somebody: mentions, numbers of issues, addresses."""
+_APART = "&#8203;"
 _MAX_ROWS = 60
 
 
@@ -39,9 +42,9 @@ def to_markdown(summary: Summary) -> str:
 
 
 def escape(text: str) -> str:
-    """Text that Markdown and HTML leave alone, on one line."""
+    """Text that Markdown and HTML leave alone, on one line; nothing in it becomes a link or calls anybody."""
     one_line = " ".join(legible(text).split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return _SPECIAL.sub(r"\\\1", one_line)
+    return _REACHING.sub(rf"\g<0>{_APART}", _SPECIAL.sub(r"\\\1", one_line))
 
 
 def _model(model: ModelSummary, unit: str) -> list[str]:
