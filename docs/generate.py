@@ -32,6 +32,7 @@ ROOMS = {
     "suites/cfworld": "CF-World: groups of three levels, probes, files, its relation, tables and charts",
     "suites/scene": "one scene of your own, said again by a law",
     "suites/faithfulness": "the TIFA-lite project: pairs, files, tables",
+    "suites/geneval": "GenEval: six tasks, the published rules, files, tables",
     "relations": "observations to conclusions, for several suites; pure functions",
     "metrics": "verdicts to tables, for several suites",
     "generators": "prompts to pictures",

@@ -12,6 +12,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "actesting": "salva.suites.actesting.suite:Actesting",
         "cfworld": "salva.suites.cfworld.suite:CfWorld",
         "faithfulness": "salva.suites.faithfulness.suite:Faithfulness",
+        "geneval": "salva.suites.geneval.suite:GenEval",
         "metalogic": "salva.suites.metalogic.suite:MetaLogic",
         "scene": "salva.suites.scene.suite:Scene",
         "semvar": "salva.suites.semvar.suite:SemVar",
@@ -63,6 +64,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     },
     "relation": {
         "entity-change": "salva.suites.actesting.relations:EntityChange",
+        "geneval": "salva.suites.geneval.rules:GenEvalRule",
         "levels": "salva.suites.cfworld.levels:Levels",
         "must-differ": "salva.relations.must_differ:MustDiffer",
         "retention": "salva.suites.cfworld.retention:Retention",
@@ -80,6 +82,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "violation-rates": "salva.metrics.violation_rates:ViolationRates",
         "cfworld-tables": "salva.suites.cfworld.tables:CfWorldTables",
         "faithfulness-tables": "salva.suites.faithfulness.tables:FaithfulnessTables",
+        "geneval-tables": "salva.suites.geneval.tables:GenEvalTables",
         "judge-costs": "salva.metrics.judge_costs:JudgeCosts",
         "metalogic-tables": "salva.suites.metalogic.tables:MetaLogicTables",
         "rating-tables": "salva.metrics.rating_tables:RatingTables",

@@ -26,6 +26,7 @@ from salva.core.fingerprint import Json
 from salva.core.image import ImageRef, Picture
 from salva.core.judged import Judgements
 from salva.core.observation import Observation
+from salva.core.scene import Box
 from salva.core.scoring import Pair
 from salva.core.source import RunSource
 from salva.core.spec import Binding
@@ -72,7 +73,8 @@ class Query:
     """What a judge is asked for: "score" (how well the picture fits the text: objects and relations, 0 to 50
     each), "answer" (the text is a question) or "grade" (0 to 1 for each of the questions)."""
     choices: tuple[str, ...] = ()
-    """The answers a question allows; empty for any."""
+    """The answers a question allows; empty for any. For an embedder: texts that the picture is held against; the
+    vector then has its cosine to each, to one of several lines that to the mean of their vectors."""
     questions: tuple[str, ...] = ()
     """What is graded, one by one."""
     criteria: tuple[str, ...] = ()
@@ -83,7 +85,12 @@ class Query:
     """What the text (score), each choice (answer) or each question (grade) means, for judges that reason from
     scenes; others never see it and their key leaves it out."""
     side: int = 0
-    """The picture is looked at scaled to a square of this many pixels; 0: as it is."""
+    """The picture is looked at scaled to a square of this many pixels; 0: as it is. Of a part (box) the shorter side
+    gets this length, and the middle square is kept."""
+    box: Box | tuple[()] = ()
+    """Only this part of the picture is looked at."""
+    mask: tuple[int, int, int, int, str] | tuple[()] = ()
+    """Left, top, width, height and packed of a core.masks.Mask: what lies outside it is grey (#999)."""
     repeat: int = 0
     """A judge can be asked the same again, to see whether it says the same again."""
 

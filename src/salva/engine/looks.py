@@ -18,6 +18,7 @@ from salva.engine.cast import Perceivers, with_needs
 from salva.engine.desk import Desk
 from salva.engine.units import PUT_OFF, Asker, LookJob, PutOff
 from salva.imaging.files import scaled
+from salva.imaging.parts import part_of
 from salva.judging.waves import Missing
 from salva.store.records import Status
 from salva.store.sqlite import RunStore
@@ -89,7 +90,9 @@ class Looks:
         picture = self.desk.picture_of(job.image_id)
         assert picture is not None
         given = {need: cast(Observation, other.outcome) for need, other in job.given.items()}
-        if job.query.side:
+        if job.query.box or job.query.mask:
+            picture = part_of(picture, job.query.box, job.query.mask, job.query.side)
+        elif job.query.side:
             picture = scaled(picture, job.query.side)
         return LookRequest(picture=picture, query=job.query, given=given)
 

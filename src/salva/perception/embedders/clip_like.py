@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from salva.core.observation import Vector
+from salva.core.observation import Observation, Vector
 from salva.core.options import option
 from salva.core.protocols import LookRequest
 from salva.errors import BackendError, SalvaError
+from salva.perception.embedders.choosing import Choosing
 from salva.perception.loading import Batches, CheckpointOptions, load, pin
 from salva.perception.pixels import in_groups, settings_of, to_pixels
 
@@ -72,14 +73,18 @@ class Clip:
         self._pixels = settings_of(self._loaded.processor.image_processor, self.name)
         self._batches = Batches(self.name, options, self._loaded, limit=LIMIT)
         self.habits = self._batches.habits
+        self._choosing = Choosing(self._embed)
 
     @classmethod
     def weights(cls, options: ClipOptions) -> str:
         """The commit or digest of the checkpoint."""
         return pin(cls.name, options)
 
-    def look(self, requests: Sequence[LookRequest]) -> Sequence[Vector | SalvaError]:
-        """The vector of each picture, or of the text where there is one."""
+    def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
+        """The vector of each picture, or of the text where there is one; or its cosines to choices."""
+        return self._choosing.look(requests)
+
+    def _embed(self, requests: Sequence[LookRequest]) -> Sequence[Vector | SalvaError]:
         return in_groups(
             requests,
             lambda request: () if request.query.text else (request.picture.width, request.picture.height),

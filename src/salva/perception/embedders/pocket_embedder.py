@@ -23,6 +23,7 @@ from salva.core.options import NoOptions
 from salva.core.protocols import LookRequest
 from salva.errors import BackendError, SalvaError
 from salva.hardware.networks import open_network
+from salva.perception.embedders.choosing import Choosing
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,6 +51,7 @@ class PocketEmbedder:
         special = {card[name] for name in ("pad", "start", "end", "unknown")}
         self._numbers = {str(word): i for i, word in enumerate(card["words"]) if i not in special}
         self._start, self._end = int(card["start"]), int(card["end"])
+        self._choosing = Choosing(self._embed)
 
     @classmethod
     def weights(cls, options: NoOptions) -> str:  # noqa: ARG003  # no option chooses other weights
@@ -58,7 +60,10 @@ class PocketEmbedder:
         return hashlib.sha256(digests.encode()).hexdigest()[:16]
 
     def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
-        """A vector of each picture, or of the text asked about in its place."""
+        """A vector of each picture, or of the text asked about in its place; or its cosines to choices."""
+        return self._choosing.look(requests)
+
+    def _embed(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
         return [self._look(request) for request in requests]
 
     def _look(self, request: LookRequest) -> Observation | SalvaError:

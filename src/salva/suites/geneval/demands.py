@@ -1,0 +1,231 @@
+"""What a prompt of GenEval asks for, in three forms: the clauses of the metadata, a formula, and English.
+
+A formula holds all that the clauses say, so a case carries it alone: `2 clock & !3 clock` is at least two and fewer
+than three. Clauses that no formula can say (two of one thing, one of them placed) are told so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from salva.core.case import Case
+from salva.core.fingerprint import Json
+from salva.errors import FormulaError, UsageError
+from salva.logic.formula import And, Atom, Formula, Not, Related, conjunction
+from salva.logic.notation import parse, to_notation
+from salva.logic.nouns import plural
+from salva.logic.words import article, number_word
+from salva.suites.geneval.published import ABOVE, BELOW, COLOURS, LEFT, OTHER_SIDES, POSITIONS, RIGHT, Clause, Demand
+
+TAG = "tag"
+SINGLE, TWO, COUNT, COLOR, POSITION, COLOR_ATTR = (
+    *("single_object", "two_object", "counting", "colors", "position", "color_attr"),
+)
+TASKS = (SINGLE, TWO, COUNT, COLOR, POSITION, COLOR_ATTR)
+_RELATION = {LEFT: "left_of", RIGHT: "right_of", ABOVE: "above", BELOW: "below"}
+_POSITION = {relation: position for position, relation in _RELATION.items()}
+_MOST = 98
+"""The largest number that a formula can deny as one more."""
+
+
+def formula_of(demand: Demand, *, in_full: bool = False) -> str:
+    """What the clauses say, in notation; UsageError where no formula says it.
+
+    in_full: with an atom for every thing, also for those that a relation names.
+    """
+    for is_short in (False,) if in_full else (True, False):
+        formula = conjunction(_parts(demand, is_short=is_short))
+        if _clauses(formula) == (demand.include, demand.exclude):
+            return to_notation(formula)
+    raise UsageError("no formula says this: of two clauses about one thing none may have a position or be its target")
+
+
+def demand_of(tag: str, formula: str | None) -> Demand | None:
+    """The clauses that a formula says; None where it says more than clauses can."""
+    return _demand_of(tag, formula) if formula else None
+
+
+@lru_cache(maxsize=8192)
+def _demand_of(tag: str, formula: str) -> Demand | None:
+    try:
+        clauses = _clauses(parse(formula))
+    except FormulaError:
+        return None
+    return None if clauses is None else Demand(tag=tag, include=clauses[0], exclude=clauses[1])
+
+
+def demands_of(case: Case) -> tuple[Demand, ...] | None:
+    """What each prompt of a case asks for; None for a case that is none of GenEval's."""
+    if TAG not in case.labels:
+        return None
+    demands = [demand_of(case.labels[TAG], prompt.formula) for prompt in case.prompts]
+    return None if None in demands else tuple(demand for demand in demands if demand is not None)
+
+
+def _parts(demand: Demand, *, is_short: bool) -> Iterator[Formula]:
+    """One part a clause; in short, a relation stands for two plain things as well."""
+    placed = {name for clause in demand.include if clause.position for name in _two(demand, clause)}
+    for clause in demand.include:
+        is_plain = clause.count == 1 and not clause.colour
+        if not (is_short and is_plain and clause.name in placed):
+            yield Atom(clause.name, clause.count, clause.colour or None)
+        if clause.position:
+            yield Related(_RELATION[clause.position], *_two(demand, clause))
+    for clause in demand.exclude:
+        yield Not(Atom(clause.name, clause.count, clause.colour or None))
+
+
+def _two(demand: Demand, clause: Clause) -> tuple[str, str]:
+    return clause.name, demand.include[clause.target].name
+
+
+def _clauses(formula: Formula) -> tuple[tuple[Clause, ...], tuple[Clause, ...]] | None:
+    include: list[Clause] = []
+    exclude: list[Clause] = []
+    for part in _conjuncts(formula):
+        if isinstance(part, Atom) and part.place is None:
+            include.append(Clause(name=part.entity, count=part.count, colour=part.colour or ""))
+        elif isinstance(part, Not) and isinstance(part.part, Atom) and part.part.place is None:
+            exclude.append(Clause(name=part.part.entity, count=part.part.count, colour=part.part.colour or ""))
+        elif not (isinstance(part, Related) and part.relation in _POSITION and _place(include, part)):
+            return None
+    return tuple(include), tuple(exclude)
+
+
+def _place(include: list[Clause], part: Related) -> bool:
+    """Give the clause about the first thing its position; whether there is one such clause, after its target."""
+    for name in (part.second, part.first):
+        if not any(clause.name == name for clause in include):
+            include.append(Clause(name=name, count=1))
+    first, second = ([i for i, c in enumerate(include) if c.name == name] for name in (part.first, part.second))
+    if len(first) > 1 or len(second) > 1 or first[0] < second[0] or include[first[0]].position:
+        return False
+    include[first[0]] = replace(include[first[0]], position=_POSITION[part.relation], target=second[0])
+    return True
+
+
+def _conjuncts(formula: Formula) -> list[Formula]:
+    parts: list[Formula] = []
+    stack = [formula]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, And):
+            stack += [node.right, node.left]
+        else:
+            parts.append(node)
+    return parts
+
+
+# English
+
+
+def text_of(demand: Demand) -> str | None:
+    """The prompt in the published words; None for clauses that they have no words for."""
+    include = demand.include
+    first = include[0]
+    if len(include) == 2 and include[1].position and not (first.colour or include[1].colour):
+        return f"a photo of {_said(include[1])} {include[1].position} {_said(first)}"
+    if any(clause.position for clause in include) or len(include) > 2:
+        return None
+    return f"a photo of {' and '.join(map(_said, include))}"
+
+
+def _said(clause: Clause) -> str:
+    noun = f"{clause.colour} {clause.name}" if clause.colour else clause.name
+    return f"{article(noun)} {noun}" if clause.count == 1 else f"{number_word(clause.count)} {plural(noun)}"
+
+
+def commuted(demand: Demand) -> Demand | None:
+    """The two things in the other order; None where there are not two, or one is placed."""
+    if len(demand.include) != 2 or demand.exclude or any(clause.position for clause in demand.include):
+        return None
+    return replace(demand, include=demand.include[::-1])
+
+
+def other_side(demand: Demand) -> Demand | None:
+    """The position said of the other thing; None where there is none, or a thing has more than its place."""
+    if len(demand.include) != 2 or demand.exclude or not demand.include[1].position:
+        return None
+    target, placed = demand.include
+    turned = replace(target, position=OTHER_SIDES[placed.position], target=0)
+    return replace(demand, include=(replace(placed, position="", target=0), turned))
+
+
+def exchanged(demand: Demand) -> Demand | None:
+    """The two things, each in the other's colour; None where there are not two different ones."""
+    if len(demand.include) != 2 or demand.exclude:
+        return None
+    one, other = demand.include
+    if not one.colour or not other.colour or one.colour == other.colour:
+        return None
+    return replace(demand, include=(replace(one, colour=other.colour), replace(other, colour=one.colour)))
+
+
+# The metadata
+
+
+def metadata_of(demand: Demand, prompt: str) -> dict[str, Json]:
+    """The object that the published files hold for a prompt, its keys in their order."""
+    said: dict[str, Json] = {TAG: demand.tag, "include": [_entry(clause) for clause in demand.include]}
+    if demand.exclude:
+        said["exclude"] = [_entry(clause) for clause in demand.exclude]
+    return {**said, "prompt": prompt}
+
+
+def _entry(clause: Clause) -> dict[str, Json]:
+    said: dict[str, Json] = {"class": clause.name, "count": clause.count}
+    if clause.colour:
+        said["color"] = clause.colour
+    if clause.position:
+        said["position"] = [clause.position, clause.target]
+    return said
+
+
+def demand_in(metadata: Mapping[str, Json]) -> Demand:
+    """The clauses of one metadata object; UsageError says what is wrong with it."""
+    tag, include = metadata.get(TAG), metadata.get("include")
+    if not isinstance(tag, str) or not tag:
+        raise UsageError(f"tag is {tag!r}; it must name the task, as in {SINGLE!r}")
+    if not isinstance(include, list) or not include:
+        raise UsageError(f"include is {include!r}; it must list what the picture shows, a class and a count each")
+    wanted: list[Clause] = []
+    for entry in include:
+        wanted.append(_clause_in(entry, "include", n_before=len(wanted)))
+    unwanted = metadata.get("exclude") or []
+    if not isinstance(unwanted, list):
+        raise UsageError(f"exclude is {unwanted!r}; it must be a list as include is")
+    return Demand(tag=tag, include=tuple(wanted), exclude=tuple(_clause_in(entry, "exclude") for entry in unwanted))
+
+
+def _clause_in(entry: Json, where: str, n_before: int = 0) -> Clause:
+    if not isinstance(entry, dict):
+        raise UsageError(f"{where} holds {entry!r}; each entry is an object with class and count")
+    name, count, colour = entry.get("class"), entry.get("count", 1), entry.get("color", "")
+    if not isinstance(name, str) or not name:
+        raise UsageError(f"{where} has the class {name!r}; it must be the name of a thing")
+    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= _MOST:
+        raise UsageError(f"{where} has the count {count!r} for {name!r}; it must be a whole number from 1 to {_MOST}")
+    if colour not in ("", *COLOURS):
+        raise UsageError(f"{where} has the color {colour!r} for {name!r}; known: {', '.join(COLOURS)}")
+    if where == "exclude" and (colour or "position" in entry):
+        raise UsageError(f"exclude has a color or position for {name!r}; the published rule counts there and no more")
+    position, target = _position_in(entry.get("position"), name, n_before)
+    return Clause(name=name, count=count, colour=str(colour), position=position, target=target)
+
+
+def _position_in(said: Json, name: str, n_before: int) -> tuple[str, int]:
+    if said is None:
+        return "", 0
+    position, target = said if isinstance(said, list) and len(said) == 2 else (None, None)
+    if position not in POSITIONS or isinstance(target, bool) or not isinstance(target, int):
+        raise UsageError(f"the position of {name!r} is {said!r}; wanted [one of {', '.join(POSITIONS)}, a number]")
+    if not 0 <= target < n_before:
+        raise UsageError(f"the position of {name!r} is said of clause {target}; wanted one before it, from 0")
+    return str(position), target
+
+
+def names_of(demands: Iterable[Demand] | Sequence[Demand]) -> tuple[str, ...]:
+    """Every thing that is asked for or unwanted, sorted."""
+    return tuple(sorted({clause.name for demand in demands for clause in (*demand.include, *demand.exclude)}))

@@ -1,0 +1,124 @@
+"""GenEval in pocket's world: the six tasks about things, colours and places that its models know; and harder prompts.
+
+Nothing comes in; prompts in the published words go out with what they ask for. The same ones first, so that a small
+set is part of every larger one. Harder prompts grow: each holds the one before it and one atom more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations, permutations, product
+from random import Random
+
+from salva.core.fingerprint import Json, fingerprint
+from salva.logic.nouns import plural
+from salva.logic.words import article, number_word
+from salva.suites.geneval.demands import COLOR, COLOR_ATTR, COUNT, POSITION, SINGLE, TASKS, TWO, formula_of, text_of
+from salva.suites.geneval.files import Asked
+from salva.suites.geneval.published import COLOURS, POSITIONS, Clause, Demand
+
+HARD = "hard"
+FEWEST_ATOMS, MOST_ATOMS = 2, 6
+_THINGS = (
+    *("airplane", "apple", "ball", "banana", "bicycle", "bird", "boat", "book", "bus", "butterfly", "cake", "car"),
+    *("cat", "chair", "clock", "cow", "cup", "dog", "donut", "elephant", "flower", "giraffe", "guitar", "hat"),
+    *("horse", "house", "pizza", "sheep", "train", "tree", "turtle", "umbrella"),
+)
+_COLOURED = (
+    *("apple", "ball", "banana", "bird", "book", "car", "chair", "cup", "flower", "guitar", "hat", "house"),
+    "umbrella",
+)
+_COUNTS = (2, 3, 4)
+_MOST_COUNTED = 2
+
+
+def embedded(n_each: int) -> tuple[Asked, ...]:
+    """So many prompts of each task, or all where there are fewer, task by task."""
+    return tuple(
+        Asked(text=text_of(demand) or "", demand=demand, formula=formula_of(demand))
+        for task in TASKS
+        for demand in sorted(_demands(task), key=lambda one: fingerprint(_key(one)))[:n_each]
+    )
+
+
+def _demands(task: str) -> Iterator[Demand]:
+    """All that a task can ask for; of two orders one, chosen as if by chance."""
+    clauses: Iterable[tuple[Clause, ...]]
+    if task == SINGLE:
+        clauses = [(Clause(name=name, count=1),) for name in _THINGS]
+    elif task == TWO:
+        clauses = [(Clause(name=a, count=1), Clause(name=b, count=1)) for a, b in combinations(_shuffled(_THINGS), 2)]
+    elif task == COUNT:
+        clauses = [(Clause(name=name, count=n),) for name in _THINGS for n in _COUNTS]
+    elif task == COLOR:
+        clauses = [(Clause(name=name, count=1, colour=colour),) for name, colour in product(_COLOURED, COLOURS)]
+    elif task == POSITION:
+        clauses = [
+            (Clause(name=a, count=1), Clause(name=b, count=1, position=position))
+            for (a, b), position in product(permutations(_THINGS, 2), POSITIONS)
+        ]
+    else:
+        assert task == COLOR_ATTR
+        clauses = [
+            (Clause(name=a, count=1, colour=one), Clause(name=b, count=1, colour=other))
+            for (a, b), (one, other) in product(combinations(_shuffled(_COLOURED), 2), permutations(COLOURS, 2))
+        ]
+    for include in clauses:
+        more = (Clause(name=include[0].name, count=include[0].count + 1),) if task == COUNT else ()
+        yield Demand(tag=task, include=include, exclude=more)
+
+
+def _shuffled(things: Sequence[str]) -> list[str]:
+    return sorted(things, key=lambda thing: fingerprint(thing))
+
+
+def _key(demand: Demand) -> Json:
+    return [[clause.name, clause.count, clause.colour, clause.position] for clause in demand.include]
+
+
+def hard(n_each: int) -> Iterator[tuple[int, int, Asked]]:
+    """So many chains of growing prompts: the chain, the number of atoms, the prompt."""
+    for chain in range(n_each):
+        rng = Random(f"{HARD} {chain}")
+        clauses = [_thing(rng, ())]
+        for n_atoms in range(FEWEST_ATOMS, MOST_ATOMS + 1):
+            # Every second atom is a place where one can be had: of one thing, to one thing named before it.
+            last = len(clauses) - 1
+            single = [i for i in range(last) if clauses[i].count == 1]
+            is_placed = n_atoms > FEWEST_ATOMS and n_atoms % 2 == 0
+            if is_placed and single and clauses[last].count == 1:
+                clauses[last] = _related(rng, clauses[last], rng.choice(single))
+            else:
+                clauses.append(_thing(rng, clauses))
+            demand = Demand(tag=HARD, include=tuple(clauses))
+            yield chain, n_atoms, Asked(text=_said(clauses), demand=demand, formula=formula_of(demand, in_full=True))
+
+
+def _thing(rng: Random, before: Sequence[Clause]) -> Clause:
+    """One more thing; few come in numbers, since a picture has room for about ten."""
+    is_full = sum(clause.count > 1 for clause in before) >= _MOST_COUNTED
+    kind = rng.choice(("plain", "coloured") if is_full else ("plain", "coloured", "counted"))
+    taken = {clause.name for clause in before}
+    name = rng.choice([thing for thing in (_COLOURED if kind == "coloured" else _THINGS) if thing not in taken])
+    if kind == "coloured":
+        return Clause(name=name, count=1, colour=rng.choice(COLOURS))
+    return Clause(name=name, count=rng.choice(_COUNTS[:2]) if kind == "counted" else 1)
+
+
+def _related(rng: Random, clause: Clause, target: int) -> Clause:
+    return Clause(
+        name=clause.name, count=clause.count, colour=clause.colour, position=rng.choice(POSITIONS), target=target
+    )
+
+
+def _said(clauses: Sequence[Clause]) -> str:
+    """The things in a list, then where each stands."""
+    things = [_phrase(clause) for clause in clauses]
+    listed = f"{', '.join(things[:-1])} and {things[-1]}" if len(things) > 1 else things[0]
+    placed = [f"the {c.name} is {c.position} the {clauses[c.target].name}" for c in clauses if c.position]
+    return ", ".join([f"a photo of {listed}", *placed])
+
+
+def _phrase(clause: Clause) -> str:
+    noun = f"{clause.colour} {clause.name}" if clause.colour else clause.name
+    return f"{article(noun)} {noun}" if clause.count == 1 else f"{number_word(clause.count)} {plural(noun)}"

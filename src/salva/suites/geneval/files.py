@@ -1,0 +1,105 @@
+"""GenEval's metadata files: one object a line with tag, include, exclude and prompt; and files of rewritten prompts.
+
+Whatever cannot be used is told with its line, all of it at once. Knows nothing of results or pictures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from salva.core.fingerprint import Json
+from salva.errors import UsageError
+from salva.files.tables import Row, read_json_lines, unusable
+from salva.suites.geneval.demands import demand_in, formula_of
+from salva.suites.geneval.published import Demand
+
+_REWRITTEN = ("rewritten", "rewritten_prompt", "refined_prompt", "long_prompt")
+_N_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One prompt and what it asks for."""
+
+    text: str
+    demand: Demand
+    formula: str
+    rewritten: str = ""
+    """The same said otherwise, where somebody rewrote it."""
+
+
+def read_metadata(path: str) -> tuple[Asked, ...]:
+    """The prompts of a metadata file, in its order."""
+    asked: list[Asked] = []
+    problems: list[str] = []
+    for where, cells in _rows(path):
+        try:
+            asked.append(asked_in(cells))
+        except UsageError as error:
+            problems.append(f"{where}: {error}")
+    if problems:
+        raise unusable(path, problems, "lines")
+    if not asked:
+        raise UsageError(f"{path!r} holds no prompt; wanted a JSON object a line with tag, include and prompt")
+    return tuple(asked)
+
+
+def asked_in(metadata: dict[str, Json]) -> Asked:
+    """The prompt of one metadata object; UsageError says what is wrong with it."""
+    text = metadata.get("prompt")
+    if not isinstance(text, str) or not text.strip():
+        raise UsageError(f"prompt is {text!r}; it must be the text that was painted")
+    demand = demand_in(metadata)
+    return Asked(text=text, demand=demand, formula=formula_of(demand))
+
+
+def with_rewritten(asked: Sequence[Asked], path: str) -> tuple[Asked, ...]:
+    """The same prompts, those with their rewritten text that a file has one for.
+
+    The file names each prompt beside its new text, or is the metadata once more, line by line, with other prompts.
+    """
+    rows = _rows(path)
+    if any(name in cells for _, cells in rows for name in _REWRITTEN):
+        return _by_prompt(asked, rows, path)
+    return _line_by_line(asked, path)
+
+
+def _by_prompt(asked: Sequence[Asked], rows: Sequence[Row[Json]], path: str) -> tuple[Asked, ...]:
+    known = {one.text for one in asked}
+    texts: dict[str, str] = {}
+    problems: list[str] = []
+    for where, cells in rows:
+        prompt = cells.get("prompt")
+        new = next((cells[name] for name in _REWRITTEN if name in cells), None)
+        if not isinstance(prompt, str) or not isinstance(new, str) or not new.strip():
+            problems.append(f"{where}: needs prompt and {_REWRITTEN[0]}, both texts; has {sorted(cells)}")
+        elif prompt not in known:
+            problems.append(f"{where}: {prompt!r} is none of the prompts that are asked")
+        elif texts.setdefault(prompt, new) != new:
+            problems.append(f"{where}: {prompt!r} is rewritten a second time, and otherwise")
+    if problems:
+        raise unusable(path, problems, "lines")
+    return tuple(replace(one, rewritten=texts.get(one.text, "")) for one in asked)
+
+
+def _line_by_line(asked: Sequence[Asked], path: str) -> tuple[Asked, ...]:
+    others = read_metadata(path)
+    if len(others) != len(asked):
+        raise UsageError(
+            f"{path!r} has {len(others)} lines and {len(asked)} prompts are asked; give as many in the same order, or "
+            f"name each prompt beside its new text: prompt and {_REWRITTEN[0]}"
+        )
+    unlike = [i for i, (one, other) in enumerate(zip(asked, others, strict=True), 1) if one.demand != other.demand]
+    if unlike:
+        lines = ", ".join(map(str, unlike[:_N_SHOWN]))
+        raise UsageError(
+            f"{path!r} asks for something else than the prompts in {len(unlike)} lines (the first: {lines}); a "
+            "rewritten prompt has the clauses of the one it stands for"
+        )
+    return tuple(replace(one, rewritten=other.text) for one, other in zip(asked, others, strict=True))
+
+
+def _rows(path: str) -> list[Row[Json]]:
+    return read_json_lines(Path(path).expanduser())

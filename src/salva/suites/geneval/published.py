@@ -1,0 +1,253 @@
+"""GenEval's published rules: boxes and clauses in, right or wrong and the reasons out.
+
+To the letter, generous as they are: at least so many, the most confident boxes alone, nothing suppressed. The two rules
+that people train on stand beside them. Pure: whoever tells colours is handed in as a function of the boxes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import hypot
+
+PUBLISHED, RL_STRICT, RL_SCORE = "published", "rl-strict", "rl-score"
+RULES = (PUBLISHED, RL_STRICT, RL_SCORE)
+
+COUNTING = "counting"
+THRESHOLD, COUNTING_THRESHOLD = 0.3, 0.9
+MOST_BOXES = 16
+COLOURS = ("red", "orange", "yellow", "green", "blue", "purple", "pink", "brown", "black", "white")
+LEFT, RIGHT, ABOVE, BELOW = "left of", "right of", "above", "below"
+POSITIONS = (LEFT, RIGHT, ABOVE, BELOW)
+OTHER_SIDES = {LEFT: RIGHT, RIGHT: LEFT, ABOVE: BELOW, BELOW: ABOVE}
+
+_OVERLAP, _BESIDE, _NEAR_ZERO = 0.1, 0.5, 1e-3
+"""How much of both sizes two centres may be apart and count as not apart; which share of their distance an axis must
+have; below which distance in pixels there is none."""
+
+MISSING, TOO_MANY, COLOUR, POSITION, NO_TARGET = "missing", "too many", "colour", "position", "no target"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clause:
+    """One thing that a prompt wants, or wants fewer of."""
+
+    name: str
+    """As the metadata spells the class."""
+    count: int
+    colour: str = ""
+    position: str = ""
+    """How it stands to another; empty for anywhere."""
+    target: int = 0
+    """Which of the included clauses it stands so to, counted from 0."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demand:
+    """What one prompt asks for, as the metadata says it."""
+
+    tag: str
+    include: tuple[Clause, ...]
+    exclude: tuple[Clause, ...] = ()
+    """Each is broken by as many of the thing as it counts."""
+
+    @property
+    def threshold(self) -> float:
+        """The score that a box must be above, by this rule."""
+        return COUNTING_THRESHOLD if self.tag == COUNTING else THRESHOLD
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeenBox:
+    """A box in pixels."""
+
+    name: str
+    score: float
+    box: tuple[float, float, float, float]
+
+
+Colourist = Callable[[Sequence[SeenBox]], Sequence[str]]
+"""The colours of boxes of one class, in their order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """Why a picture is wrong."""
+
+    kind: str
+    name: str
+    message: str
+    """In the words of the published program."""
+    expected: str = ""
+    seen: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ruling:
+    """What a rule says of one picture."""
+
+    faults: tuple[Fault, ...] = ()
+    score: float = 0.0
+    """Partial credit by rl-score; by the other rules 1 or 0."""
+
+    @property
+    def is_right(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.faults
+
+    @property
+    def reason(self) -> str:
+        """A line for each fault."""
+        return "\n".join(fault.message for fault in self.faults)
+
+
+def kept_boxes(boxes: Sequence[SeenBox], threshold: float) -> dict[str, list[SeenBox]]:
+    """By class the boxes above a threshold, the most confident first, sixteen at most."""
+    kept: dict[str, list[SeenBox]] = {}
+    # Of equal scores the later one first, as in the published program.
+    for box in sorted(boxes, key=lambda one: one.score)[::-1]:
+        if box.score > threshold and len(group := kept.setdefault(box.name, [])) < MOST_BOXES:
+            group.append(box)
+    return {name: group for name, group in kept.items() if group}
+
+
+def positions_of(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> tuple[str, ...]:
+    """How a box stands to another: what is far enough on an axis, less a tenth of both sizes; in alphabetical order."""
+    apart, reduced = [], []
+    for low, high in ((0, 2), (1, 3)):
+        distance = (one[low] + one[high]) / 2 - (other[low] + other[high]) / 2
+        sizes = abs(one[high] - one[low]) + abs(other[high] - other[low])
+        apart.append(distance)
+        left = max(abs(distance) - _OVERLAP * sizes, 0.0)
+        reduced.append(left if distance > 0 else -left)
+    if all(abs(distance) < _NEAR_ZERO for distance in reduced):
+        return ()
+    x, y = (distance / hypot(*apart) for distance in reduced)
+    found = {ABOVE: y < -_BESIDE, BELOW: y > _BESIDE, LEFT: x < -_BESIDE, RIGHT: x > _BESIDE}
+    return tuple(name for name, holds in found.items() if holds)
+
+
+def judge_published(demand: Demand, boxes: Sequence[SeenBox], colours: Colourist) -> Ruling:
+    """The published evaluation of one picture."""
+    kept = kept_boxes(boxes, demand.threshold)
+    faults: list[Fault] = []
+    groups: list[Sequence[SeenBox] | None] = []
+    for clause in demand.include:
+        # Whatever else is there plays no part: colour and position look at the most confident alone.
+        found = kept.get(clause.name, [])[: clause.count]
+        if len(found) < clause.count:
+            wrong = [_counted(MISSING, clause, ">=", len(found))]
+        else:
+            wrong = _looked_at(clause, found, groups, colours, ">=")
+        faults += wrong
+        groups.append(None if wrong else found)
+    faults += [
+        _counted(TOO_MANY, clause, "<", len(kept[clause.name]))
+        for clause in demand.exclude
+        if len(kept.get(clause.name, ())) >= clause.count
+    ]
+    return Ruling(faults=tuple(faults), score=float(not faults))
+
+
+def judge_strict(demand: Demand, boxes: Sequence[SeenBox], colours: Colourist) -> Ruling:
+    """The rule that models are trained on where only right pictures pay: exact numbers, and every box counts."""
+    return _trained_on(demand, boxes, colours, is_partial=False)
+
+
+def judge_partly(demand: Demand, boxes: Sequence[SeenBox], colours: Colourist) -> Ruling:
+    """The rule that models are trained on where a part pays: the mean credit of what each clause says.
+
+    A number gets 1 less its error relative to what was asked for, no less than 0; so does a colour; a position all or
+    nothing, once. What cannot be looked at because the number is wrong gets 0.
+    """
+    return _trained_on(demand, boxes, colours, is_partial=True)
+
+
+def _trained_on(demand: Demand, boxes: Sequence[SeenBox], colours: Colourist, *, is_partial: bool) -> Ruling:
+    kept = kept_boxes(boxes, demand.threshold)
+    faults: list[Fault] = []
+    earned: list[float] = []
+    groups: list[Sequence[SeenBox] | None] = []
+    for clause in demand.include:
+        found = kept.get(clause.name, [])
+        earned.append(_credit(clause.count, len(found)))
+        if len(found) != clause.count:
+            wrong = [_counted(MISSING if len(found) < clause.count else TOO_MANY, clause, "==", len(found))]
+            earned += [0.0] if clause.colour or clause.position else []
+        else:
+            wrong = _looked_at(clause, found, groups, colours, "==", earned)
+        faults += wrong
+        groups.append(None if wrong else found)
+    score = sum(earned) / len(earned) if is_partial and earned else float(not faults)
+    return Ruling(faults=tuple(faults), score=score)
+
+
+def _looked_at(
+    clause: Clause,
+    found: Sequence[SeenBox],
+    groups: Sequence[Sequence[SeenBox] | None],
+    colours: Colourist,
+    sign: str,
+    credit: list[float] | None = None,
+) -> list[Fault]:
+    """What is wrong with the colours, and where these are right with the positions, of boxes that are there."""
+    earned = credit if credit is not None else []
+    if clause.colour:
+        told = list(colours(found))
+        earned.append(_credit(clause.count, told.count(clause.colour)))
+        if told.count(clause.colour) < clause.count:
+            return [_wrong_colour(clause, told, sign)]
+    if not clause.position:
+        return []
+    targets = groups[clause.target]
+    fault = _no_target(clause) if targets is None else _wrong_position(clause, found, targets)
+    earned.append(0.0 if fault else 1.0)
+    return [fault] if fault else []
+
+
+def _credit(asked: int, seen: int) -> float:
+    return max(0.0, 1 - abs(asked - seen) / asked)
+
+
+def _counted(kind: str, clause: Clause, sign: str, n: int) -> Fault:
+    return Fault(
+        kind=kind,
+        name=clause.name,
+        message=f"expected {clause.name}{sign}{clause.count}, found {n}",
+        expected=f"{sign}{clause.count}",
+        seen=str(n),
+    )
+
+
+def _wrong_colour(clause: Clause, told: Sequence[str], sign: str) -> Fault:
+    others = sorted(set(told) - set(COLOURS))
+    seen = ", ".join(f"{told.count(colour)} {colour}" for colour in (*COLOURS, *others) if colour in told)
+    found = f"found {told.count(clause.colour)} {clause.colour}; and {seen}"
+    message = f"expected {clause.colour} {clause.name}{sign}{clause.count}, {found}"
+    return Fault(kind=COLOUR, name=clause.name, message=message, expected=clause.colour, seen=seen)
+
+
+def _no_target(clause: Clause) -> Fault:
+    message = f"no target for {clause.name} to be {clause.position}"
+    return Fault(kind=NO_TARGET, name=clause.name, message=message, expected=clause.position)
+
+
+def _wrong_position(clause: Clause, found: Sequence[SeenBox], targets: Sequence[SeenBox]) -> Fault | None:
+    """The first of the boxes that does not stand to one of the targets as it should."""
+    for box in found:
+        for target in targets:
+            seen = positions_of(box.box, target.box)
+            if clause.position not in seen:
+                where = " and ".join(seen)
+                message = f"expected {clause.name} {clause.position} target, found {where} target"
+                return Fault(
+                    kind=POSITION, name=clause.name, message=message, expected=clause.position, seen=where or "neither"
+                )
+    return None
+
+
+JUDGES: Mapping[str, Callable[[Demand, Sequence[SeenBox], Colourist], Ruling]] = {
+    PUBLISHED: judge_published,
+    RL_STRICT: judge_strict,
+    RL_SCORE: judge_partly,
+}

@@ -1,0 +1,242 @@
+"""Relation: each picture by a rule that others judge GenEval by: the published one, or one of the two for training.
+
+Takes a detector's boxes and whoever tells colours: an embedder over the part of the picture that a box cuts out, as
+published, or the pixels where nobody named one; scores say which. Our own rule is truth, and then this one is silent.
+Pure: no model, no disk, no clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from salva.core.about import About
+from salva.core.case import Case
+from salva.core.image import ImageRef
+from salva.core.masks import Mask, runs_of
+from salva.core.observation import Detection, Detections, Vector
+from salva.core.options import option
+from salva.core.protocols import Conclusion, Look, Query, Sight
+from salva.core.verdict import (
+    ENTITY_DUPLICATION,
+    ENTITY_OMISSION,
+    X_MISPOSITION,
+    Y_MISPOSITION,
+    Failure,
+    Outcome,
+)
+from salva.relations.scenes import WRONG_COLOUR, mentioned
+from salva.suites.geneval.demands import demands_of
+from salva.suites.geneval.published import (
+    COLOUR,
+    COLOURS,
+    JUDGES,
+    LEFT,
+    MISSING,
+    NO_TARGET,
+    POSITION,
+    RIGHT,
+    RL_SCORE,
+    RULES,
+    TOO_MANY,
+    Demand,
+    Fault,
+    Ruling,
+    SeenBox,
+)
+
+OURS = "ours"
+WITHOUT_TARGET = "no-target"
+COLOURS_BY_EMBEDDER = "colours_by_embedder"
+"""Score of a verdict that colours had a say in: 1 where an embedder told them, 0 where the pixels did."""
+CREDIT = "credit_"
+"""Score of a verdict by partial credit, with the prompt's role behind it."""
+SIDE = 224
+"""What the published classifier looks at."""
+TEMPLATES = ("a photo of a {c} {name}", "a photo of a {c}-colored {name}", "a photo of a {c} object")
+_ERROR_OF = {MISSING: ENTITY_OMISSION, TOO_MANY: ENTITY_DUPLICATION, COLOUR: WRONG_COLOUR, NO_TARGET: WITHOUT_TARGET}
+_EMBEDDER = "embedder"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleOptions:
+    """By which rule GenEval's pictures are judged."""
+
+    rule: str = option(
+        OURS,
+        "ours: truth alone judges. published: GenEval's own rule. rl-strict: exact numbers, every box. rl-score: the "
+        "same with partial credit.",
+        choices=(OURS, *RULES),
+    )
+
+
+class GenEvalRule:
+    """Relation: every picture is right by the rule that relation.rule names."""
+
+    version: ClassVar[str] = "1"
+    about: ClassVar[About] = About(
+        needs=("detector",),
+        broken="the picture is wrong by this rule",
+        errors={
+            ENTITY_OMISSION: "There is less of something than the rule asks for.",
+            ENTITY_DUPLICATION: "There is more of something than the rule allows.",
+            WRONG_COLOUR: "The boxes that are looked at have another colour.",
+            X_MISPOSITION: "Something is not far enough to the left or right of what it should stand to.",
+            Y_MISPOSITION: "Something is not far enough above or below what it should stand to.",
+            WITHOUT_TARGET: "What something should stand to is not there, or not right itself.",
+        },
+    )
+    Options = RuleOptions
+
+    def __init__(self, options: RuleOptions) -> None:
+        self._rule = options.rule
+
+    def applies(self, case: Case) -> bool:
+        """Whether another rule than ours is asked for, and every prompt is one of GenEval's."""
+        return self._rule != OURS and demands_of(case) is not None
+
+    def looks(self, case: Case, roles: Collection[str], sights: Mapping[str, Sight]) -> Sequence[Look]:
+        """Boxes; then the parts of the pictures whose colour the rule looks at, or the colours by the pixels."""
+        what = mentioned(case)
+        looks = [Look(role=prompt.role, query=what.query) for prompt in case.prompts]
+        if _EMBEDDER not in roles:
+            asked = what.colour_query if what.colour_query and what.colour_query.role in roles else None
+            return looks + ([Look(role=prompt.role, query=asked) for prompt in case.prompts] if asked else [])
+        for prompt, demand in zip(case.prompts, demands_of(case) or (), strict=True):
+            sight = sights.get(prompt.role)
+            boxes = sight.seen.get(what.query) if sight else None
+            if sight is not None and isinstance(boxes, Detections) and not _unusable(boxes, demand):
+                eye = _Eye(sight, boxes, what.query)
+                JUDGES[self._rule](demand, eye.boxes, eye.want)
+                looks += [Look(role=prompt.role, query=query) for query in eye.wanted]
+        return looks
+
+    def judge(self, case: Case, sights: Mapping[str, Sight]) -> Conclusion:
+        """Each picture by the rule; the scores say which were right, and who told colours."""
+        what = mentioned(case)
+        failures: list[Failure] = []
+        scores: dict[str, float] = {}
+        for prompt, demand in zip(case.prompts, demands_of(case) or (), strict=True):
+            sight = sights[prompt.role]
+            boxes = sight.seen.get(what.query)
+            if not isinstance(boxes, Detections):
+                return _undecided(f"no detections of the image of prompt {prompt.role!r}")
+            if problem := _unusable(boxes, demand):
+                return _undecided(problem)
+            told = sight.seen.get(what.colour_query) if what.colour_query else None
+            eye = _Eye(sight, told if isinstance(told, Detections) else boxes, what.query)
+            ruling = JUDGES[self._rule](demand, eye.boxes, eye.tell)
+            if eye.untold:
+                return _undecided(f"nobody could tell the colour of the {eye.untold} in the image of {prompt.role!r}")
+            failures += [_failure(fault, prompt.role, eye.says) for fault in ruling.faults]
+            scores |= _scores(prompt.role, ruling, eye, is_partial=self._rule == RL_SCORE)
+        return Conclusion(
+            outcome=Outcome.VIOLATED if failures else Outcome.HOLDS,
+            errors=tuple(dict.fromkeys(failure.error for failure in failures)),
+            failures=tuple(failures),
+            scores=scores,
+        )
+
+
+class _Eye:
+    """The boxes of one picture in pixels, and their colours, by whoever was asked."""
+
+    def __init__(self, sight: Sight, detections: Detections, query: Query) -> None:
+        # A detector without scores is taken at its word, as everywhere.
+        has_scores = detections.threshold is not None or detections.floor is not None
+        self.boxes = tuple(
+            _in_pixels(box, sight.image, box.name_for(query.labels), has_scores=has_scores) for box in detections.boxes
+        )
+        # By identity: a detector may say one and the same box twice, and the rule counts it twice.
+        self._seen = {id(box): seen for box, seen in zip(self.boxes, detections.boxes, strict=True)}
+        self._sight, self._image = sight, sight.image
+        self.names = frozenset(query.labels)
+        self.wanted: list[Query] = []
+        self.by_embedder: bool | None = None
+        """Whether an embedder told colours; None while nobody was asked."""
+        self.untold = ""
+        """Of what nobody could tell the colour."""
+
+    @property
+    def says(self) -> str:
+        """Who told colours, for a sentence."""
+        return "as the embedder says" if self.by_embedder else "as the pixels say"
+
+    def want(self, boxes: Sequence[SeenBox]) -> list[str]:
+        """Note which parts of the picture must be looked at."""
+        self.wanted += [part_query(self._seen[id(box)], box.name, self._image) for box in boxes]
+        return [""] * len(boxes)
+
+    def tell(self, boxes: Sequence[SeenBox]) -> list[str]:
+        """What colour each of the boxes has."""
+        return [self._colour(box) for box in boxes]
+
+    def _colour(self, box: SeenBox) -> str:
+        detection = self._seen[id(box)]
+        vector = self._sight.seen.get(part_query(detection, box.name, self._image))
+        self.by_embedder = isinstance(vector, Vector)
+        if isinstance(vector, Vector):
+            return max(zip(vector.values, COLOURS, strict=True), key=lambda pair: pair[0])[1]
+        if detection.colour is None:
+            self.untold = box.name
+        return detection.colour or ""
+
+
+def part_query(detection: Detection, name: str, image: ImageRef) -> Query:
+    """What an embedder is asked about the part of a picture in a box: the published classifier's question."""
+    mask = detection.mask
+    cut = mask is not None and mask.fits(image.width, image.height) and _is_whole(mask)
+    return Query(
+        role=_EMBEDDER,
+        choices=tuple("\n".join(line.format(c=colour, name=name) for line in TEMPLATES) for colour in COLOURS),
+        side=SIDE,
+        box=detection.box,
+        mask=(mask.left, mask.top, mask.width, mask.height, mask.packed) if mask is not None and cut else (),
+    )
+
+
+def _is_whole(mask: Mask) -> bool:
+    try:
+        return sum(runs_of(mask)) > 0
+    except ValueError:
+        return False
+
+
+def _in_pixels(detection: Detection, image: ImageRef, name: str, *, has_scores: bool) -> SeenBox:
+    x0, y0, x1, y1 = detection.box
+    return SeenBox(
+        name=name,
+        score=detection.score if has_scores else 1.0,
+        box=(x0 * image.width, y0 * image.height, x1 * image.width, y1 * image.height),
+    )
+
+
+def _unusable(detections: Detections, demand: Demand) -> str:
+    """Why these boxes say nothing by a rule that counts from its own score on; empty where they do."""
+    if detections.floor is not None and detections.floor > demand.threshold:
+        return f"boxes below {detections.floor:g} were not kept, and this rule counts from {demand.threshold:g} on"
+    return ""
+
+
+def _undecided(reason: str) -> Conclusion:
+    return Conclusion(outcome=Outcome.INCONCLUSIVE, reason=reason)
+
+
+def _scores(role: str, ruling: Ruling, eye: _Eye, *, is_partial: bool) -> dict[str, float]:
+    scores = {
+        f"right_{role}": float(ruling.is_right),
+        f"named_{role}": float(sum(box.name in eye.names for box in eye.boxes)),
+    }
+    if is_partial:
+        scores[f"{CREDIT}{role}"] = ruling.score
+    if eye.by_embedder is not None:
+        scores[COLOURS_BY_EMBEDDER] = float(eye.by_embedder)
+    return scores
+
+
+def _failure(fault: Fault, role: str, says: str) -> Failure:
+    on_x = fault.expected in (LEFT, RIGHT)
+    error = (X_MISPOSITION if on_x else Y_MISPOSITION) if fault.kind == POSITION else _ERROR_OF[fault.kind]
+    message = f"{fault.message} ({says})" if fault.kind == COLOUR else fault.message
+    return Failure(error=error, role=role, message=message, entity=fault.name, expected=fault.expected, seen=fault.seen)

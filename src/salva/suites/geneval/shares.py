@@ -1,0 +1,120 @@
+"""Right pictures counted: verdicts by rule and by who looked, and shares of them with their intervals.
+
+Judgements come in, numbers go out. Knows which relation stands for which rule, and nothing of tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from salva.core.judged import Judged, Judgements, Rate
+from salva.core.table import Cell
+from salva.core.verdict import Outcome, observers_text
+from salva.judging.headline import main_observers
+from salva.judging.rates import things_of
+from salva.stats.intervals import Interval
+from salva.stats.rates import Counted, macro, seeds_interval
+from salva.suites.geneval.demands import TASKS
+from salva.suites.geneval.rules import OURS
+from salva.suites.geneval.suite import IN_TASKS, RELATION, SET
+
+OVERALL, IMAGES, PROMPTS = "overall", "all images", "any of a prompt"
+
+
+class Standpoint(NamedTuple):
+    """By which rule, and through whose eyes."""
+
+    rule: str
+    seen_by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """How many are right."""
+
+    rate: float | None
+    interval: Interval | None
+    n: int
+    undecided: int = 0
+
+    def cells(self) -> tuple[Cell, ...]:
+        """Rate, low, high, n and undecided."""
+        ends = self.interval
+        return (self.rate, ends.low if ends else None, ends.high if ends else None, self.n, self.undecided)
+
+
+def by_standpoint(judgements: Judgements) -> dict[Standpoint, list[Judged]]:
+    """Verdicts by rule and observers; those that lead come first."""
+    leading = judgements.headline[0].verdict.relation if judgements.headline else ""
+    main = main_observers(judgements.pairs)
+    groups: dict[tuple[bool, bool, str, Standpoint], list[Judged]] = {}
+    for one in judgements.pairs:
+        relation, observers = one.verdict.relation, one.verdict.observers
+        rule = rule_of(judgements, relation)
+        if rule:
+            standpoint = Standpoint(rule, observers_text(observers))
+            key = (relation != leading, observers != main[relation], relation, standpoint)
+            groups.setdefault(key, []).append(one)
+    return {key[-1]: group for key, group in sorted(groups.items(), key=lambda item: item[0])}
+
+
+def rule_of(judgements: Judgements, relation: str) -> str:
+    """The rule that a relation judges by; empty for one that is no rule of GenEval's."""
+    if relation == RELATION:
+        return str(judgements.options_of(RELATION).get("rule", ""))
+    return OURS if judgements.rate_of(relation) is Rate.WRONG else ""
+
+
+def in_tasks(group: Iterable[Judged]) -> list[Judged]:
+    """Those that count towards the tasks."""
+    return [one for one in group if one.case.labels.get(SET) == IN_TASKS]
+
+
+def is_right(one: Judged) -> bool | None:
+    """Whether all its pictures are right; None where nobody could tell."""
+    outcome = one.verdict.outcome
+    return outcome is Outcome.HOLDS if outcome in (Outcome.HOLDS, Outcome.VIOLATED) else None
+
+
+def share_of(group: Sequence[Judged], *, by_task: bool = False) -> Share:
+    """The share of right pictures; by_task: the mean of the tasks' shares."""
+    counted = _counted(group)
+    cases = counted if by_task else [replace(case, category="") for case in counted]
+    n = sum(case.n for case in counted)
+    return Share(rate=macro(cases), interval=seeds_interval(cases), n=n, undecided=len(group) - n)
+
+
+def share_of_prompts(group: Sequence[Judged]) -> Share:
+    """The share of prompts with any right picture, over those with a decided one."""
+    counted = [replace(case, category="", n_hits=int(case.n_hits > 0), n=1) for case in _counted(group)]
+    n_asked = len({one.case.case_id for one in group})
+    return Share(
+        rate=macro(counted), interval=seeds_interval(counted), n=len(counted), undecided=n_asked - len(counted)
+    )
+
+
+def _counted(group: Iterable[Judged]) -> list[Counted]:
+    """One a case, its repeats together."""
+    decided: dict[str, tuple[Judged, list[bool]]] = {}
+    for one in group:
+        right = is_right(one)
+        if right is not None:
+            decided.setdefault(one.case.case_id, (one, []))[1].append(right)
+    return [
+        Counted(category=one.case.category, things=things_of(one.case), n_hits=sum(hits), n=len(hits))
+        for one, hits in decided.values()
+    ]
+
+
+def task_shares(group: Sequence[Judged]) -> dict[str, Share]:
+    """Every task's share of right pictures, then the three that stand for all."""
+    tasks = dict.fromkeys((*TASKS, *(one.case.category for one in group)))
+    shares = {task: share_of(own) for task in tasks if (own := [one for one in group if one.case.category == task])}
+    return {
+        **shares,
+        OVERALL: share_of(group, by_task=True),
+        IMAGES: share_of(group),
+        PROMPTS: share_of_prompts(group),
+    }

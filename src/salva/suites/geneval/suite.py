@@ -1,0 +1,223 @@
+"""Suite: does the picture show the things, numbers, colours and places of its prompt? After GenEval.
+
+The official metadata, or prompts of our own in pocket's world, become cases of one prompt each with its formula and
+its task. Beside the tasks stand pairs that say the same otherwise, rewritten prompts and harder ones. Knows nothing of
+models, pictures or detectors.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from salva.core.about import About
+from salva.core.case import Case, Prompt
+from salva.core.fingerprint import fingerprint
+from salva.core.options import option
+from salva.errors import unknown_name
+from salva.files.outfiles import told_apart
+from salva.logic.equivalence import are_equivalent, is_determinate
+from salva.logic.notation import parse
+from salva.suites.geneval.demands import (
+    COLOR,
+    COLOR_ATTR,
+    COUNT,
+    POSITION,
+    SINGLE,
+    TAG,
+    TASKS,
+    TWO,
+    commuted,
+    exchanged,
+    formula_of,
+    names_of,
+    other_side,
+    text_of,
+)
+from salva.suites.geneval.embedded import HARD, embedded, hard
+from salva.suites.geneval.files import Asked, read_metadata, with_rewritten
+from salva.suites.geneval.published import PUBLISHED, Demand
+
+RELATION = "geneval"
+N_OFFICIAL = {SINGLE: 80, TWO: 99, COUNT: 80, COLOR: 94, POSITION: 100, COLOR_ATTR: 100}
+"""How many prompts each published task has."""
+SET, IN_TASKS, BESIDE = "set", "tasks", "beside"
+"""The label that says whether a case counts towards the six tasks or stands beside them, and its values."""
+SOURCE, OFFICIAL, OWN = "source", "file", "own"
+"""The label that says whether a prompt came from a file or is our own, and its values."""
+KIND, REWRITTEN, ATOMS, PARTNER = "kind", "rewritten", "atoms", "of"
+"""Labels of cases beside the tasks: how they stand there, and the case they were made of."""
+VARIANTS: dict[str, Callable[[Demand], Demand | None]] = {
+    "commuted": commuted,
+    "other-side": other_side,
+    "exchanged": exchanged,
+}
+_QUICK, _PAPER, _FULL, _HARD = 4, 40, 100, 40
+_OPENING = re.compile(r"\Aa photo of (an? )?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GenEvalOptions:
+    """Where the prompts are, and what is asked beside them."""
+
+    path: str = option("", "The official metadata, JSON lines; prompts of our own unless given.", reaches="file")
+    rewritten: str = option(
+        "",
+        "A file of rewritten prompts, JSON lines with prompt and rewritten, or the metadata with other prompts: both "
+        "texts are painted, under one formula, and never counted together.",
+        reaches="file",
+    )
+    variants: tuple[str, ...] = option(
+        (), f"Pairs beside the tasks that say it otherwise: {', '.join(VARIANTS)}; size beyond has all."
+    )
+
+    def __post_init__(self) -> None:
+        for name in self.variants:
+            if name not in VARIANTS:
+                raise unknown_name("variant", name, VARIANTS)
+
+
+class GenEval:
+    """Suite: six tasks, from one thing to two coloured ones, and what stands beside them."""
+
+    version: ClassVar[str] = "1"
+    sizes: ClassVar[tuple[str, ...]] = ("quick", "paper", "full", "beyond")
+    about: ClassVar[About] = About(
+        apart=(SET, BESIDE),
+        published={"relation": RELATION, "reader": "none", "relation.rule": PUBLISHED},
+    )
+    Options = GenEvalOptions
+
+    def __init__(self, options: GenEvalOptions) -> None:
+        self._options = options
+
+    def cases(self, size: str) -> Iterator[Case]:
+        """The cases of a named size, task by task.
+
+        quick: four prompts a task. paper: all of a file, forty a task of our own. full: a hundred a task of our own.
+        beyond: what stands beside the tasks alone: every variant of the paper's prompts, and prompts that grow.
+        """
+        if size not in self.sizes:
+            raise unknown_name("size", size, self.sizes)
+        asked = _named(self._asked(size))
+        if size != "beyond":
+            source = OFFICIAL if self._options.path else OWN
+            yield from (task_case(name, one, source) for name, one in asked)
+        for variant in VARIANTS if size == "beyond" else self._options.variants:
+            yield from _pairs(variant, asked)
+        yield from (_rewritten(name, one) for name, one in asked if one.rewritten)
+        if size == "beyond":
+            yield from (_hard_case(chain, n_atoms, one) for chain, n_atoms, one in hard(_HARD))
+
+    def remarks(self, size: str) -> Iterator[str]:
+        """How many prompts a file has of each task, and which GenEval has more of."""
+        if not self._options.path:
+            return
+        n_each = Counter(one.demand.tag for one in read_metadata(self._options.path))
+        yield f"{n_each.total()} prompts: {', '.join(f'{n} {tag}' for tag, n in n_each.items())}"
+        if n_each.keys() <= set(TASKS) and (gaps := missing_prompts(n_each)):
+            yield f"{gaps}; a score over fewer prompts is not GenEval's"
+        if size == "quick":
+            yield f"size quick takes {_QUICK} prompts a task; give --size paper for all of them"
+
+    def _asked(self, size: str) -> Sequence[Asked]:
+        if not self._options.path:
+            asked: Sequence[Asked] = embedded({"quick": _QUICK, "full": _FULL}.get(size, _PAPER))
+        else:
+            asked = read_metadata(self._options.path)
+        if self._options.rewritten:
+            asked = with_rewritten(asked, self._options.rewritten)
+        return _few_of_each(asked) if size == "quick" else asked
+
+
+def missing_prompts(n_each: Counter[str] | dict[str, int]) -> str:
+    """How many of the published prompts are not there, by task; empty where none is missing."""
+    gaps = {tag: n - n_each.get(tag, 0) for tag, n in N_OFFICIAL.items() if n > n_each.get(tag, 0)}
+    if not gaps:
+        return ""
+    n_official = sum(N_OFFICIAL.values())
+    listed = ", ".join(f"{n} {tag}" for tag, n in gaps.items())
+    return f"{n_official - sum(gaps.values())} of GenEval's {n_official} prompts; missing: {listed}"
+
+
+def _few_of_each(asked: Sequence[Asked]) -> list[Asked]:
+    by_task: dict[str, list[Asked]] = {}
+    for one in sorted(asked, key=lambda one: fingerprint(one.text)):
+        by_task.setdefault(one.demand.tag, []).append(one)
+    chosen = {id(one) for group in by_task.values() for one in group[:_QUICK]}
+    return [one for one in asked if id(one) in chosen]
+
+
+def _named(asked: Iterable[Asked]) -> list[tuple[str, Asked]]:
+    """Each prompt with its case's id, made of its words, so that the same prompt has one id in every run."""
+    named: list[tuple[str, Asked]] = []
+    seen: Counter[str] = Counter()
+    for one in asked:
+        name = case_id_of(one.text)
+        seen[name] += 1
+        named.append((name if seen[name] == 1 else f"{name}-again-{seen[name]}", one))
+    return named
+
+
+def case_id_of(text: str) -> str:
+    """The id of the case of a prompt."""
+    words = _OPENING.sub("", text)
+    plain = re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")
+    is_told = plain == words.replace(" ", "-") and text.startswith("a photo of ")
+    return f"geneval-{plain if is_told and len(plain) <= 80 else told_apart(plain, text)}".replace("--", "-")
+
+
+def task_case(case_id: str, asked: Asked, source: str = OFFICIAL) -> Case:
+    """A case that counts towards its task."""
+    prompt = Prompt(role="a", text=asked.text, formula=asked.formula)
+    return _case(case_id, (prompt,), asked, {SET: IN_TASKS, SOURCE: source})
+
+
+def _case(case_id: str, prompts: tuple[Prompt, ...], asked: Asked, labels: dict[str, str], painting: str = "") -> Case:
+    formulas = [parse(prompt.formula or "") for prompt in prompts]
+    names = names_of([asked.demand])
+    return Case(
+        case_id=case_id,
+        suite="geneval",
+        category=labels.get(KIND, asked.demand.tag),
+        prompts=prompts,
+        relation="truth",
+        labels={TAG: asked.demand.tag, "things": ",".join(names), **labels},
+        cluster="+".join(names),
+        equivalent=are_equivalent(formulas[0], formulas[1]) if len(formulas) == 2 else None,
+        determinate=all(map(is_determinate, formulas)),
+        painting=painting,
+    )
+
+
+def _pairs(variant: str, named: Iterable[tuple[str, Asked]]) -> Iterator[Case]:
+    """A prompt and the same said otherwise; its first picture is the one of the task."""
+    for name, asked in named:
+        other = VARIANTS[variant](asked.demand)
+        # In words of another kind than the published ones two things would change at once.
+        if other is None or text_of(asked.demand) != asked.text:
+            continue
+        prompts = (
+            Prompt(role="a", text=asked.text, formula=asked.formula),
+            Prompt(role="b", text=text_of(other) or "", formula=formula_of(other)),
+        )
+        labels = {SET: BESIDE, KIND: variant, PARTNER: name}
+        yield _case(f"{name}-{variant}", prompts, asked, labels, painting=name)
+
+
+def _rewritten(name: str, asked: Asked) -> Case:
+    """The rewritten text of a prompt, painted from the same noise."""
+    prompt = Prompt(role="a", text=asked.rewritten, formula=asked.formula)
+    labels = {SET: BESIDE, KIND: REWRITTEN, PARTNER: name}
+    return _case(f"{name}-{REWRITTEN}", (prompt,), asked, labels, painting=name)
+
+
+def _hard_case(chain: int, n_atoms: int, asked: Asked) -> Case:
+    """One prompt of a chain that grows; all of a chain start from the same noise."""
+    prompt = Prompt(role="a", text=asked.text, formula=asked.formula)
+    labels = {SET: BESIDE, KIND: HARD, ATOMS: str(n_atoms)}
+    name = f"geneval-{HARD}-{chain + 1}"
+    return _case(f"{name}-{n_atoms}-atoms", (prompt,), asked, labels, painting=name)

@@ -1,0 +1,215 @@
+"""Metric: GenEval's tables: right pictures by task and overall, with the rule and whoever looked in every row.
+
+Takes the verdicts on one model. Published figures are means over images by task, and the mean of the six; intervals,
+chance and how many of the prompts there were stand beside them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import ClassVar
+
+from salva.core.case import Case
+from salva.core.chart import Chart, ChartKind
+from salva.core.judged import Judged, Judgements
+from salva.core.options import NoOptions
+from salva.core.protocols import Measured
+from salva.core.table import Cell, KeyFigure, Table
+from salva.core.verdict import Outcome
+from salva.judging.chance import chance_of
+from salva.suites.geneval.beside import beside_charts, beside_tables
+from salva.suites.geneval.demands import TASKS
+from salva.suites.geneval.published import PUBLISHED, RL_SCORE
+from salva.suites.geneval.rules import COLOURS_BY_EMBEDDER, CREDIT, OURS
+from salva.suites.geneval.shares import (
+    IMAGES,
+    OVERALL,
+    PROMPTS,
+    Share,
+    Standpoint,
+    by_standpoint,
+    in_tasks,
+    task_shares,
+)
+from salva.suites.geneval.suite import IN_TASKS, N_OFFICIAL, OFFICIAL, SET, SOURCE, missing_prompts
+
+_RULES = {
+    OURS: "our rule: truth, exact numbers, undecided left out",
+    PUBLISHED: "published rules",
+    "rl-strict": "rl-strict: exact numbers, every box",
+    RL_SCORE: "rl-score: partial credit",
+}
+
+
+class GenEvalTables:
+    """How many pictures are right, by task, rule and detector."""
+
+    version: ClassVar[str] = "1"
+    suites: ClassVar[tuple[str, ...]] = ("geneval",)
+
+    def __init__(self, options: NoOptions) -> None:
+        self._options = options
+
+    def measure(self, judgements: Judgements) -> Measured:
+        """Tables, numbers and charts for the report."""
+        groups = by_standpoint(judgements)
+        if not groups:
+            return Measured()
+        tasks = {standpoint: own for standpoint, group in groups.items() if (own := in_tasks(group))}
+        shares = {standpoint: task_shares(group) for standpoint, group in tasks.items()}
+        chance = {rule: _chance(judgements.cases, rule) for rule in {standpoint.rule for standpoint in tasks}}
+        tables: list[Table] = []
+        if tasks:
+            tables += [_by_task(tasks, shares), _prompts(judgements.cases, next(iter(tasks.values())))]
+        return Measured(
+            tables=(*tables, *beside_tables(judgements, groups)),
+            numbers=_numbers(shares, tasks),
+            charts=(*(_chart(table) for table in tables[:1]), *beside_charts(groups)),
+            key_figures=tuple(_key_figure(s, shares[s], tasks[s], chance[s.rule]) for s in _shown(shares)),
+        )
+
+
+def _shown(shares: Mapping[Standpoint, object]) -> list[Standpoint]:
+    """One standpoint for each rule, the leading one first."""
+    return list({standpoint.rule: standpoint for standpoint in reversed(list(shares))}.values())[::-1]
+
+
+def _by_task(tasks: Mapping[Standpoint, Sequence[Judged]], shares: Mapping[Standpoint, Mapping[str, Share]]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for standpoint, by_task in shares.items():
+        group = tasks[standpoint]
+        for task, share in by_task.items():
+            own = [one for one in group if one.case.category == task]
+            row: tuple[Cell, ...] = (group[0].verdict.model, *standpoint, task, *share.cells())
+            rows.append((*row, _credit(own), _colours_by(own)))
+    return Table(
+        name="geneval",
+        columns=("model", "rule", "seen_by", "task", "rate", "low", "high", "n", "undecided", "credit", "colours_by"),
+        rows=tuple(rows),
+        title="Right pictures by task, rule and detector",
+        note=f"Shares of right images. {OVERALL}: the mean of tasks; {IMAGES}: the plain share; {PROMPTS}: the "
+        "share of prompts with any right image (n: prompts). credit: the mean partial credit of rl-score. colours_by: "
+        "who told the colours of boxes; the published classifier is an embedder.",
+        is_joined=True,
+    )
+
+
+def _credit(group: Sequence[Judged]) -> float | None:
+    """The mean partial credit, where the rule gives any."""
+    earned = [value for one in group for name, value in one.verdict.scores.items() if name.startswith(CREDIT)]
+    return fmean(earned) if earned else None
+
+
+def _colours_by(group: Sequence[Judged]) -> str:
+    """Who told colours in these pictures; empty where none played a part, or the rule is our own."""
+    told = {one.verdict.scores[COLOURS_BY_EMBEDDER] for one in group if COLOURS_BY_EMBEDDER in one.verdict.scores}
+    return "" if not told else "the pixels" if told == {0.0} else "the embedder" if told == {1.0} else "both"
+
+
+def _prompts(cases: Sequence[Case], group: Sequence[Judged]) -> Table:
+    """How many prompts of each task there are, and of how many a picture was judged."""
+    judged = {one.case.case_id for one in group if one.verdict.outcome is not Outcome.FAILED}
+    decided = {one.case.case_id for one in group if one.verdict.outcome in (Outcome.HOLDS, Outcome.VIOLATED)}
+    asked = [case for case in cases if case.labels.get(SET) == IN_TASKS]
+    is_official = all(case.labels.get(SOURCE) == OFFICIAL for case in asked)
+    rows: list[tuple[Cell, ...]] = []
+    for task in dict.fromkeys((*TASKS, *(case.category for case in asked))):
+        own = [case.case_id for case in asked if case.category == task]
+        counts = (len(own), sum(name in judged for name in own), sum(name in decided for name in own))
+        rows.append((task, *counts, *([N_OFFICIAL.get(task)] if is_official else [])))
+    sums = [sum(value for row in rows if isinstance(value := row[i], int)) for i in range(1, 5 if is_official else 4)]
+    return Table(
+        name="prompts",
+        columns=("task", "asked", "with_pictures", "decided", *(["published"] if is_official else [])),
+        rows=(*rows, ("all", *sums)),
+        title="How many of the prompts these figures are about",
+        note="with_pictures: prompts of which at least one picture was there to look at."
+        + (" published: GenEval's own number; figures over fewer are not its figures." if is_official else ""),
+    )
+
+
+def _gaps(group: Sequence[Judged]) -> str:
+    """How many of the published prompts these are, where some are missing."""
+    seen = {one.case.case_id: one.case for one in group if one.verdict.outcome is not Outcome.FAILED}
+    if not all(case.labels.get(SOURCE) == OFFICIAL for case in seen.values()):
+        return ""
+    return missing_prompts(Counter(case.category for case in seen.values()))
+
+
+def _chance(cases: Sequence[Case], rule: str) -> float | None:
+    """The share of right pictures if every picture were a right one of another prompt."""
+    own = [case for case in cases if case.labels.get(SET) == IN_TASKS]
+    wrong = chance_of(own, "exact" if rule in (OURS, "rl-strict") else "at-least")
+    return None if wrong is None else 1 - wrong
+
+
+def _numbers(
+    shares: Mapping[Standpoint, Mapping[str, Share]], tasks: Mapping[Standpoint, Sequence[Judged]]
+) -> dict[str, float | None]:
+    """One number a rule and task, of the leading observers: published_overall, ours_counting."""
+    numbers: dict[str, float | None] = {}
+    for standpoint in _shown(shares):
+        prefix = standpoint.rule.replace("-", "_")
+        for task, share in shares[standpoint].items():
+            numbers[f"{prefix}_{task.replace(' ', '_')}"] = share.rate
+        if standpoint.rule == RL_SCORE:
+            numbers[f"{prefix}_credit"] = _mean_credit(tasks[standpoint])
+    return numbers
+
+
+def _mean_credit(group: Sequence[Judged]) -> float | None:
+    """The mean over tasks of the mean partial credit."""
+    earned = [_credit([one for one in group if one.case.category == task]) for task in TASKS]
+    known = [value for value in earned if value is not None]
+    return fmean(known) if known else None
+
+
+def _key_figure(
+    standpoint: Standpoint, shares: Mapping[str, Share], group: Sequence[Judged], chance: float | None
+) -> KeyFigure:
+    share = shares[OVERALL]
+    n_prompts = len({one.case.case_id for one in group if one.verdict.outcome is not Outcome.FAILED})
+    told = _colours_by(group)
+    notes = [
+        f"mean of {len(shares) - 3} tasks over {share.n} images of {n_prompts} prompts",
+        _gaps(group),
+        f"seen by {standpoint.seen_by}",
+        f"colours told by {told}, which is not the published classifier" if told == "the pixels" else "",
+        f"pictures of other prompts would get {chance:.1%}" if chance is not None else "",
+        f"mean credit {credit:.3f}" if (credit := _mean_credit(group)) is not None else "",
+    ]
+    ends = share.interval
+    return KeyFigure(
+        title=f"GenEval, {_RULES.get(standpoint.rule, standpoint.rule)}",
+        value=share.rate,
+        low=ends.low if ends else None,
+        high=ends.high if ends else None,
+        is_share=True,
+        note="; ".join(note for note in notes if note),
+    )
+
+
+def _chart(table: Table) -> Chart:
+    kept = [row for row in table.rows if row[3] not in (IMAGES, PROMPTS)]
+    first = kept[0][1:3] if kept else ()
+    rows = tuple(row for row in kept if row[1:3] == first)
+    return Chart(
+        name="geneval-tasks",
+        title=f"Right pictures by task ({first[0]}, seen by {first[1]})" if first else "Right pictures by task",
+        kind=ChartKind.BARS,
+        table=Table(name=table.name, columns=table.columns, rows=rows),
+        x="task",
+        y="rate",
+        low="low",
+        high="high",
+        n="n",
+        y_label="share of right images",
+        is_share=True,
+        ends=(0.0, 1.0),
+        is_high_good=True,
+        edge=OVERALL,
+        filters={"task": "label:tag"},
+        replaces="by-category",
+    )

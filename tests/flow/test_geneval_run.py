@@ -1,0 +1,146 @@
+"""GenEval from prompts to tables: a faultless painter is right, grey and inverted ones are wrong, rules are named."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from in_process import salva
+
+from salva.core.observation import Observation, Vector
+from salva.core.protocols import LookRequest
+from salva.errors import SalvaError
+from salva.perception.embedders.pocket_embedder import PocketEmbedder
+from salva.suites.geneval.demands import TASKS
+
+GARBAGE = Path(__file__).parents[2] / "bench" / "garbage.py"
+
+
+def _told(run: Path) -> dict[str, Any]:
+    done = salva("report", str(run), "--format", "json")
+    assert done.returncode == 0, done.stderr
+    told: dict[str, Any] = json.loads(done.stdout)
+    return told
+
+
+def _ran(run: Path, *flags: str, code: int = 0) -> dict[str, Any]:
+    done = salva("run", "geneval", *flags, "--no-progress", "--out", str(run))
+    assert done.returncode == code, done.stderr
+    return _told(run)
+
+
+def _rows(told: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    (table,) = [table for table in told["tables"] if table["name"] == name]
+    return [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+
+
+def test_a_faultless_painter_is_right_by_our_rule_which_leads(tmp_path: Path) -> None:
+    told = _ran(tmp_path / "run", "--size", "quick", "--model", "painter", "--reader", "none")
+    assert (told["headline"]["relation"], told["headline"]["rate"]) == ("truth", "wrong")
+    assert told["violation_rate"] == 0
+    assert told["headline"]["chance"] > 0.9
+    rows = _rows(told, "geneval")
+    assert {row["rule"] for row in rows} == {"ours"}
+    assert {row["task"]: row["rate"] for row in rows if row["task"] in TASKS} == dict.fromkeys(TASKS, 1.0)
+    assert told["metrics"]["ours_overall"] == 1
+
+
+@pytest.mark.parametrize("rule", ["published", "rl-strict", "rl-score"])
+def test_grey_pictures_are_wrong_by_every_rule(tmp_path: Path, rule: str) -> None:
+    flags = ("--size", "quick", "--plugin", f"{GARBAGE}:Grey", "--model", "grey", "--detector", "pocket")
+    told = _ran(tmp_path / "run", *flags, "--reader", "none", "--set", f"relation.rule={rule}", code=3)
+    assert {row["rule"] for row in _rows(told, "geneval")} == {"ours", rule}
+    assert all(row["rate"] == 0 for row in _rows(told, "geneval"))
+    assert told["headline"]["oracle"] == "blind"
+    if rule == "rl-score":
+        assert told["metrics"]["rl_score_credit"] == 0
+
+
+def test_an_inverted_detector_finds_nothing_right(tmp_path: Path) -> None:
+    flags = ("--size", "quick", "--plugin", f"{GARBAGE}:Inverted", "--model", "painter", "--detector", "inverted")
+    told = _ran(tmp_path / "run", *flags, "--published", "--set", "run.canary=off", code=3)
+    assert told["headline"]["relation"] == "geneval"
+    assert told["metrics"]["published_overall"] == 0
+    assert told["metrics"]["ours_overall"] == 0
+
+
+def test_every_output_names_the_rule_and_who_told_colours(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    done = salva(
+        "run", "geneval", "--size", "12", "--model", "painter", "--published", "--no-progress", "--out", str(run)
+    )
+    assert done.returncode == 0
+    assert "--set relation.rule=published" in done.stderr + done.stdout
+    assert "GenEval, published rules" in done.stdout
+    assert "colours told by the pixels" in " ".join(done.stdout.split())
+    for form in ("md", "json"):
+        assert "published" in salva("report", str(run), "--format", form).stdout
+    rows = _rows(_told(run), "geneval")
+    by = {row["task"]: row["colours_by"] for row in rows if row["rule"] == "published"}
+    assert by["colors"] == "the pixels"
+    assert by["counting"] == ""
+
+
+def test_an_embedder_tells_colours_where_one_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Told by a stand-in that says red of everything: red things are right, all others wrong."""
+    looked: list[LookRequest] = []
+
+    def always_red(_self: PocketEmbedder, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
+        looked.extend(requests)
+        return [Vector(values=(1.0, *([0.0] * 9))) for _ in requests]
+
+    monkeypatch.setattr(PocketEmbedder, "look", always_red)
+    run = tmp_path / "run"
+    flags = ("--size", "full", "--only", "tag=colors", "--model", "painter", "--embedder", "pocket", "--published")
+    told = _ran(run, *flags)
+    rows = [row for row in _rows(told, "geneval") if row["rule"] == "published" and row["task"] == "colors"]
+    assert [row["colours_by"] for row in rows] == ["the embedder"]
+    assert 0 < rows[0]["rate"] < 0.3
+    assert {request.query.side for request in looked} == {224}
+    assert all(request.picture.width == request.picture.height == 224 for request in looked)
+    done = salva("verify", str(run))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_what_stands_beside_the_tasks_is_counted_apart(tmp_path: Path) -> None:
+    flags = ("--size", "quick", "--model", "painter", "--reader", "none")
+    plain = _ran(tmp_path / "plain", *flags)
+    more = _ran(tmp_path / "more", *flags, "--set", "suite.variants=commuted,other-side,exchanged")
+    assert plain["headline"]["n"] == more["headline"]["n"] == 24
+    rows = _rows(more, "said otherwise")
+    assert {(row["variant"], row["n"], row["rate"]) for row in rows} == {
+        ("commuted", 8, 1.0),
+        ("other-side", 4, 1.0),
+        ("exchanged", 4, 1.0),
+    }
+
+
+def test_a_second_detector_stands_beside_the_first(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    _ran(run, "--size", "quick", "--model", "painter", "--reader", "none")
+    flags = ("--plugin", f"{GARBAGE}:Blind", "--detector", "blind", "--set", "run.canary=off", "--no-progress")
+    done = salva("judge", str(run), *flags)
+    assert done.returncode in (0, 3), done.stderr
+    rows = _rows(_told(run), "who disagrees")
+    (overall,) = [row for row in rows if row["task"] == "overall"]
+    assert (overall["n"], overall["right_by_one_alone_rate"] + overall["right_by_other_alone_rate"]) == (24, 1.0)
+
+
+def test_what_rewriting_buys(tmp_path: Path) -> None:
+    rows = [
+        {"tag": "single_object", "include": [{"class": name, "count": 1}], "prompt": f"a photo of a {name}"}
+        for name in ("cat", "dog", "cow")
+    ]
+    (tmp_path / "m.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    new = [{"prompt": row["prompt"], "rewritten": f"{row['prompt']} in a field"} for row in rows]
+    (tmp_path / "r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in new))
+    settings = ("--set", f"suite.path={tmp_path}/m.jsonl", "--set", f"suite.rewritten={tmp_path}/r.jsonl")
+    told = _ran(tmp_path / "run", "--size", "paper", "--model", "painter", "--reader", "none", *settings)
+    assert told["headline"]["n"] == 3
+    assert {(row["task"], row["difference"], row["n"]) for row in _rows(told, "what rewriting buys")} == {
+        ("single_object", 0.0, 3),
+        ("overall", 0.0, 3),
+    }

@@ -1,0 +1,47 @@
+"""Verdicts on GenEval's own prompts, made by hand for tests of its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from salva.core.case import Case
+from salva.core.judged import JudgedBy, Judgements, Rate
+from salva.core.verdict import PAIR, Outcome, Verdict
+from salva.judging.headline import judgements
+from salva.suites.geneval.suite import GenEval, GenEvalOptions
+
+RELATIONS = {"geneval": JudgedBy(options={"rule": "published"}), "truth": JudgedBy(rate=Rate.WRONG)}
+Right = Callable[[Case, int], bool | None]
+
+
+def cases_of(size: str = "quick", **options: object) -> list[Case]:
+    return list(GenEval(GenEvalOptions(**options)).cases(size))  # type: ignore[arg-type]  # as a test spells them
+
+
+def verdicts(
+    cases: Iterable[Case], right: Right, relation: str = "geneval", observers: str = "eye", repeats: int = 1
+) -> list[Verdict]:
+    """right: whether the pictures of a case and repeat are; None for undecided."""
+    made = []
+    for case in cases:
+        for repeat in range(repeats):
+            is_right = right(case, repeat)
+            scores = {f"right_{prompt.role}": float(bool(is_right)) for prompt in case.prompts}
+            outcome = {True: Outcome.HOLDS, False: Outcome.VIOLATED, None: Outcome.INCONCLUSIVE}[is_right]
+            made.append(
+                Verdict(
+                    case_id=case.case_id,
+                    repeat=repeat,
+                    arm=PAIR,
+                    model="m",
+                    relation=relation,
+                    observers=(observers,),
+                    outcome=outcome,
+                    scores=scores,
+                )
+            )
+    return made
+
+
+def judged(cases: list[Case], made: list[Verdict], chosen: str = "geneval") -> Judgements:
+    return judgements(cases, made, RELATIONS, chosen, apart=("set", "beside"))

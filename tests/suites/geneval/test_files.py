@@ -1,0 +1,83 @@
+"""Reading metadata: every fault of a file is told at once with its line, and rewritten prompts keep their clauses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from salva.errors import UsageError
+from salva.suites.geneval.files import read_metadata, with_rewritten
+
+BENCH = {"tag": "single_object", "include": [{"class": "bench", "count": 1}], "prompt": "a photo of a bench"}
+COW = {"tag": "single_object", "include": [{"class": "cow", "count": 1}], "prompt": "a photo of a cow"}
+
+
+def _file(path: Path, *rows: object) -> str:
+    path.write_text("".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows))
+    return str(path)
+
+
+def test_all_official_prompts(foreign_data: Path) -> None:
+    asked = read_metadata(str(foreign_data / "geneval" / "evaluation_metadata.jsonl"))
+    assert len(asked) == 553
+    assert len({one.text for one in asked}) == 553
+
+
+def test_every_broken_line_is_told_at_once(tmp_path: Path) -> None:
+    path = _file(
+        tmp_path / "m.jsonl", BENCH, {**COW, "prompt": ""}, {**COW, "include": [{"class": "cow", "count": -1}]}
+    )
+    with pytest.raises(UsageError) as error:
+        read_metadata(path)
+    assert "2 lines" in str(error.value)
+    assert "line 2: prompt is ''" in str(error.value)
+    assert "line 3: include has the count -1" in str(error.value)
+
+
+@pytest.mark.parametrize(("text", "told"), [("{half", "line 2 is no JSON"), ("[1]", "line 2: an object was expected")])
+def test_a_line_that_is_no_object(tmp_path: Path, text: str, told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        read_metadata(_file(tmp_path / "m.jsonl", BENCH, text))
+
+
+def test_an_empty_file_and_none(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="holds no prompt"):
+        read_metadata(_file(tmp_path / "m.jsonl"))
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_metadata(str(tmp_path / "none.jsonl"))
+
+
+def test_rewritten_by_prompt(tmp_path: Path) -> None:
+    asked = read_metadata(_file(tmp_path / "m.jsonl", BENCH, COW))
+    new = {"prompt": COW["prompt"], "rewritten": "One brown cow in a meadow"}
+    told = with_rewritten(asked, _file(tmp_path / "r.jsonl", new))
+    assert [one.rewritten for one in told] == ["", "One brown cow in a meadow"]
+    assert [one.formula for one in told] == ["bench", "cow"]
+
+
+def test_rewritten_line_by_line(tmp_path: Path) -> None:
+    asked = read_metadata(_file(tmp_path / "m.jsonl", BENCH, COW))
+    long = [{**BENCH, "prompt": "A bench in a park"}, {**COW, "prompt": "A cow in a park"}]
+    told = with_rewritten(asked, _file(tmp_path / "r.jsonl", *long))
+    assert [one.rewritten for one in told] == ["A bench in a park", "A cow in a park"]
+    with pytest.raises(UsageError, match="asks for something else than the prompts in 2 lines"):
+        with_rewritten(asked, _file(tmp_path / "r.jsonl", *long[::-1]))
+    with pytest.raises(UsageError, match="has 1 lines and 2 prompts are asked"):
+        with_rewritten(asked, _file(tmp_path / "r.jsonl", long[0]))
+
+
+def test_rewritten_prompts_nobody_asked(tmp_path: Path) -> None:
+    asked = read_metadata(_file(tmp_path / "m.jsonl", BENCH))
+    rows = [
+        {"prompt": "a photo of a dog", "rewritten": "x"},
+        {"prompt": BENCH["prompt"], "rewritten": "y"},
+        {"prompt": BENCH["prompt"], "rewritten": "z"},
+        {"rewritten": "w"},
+    ]
+    with pytest.raises(UsageError) as error:
+        with_rewritten(asked, _file(tmp_path / "r.jsonl", *rows))
+    assert "none of the prompts" in str(error.value)
+    assert "a second time" in str(error.value)
+    assert "needs prompt and rewritten" in str(error.value)
