@@ -80,3 +80,15 @@ def test_what_a_run_would_say_first_goes_to_the_error_stream() -> None:
     assert printed.stderr.startswith("10 seeds of 600 captions")
     assert "er-a: 10 of 10 seeds" in printed.stderr
     assert all(json.loads(line)["suite"] == "actesting" for line in printed.stdout.splitlines())
+
+
+def test_a_hostile_prompt_cannot_turn_the_table_round(tmp_path: Path) -> None:
+    name = f"Suite{next(NUMBERS)}"
+    plugin = tmp_path / f"{name.lower()}.py"
+    text = SUITE.format(name=name, body=FINDING).replace('"a cat"', '"a \\x1b[2Jcat \\u202eon a mat"')
+    plugin.write_text(text, encoding="utf-8")
+    done = CliRunner().invoke(command, [name.lower(), "--size", "full", "--plugin", f"{plugin}:{name}"])
+    assert done.exit_code == 0, done.output
+    assert "\x1b[2J" not in done.output
+    assert "\u202e" not in done.output
+    assert "\\u202e" in done.output.replace("\n", "")

@@ -13,6 +13,7 @@ from salva.cli import flags
 from salva.cli.format_flags import case_formats
 from salva.core.case import Case, Finding
 from salva.core.fingerprint import Json
+from salva.core.legible import legible
 from salva.core.table import Cell
 from salva.errors import UsageError
 from salva.run.ask import Ask, make_spec, split_settings
@@ -48,7 +49,7 @@ def command(
     own = {"table": _print_table, "jsonl": _print_jsonl, "csv": _print_csv}
     own[form](cases) if form in own else _print_rows(case_formats()[form](cases))
     for line in remarks(spec):
-        click.echo(line, err=True)
+        click.echo(legible(line), err=True)
 
 
 def _print_findings(findings: Sequence[Finding], form: str) -> None:
@@ -59,7 +60,9 @@ def _print_findings(findings: Sequence[Finding], form: str) -> None:
         raise UsageError(f"--check prints lines or --format jsonl, not {form!r}")
     for finding in findings:
         said = {"kind": finding.kind, "sentence": finding.sentence, "subject": list(finding.subject)}
-        click.echo(json.dumps(said, ensure_ascii=False) if form == "jsonl" else f"{finding.kind}: {finding.sentence}")
+        click.echo(
+            json.dumps(said, ensure_ascii=False) if form == "jsonl" else legible(f"{finding.kind}: {finding.sentence}")
+        )
     kinds = Counter(finding.kind for finding in findings)
     by_kind = f": {', '.join(f'{n} {kind}' for kind, n in kinds.most_common())}" if kinds else ""
     click.echo(f"{len(findings)} findings{by_kind}", err=bool(findings))
@@ -128,7 +131,7 @@ def _print_table(cases: Iterable[Case]) -> None:
         table.add_column(column, overflow="fold")
     n_cases = 0
     for n_cases, case in enumerate(cases, start=1):  # noqa: B007 - the count is what is left after the loop
-        prompts = "\n".join(prompt.text for prompt in case.prompts)
+        prompts = "\n".join(legible(prompt.text) for prompt in case.prompts)
         table.add_row(case.case_id, prompts, case.relation, _yes_no(case.equivalent), _yes_no(case.determinate))
     console = Console(markup=False)
     console.print(table)

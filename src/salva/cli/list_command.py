@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from salva.core.legible import legible
 from salva.errors import PluginError, UsageError, unknown_name
 
 _ROLES = {
@@ -57,7 +58,7 @@ def command(kind: str, name: str | None, plugin: tuple[str, ...]) -> None:
                 continue  # a judge that cannot read
             except PluginError as error:
                 what = f"broken: {error}"
-            table.add_row(entry.name, what, entry.distribution or entry.source)
+            table.add_row(entry.name, legible(what), entry.distribution or entry.source)
     Console(soft_wrap=True, markup=False).print(table)
     if not table.row_count:
         click.echo(f"no {kind} are installed")
