@@ -49,7 +49,10 @@ def cell_text(column: str, value: Cell) -> str:
         return value
     if is_share(column):
         return percent(value)
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    if not isinstance(value, float):
+        return str(value)
+    # Four digits say all that a run of this size knows; the JSON and CSV have the rest.
+    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
 
 
 def heading(column: str) -> str:

@@ -1,0 +1,29 @@
+"""Numbers as people read them."""
+
+from __future__ import annotations
+
+import pytest
+
+from salva.core.table import Cell
+from salva.figures.formats import cell_text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.11538461538461539, "0.1154"),
+        (0.5, "0.5"),
+        (12.0, "12"),
+        (1234.5678, "1235"),
+        (113736.0, "113,736"),
+        (-0.000123456, "-0.0001235"),
+        (7, "7"),
+        ("a cat", "a cat"),
+    ],
+)
+def test_a_cell_has_four_digits_and_no_exponent(value: Cell, text: str) -> None:
+    assert cell_text("kappa", value) == text
+
+
+def test_a_share_is_said_in_percent() -> None:
+    assert cell_text("violation_rate", 0.125) == "12.5 %"
