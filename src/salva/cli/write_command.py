@@ -7,12 +7,13 @@ import click
 from salva.cli.write_groups_command import command as groups
 from salva.cli.write_questions_command import questions
 from salva.cli.write_triples_commands import hard, new, review, sheet
+from salva.cli.write_weights_command import command as weights
 
 
 @click.group("write", short_help="New test sentences from templates, reviewed by people.")
 def command() -> None:
-    """Make triples of sentences for the semvar suite: new, reviewed, hard ones; groups for cfworld; questions."""
+    """Make triples for the semvar suite: new, reviewed, hard ones; groups for cfworld; questions; geneval's weights."""
 
 
-for subcommand in (new, sheet, review, hard, questions, groups):
+for subcommand in (new, sheet, review, hard, questions, groups, weights):
     command.add_command(subcommand)

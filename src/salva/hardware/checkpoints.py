@@ -10,7 +10,8 @@ import functools
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -207,6 +208,21 @@ def _weights_at(where: str) -> str:
     """The one file that holds the weights, or the place itself."""
     files = sorted(Path(where).glob("*.safetensors")) if Path(where).is_dir() else []
     return str(files[0]) if len(files) == 1 else where
+
+
+@contextmanager
+def quiet(transformers: Any) -> Iterator[None]:
+    """Loading bars and hints on what to install would spoil the progress line; errors are raised, not logged."""
+    logging = transformers.utils.logging
+    before, had_bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(before)
+        if had_bars:
+            logging.enable_progress_bar()
 
 
 def pickle_error(name: str, where: str) -> UsageError:

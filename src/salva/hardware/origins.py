@@ -13,6 +13,8 @@ from pathlib import Path
 from salva.hardware.checkpoints import digest_of_files
 
 NOTE = "origin.json"
+GENEVAL_SHA256 = "743b7d99"
+"""How the digest of mmdet's checkpoint begins that GenEval was published with: the last part of that file's name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

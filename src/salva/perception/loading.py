@@ -8,8 +8,7 @@ or vectors.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,7 +19,15 @@ from salva.core.blame import one_line, translating
 from salva.core.options import option
 from salva.errors import MissingExtraError, SalvaError, UsageError
 from salva.hardware.batching import BatchSizer
-from salva.hardware.checkpoints import Checkpoint, check_complete, check_weights, digest_of_files, hub_error, locate
+from salva.hardware.checkpoints import (
+    Checkpoint,
+    check_complete,
+    check_weights,
+    digest_of_files,
+    hub_error,
+    locate,
+    quiet,
+)
 from salva.hardware.devices import DTYPES, choose_device, choose_dtype
 
 if TYPE_CHECKING:
@@ -74,12 +81,14 @@ def load(
     model_types: Collection[str],
     purpose: str,
     can_halve: bool = False,
+    unread: tuple[str, ...] = (),
 ) -> Loaded:
     """The model and processor of a checkpoint.
 
     name: the component, for messages. processor_class: empty where its files say nothing that is used.
     model_types: what config.json may call itself. purpose: what such models are.
     can_halve: whether half precision is good enough for what it gives; coordinates and vectors lose digits by it.
+    unread: how weights begin that no answer depends on, so that a checkpoint may lack them.
     """
     try:
         import torch
@@ -93,7 +102,7 @@ def load(
     device = choose_device(options.device)
     wanted = "float32" if options.dtype == "auto" and not can_halve else options.dtype
     dtype: torch.dtype = getattr(torch, choose_dtype(wanted, device))
-    with translating(partial(_translate, name, options.model, checkpoint)), _quiet(transformers):
+    with translating(partial(_translate, name, options.model, checkpoint)), quiet(transformers):
         where = {"revision": checkpoint.commit, "trust_remote_code": False}
         config, _ = transformers.PreTrainedConfig.get_config_dict(checkpoint.source, revision=checkpoint.commit)
         kind = str(config.get("model_type", ""))
@@ -116,6 +125,7 @@ def load(
             # Told by check_complete, in words that name the weights.
             ignore_mismatched_sizes=True,
         )
+    info["missing_keys"] = [key for key in info["missing_keys"] if not key.startswith(unread)]
     check_complete(name, options.model, kind, info, _NATIVE.get(kind, _WRITTEN_ANEW))
     model.requires_grad_(False)
     return Loaded(model=model.to(device).eval(), processor=processor, device=device, dtype=dtype)
@@ -141,21 +151,6 @@ def _translate(name: str, target: str, checkpoint: Checkpoint, error: Exception)
             "salva reads nothing else; choose a revision that has them, or write it again with save_pretrained"
         )
     return UsageError(f"{name}: {target!r} cannot be loaded: {type(error).__name__}: {one_line(error)}")
-
-
-@contextmanager
-def _quiet(transformers: Any) -> Iterator[None]:
-    """Loading bars and hints on what to install would spoil the progress line; errors are raised, not logged."""
-    logging = transformers.utils.logging
-    before, had_bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(before)
-        if had_bars:
-            logging.enable_progress_bar()
 
 
 class Batches:

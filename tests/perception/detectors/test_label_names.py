@@ -11,9 +11,9 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
+from salva.assets.coco_names import COCO
 from salva.errors import UsageError
 from salva.perception.detectors.label_names import Names, look_up, names_pin, parse_table, read_table, wider_name
-from salva.perception.detectors.onnx_yolox import COCO
 from salva.perception.detectors.pocket_detector import PocketDetector
 
 

@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from perception.onnx_files import save_fixed, save_means
 
+from salva.assets.coco_names import COCO
 from salva.core.image import Picture
 from salva.core.observation import Detection, Detections
 from salva.core.protocols import LookRequest, Query
@@ -18,7 +19,7 @@ from salva.core.seeing import counting
 from salva.core.spec import ComponentSpec
 from salva.errors import UsageError
 from salva.imaging.files import decode_picture
-from salva.perception.detectors.onnx_yolox import COCO, GREY, OnnxOptions, OnnxYolox, to_input
+from salva.perception.detectors.onnx_yolox import GREY, OnnxOptions, OnnxYolox, to_input
 from salva.registry import bind
 from salva.testing.conformance import check_perceiver
 

@@ -17,11 +17,12 @@ from salva.core.observation import Detections
 from salva.core.options import option
 from salva.core.protocols import LookRequest
 from salva.errors import SalvaError, UsageError
-from salva.hardware.origins import origin_of
+from salva.hardware.origins import GENEVAL_SHA256, origin_of
 from salva.perception.detectors.boxes import THRESHOLD_HELP, BoxRules, ScoredOptions
 from salva.perception.detectors.instance_masks import DIVISOR, Found, find, frame_of, to_input
 from salva.perception.loading import Batches, CheckpointOptions, load, pin
 from salva.perception.pixels import in_groups
+from salva.writing.mmdet_names import UNREAD
 
 NAME = "mask2former"
 LIMIT = 32
@@ -30,8 +31,6 @@ DIGITS = 6
 """Published thresholds are strict, so a score just above one must stay above it."""
 SMALLEST = 2 * DIVISOR
 """Its smallest map of a picture of one cell cannot be normalised."""
-PUBLISHED_SHA256 = "743b7d99"
-"""How the digest of mmdet's checkpoint begins: it is the last part of that file's name."""
 SPELT = {"mouse": "computer mouse", "remote": "tv remote", "keyboard": "computer keyboard"}
 """COCO's names that GenEval's prompts spell out."""
 
@@ -42,7 +41,7 @@ class Mask2FormerOptions(ScoredOptions, CheckpointOptions):
 
     model: str = option(
         "facebook/mask2former-swin-small-coco-instance",
-        "The checkpoint: a hub id, or a folder that save_pretrained wrote.",
+        "The checkpoint: a hub id, or a folder that save_pretrained or `salva write geneval-weights` wrote.",
         target=True,
     )
     threshold: float = option(0.5, THRESHOLD_HELP, means="relation.threshold")
@@ -86,6 +85,7 @@ class Mask2Former:
             model_class="Mask2FormerForUniversalSegmentation",
             model_types=("mask2former",),
             purpose="a Mask2Former model",
+            unread=UNREAD,
         )
         self._options, self._loaded = options, loaded
         self._labels = _labels(loaded.model.config.id2label, options.model)
@@ -98,7 +98,7 @@ class Mask2Former:
     def weights(cls, options: Mask2FormerOptions) -> str:
         """The commit or digest of the checkpoint, the table of names, and whether it is the published one."""
         origin = origin_of(Path(options.model).expanduser())
-        published = PUBLISHED_WEIGHTS if origin and origin.sha256.startswith(PUBLISHED_SHA256) else ""
+        published = PUBLISHED_WEIGHTS if origin and origin.sha256.startswith(GENEVAL_SHA256) else ""
         return " ".join(part for part in (pin(NAME, options), options.pin(), published) if part)
 
     def look(self, requests: Sequence[LookRequest]) -> Sequence[Detections | SalvaError]:

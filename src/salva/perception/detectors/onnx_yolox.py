@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from salva.assets.coco_names import COCO
 from salva.core.about import About, Habits, Naming
 from salva.core.blame import one_line, translating
 from salva.core.image import Picture
@@ -34,17 +35,6 @@ GREY = 114
 DOUBT = 0.5
 STRIDES = ((8, 16, 32), (8, 16, 32, 64))
 """The grids of the usual networks and of the larger ones."""
-COCO = (
-    *("person", "bicycle", "car", "motorcycle", "airplane", "bus", "train", "truck", "boat", "traffic light"),
-    *("fire hydrant", "stop sign", "parking meter", "bench", "bird", "cat", "dog", "horse", "sheep", "cow", "elephant"),
-    *("bear", "zebra", "giraffe", "backpack", "umbrella", "handbag", "tie", "suitcase", "frisbee", "skis", "snowboard"),
-    *("sports ball", "kite", "baseball bat", "baseball glove", "skateboard", "surfboard", "tennis racket", "bottle"),
-    *("wine glass", "cup", "fork", "knife", "spoon", "bowl", "banana", "apple", "sandwich", "orange", "broccoli"),
-    *("carrot", "hot dog", "pizza", "donut", "cake", "chair", "couch", "potted plant", "bed", "dining table", "toilet"),
-    *("tv", "laptop", "mouse", "remote", "keyboard", "cell phone", "microwave", "oven", "toaster", "sink"),
-    *("refrigerator", "book", "clock", "vase", "scissors", "teddy bear", "hair drier", "toothbrush"),
-)
-"""The 80 names of COCO, in the order its detectors number them."""
 _LARGEST_LOGARITHM = 8.0
 """A box of e^8 cells would be 24,000 pixels wide."""
 _LABEL_KEYS = ("names", "labels", "classes")
