@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from salva.api import Run, open_run, run_suite
+    from salva.api import Run, open_run, open_runs, run_suite
     from salva.core.case import Case, Prompt
     from salva.core.handed import batched
     from salva.core.scene import Scene, Thing
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _HOME = {
     "Run": "salva.api",
     "open_run": "salva.api",
+    "open_runs": "salva.api",
     "run_suite": "salva.api",
     "Case": "salva.core.case",
     "Prompt": "salva.core.case",
@@ -72,6 +73,7 @@ __all__ = [
     "from_english",
     "is_determinate",
     "open_run",
+    "open_runs",
     "parse",
     "rewrites",
     "run_suite",

@@ -2,7 +2,7 @@
 
 import salva
 run = salva.run_suite("metalogic", model="pocket", size="paper")
-run.verdicts.groupby("label.law")["is_violated"].mean()
+run.verdicts.query("is_headline").groupby("label.law")["is_violated"].mean()
 """
 
 from __future__ import annotations
@@ -10,23 +10,27 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from salva.core.case import Case
 from salva.core.handed import handing_over
+from salva.core.legible import legible
 from salva.core.secrets import redact
-from salva.core.verdict import Outcome, observers_text
+from salva.core.verdict import Outcome
 from salva.engine.progress import make_progress
-from salva.errors import NobodyNamedError, UsageError
-from salva.exchange.verdict_rows import speaking
+from salva.errors import NobodyNamedError, SalvaError, UsageError
+from salva.notebook.frames import case_frame, image_frame, run_frame, verdict_frame
 from salva.notebook.keywords import RunFlags, Setting, read_flags, read_settings, read_suite
 from salva.notebook.models import Version, read_models
-from salva.report.summary import Summary, summarise_run
+from salva.report.card import card_html, card_lines
+from salva.report.run_list import list_runs
+from salva.report.summary import Summary, summarise_records, summarise_run
 from salva.run.ask import Ask, make_spec
 from salva.run.directory import RUNS, find_directory
 from salva.run.pipeline import execute
-from salva.store.queries import read_records
+from salva.store.queries import open_source, read_records
 from salva.store.runfile import read_run_file
 from salva.store.sqlite import open_run as open_store
 
@@ -34,7 +38,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Run:
     """A run directory, read when asked; holds no file open."""
 
@@ -46,48 +50,48 @@ class Run:
         return summarise_run(self.directory)
 
     @property
-    def cases(self) -> tuple[Case, ...]:
-        """The cases of this run."""
+    def verdicts(self) -> pd.DataFrame:
+        """One row a verdict: case, repeat, arm, model, relation, outcome, errors, prompts, labels and scores.
+
+        `is_headline` marks those that the leading rate counts; `is_violated` is missing where nothing was decided.
+        """
+        return verdict_frame(read_records(self.directory))
+
+    @property
+    def cases(self) -> pd.DataFrame:
+        """One row a case: prompts, formulas, labels, whether they are equivalent and determinate."""
+        return case_frame(self.case_list)
+
+    @property
+    def case_list(self) -> tuple[Case, ...]:
+        """The cases themselves, as the logic core and the relations take them."""
         with open_store(self.directory) as store:
             return tuple(store.cases())
 
     @property
-    def verdicts(self) -> pd.DataFrame:
-        """One row a verdict: case, repeat, arm, model, relation, outcome, errors, labels and scores.
-
-        `is_headline` marks those that the leading rate counts.
-        """
-        import pandas as pd
-
-        records = read_records(self.directory)
-        labels = {case.case_id: case.labels for case in records.cases}
-        is_headline = speaking(records)
-        rows: list[dict[str, Any]] = [
-            {
-                "case_id": verdict.case_id,
-                "repeat": verdict.repeat,
-                "arm": verdict.arm,
-                "model": verdict.model,
-                "relation": verdict.relation,
-                "observers": observers_text(verdict.observers),
-                "outcome": verdict.outcome.value,
-                "is_violated": verdict.outcome is Outcome.VIOLATED,
-                "errors": ";".join(verdict.errors),
-                "reason": verdict.reason,
-                **{f"label.{name}": value for name, value in labels[verdict.case_id].items()},
-                **{f"score.{name}": value for name, value in verdict.scores.items()},
-                **{f"image.{role}": image_id for role, image_id in verdict.images.items()},
-                "is_headline": is_headline(verdict),
-            }
-            for verdict in records.verdicts
-        ]
-        frame = pd.DataFrame(rows)
-        return frame[[name for name in frame.columns if name != "is_headline"] + ["is_headline"]] if rows else frame
+    def images(self) -> pd.DataFrame:
+        """One row a picture: case, role, prompt, seed, model, file and size, or why it was not painted."""
+        return image_frame(self.directory)
 
     def image_path(self, image_id: str) -> Path:
         """The file of an image, for a closer look."""
         with open_store(self.directory) as store:
             return store.image_path(image_id)
+
+    def __repr__(self) -> str:
+        try:
+            return "\n".join(card_lines(self.summary, str(self.directory)))
+        except SalvaError as error:
+            # Whoever looks at a variable is told what is wrong with it, and not thrown out of what they were doing.
+            return f"salva run {self.directory}: {legible(redact(str(error)))}"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the rate, the first chart and a few counterexamples."""
+        try:
+            with open_source(self.directory) as (records, images):
+                return card_html(summarise_records(records), records, images, str(self.directory))
+        except SalvaError:
+            return f"<pre>{escape(repr(self))}</pre>"
 
 
 def run_suite(
@@ -145,3 +149,11 @@ def open_run(directory: str | Path) -> Run:
     """A run made earlier; raises UsageError when the directory holds none."""
     with open_store(Path(directory)):
         return Run(Path(directory))
+
+
+def open_runs(folder: str | Path = RUNS) -> pd.DataFrame:
+    """The runs in a folder, one row for each of their models: what was asked, the leading rate, date and state.
+
+    What is damaged, unfinished or no run at all stands in the frame with its `state` and `problem`.
+    """
+    return run_frame(list_runs(Path(folder)))

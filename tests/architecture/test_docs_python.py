@@ -11,9 +11,9 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-def run_page(page: Path) -> dict[str, Any]:
-    """Everything a page's Python leaves behind, its blocks run one after the other."""
-    text = page.read_text(encoding="utf-8")
+def run_page(page: Path, smaller: str = "") -> dict[str, Any]:
+    """Everything a page's Python leaves behind, its blocks run one after the other; smaller: in place of "paper"."""
+    text = page.read_text(encoding="utf-8").replace('"paper"', smaller or '"paper"')
     blocks = re.findall(r"^```python\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
     assert blocks, f"{page.name} has no Python"
     names: dict[str, Any] = {}
@@ -27,3 +27,15 @@ def test_the_how_to_does_what_it_says(tmp_path: Path, monkeypatch: pytest.Monkey
     left = run_page(ROOT / "docs" / "how-to" / "use-from-python.md")
     assert set(left["run"].verdicts["model"]) == {"mine", "drawn"}
     assert len(list((tmp_path / "runs").iterdir())) == 4
+
+
+def test_the_readme_gives_the_report_s_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    left = run_page(ROOT / "README.md", smaller="20")
+    rates = left["leading"].groupby("label.law")["is_violated"].mean()
+    table = left["run"].summary.by_model[0].table("by law")
+    law, rate = table.columns.index("law"), table.columns.index("rate")
+    shown = {row[law]: row[rate] for row in table.rows if row[law] in rates.index}
+    assert len(shown) == len(rates) == 5
+    assert {name: pytest.approx(value) for name, value in shown.items()} == rates.to_dict()
+    assert 0 < rates.mean() < 1

@@ -170,3 +170,15 @@ def test_unknown_keywords_and_wrong_kinds_are_named_before_anything_is_made(tmp_
     with pytest.raises(salva.UsageError, match=r"size= is 2\.5"):
         ask(tmp_path / "run", size=2.5)
     assert not (tmp_path / "run").exists()
+
+
+def test_a_run_shows_itself_in_four_lines_and_in_a_notebook(tmp_path: Path) -> None:
+    run = ask(tmp_path / "run", version=1)
+    lines = repr(run).splitlines()
+    assert len(lines) == 4
+    assert lines[0] == f"salva run {tmp_path / 'run'}"
+    assert "metalogic on draw: 3 cases" in lines[1]
+    assert "data:image/webp" in run._repr_html_()
+    (tmp_path / "run" / "salva.db").write_bytes(b"torn")
+    assert "damaged or not salva's" in repr(run)
+    assert run._repr_html_().startswith("<pre>salva run")

@@ -64,8 +64,8 @@ def test_a_faultless_painter_has_no_error_and_leads_with_expected(tmp_path: Path
     assert told["outcomes"] == {"HOLDS": len(made.cases), "VIOLATED": 0, "INCONCLUSIVE": 0, "FAILED": 0}
     assert told["rates"]["wrong"]["rate"] == 0, "where captions have formulas, truth stands beside"
     assert (told["metrics"]["entity_error"], told["metrics"]["relation_error"]) == (0, 0)
-    assert {case.mutation.operator for case in made.cases if case.mutation} == set(OPERATORS)
-    n_captions = len({case.painting for case in made.cases})
+    assert {case.mutation.operator for case in made.case_list if case.mutation} == set(OPERATORS)
+    n_captions = len({case.painting for case in made.case_list})
     with open_run(tmp_path) as store:
         n_pictures = sum(1 for _ in store.renders())
     assert n_pictures <= n_captions + len(made.cases), "a seed's picture serves all its mutants"

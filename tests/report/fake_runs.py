@@ -212,6 +212,14 @@ def random_run(
     return RunRecords(cases=tuple(cases), verdicts=tuple(verdicts), asked=asked, name="metalogic-painter"), images
 
 
+def small_run(models: Sequence[str] = ("painter",)) -> tuple[RunRecords, FakeImages]:
+    """The first cases of such a run, for tests that store it."""
+    records, images = random_run(n_entities=3, models=models)
+    cases = records.cases[:8]
+    kept = {case.case_id for case in cases}
+    return replace(records, cases=cases, verdicts=tuple(v for v in records.verdicts if v.case_id in kept)), images
+
+
 def image_id(of: str) -> str:
     """An id as pictures have them."""
     return hashlib.sha256(of.encode()).hexdigest()[:40]

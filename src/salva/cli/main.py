@@ -28,6 +28,7 @@ COMMANDS = {
     "rewrite": "Equivalent formulas by the laws of logic, with their English.",
     "judge": "Verdicts again from what a run has stored.",
     "report": "A run as html, pdf, md, json, csv or junit.",
+    "runs": "The runs in a folder: model, suite, rate, date.",
     "merge": "Shards of a run into one run.",
     "quality": "FID and Inception Score of a run's pictures.",
     "export": "Counterexamples or verdict rows of a run as files.",

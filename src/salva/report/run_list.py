@@ -1,0 +1,123 @@
+"""The runs in a folder, a line for each of their models: what was asked, what leads, how far it got.
+
+Whatever else lies there is named and never opened as more than data; a run that is damaged says so in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from salva.core.blame import described, translating
+from salva.errors import SalvaError, StoreError, UsageError
+from salva.figures.formats import figure_text
+from salva.report.lead import title_of
+from salva.report.summary import ModelSummary, Summary, summarise_records
+from salva.store.queries import read_records
+from salva.store.reading import DATABASE
+
+COMPLETE, UNFINISHED, IMPORTED, DAMAGED, NO_RUN = "complete", "unfinished", "imported", "damaged", "no run"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunLine:
+    """One model of one run; of what is no run, or cannot be read, only its place and why."""
+
+    directory: Path
+    state: str
+    """complete, unfinished, imported, damaged or no run."""
+    date: datetime | None = None
+    """When something was last written to it."""
+    problem: str = ""
+    suite: str = ""
+    model: str = ""
+    size: str = ""
+    repeats: int | None = None
+    seed: int | None = None
+    n_cases: int | None = None
+    relation: str = ""
+    """The one that leads."""
+    title: str = ""
+    """What the leading figure is called."""
+    figure: str = ""
+    """The leading figure, for people."""
+    rate: float | None = None
+    """The leading rate; None where another figure leads, or nothing is decided."""
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+    """Decided pairs that the rate rests on."""
+    outcomes: Mapping[str, int] = field(default_factory=dict)
+
+
+def list_runs(folder: Path) -> Iterator[RunLine]:
+    """Every run in a folder, or the one that it is, newest first; then whatever else lies there."""
+    if not folder.is_dir():
+        raise UsageError(
+            f"there is no folder {str(folder)!r}; give the one that holds your runs, as in salva runs runs"
+        )
+    if (folder / DATABASE).is_file():
+        yield from lines_of(folder)
+        return
+    places = [path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")]
+    ages = {path: date.timestamp() if (date := _date(path)) else 0.0 for path in places}
+    for path in sorted(places, key=lambda path: (-ages[path], path.name)):
+        yield from lines_of(path)
+
+
+def lines_of(directory: Path) -> Iterator[RunLine]:
+    """A line for each model of a run; one line for anything else."""
+    date = _date(directory)
+    if date is None:
+        yield RunLine(directory=directory, state=NO_RUN, problem=f"it has no {DATABASE}")
+        return
+    try:
+        # A stranger's folder may hold anything; whatever reading it raises is a line here and ends nothing.
+        with translating(lambda error: StoreError(described(error))):
+            records = read_records(directory)
+            summary = summarise_records(records)
+    except SalvaError as error:
+        yield RunLine(directory=directory, state=DAMAGED, date=date, problem=str(error))
+        return
+    state = IMPORTED if summary.asked.imported else COMPLETE if records.is_whole else UNFINISHED
+    if not summary.by_model:
+        yield RunLine(directory=directory, state=state, date=date, suite=summary.suite, problem="it names no model")
+    for model in summary.by_model:
+        yield _line(directory, state, date, summary, model)
+
+
+def _line(directory: Path, state: str, date: datetime, summary: Summary, model: ModelSummary) -> RunLine:
+    asked, leads = summary.asked, model.leading.figure
+    title, figure, rate, interval = title_of(model.leading), "", model.violation_rate, model.interval
+    if model.key_figures and model.leading.rate is None:
+        # The suite is known by a figure of its own; a rate beside it would be read as one of the others.
+        first = model.key_figures[0]
+        title, figure, rate, interval = first.title, figure_text(first)[0], None, (None, None)
+    return RunLine(
+        directory=directory,
+        state=state,
+        date=date,
+        suite=summary.suite,
+        model=model.model,
+        size=asked.size,
+        repeats=asked.repeats if asked.size else None,
+        seed=asked.seed if asked.size else None,
+        n_cases=summary.cases,
+        relation=leads.relation if leads else "",
+        title=title,
+        figure=figure,
+        rate=rate,
+        low=interval[0],
+        high=interval[1],
+        n=leads.n if leads else 0,
+        outcomes=dict(model.outcomes),
+    )
+
+
+def _date(directory: Path) -> datetime | None:
+    try:
+        return datetime.fromtimestamp((directory / DATABASE).stat().st_mtime, tz=UTC)
+    except (OSError, OverflowError, ValueError):
+        return None

@@ -1,0 +1,42 @@
+"""`salva runs` lists what is there, names what is not, and is no harm to a terminal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from in_process import salva
+from report.fake_runs import small_run, store_run
+
+from salva.core.asked import AskedComponent
+
+
+def test_runs_are_listed_with_model_suite_rate_and_date(tmp_path: Path) -> None:
+    store_run(tmp_path / "runs" / "mine", *small_run())
+    (tmp_path / "runs" / "junk").mkdir()
+    done = salva("runs", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    head, line, junk = (text.split() for text in done.stdout.splitlines())
+    assert head[:4] == ["run", "suite", "size", "model"]
+    assert line[:2] == ["mine", "metalogic"]
+    assert "wrong" in line
+    assert " ".join(line).rstrip(", 0123456789FAILED").endswith("unfinished")
+    assert junk == ["junk:", "no", "run:", "it", "has", "no", "salva.db"]
+
+
+def test_names_that_move_a_cursor_are_shown_as_text(tmp_path: Path) -> None:
+    records, images = small_run()
+    named = AskedComponent(role="model", name="evil\x1b[2J")
+    asked = replace(records.asked, models=(named,))
+    store_run(tmp_path / "run", replace(records, asked=asked), images)
+    (tmp_path / "other\x1b[31m").mkdir()
+    done = salva("runs", str(tmp_path))
+    assert "\x1b" not in done.stdout
+    assert "\\x1b[2J" in done.stdout
+
+
+def test_an_empty_folder_and_no_folder_are_said(tmp_path: Path) -> None:
+    assert salva("runs", str(tmp_path)).stdout == f"no runs in {tmp_path}\n"
+    done = salva("runs", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "there is no folder 'runs'" in done.stderr
