@@ -378,9 +378,9 @@ def test_prompts_come_from_files(tmp_path: Path, name: str, content: str, found:
     ("name", "content", "problem"),
     [
         ("p.txt", "\n", "holds no prompt"),
-        ("p.csv", "name\nx\n", "it has no column prompt, caption, text"),
+        ("p.csv", "name\nx\n", "has no column prompt, or prompt_a and prompt_b"),
         ("p.csv", "prompt,n\na cup,1\n,2\n", "line 3: no prompt"),
-        ("p.jsonl", '{"text": "a cup"}\n{"text": 3}\n{}\n', "2 lines that cannot be used"),
+        ("p.jsonl", '{"text": "a cup"}\n{"text": 3}\n{}\n', "2 entries that cannot be used"),
         ("p.jsonl", "a cup\n", "line 1 is no JSON"),
         ("p.txt", None, "cannot be read"),
     ],

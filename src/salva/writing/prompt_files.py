@@ -1,71 +1,229 @@
-"""Prompts from a file of one's own: a line each, or the named columns and keys of CSV and JSON lines.
+"""Prompts from a file of one's own: a line each, CSV or JSON with named columns, two text files side by side.
 
-A path comes in, texts go out; a line without a prompt is named. Knows nothing of what the prompts are for.
+A path comes in, rows go out: one prompt or the two of a pair, formulas where the file gives any, and every other
+column as a label. Names are read in capitals too. What is wrong is found in one reading and named line by line.
+Knows nothing of what the prompts are for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 
-from salva.errors import UsageError
+from salva.core.exchange import Flaw
+from salva.core.fingerprint import Json
+from salva.errors import FormulaError, UsageError
 from salva.files.infiles import file_text
-from salva.files.tables import read_json_lines, read_sheet, unusable
+from salva.files.tables import parse_json, read_sheet, unusable
+from salva.logic.notation import parse, to_notation
 
 NAMES = ("prompt", "caption", "text")
-_PREFIXES = ("prompt_", "prompt.")
-"""prompt_A and prompt_B of a file of pairs, prompt.a and prompt.b as `salva cases --format csv` prints them."""
-_Places = Iterator[tuple[str, list[object]]]
-"""Where a line stands, and what is in the places for prompts."""
+"""What a column of prompts may be called, the first that is there."""
+PAIR_NAMES = ("prompt_a", "prompt_b")
+_FORMULAS = ("formula", "formula_a", "formula_b")
+RELATION, FORMULA_BY = "relation", "formula_by"
+_TABLES, _JSON = (".csv", ".tsv"), (".json", ".jsonl", ".ndjson")
+_ROLES = re.compile(r"[\s.-]+")
+_Records = Iterator[tuple[str, dict[str, Json]]]
+"""Where an entry stands, and its fields by the names the file gives them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptRow:
+    """One entry of a file."""
+
+    where: str
+    texts: tuple[str, ...]
+    """One prompt, or those of a pair or group."""
+    formulas: tuple[str | None, ...]
+    """In notation, as the file gives them; None where it does not."""
+    relation: str = ""
+    formula_by: str = ""
+    """The text model that proposed the formulas; empty for a person's."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """Every other column that is filled in."""
 
 
 def read_prompts(path: Path) -> list[str]:
     """Every prompt of a file, in its order."""
-    read = {".csv": _of_table, ".tsv": _of_table, ".jsonl": _of_json_lines}.get(path.suffix.lower(), _of_lines)
-    prompts: list[str] = []
+    return [text for row in read_prompt_rows(str(path)) for text in row.texts]
+
+
+def prompt_paths(path: str) -> tuple[Path, ...]:
+    """The file that a path names, or the two of `a.txt,b.txt`."""
+    whole = Path(path).expanduser()
+    parts = [part.strip() for part in path.split(",")]
+    if whole.exists() or len(parts) != 2 or not all(parts):
+        return (whole,)
+    return tuple(Path(part).expanduser() for part in parts)
+
+
+def read_prompt_rows(path: str) -> list[PromptRow]:
+    """Every entry of a file, or of two text files; one with anything wrong in it is refused with all that is."""
+    files = prompt_paths(path)
     problems: list[str] = []
-    for where, values in read(path):
-        texts = [value.strip() for value in values if isinstance(value, str) and value.strip()]
-        prompts += texts
-        if not values or len(texts) < len(values):
-            problems.append(f"{where}: no prompt")
+    records = _of_two(*files) if len(files) == 2 else _records(files[0])
+    rows = [row for where, record in records if (row := _row(where, record, problems)) is not None]
     if problems:
-        raise unusable(str(path), problems, "lines")
-    if not prompts:
-        raise UsageError(f"{str(path)!r} holds no prompt; write one a line")
-    return prompts
+        raise unusable(path, problems, "entries")
+    if not rows:
+        raise UsageError(f"{path!r} holds no prompt; write one a line, or under a column called prompt")
+    return rows
 
 
-def _of_lines(path: Path) -> _Places:
-    for number, line in enumerate(file_text(path).split("\n"), 1):
+def _records(file: Path) -> _Records:
+    if file.is_dir():
+        raise UsageError(f"{str(file)!r} is a folder; name a file of prompts in it")
+    suffix = file.suffix.lower()
+    if suffix in _TABLES:
+        return _of_table(file)
+    return _of_json(file) if suffix in _JSON else _of_lines(file)
+
+
+def _lines(file: Path) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(file_text(file).split("\n"), 1):
         if line.strip():
-            yield f"line {number}", [line]
+            yield number, line.strip()
 
 
-def _of_table(path: Path) -> _Places:
-    sheet = read_sheet(path)
-    columns = [name for name in sheet.columns if _is_prompt(name)]
-    if not columns:
-        header = ", ".join(sheet.columns) or "an empty file"
+def _of_lines(file: Path) -> _Records:
+    for number, line in _lines(file):
+        yield f"line {number}", {NAMES[0]: line}
+
+
+def _of_two(first: Path, second: Path) -> _Records:
+    a, b = list(_lines(first)), list(_lines(second))
+    if len(a) != len(b):
         raise UsageError(
-            f"{str(path)!r} cannot be read: it has no column {', '.join(NAMES)} or prompt_...; got {header}"
+            f"{str(first)!r} has {len(a)} prompts and {str(second)!r} has {len(b)}; line by line they are pairs, "
+            "so give as many in both"
         )
-    for where, row in sheet.rows:
-        yield where, [row[name] for name in columns]
+    for (number, one), (_, other) in zip(a, b, strict=True):
+        yield f"line {number}", dict(zip(PAIR_NAMES, (one, other), strict=True))
 
 
-def _of_json_lines(path: Path) -> _Places:
-    for where, fields in read_json_lines(path):
-        yield where, _of_object(fields)
+def _of_table(file: Path) -> _Records:
+    ragged: list[Flaw] = []
+    sheet = read_sheet(file, ragged)
+    _check_columns(file, sheet.columns)
+    if ragged:
+        lone = "; a prompt with a comma wants quotation marks round it, or save the file as .txt"
+        told = [f"{flaw.where}: {flaw.what}" for flaw in ragged]
+        raise unusable(str(file), [told[0] + (lone if len(sheet.columns) == 1 else ""), *told[1:]], "lines")
+    for where, cells in sheet.rows:
+        yield where, dict[str, Json](cells)
 
 
-def _of_object(entry: Mapping[str, object]) -> list[object]:
-    """The prompts of one line; `salva cases --format jsonl` prints them by role."""
-    by_role = entry.get("prompts")
-    if isinstance(by_role, Mapping):
-        return [*by_role.values()]
-    return [value for name, value in entry.items() if _is_prompt(str(name))]
+def _of_json(file: Path) -> _Records:
+    """A list, COCO's captions file, or a line each; of objects, or of prompts alone."""
+    text = file_text(file)
+    try:
+        content: Json = json.loads(text)
+    except (ValueError, RecursionError):
+        listed = [(f"line {n}", parse_json(file, line, f", line {n}")) for n, line in _lines(file)]
+    else:
+        if isinstance(content, dict) and isinstance(content.get("annotations"), list):
+            content = content["annotations"]
+        entries = content if isinstance(content, list) else [content]
+        listed = [(f"entry {n}", entry) for n, entry in enumerate(entries, 1)]
+    names: dict[str, None] = {}
+    records: list[tuple[str, dict[str, Json]]] = []
+    for where, entry in listed:
+        if not isinstance(entry, dict | str):
+            raise UsageError(f"{str(file)!r}, {where}: an object or a prompt was expected, got {str(entry)[:80]!r}")
+        record: dict[str, Json] = _flat(entry) if isinstance(entry, dict) else {NAMES[0]: entry}
+        names |= dict.fromkeys(record)
+        records.append((where, record))
+    if records:
+        _check_columns(file, tuple(names))
+    yield from records
 
 
-def _is_prompt(name: str) -> bool:
-    return name.strip() in NAMES or name.strip().startswith(_PREFIXES)
+def _flat(entry: Mapping[str, Json]) -> dict[str, Json]:
+    """The fields of an object; prompts and formulas by role and labels, as `salva cases` prints them, side by side."""
+    flat: dict[str, Json] = {}
+    for name, value in entry.items():
+        if isinstance(value, dict) and name in ("prompts", "formulas"):
+            flat |= {f"{name[:-1]}_{role}": part for role, part in value.items()}
+        elif isinstance(value, dict) and name == "labels":
+            flat |= value
+        else:
+            flat[name] = value
+    return flat
+
+
+def plain_name(name: str) -> str:
+    """A column's name as it is looked for."""
+    return _ROLES.sub("_", name.strip().lower())
+
+
+def _check_columns(file: Path, columns: Sequence[str]) -> None:
+    plain = {plain_name(name): name for name in columns}
+    if any(map(_is_prompt, plain)):
+        return
+    known = [*NAMES, *PAIR_NAMES]
+    close = next((name for name in plain if get_close_matches(name, known, n=1)), None)
+    meant = f" Did you mean {get_close_matches(close, known, n=1)[0]!r} by {plain[close]!r}?" if close else ""
+    got = ", ".join(repr(name) for name in columns[:12]) or "an empty file"
+    raise UsageError(
+        f"{str(file)!r} has no column prompt, or prompt_a and prompt_b (caption and text will do too); got {got}."
+        f"{meant} Name the column in the first line, or save the prompts alone as .txt"
+    )
+
+
+def _is_prompt(plain: str) -> bool:
+    return plain in NAMES or plain.startswith("prompt_")
+
+
+def _row(where: str, record: Mapping[str, Json], problems: list[str]) -> PromptRow | None:
+    """An entry; what is wrong with it goes to the problems."""
+    by_name = {plain_name(name): value for name, value in record.items() if name}
+    roles = [name for name in by_name if name.startswith("prompt_")]
+    places = roles or [next((name for name in NAMES if name in by_name), NAMES[0])]
+    texts = [value.strip() for name in places if isinstance(value := by_name.get(name), str)]
+    if len(texts) < len(places) or not all(texts):
+        problems.append(f"{where}: no prompt" if not roles else f"{where}: no {_first_gap(places, by_name)}")
+        return None
+    if places == [PAIR_NAMES[0]]:
+        problems.append(f"{where}: prompt_a and no prompt_b; a prompt by itself stands under prompt")
+        return None
+    formulas = [_formula(where, by_name.get(_formula_name(name)), problems) for name in places]
+    taken = {*places, RELATION, FORMULA_BY, *map(_formula_name, places), *_FORMULAS}
+    labels = {name.strip(): _text(value) for name, value in record.items() if plain_name(name) not in taken}
+    return PromptRow(
+        where=where,
+        texts=tuple(texts),
+        formulas=tuple(formulas),
+        relation=_text(by_name.get(RELATION)).lower(),
+        formula_by=_text(by_name.get(FORMULA_BY)),
+        labels={name: value for name, value in labels.items() if name and value},
+    )
+
+
+def _first_gap(places: Iterable[str], by_name: Mapping[str, Json]) -> str:
+    return next(name for name in places if not (isinstance(value := by_name.get(name), str) and value.strip()))
+
+
+def _formula_name(name: str) -> str:
+    return f"formula_{name.removeprefix('prompt_')}" if name.startswith("prompt_") else "formula"
+
+
+def _formula(where: str, value: Json, problems: list[str]) -> str | None:
+    text = _text(value)
+    if not text:
+        return None
+    try:
+        return to_notation(parse(text))
+    except FormulaError as error:
+        problems.append(f"{where}: the formula {text[:80]!r} cannot be read: {error.problem}")
+        return None
+
+
+def _text(value: Json) -> str:
+    if value is None or value == "":
+        return ""
+    return value.strip() if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

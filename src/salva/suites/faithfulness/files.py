@@ -14,8 +14,8 @@ from salva.core.case import Finding
 from salva.core.exchange import Flaw
 from salva.errors import UsageError
 from salva.files.tables import read_sheet, unusable
-from salva.suites.faithfulness.reading import read_prompts
 from salva.suites.faithfulness.templates import DIMENSION_NAMES, LAW_NAMES
+from salva.writing.prompt_reading import read_prompts
 
 COLUMNS = ("pair_id", "category_id", "logical_law", "semantic_dimension", "prompt_A", "prompt_B")
 
@@ -46,7 +46,8 @@ def read_pairs(path: str) -> list[Row]:
     if missing := [name for name in COLUMNS if name not in sheet.columns]:
         raise UsageError(
             f"{path!r} has no column {', '.join(missing)}; expected {','.join(COLUMNS)}, "
-            f"got {','.join(sheet.columns) or 'an empty file'}"
+            f"got {','.join(sheet.columns) or 'an empty file'}. Prompts and pairs in any other columns: "
+            f"salva run prompts --set suite.path={path}"
         )
     extra = tuple(name for name in sheet.columns if name not in COLUMNS)
     problems = [f"{flaw.where}: {flaw.what}" for flaw in ragged]

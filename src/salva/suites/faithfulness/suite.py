@@ -9,21 +9,17 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import ClassVar
 
 from salva.core.about import About
-from salva.core.case import SEVERAL_WORLDS, Case, Finding, Prompt
+from salva.core.case import Case, Finding, Prompt
 from salva.core.options import option
 from salva.errors import UsageError, unknown_name
-from salva.logic.equivalence import is_determinate, witness
 from salva.logic.formula import entity_problem
-from salva.logic.notation import parse
-from salva.logic.questions import excludes
 from salva.logic.words import COLOURS, with_article
-from salva.logic.worlds import count_worlds
 from salva.suites.faithfulness.files import Row, read_pairs
 from salva.suites.faithfulness.templates import CONTRAST, CONTRASTS, TEMPLATES, Template
+from salva.writing.pair_facts import facts_of, findings_of
 
 _PAPER_PAIRS = 5
 _TRIES = 300
@@ -202,7 +198,7 @@ def _orders(dimension: str, nouns: Sequence[str], things: Sequence[str], is_colo
 
 
 def _case_of_pair(template: Template, number: int, i: int, filled: _Filled) -> Case:
-    findings = _findings(*filled.formulas)
+    findings = findings_of(*filled.formulas)
     if filled.surface:
         sentence = "the surface is in both prompts and in no formula"
         findings = (*findings, Finding(kind="surface-left-out", sentence=sentence, subject=(filled.surface,)))
@@ -221,8 +217,8 @@ def _case_of_pair(template: Template, number: int, i: int, filled: _Filled) -> C
         relation="must-differ" if template.law == CONTRAST else "same-answers",
         labels=labels,
         cluster="+".join(sorted(filled.objects)),
-        equivalent=_facts(*filled.formulas).equivalent,
-        determinate=_facts(*filled.formulas).determinate,
+        equivalent=facts_of(*filled.formulas).equivalent,
+        determinate=facts_of(*filled.formulas).determinate,
         findings=findings,
     )
 
@@ -230,11 +226,11 @@ def _case_of_pair(template: Template, number: int, i: int, filled: _Filled) -> C
 def _case_of_row(row: Row) -> Case:
     """A pair of a file, with whatever the logic core makes of its words."""
     a, b = row.formulas
-    facts = _facts(a, b) if a is not None and b is not None else None
+    facts = facts_of(a, b) if a is not None and b is not None else None
     unread = [role for role, formula in zip("ab", row.formulas, strict=True) if formula is None]
     findings = list(row.findings)
     if a is not None and b is not None:
-        findings += _findings(a, b)
+        findings += findings_of(a, b)
     if unread:
         prompts = "either prompt" if len(unread) == 2 else f"prompt {unread[0]}"
         sentence = f"no formula found for {prompts}: nothing is known about equivalence"
@@ -263,45 +259,3 @@ def _case_of_row(row: Row) -> Case:
         determinate=facts.determinate if facts else None,
         findings=tuple(findings),
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Facts:
-    """What the logic core says about two formulas."""
-
-    equivalent: bool
-    determinate: bool
-    n_worlds: tuple[int, int]
-
-
-@lru_cache(maxsize=4096)
-def _facts(a: str, b: str) -> _Facts:
-    f, g = parse(a), parse(b)
-    return _Facts(
-        equivalent=witness(f, g) is None,
-        determinate=is_determinate(f) and is_determinate(g),
-        n_worlds=(count_worlds(f), count_worlds(g)),
-    )
-
-
-@lru_cache(maxsize=4096)
-def _findings(a: str, b: str) -> tuple[Finding, ...]:
-    """The facts in sentences."""
-    f, g = parse(a), parse(b)
-    facts = _facts(a, b)
-    said = []
-    counterexample = witness(f, g)
-    if counterexample is not None:
-        which = "a" if counterexample.holds_for == 1 else "b"
-        shown = counterexample.world.describe(()) if counterexample.world.things else "an empty picture"
-        said.append(("not-equivalent", f"not equivalent: {shown} fits only prompt {which}"))
-        if excludes(f, g):
-            said.append(("exclusive", "the prompts exclude each other: no picture is right for both"))
-        else:
-            sentence = "some pictures are right for both prompts, so the same picture twice need not be wrong"
-            said.append(("overlapping", sentence))
-    if not facts.determinate:
-        n_a, n_b = facts.n_worlds
-        worlds = str(n_a) if n_a == n_b else f"{n_a} of prompt a, {n_b} of prompt b"
-        said.append((SEVERAL_WORLDS, f"not determinate (worlds: {worlds}), so two right pictures may differ"))
-    return tuple(Finding(kind=kind, sentence=sentence, subject=("a", "b")) for kind, sentence in said)

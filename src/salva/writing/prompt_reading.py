@@ -1,6 +1,6 @@
 """Prompts of other people's files to formulas, where their words allow one reading.
 
-Two prompts come in, their formulas go out, or None for a prompt that is not understood: the sentences of the
+One prompt or two come in, their formulas go out, or None for a prompt that is not understood: the sentences of the
 published templates, then whatever the logic core's own grammar reads. What both prompts stand on or are in ("on a
 wooden table", "in the park") is a backdrop and left out. A guess is worse than no formula, so wordings with two
 readings give None, and why.
@@ -48,6 +48,8 @@ _ADJECTIVES = frozenset(
 """What may stand before a noun, beside colours; another word there may be a verb or half of a noun."""
 
 
+LONGEST = 500
+"""A longer text, in characters, says more than a formula does."""
 _SIZES = {"tiny": "small", "small": "small", "little": "small", "big": "large", "large": "large", "huge": "large"}
 _THE = rf"the ({_WORD})"
 _THREE = f"{_THING}, {_THING} and {_THING}"
@@ -66,6 +68,14 @@ class Thing(NamedTuple):
         return f"{self.colour} {self.entity}".strip()
 
 
+class Read(NamedTuple):
+    """What one prompt was understood to say."""
+
+    formula: str | None
+    problem: str = ""
+    """Why it has no formula, in one line."""
+
+
 class Readings(NamedTuple):
     """What two prompts were understood to say."""
 
@@ -79,9 +89,14 @@ class Readings(NamedTuple):
 def read_prompts(a: str, b: str) -> Readings:
     """The formulas of a pair."""
     first, second = _normal(a), _normal(b)
-    surface = _shared_surface(first, second)
+    surface = _shared_surface(first, second) if max(len(first), len(second)) <= LONGEST else ""
     one, other = (_formula(_without(text, surface)) for text in (first, second))
     return Readings((one.formula, other.formula), surface, (one.problem, other.problem))
+
+
+def read_prompt(text: str) -> Read:
+    """The formula of a prompt by itself."""
+    return _formula(_without(_normal(text), ""))
 
 
 def _normal(text: str) -> str:
@@ -112,17 +127,14 @@ def _without(text: str, surface: str) -> str:
     return re.sub(f"^a scene{_OPENED}", "", text)
 
 
-class _Read(NamedTuple):
-    formula: str | None
-    problem: str = ""
-
-
-def _formula(text: str) -> _Read:
+def _formula(text: str) -> Read:
+    if len(text) > LONGEST:
+        return Read(None, f"longer than {LONGEST} characters")
     match, build = next(((m, build) for pattern, build in _PATTERNS if (m := pattern.fullmatch(text))), (None, None))
     try:
-        return _Read(to_notation(parse(build(*match.groups())) if match and build else from_english(text)))
+        return Read(to_notation(parse(build(*match.groups())) if match and build else from_english(text)))
     except UsageError as error:
-        return _Read(None, str(error).partition("\n")[0])
+        return Read(None, str(error).partition("\n")[0])
 
 
 def _thing(words: str) -> Thing:

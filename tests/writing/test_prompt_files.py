@@ -1,0 +1,120 @@
+"""Files of prompts as people have them: text, CSV from a spreadsheet, JSON in three shapes, two files side by side."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from salva.errors import UsageError
+from salva.writing.prompt_files import PromptRow, read_prompt_rows, read_prompts
+
+
+def written(folder: Path, name: str, content: str | bytes) -> str:
+    file = folder / name
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return str(file)
+
+
+def rows(folder: Path, name: str, content: str | bytes) -> list[PromptRow]:
+    return read_prompt_rows(written(folder, name, content))
+
+
+def test_a_text_file_is_a_prompt_a_line_whatever_its_ends_and_gaps(tmp_path: Path) -> None:
+    read = rows(
+        tmp_path, "p.txt", b'\xef\xbb\xbfa cat\r\n\r\n  a dog, and "a" bird \r\n\xe4\xb8\x80\xe5\x8f\xaa\xe7\x8c\xab\n'
+    )
+    assert [row.texts for row in read] == [("a cat",), ('a dog, and "a" bird',), ("一只猫",)]
+    assert [row.where for row in read] == ["line 1", "line 3", "line 4"]
+
+
+def test_a_sheet_from_a_spreadsheet_is_read_with_its_labels(tmp_path: Path) -> None:
+    content = '\ufeffPrompt;Style;Formula\r\n"a cat; ""Tom""";oil;cat\r\n;;\r\na dog;;\r\n'
+    first, second = rows(tmp_path, "p.csv", content)
+    assert first == PromptRow(where="line 2", texts=('a cat; "Tom"',), formulas=("cat",), labels={"Style": "oil"})
+    assert (second.texts, second.formulas, second.labels) == (("a dog",), (None,), {})
+
+
+def test_pairs_come_from_columns_in_any_case_or_from_two_files(tmp_path: Path) -> None:
+    sheet = rows(tmp_path, "p.csv", "prompt_A,PROMPT_B,formula_a,relation\na,b,cat,Differ\n")
+    assert sheet == [PromptRow(where="line 2", texts=("a", "b"), formulas=("cat", None), relation="differ")]
+    first, second = written(tmp_path, "a.txt", "one\n\ntwo\n"), written(tmp_path, "b.txt", "eins\nzwei")
+    assert [row.texts for row in read_prompt_rows(f"{first},{second}")] == [("one", "eins"), ("two", "zwei")]
+    with pytest.raises(UsageError, match=r"has 2 prompts and .* has 1"):
+        read_prompt_rows(f"{first},{written(tmp_path, 'c.txt', 'eins')}")
+
+
+def test_a_name_with_a_comma_is_one_file(tmp_path: Path) -> None:
+    assert read_prompts(Path(written(tmp_path, "a,b.txt", "a cat"))) == ["a cat"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"prompt": "a cat", "n": 3}\n\n{"prompt": "a dog"}\n',
+        '[{"prompt": "a cat", "n": 3}, {"Prompt": "a dog"}]',
+        '["a cat", "a dog"]',
+        '"a cat"\n"a dog"\n',
+        '{"annotations": [{"caption": "a cat", "n": 3}, {"caption": "a dog"}]}',
+    ],
+)
+@pytest.mark.parametrize("name", ["p.json", "p.jsonl"])
+def test_json_is_read_in_every_shape_people_write(tmp_path: Path, name: str, content: str) -> None:
+    read = rows(tmp_path, name, content)
+    assert [row.texts for row in read] == [("a cat",), ("a dog",)]
+    assert read[0].labels == ({"n": "3"} if '"n"' in content else {})
+
+
+def test_what_salva_prints_of_cases_is_read_again(tmp_path: Path) -> None:
+    case = {
+        "case_id": "x",
+        "prompts": {"a": "a cat", "b": "a dog"},
+        "formulas": {"a": "cat", "b": None},
+        "labels": {"law": "l"},
+    }
+    (row,) = rows(tmp_path, "p.jsonl", json.dumps(case))
+    assert (row.texts, row.formulas) == (("a cat", "a dog"), ("cat", None))
+    assert row.labels == {"case_id": "x", "law": "l"}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("p.txt", "", "holds no prompt"),
+        ("p.csv", "", "an empty file"),
+        ("p.csv", "prompt\n", "holds no prompt"),
+        ("p.csv", "promt,style\na cat,oil\n", "Did you mean 'prompt' by 'promt'"),
+        ("p.csv", "a cat on a mat\na dog\n", "Name the column in the first line"),
+        ("p.csv", "prompt\na cat, a dog\n", "wants quotation marks"),
+        ("p.csv", "prompt,n\n,3\n", "line 2: no prompt"),
+        ("p.csv", "prompt_a,prompt_b\na cat,\n", "line 2: no prompt_b"),
+        ("p.csv", "prompt_a\na cat\n", "prompt_a and no prompt_b"),
+        ("p.csv", "prompt,formula\na cat,cat &\n", "line 2: the formula 'cat &' cannot be read"),
+        ("p.jsonl", '{"prompt": 3}', "entry 1: no prompt"),
+        ("p.jsonl", '{"prompt": "a"}\n{"prompt"', "line 2 is no JSON"),
+        ("p.json", "[1, 2]", "an object or a prompt was expected"),
+        ("p.json", '{"promts": []}', "has no column prompt"),
+        ("p.txt", b"\xff\xfe\x00", "UTF"),
+        ("p.txt", b"caf\xe9", "save the file in UTF-8"),
+        ("p.xlsx", b"PK\x03\x04", "save its sheet as CSV"),
+    ],
+)
+def test_what_cannot_be_read_is_named(tmp_path: Path, name: str, content: str | bytes, told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        rows(tmp_path, name, content)
+
+
+def test_every_bad_entry_is_named_in_one_reading(tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as error:
+        rows(tmp_path, "p.csv", "prompt,formula\n,cat\na cat,((\na dog,dog\n")
+    assert "2 entries" in str(error.value)
+    assert "line 2" in str(error.value)
+    assert "line 3" in str(error.value)
+
+
+def test_a_folder_and_nothing_are_no_files(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is a folder"):
+        read_prompt_rows(str(tmp_path))
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_prompt_rows(str(tmp_path / "none.txt"))
