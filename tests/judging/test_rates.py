@@ -64,7 +64,7 @@ def test_cases_counted_apart_do_not_enter_the_leading_rate() -> None:
     handed = judged(cases, verdicts, apart=NUMBERING)
     leading = headline_figure(handed)
     assert isinstance(leading, Figure)
-    assert (leading.rate, leading.n, leading.over) == (0.0, 1, "1 categories")
+    assert (leading.rate, leading.n, leading.over) == (0.0, 1, "1 category")
     assert [one.case.case_id for one in handed.beside] == ["number"]
     alone = headline_figure(judged(cases[1:], [_truth("number", False, False)], apart=NUMBERING))
     assert alone is not None

@@ -27,7 +27,7 @@ class Prompt:
     formula: str | None = None
     """In the logic core's notation; models other than the painter never see it."""
     questions: tuple[Question, ...] = ()
-    """What its picture is graded on, where the suite says so."""
+    """What its picture is graded on or asked about, where the suite says so."""
     passes_over: bool = False
     """Whether a model with few words may pass over those it does not know; models that know any word never see it."""
 
@@ -81,6 +81,9 @@ class Case:
     painting: str = ""
     """Cases with the same painting key start from the same noise, so a prompt they share is painted once for all of
     them; empty: the case's id, and no other case shares its pictures."""
+    ways: tuple[tuple[str, ...], ...] = ()
+    """Relations that may judge it, in groups, the best first: the first group that somebody here can decide by does,
+    and no other is paid for. Empty: every relation that applies."""
     extra: Mapping[str, Json] = field(default_factory=dict)
     """Whatever a suite wants to keep beside the case; never read by salva itself."""
 
@@ -112,6 +115,8 @@ def case_to_json(case: Case) -> dict[str, Json]:
     said: dict[str, Json] = {"painting": case.painting} if case.painting else {}
     if case.mutation is not None:
         said["mutation"] = mutation_to_json(case.mutation)
+    if case.ways:
+        said["ways"] = [[*way] for way in case.ways]
     return {
         "case_id": case.case_id,
         "suite": case.suite,
@@ -153,4 +158,5 @@ def case_from_json(stored: Mapping[str, Json]) -> Case:
     )
     if "mutation" in fields:
         fields["mutation"] = mutation_from_json(fields["mutation"])  # type: ignore[arg-type]  # as above
+    fields["ways"] = tuple(tuple(way) for way in fields.get("ways", ()))  # type: ignore[attr-defined]  # as above
     return Case(prompts=prompts, findings=findings, **fields)  # type: ignore[arg-type]  # as above

@@ -1,4 +1,4 @@
-"""A question about one picture, with what each score means and how much it weighs: what a graded prompt carries.
+"""A question about one picture, to be graded or to be answered: what a prompt that a judge is asked about carries.
 
 Goes in and out of JSON here, so that cases, files of questions and stored runs hold one form; grades become a picture's
 score here, so that judges and people are summed up alike.
@@ -28,6 +28,10 @@ class Question:
     weight: float = 1.0
     formula: str = ""
     """What the question means, for a judge that reasons from scenes; others never see it."""
+    answer: str = ""
+    """What a right picture is answered with, yes or no; empty for a question that is graded."""
+    parents: tuple[str, ...] = ()
+    """Questions, by their text, that must be answered with yes for this one to mean anything."""
 
     def __post_init__(self) -> None:
         scores = [score for score, _ in self.criteria]
@@ -43,14 +47,15 @@ class Question:
 
 
 def question_to_json(question: Question) -> dict[str, Json]:
-    """The stored form of a question; a formula that is not there is left out."""
+    """The stored form of a question; what is not said of it is left out."""
     said: dict[str, Json] = {
         "kind": question.kind,
         "text": question.text,
         "criteria": {f"{score:g}": sentence for score, sentence in question.criteria},
         "weight": question.weight,
     }
-    return {**said, "formula": question.formula} if question.formula else said
+    beside: dict[str, Json] = {"formula": question.formula, "answer": question.answer, "parents": [*question.parents]}
+    return said | {name: value for name, value in beside.items() if value}
 
 
 def question_from_json(stored: Mapping[str, Json]) -> Question:
@@ -62,6 +67,8 @@ def question_from_json(stored: Mapping[str, Json]) -> Question:
         criteria=tuple(sorted(((float(score), str(text)) for score, text in criteria.items()), reverse=True)),
         weight=float(cast(float, stored.get("weight", 1.0))),
         formula=str(stored.get("formula", "")),
+        answer=str(stored.get("answer", "")),
+        parents=tuple(map(str, cast(Sequence[str], stored.get("parents", ())))),
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from salva.core.about import About
+from salva.core.about import About, Naming
 from salva.core.blame import blaming
 from salva.core.case import Case
 from salva.core.image import ImageRef
@@ -87,6 +87,8 @@ class Cast:
     control: bool
     names: frozenset[str] | None = None
     """What the detector can name; None where it takes any word, or nobody knows."""
+    chosen: str = ""
+    """The relation that the user asked for by name: a case's ways do not keep it out."""
 
     @classmethod
     def of(
@@ -122,6 +124,7 @@ class Cast:
             seed=spec.seed,
             control=spec.control and spec.repeats >= 2,
             names=names,
+            chosen=spec.headline,
         )
         _refuse_doubles("model", [actor.label for actor in actors])
         _refuse_doubles("judge", [actor.label for actor in judges])
@@ -137,11 +140,20 @@ class Cast:
 
     def relations_of(self, case: Case) -> list[AppliedRelation]:
         """Every relation this case is judged by, once per judge where a judge has a say."""
+        allowed = {name for way in case.ways for name in way} | {self.chosen}
         applied: list[AppliedRelation] = []
         for part in self.relations:
+            if case.ways and part.label not in allowed:
+                continue
             with blaming(f"the relation {part.label!r}", f"broke on case {case.case_id!r}"):
                 applied += self._applied(part, case)
-        return applied
+        return self._best_way(case.ways, applied) if case.ways else applied
+
+    def _best_way(self, ways: Iterable[Collection[str]], applied: Sequence[AppliedRelation]) -> list[AppliedRelation]:
+        """What is judged by the first way on which anybody may tell, or else by the first one there is."""
+        groups = [[one for one in applied if one.part.label in {*way, self.chosen}] for way in ways]
+        there = [group for group in groups if group]
+        return next((group for group in there if not all(one.undecidable for one in group)), [*there, []][0])
 
     def _applied(self, part: RelationPart, case: Case) -> Iterator[AppliedRelation]:
         if not part.relation.applies(case):
@@ -163,7 +175,7 @@ class Cast:
                 observers=tuple(perceivers[role].label for role in ROLE_ORDER if role in asked),
                 first_looks=looks,
                 unnamed=unnamed,
-                unread=_without_formulas(looks, needed, perceivers),
+                unread=_without_formulas(looks, needed, perceivers) or _without_words(looks, needed, perceivers),
             )
             if "judge" not in asked:
                 return
@@ -193,6 +205,16 @@ def _without_formulas(looks: Iterable[Look], needed: Collection[str], perceivers
         if asked and perceivers[role].about.needs_formulas and not any(query.formulas for query in asked):
             return f"the {role} {perceivers[role].label!r} reasons from formulas, and these texts have none"
     return ""
+
+
+def _without_words(looks: Iterable[Look], needed: Collection[str], perceivers: Perceivers) -> str:
+    """Why a detector that looks for the words it is given finds nothing here; empty where it is given some."""
+    if DETECTOR not in needed or perceivers[DETECTOR].about.names is not Naming.ASKED:
+        return ""
+    asked = [look.query for look in looks if look.query.role == DETECTOR]
+    if not asked or any(query.labels for query in asked):
+        return ""
+    return f"the detector {perceivers[DETECTOR].label!r} looks for words it is given, and these texts have no formula"
 
 
 def _with_all_needs(roles: Iterable[str], perceivers: Perceivers) -> set[str]:

@@ -70,7 +70,17 @@ def headline(pairs: Sequence[Judged], rates: Rates, chosen: str = "", leads: str
         return _each_its_own(seen, rates)
     judged_by = dict.fromkeys(judged.verdict.relation for judged in seen)
     leading = leading_relation(judged_by, (case.relation for case, _ in seen), rates, chosen, leads)
-    return [judged for judged in seen if judged.verdict.relation == leading]
+    led = [judged for judged in seen if judged.verdict.relation == leading]
+    return led if rates.get(leading) is Rate.WRONG else _of_one_way(led)
+
+
+def _of_one_way(led: list[Judged]) -> list[Judged]:
+    """Those of cases that were made for the relation: one that took it for want of a better way has a rate of its own.
+
+    All of them, where none was made for it.
+    """
+    own = [judged for judged in led if not judged.case.ways or judged.case.relation == judged.verdict.relation]
+    return own or led
 
 
 def parted(

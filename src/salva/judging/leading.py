@@ -74,7 +74,7 @@ def leading_of(
     kind = judgements.rate_of(relation)
     has_rate = kind is not None and not judgements.has_own_figure
     oracle, reason = _oracle(judgements, figure, usual_score)
-    asked = _cases_asked(judgements, figure.average if figure else MACRO)
+    asked = _cases_asked(judgements, figure.average if figure else MACRO, relation)
     old = tally(before.headline)
     averaged = [one for one in before.headline if not is_apart(one.case, apart)] or list(before.headline)
     return Leading(
@@ -91,9 +91,12 @@ def leading_of(
     )
 
 
-def _cases_asked(judgements: Judgements, average: str) -> list[Case]:
-    """The cases that the leading rate is about: a mean over categories leaves out those that are counted apart."""
-    averaged = [case for case in judgements.cases if average != MACRO or not is_apart(case, judgements.apart)]
+def _cases_asked(judgements: Judgements, average: str, relation: str) -> list[Case]:
+    """The cases that the leading rate is about: a mean over categories leaves out those that are counted apart, and
+    those that went another way have a rate of their own."""
+    led = {one.case.case_id for one in judgements.headline}
+    cases = [case for case in judgements.cases if not case.ways or case.relation == relation or case.case_id in led]
+    averaged = [case for case in cases if average != MACRO or not is_apart(case, judgements.apart)]
     return averaged or list(judgements.cases)
 
 

@@ -80,7 +80,7 @@ def figure_of(hits: Sequence[Hit], relation: str, average: str, apart: tuple[str
         relation=relation,
         rate=macro(averaged),
         average=average,
-        over=f"{len(categories)} categories" if average == MACRO else f"{n_decided} pairs",
+        over=_over(len(categories), n_decided, average),
         pooled=share(counted) if counted else None,
         macro=macro(counted),
         interval=seeds_interval(averaged),
@@ -92,6 +92,12 @@ def figure_of(hits: Sequence[Hit], relation: str, average: str, apart: tuple[str
         n_unlike=sum(hit.is_hit is not None and hit.case.equivalent is False for hit in leading),
         without_one=without_one(averaged),
     )
+
+
+def _over(n_categories: int, n_pairs: int, average: str) -> str:
+    if average != MACRO:
+        return f"{n_pairs} pairs"
+    return f"{n_categories} {'category' if n_categories == 1 else 'categories'}"
 
 
 def _bounds(leading: Sequence[Hit], average: str) -> Interval | None:

@@ -15,7 +15,15 @@ from salva.core.case import Case
 from salva.core.protocols import Conclusion, Look, Sight
 from salva.core.verdict import Failure, Outcome
 from salva.errors import UsageError
-from salva.relations.answers import AnswerOptions, PairAnswers, PairQuestion, answer_looks, asked_about, read_pair
+from salva.relations.answers import (
+    AnswerOptions,
+    PairAnswers,
+    PairQuestion,
+    Scored,
+    answer_looks,
+    asked_about,
+    read_pair,
+)
 from salva.relations.asking import with_checks
 from salva.relations.question_files import read_questions
 from salva.relations.similarities import similarity_looks, similarity_scores
@@ -68,6 +76,11 @@ def digest_of(options: AnswerOptions) -> str:
 
 def wrong_answers(pair: PairAnswers) -> list[Failure]:
     """Every answer that is not what the picture's prompt calls for."""
+    return [failure for role, scored in zip(pair.roles, pair.scored, strict=True) for failure in wrong_of(scored, role)]
+
+
+def wrong_of(scored: Scored, role: str) -> list[Failure]:
+    """The same for one picture."""
     return [
         Failure(
             error=WRONG_ANSWER,
@@ -76,6 +89,5 @@ def wrong_answers(pair: PairAnswers) -> list[Failure]:
             expected=str(asked.expected[role]),
             seen=answer,
         )
-        for role, scored in zip(pair.roles, pair.scored, strict=True)
         for asked, answer in scored.wrong
     ]

@@ -7,7 +7,7 @@ is asked the same, so that any two of them can be compared. Pure, and knows noth
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from salva.core.case import Case
@@ -91,9 +91,34 @@ def asked_about(case: Case, options: AnswerOptions, file: QuestionFile | None) -
     notations = tuple(prompt.formula for prompt in case.prompts)
     given = tuple(notation for notation in notations if notation is not None)
     if len(given) < len(notations):
-        return ()
+        return _of_prompts(case)
     roles = tuple(prompt.role for prompt in case.prompts)
     return _from_formulas(roles, given, options.reading)
+
+
+def is_asked_about(case: Case, file: QuestionFile | None) -> bool:
+    """Whether there is anything to ask: a file, formulas, or questions that the prompts bring with them."""
+    if file is not None or all(prompt.formula is not None for prompt in case.prompts):
+        return True
+    return all(any(question.answer for question in prompt.questions) for prompt in case.prompts)
+
+
+def _of_prompts(case: Case) -> tuple[PairQuestion, ...]:
+    """What the prompts bring with them; what one prompt asks for an equivalent one asks for too."""
+    shared = case.equivalent is not False
+    by_text: dict[str, PairQuestion] = {}
+    for prompt in case.prompts:
+        for own in prompt.questions:
+            if not own.answer:
+                continue
+            question = Question(text=own.text, kind=own.kind, choices=(YES, NO), parents=own.parents)
+            asked = by_text.setdefault(
+                own.text, PairQuestion(question=question, query=_query(question, ()), expected={})
+            )
+            others = {other.role: own.answer for other in case.prompts if shared and other.role not in asked.expected}
+            by_text[own.text] = replace(asked, expected={**others, **asked.expected, prompt.role: own.answer})
+    roles = dict.fromkeys(prompt.role for prompt in case.prompts)
+    return tuple(replace(asked, expected={**roles, **asked.expected}) for asked in by_text.values())
 
 
 @lru_cache(maxsize=4096)

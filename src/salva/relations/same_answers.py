@@ -18,7 +18,14 @@ from salva.core.verdict import Failure, Outcome
 from salva.errors import UsageError
 from salva.logic.questions import KINDS
 from salva.relations.answered_pairs import WRONG_ANSWER, AnsweredPairs, digest_of, wrong_answers
-from salva.relations.answers import NOTHING_SEEN, AnswerOptions, PairAnswers, PairQuestion, is_nothing_seen
+from salva.relations.answers import (
+    NOTHING_SEEN,
+    AnswerOptions,
+    PairAnswers,
+    PairQuestion,
+    is_asked_about,
+    is_nothing_seen,
+)
 from salva.relations.asking import AskingOptions, with_notes
 
 ANSWER_DIFFERS = "answer-differs"
@@ -84,7 +91,7 @@ class SameAnswers:
         """Whether this is a pair with something to ask about, not known to say two different things."""
         if len(case.prompts) != 2 or case.equivalent is False:
             return False
-        return self._pairs.file is not None or all(prompt.formula is not None for prompt in case.prompts)
+        return is_asked_about(case, self._pairs.file)
 
     def looks(self, case: Case, roles: Collection[str], sights: Mapping[str, Sight]) -> Sequence[Look]:
         """Questions for the judge, and vectors where there is an embedder."""

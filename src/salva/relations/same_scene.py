@@ -117,8 +117,10 @@ class SameScene:
         is_by_paper = compares_all and self._options.scope == "all"
         if case.equivalent is False and not (is_by_paper and case.relation == "same-scene"):
             return False
+        # Without formulas nothing is mentioned that could be compared; a suite that means every label says so.
+        is_meant = any("same-scene" in way for way in case.ways)
         if self._options.scope == "mentioned" and any(prompt.formula is None for prompt in case.prompts):
-            return False
+            return is_meant
         if compares_all:
             return True
         # A suite that hands a case to truth means it, even where the formulas are determinate.
@@ -139,14 +141,18 @@ class SameScene:
         def decide(images: tuple[Seen, ...]) -> Outcome:
             return self._compare(images, what).outcome
 
-        labels = None if options.scope == "all" else what.entities
+        labels = None if self._is_all(what) else what.entities
         conclusion = self._conclude(seen, what)
         return doubted(seen, conclusion, lambda: hangs_on(seen, conclusion.outcome, decide, labels))
+
+    def _is_all(self, what: Mentioned) -> bool:
+        """Whether every label is compared: where that is asked for, and where no formula says what to look at."""
+        return self._options.scope == "all" or None in what.formulas
 
     def _compare(self, seen: tuple[Seen, ...], what: Mentioned) -> _Comparison:
         """What differs between the two images, without saying who is to blame."""
         a, b = seen
-        is_all, reading = self._options.scope == "all", self._options.reading
+        is_all, reading = self._is_all(what), self._options.reading
         differing = number_differences(a.scene, b.scene, what.compared, reading=reading, all_labels=is_all)
         # An order of different things has no meaning, so it is compared only when the numbers agree.
         orders = (
