@@ -10,6 +10,7 @@ import click
 
 from salva.cli import flags
 from salva.cli.decided import tell_too_little
+from salva.cli.dry_run import print_forecast
 from salva.cli.main import EXIT_GATE, EXIT_INCOMPLETE, EXIT_INTERRUPTED
 from salva.run import ask as asking
 
@@ -71,6 +72,7 @@ def _default(role: str) -> str:
     show_default=True,
     help="With a gate: exit 3 when fewer pairs are decided.",
 )
+@flags.flag("--dry-run", is_flag=True, help="Say what would be done and what it takes; do, write and contact nothing.")
 @flags.flag("--max-images", type=click.IntRange(min=1), help="Stop after so many new images; exit 3, resumable.")
 @flags.flag("--max-cost", type=click.FloatRange(min=0), help="Stop before endpoints cost more than this, in USD.")
 @flags.flag("--retry-refused", is_flag=True, help="Ask again for pictures the model refused.")
@@ -85,6 +87,7 @@ def command(
     gate_rate: str | None,
     min_decided: int,
     published: bool,
+    dry_run: bool,
     max_images: int | None,
     max_cost: float | None,
     retry_refused: bool,
@@ -105,16 +108,21 @@ def command(
     from salva.run.foresight import refuse_null_rate
     from salva.run.gate import Gate
     from salva.run.pipeline import execute
+    from salva.run.untouched import Untouched
 
     ask = asking.Ask(suite=suite, settings=asking.split_settings(settings), **asked)
     if published:
         ask, rule = asking.by_published_rule(ask)
         click.echo(f"--published: {rule}", err=True)
-    spec = asking.make_spec(ask)
+    spec = asking.make_spec(ask, foreign=Untouched() if dry_run else ())
     if gate_rate:
         refuse_null_rate(spec, gate_rate)
     progress = make_progress(quiet=no_progress)
     directory = out or find_directory(spec, RUNS, progress)
+    limits = Limits(max_images=max_images, max_cost_usd=max_cost)
+    if dry_run:
+        print_forecast(spec, directory, limits)
+        return
     click.echo(f"{suite} on {', '.join(b.label for b in spec.models)}: {directory}", err=True)
     try:
         summary = execute(
@@ -124,22 +132,14 @@ def command(
             executor=executor,
             retry_refused=retry_refused,
             retry_unreadable=retry_unreadable,
-            limits=Limits(max_images=max_images, max_cost_usd=max_cost),
+            limits=limits,
         )
     except KeyboardInterrupt:
         click.echo(f"\ninterrupted; everything finished so far is in {directory}. The same command goes on.", err=True)
         sys.exit(EXIT_INTERRUPTED)
     figures = summarise_run(directory)
     print_summary(figures)
-    click.echo(f"\nrun directory: {directory}\nreport:        salva report {directory}")
-    if summary.cost_usd:
-        click.echo(f"cost:          {summary.cost_usd:.4f} USD, as the components count it")
-    if summary.limit_reached:
-        click.echo(
-            f"salva: stopped at {summary.limit_reached}; {summary.n_unpainted} cases have no verdict yet. "
-            "The same command goes on from there",
-            err=True,
-        )
+    _tell_place(summary, directory)
     _tell_failures(summary, figures)
     gate = None
     if max_violation_rate is not None:
@@ -151,6 +151,19 @@ def command(
     too_little = tell_too_little(figures)
     if not summary.is_complete or too_little or not all(decision.decides for decision in decisions):
         sys.exit(EXIT_INCOMPLETE)
+
+
+def _tell_place(summary: RunSummary, directory: Path) -> None:
+    """Where the run is, what it cost, and where it stopped."""
+    click.echo(f"\nrun directory: {directory}\nreport:        salva report {directory}")
+    if summary.cost_usd:
+        click.echo(f"cost:          {summary.cost_usd:.4f} USD, as the components count it")
+    if summary.limit_reached:
+        click.echo(
+            f"salva: stopped at {summary.limit_reached}; {summary.n_unpainted} cases have no verdict yet. "
+            "The same command goes on from there",
+            err=True,
+        )
 
 
 def _tell_failures(summary: RunSummary, figures: Summary) -> None:

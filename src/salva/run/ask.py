@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 
 from salva.core.about import about_of, options_of
 from salva.core.asked import CANARY, OFF, ON, Asked
@@ -17,6 +17,7 @@ from salva.core.shard import Shard
 from salva.core.spec import Binding, ComponentSpec, RunSpec
 from salva.errors import UsageError, unknown_name
 from salva.registry import BUILT_IN, bind, colourist, defaults, entries, load, lookout, suite_about
+from salva.run.untouched import for_given
 
 SETTABLE = ("suite", "model", "detector", "reader", "embedder", "judge", "relation", "run")
 NOBODY = "none"
@@ -102,7 +103,7 @@ def by_published_rule(ask: Ask) -> tuple[Ask, str]:
     return same, " ".join(flags)
 
 
-def make_spec(ask: Ask, made: Asked | None = None, foreign: Collection[tuple[str, str]] = ()) -> RunSpec:
+def make_spec(ask: Ask, made: Asked | None = None, foreign: Container[tuple[str, str]] = ()) -> RunSpec:
     """Bind every component of an ask; one that a run was made with has the options it had, unless others are set.
 
     foreign: role and name of those that only the run names, and that are not to be put to work.
@@ -131,6 +132,8 @@ def make_spec(ask: Ask, made: Asked | None = None, foreign: Collection[tuple[str
         return next(iter(some(role, (text,) if text else ())), None)
 
     models = some("model", ask.models)
+    suite, more = for_given(suite, models, told)
+    notes += more
     chosen = {**DEFAULTS, **_observers_of(models), **suite.about.defaults}
     if not models:
         raise UsageError("no model given; name one with --model")
@@ -248,7 +251,7 @@ def bind_each(
     options: Mapping[str, str],
     kept: Kept | None = None,
     by_name: Mapping[str, Mapping[str, str]] | None = None,
-    foreign: Collection[tuple[str, str]] = (),
+    foreign: Container[tuple[str, str]] = (),
 ) -> tuple[Binding, ...]:
     """Every named component of a role; where there are several, each gets the options it knows.
 

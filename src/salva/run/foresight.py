@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from typing import NamedTuple, cast
 
 from salva.core.about import Naming, about_of, options_of
 from salva.core.asked import OWN
@@ -26,17 +26,29 @@ from salva.judging.rates import WRONG_ALIKE
 from salva.registry import entries, load
 from salva.run.plan import planned_cases, remarks
 
+_N_REASONS = 6
 EXAMPLE = "mm-grounding-dino"
 """The detector that a refusal gives as an example: it takes words, and its scores let it doubt."""
 
 
-def foresee(spec: RunSpec, cast_: Cast) -> list[str]:
-    """What to tell before painting, a line each; a run whose leading relation could decide no case is refused."""
+class Foreseen(NamedTuple):
+    """What is known before anything is painted."""
+
+    lines: list[str]
+    """What to tell."""
+    leading: str = ""
+    """The relation that leads."""
+    n_led: int = 0
+    """How many of the cases it may decide."""
+
+
+def foresee(spec: RunSpec, cast_: Cast) -> Foreseen:
+    """What to tell before painting; a run whose leading relation could decide no case is refused."""
     cases = _Cases()
     for case in planned_cases(spec):
         cases.add(case, cast_.relations_of(case))
     if not cases.n:
-        return []  # an empty suite is refused by whoever stores its cases
+        return Foreseen([])  # an empty suite is refused by whoever stores its cases
     rates = {part.label: part.about.rate for part in cast_.relations}
     judging = [name for name in cases.n_led if name != OWN]
     leading = leading_relation(judging, cases.own.elements(), rates, spec.headline, spec.suite.about.leads)
@@ -58,12 +70,14 @@ def foresee(spec: RunSpec, cast_: Cast) -> list[str]:
             f"{cases.n_unpainted} are not painted"
         )
     if n_others := cases.n - n_led - cases.n_left_out:
-        others = ", ".join(name for name in cases.n_led if name not in (leading, OWN))
+        others = ", ".join(dict.fromkeys(name for way in cases.ways if leading not in way for name in way))
         why = cases.facts(leading)
         lines.append(
             f"{leading}, which leads, says nothing about {n_others} of {cases.n} cases ({why}); {others} alone does"
         )
-    return lines
+    if cases.n_left_out:
+        lines.append(f"{cases.n_left_out} of {cases.n} cases are nobody's here and are not painted: {cases.why_left()}")
+    return Foreseen(lines, leading, n_led - len(untold))
 
 
 def refuse_null_rate(spec: RunSpec, name: str) -> None:
@@ -86,6 +100,10 @@ class _Cases:
     n: int = 0
     n_left_out: int = 0
     """Those without a relation."""
+    left: Counter[str] = field(default_factory=Counter)
+    """Why, as far as the suite found something out about them."""
+    ways: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    """Relations that apply together, to how many cases."""
     n_unpainted: int = 0
     """Those with relations, none of which could decide."""
     n_led: Counter[str] = field(default_factory=Counter)
@@ -101,11 +119,14 @@ class _Cases:
         """Count a case."""
         self.n += 1
         self.n_left_out += not relations
+        if not relations:
+            self.left[nobodys(case)] += 1
         self.n_unpainted += bool(relations) and all(applied.undecidable for applied in relations)
         self.own[case.relation] += 1
         by_label: dict[str, list[AppliedRelation]] = {}
         for applied in relations:
             by_label.setdefault(applied.part.label, []).append(applied)
+        self.ways[tuple(by_label)] += 1
         for label, judges in by_label.items():
             for name in (label, OWN) if label == case.relation else (label,):
                 self.n_led[name] += 1
@@ -117,11 +138,23 @@ class _Cases:
         self.known["are no equivalence"] += case.equivalent is False
         self.known["are no pairs"] += len(case.prompts) != 2
 
+    def why_left(self) -> str:
+        """Why cases have no relation, the most frequent reasons first."""
+        told = [f"{n} ({why})" for why, n in self.left.most_common(_N_REASONS)]
+        n_more = self.left.total() - sum(n for _, n in self.left.most_common(_N_REASONS))
+        return ", ".join(told) + (f", {n_more} for {len(self.left) - _N_REASONS} other reasons" if n_more else "")
+
     def facts(self, relation: str) -> str:
         """What may keep a relation from applying, in words."""
         counted = [f"{n} {what}" for what, n in self.known.items() if n]
         counted += [f"{n} are made for {name}" for name, n in self.own.items() if relation and name != relation]
         return f"of all {self.n}: {', '.join(counted)}" if counted else "nothing is known against them"
+
+
+def nobodys(case: Case) -> str:
+    """Why nobody has anything to say about a case, as far as the suite found something out."""
+    told = next((finding.shared for finding in case.findings), "")
+    return told or f"made for {case.relation}, which nobody here goes by"
 
 
 def _nothing_to_decide(spec: RunSpec, cases: _Cases) -> str:
@@ -131,7 +164,8 @@ def _nothing_to_decide(spec: RunSpec, cases: _Cases) -> str:
     change = f"looking are {looking}: name a --detector, --embedder or --judge"
     if would_apply := sorted(name for name in cases.n_led if name != OWN):
         change = f"{', '.join(would_apply)} would apply: name one with --relation, or leave it out"
-    return f"{who} to say about any of the {cases.n} cases ({cases.facts(spec.headline)}); {change}"
+    why = f". Why: {cases.why_left()}" if cases.n_left_out == cases.n and not spec.headline else ""
+    return f"{who} to say about any of the {cases.n} cases ({cases.facts(spec.headline)}); {change}{why}"
 
 
 def _why(untold: Sequence[AppliedRelation]) -> str:
@@ -173,8 +207,14 @@ def _leading_if_watched(spec: RunSpec) -> str:
     rates = {b.label: b.about.rate for b in (*spec.wanting, *spec.relations)}
     judging: set[str] = set()
     own: list[str] = []
+    wanting = {b.label for b in spec.wanting}
     for case in planned_cases(spec):
-        judging |= {name for name, relation in relations.items() if name not in judging and relation.applies(case)}
+        allowed = {name for way in case.ways for name in way} | {spec.headline} if case.ways else relations.keys()
+        # What is known to judge is not asked again, but for a case that may go several ways.
+        asked = {name for name in allowed & relations.keys() if case.ways or name not in judging}
+        applying = {name for name in asked if relations[name].applies(case)}
+        # One that may go another way wants for nobody.
+        judging |= (applying - wanting or applying) if case.ways else applying
         own.append(case.relation)
     return leading_relation(sorted(judging), own, rates, spec.headline, spec.suite.about.leads)
 

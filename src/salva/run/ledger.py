@@ -153,6 +153,11 @@ def keep_cases(store: RunStore, spec: RunSpec, cases: Iterable[tuple[int, Case]]
     counted = stored_count(store)
     if isinstance(kept, dict) and counted is not None:
         if kept["suite"] != json.loads(json.dumps(spec.suite.identity())):
+            if _weights(kept["suite"]) != spec.suite.weights:
+                raise UsageError(
+                    f"{str(store.directory)!r} was made from other prompts: what suite {spec.suite.label!r} reads has "
+                    "changed since. Choose another directory with --out, or put the file back as it was"
+                )
             raise UsageError(
                 f"{str(store.directory)!r} was made with version {_version(kept['suite'])} of the suite "
                 f"{spec.suite.label!r}, now it is version {spec.suite.component.version}; "
@@ -190,6 +195,10 @@ def stamp_finished(store: RunStore, spec: RunSpec, summary: RunSummary) -> None:
     n_images = summary.n_rendered + summary.n_reused
     store.set_meta(FINISHED, {"stamp": stamp_of(spec), "outcomes": dict(summary.outcomes), "n_images": n_images})
     store.flush()
+
+
+def _weights(identity: Json) -> Json:
+    return identity.get("weights") if isinstance(identity, dict) else None
 
 
 def _version(identity: Json) -> Json:

@@ -7,6 +7,7 @@ a finished run costs nothing.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -37,7 +38,7 @@ from salva.run.plan import placed_cases, planned_cases
 from salva.run.summary import RunSummary
 from salva.run.vocabulary import known_names, names_for
 from salva.store.reading import DATABASE
-from salva.store.records import IN_VAIN, WHOLE
+from salva.store.records import IN_VAIN, PACE, WHOLE
 from salva.store.runfile import read_run_file
 from salva.store.sqlite import RunStore, open_run
 
@@ -72,7 +73,7 @@ def execute(
     names, is_new = None, not (directory / DATABASE).is_file()
     if is_new:
         names = known_names(spec.detector)
-        for line in foresee(spec, Cast.of(spec, names=names)):
+        for line in foresee(spec, Cast.of(spec, names=names)).lines:
             progress.note(line)
     with closing(open_executor(executor)) as workplace, open_run(directory, "write") as store:
         # Again, now that nobody else can write: two processes may have found the directory empty.
@@ -127,6 +128,7 @@ def flow_through(
     for stage, total in zip(STAGES, (n_images, n_looks * n_units, n_units), strict=True):
         progress.start(stage, total)
     purse = budget or Budget()
+    started = time.monotonic()
     store.drop_meta(WHOLE)
     flow = Flow(
         store,
@@ -148,6 +150,7 @@ def flow_through(
         # Last in, first out: whatever ends the run, what has been done is committed before anything is tidied up.
         stack.callback(store.flush)
         stack.callback(_note_in_vain, store, purse)
+        stack.callback(lambda: _note_pace(store, time.monotonic() - started, flow.counts["rendered"]))
         flow.run(failed_last(_units(store, cast_), store, cast_.seed))
         if not flow.counts["unpainted"]:
             store.set_meta(WHOLE, True)
@@ -173,6 +176,15 @@ def _note_in_vain(store: RunStore, budget: Budget) -> None:
         sums[component_id] = {name: known.get(name, 0.0) + value for name, value in usage.items()}
     if budget.in_vain:
         store.set_meta(IN_VAIN, sums)
+
+
+def _note_pace(store: RunStore, seconds: float, n_images: int) -> None:
+    """Add how long this command took to what the run knows of that, where it painted anything."""
+    noted = store.meta().get(PACE)
+    before = {k: v for k, v in noted.items() if isinstance(v, int | float)} if isinstance(noted, dict) else {}
+    now = {"seconds": round(seconds, 3), "n_images": n_images}
+    if n_images:
+        store.set_meta(PACE, {name: before.get(name, 0) + value for name, value in now.items()})
 
 
 def _units(store: RunStore, cast_: Cast) -> Iterator[Unit]:

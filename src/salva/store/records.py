@@ -20,6 +20,8 @@ PASSED, TOLD, UNTRIED, STOPPED = "canary_passed", "canary_told", "canary_off", "
 held to it, those who were let off, and those who ended the run."""
 IN_VAIN = "spent_in_vain"
 """The note of a run on what was paid for work that came to nothing: component id to usage."""
+PACE = "pace"
+"""The note of a run on how long its pictures took, all that was done for them included: seconds and n_images."""
 WHOLE = "is_whole"
 """The note of a run whose cases all have every verdict that they can have."""
 

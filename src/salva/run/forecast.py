@@ -1,0 +1,182 @@
+"""What a run would do and take, counted before anything is painted: for --dry-run.
+
+A specification and the place it would be stored in come in; counts, prices and times go out, as far as they are known.
+Nothing is loaded, contacted or written. Rates come from what components say of themselves and from earlier runs that
+lie beside the place.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from salva.core.case import Case
+from salva.core.image import ImageRef
+from salva.core.observation import Answer, Observation
+from salva.core.protocols import Look, Query, Sight
+from salva.core.spec import Binding, RunSpec
+from salva.engine.actors import Actor
+from salva.engine.cast import AppliedRelation, Cast, with_needs
+from salva.errors import SalvaError
+from salva.run.directory import settle
+from salva.run.earlier import Known, known_before
+from salva.run.foresight import foresee, nobodys, refuse_unwatched
+from salva.run.plan import n_pictures, planned_cases
+from salva.run.vocabulary import known_names
+from salva.store.reading import DATABASE
+from salva.store.sqlite import open_run
+
+_YES = "yes"
+_N_WAVES = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """What one component would do."""
+
+    role: str
+    label: str
+    n: int
+    """Pictures or looks, at least."""
+    n_most: int
+    """The same where every answer leads to a further question."""
+    usd: float | None
+    """What that costs, of n_most; None where nobody knows."""
+    why_no_price: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forecast:
+    """What a run would do."""
+
+    n_cases: int
+    n_unpainted: int
+    """Cases that no picture could decide."""
+    ways: Mapping[tuple[str, ...], int]
+    """The relations that would judge a case, to how many cases; () for those nobody would."""
+    reasons: Mapping[str, int]
+    """Why a case is nobody's, or could not be decided whatever is painted, to how many cases."""
+    remarks: tuple[str, ...]
+    """What a run would tell first."""
+    leading: str
+    """The relation that would lead."""
+    n_led: int
+    """How many cases it may decide."""
+    work: tuple[Work, ...]
+    """Of models, then of whoever looks."""
+    usd: float | None
+    """All of it; None where a part is not known."""
+    seconds: float | None
+    n_earlier: int
+    """Earlier runs that the time is known from."""
+    n_stored: int | None
+    """Pictures of this run that are there already; None where it is a new one."""
+
+
+@dataclass(slots=True)
+class _Tally:
+    """Cases as they are gone through."""
+
+    n: int = 0
+    ways: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+    painted: list[Case] = field(default_factory=list)
+    looks: dict[str, tuple[Actor, set[object], set[object]]] = field(default_factory=dict)
+    """By component id: who, the looks it is sure to be asked for, and those that answers may lead to."""
+
+    def add(self, case: Case, relations: Sequence[AppliedRelation]) -> None:
+        self.n += 1
+        deciding = [applied for applied in relations if not applied.undecidable]
+        self.ways[tuple(dict.fromkeys(applied.part.label for applied in deciding))] += 1
+        if not deciding:
+            self.reasons.update({applied.undecidable for applied in relations} or {nobodys(case)})
+            return
+        self.painted.append(case)
+        for applied in deciding:
+            for look, is_sure in _looks(applied, case):
+                for actor, query in _asked(applied, look):
+                    _, sure, most = self.looks.setdefault(actor.component_id, (actor, set(), set()))
+                    one = (case.painting or case.case_id, case.prompt(look.role).text, actor.keyed_query(query))
+                    most.add(one)
+                    if is_sure:
+                        sure.add(one)
+
+
+def forecast(spec: RunSpec, directory: Path) -> Forecast:
+    """What the run of a specification would do in a directory; refused as the run would be."""
+    spec = settle(directory, spec)
+    refuse_unwatched(spec)
+    cast_ = Cast.of(spec, names=known_names(spec.detector))
+    foreseen = foresee(spec, cast_)
+    tally = _Tally()
+    for case in planned_cases(spec):
+        tally.add(case, cast_.relations_of(case))
+    known = known_before(directory.parent, directory, spec)
+    n_each = n_pictures(tally.painted) * spec.repeats
+    work = [_work(binding, binding.label, n_each, n_each, known) for binding in spec.models]
+    n_times = spec.repeats * len(spec.models)
+    for actor, sure, most in tally.looks.values():
+        if actor.binding is not None:
+            work.append(_work(actor.binding, actor.label, len(sure) * n_times, len(most) * n_times, known))
+    prices = [one.usd for one in work]
+    n_images = n_each * len(spec.models)
+    return Forecast(
+        n_cases=tally.n,
+        n_unpainted=tally.n - len(tally.painted),
+        ways=tally.ways,
+        reasons=tally.reasons,
+        remarks=(*spec.notes, *foreseen.lines),
+        leading=foreseen.leading,
+        n_led=foreseen.n_led,
+        work=tuple(work),
+        usd=None if None in prices else sum(price for price in prices if price is not None),
+        seconds=known.seconds_per_image * n_images if known.seconds_per_image is not None else None,
+        n_earlier=known.n_runs,
+        n_stored=_n_stored(directory),
+    )
+
+
+def _looks(applied: AppliedRelation, case: Case) -> Iterator[tuple[Look, bool]]:
+    """What a relation asks: at first for sure, then what it would ask if every answer were yes."""
+    seen: dict[str, dict[Query, Observation]] = {prompt.role: {} for prompt in case.prompts}
+    fresh, asked = list(applied.first_looks), set(applied.first_looks)
+    for wave in range(_N_WAVES):
+        yield from ((look, wave == 0) for look in fresh)
+        for look in fresh:
+            if look.query.kind == "answer":
+                text = _YES if _YES in look.query.choices or not look.query.choices else look.query.choices[0]
+                seen[look.role][look.query] = Answer(text=text, scores={})
+        if not any(seen.values()):
+            return
+        blank = ImageRef(image_id="", width=0, height=0)
+        sights = {role: Sight(image=blank, seen=answers) for role, answers in seen.items()}
+        wanted = applied.part.relation.looks(case, applied.perceivers.keys(), sights)
+        fresh = [look for look in wanted if look not in asked]
+        asked.update(fresh)
+        if not fresh:
+            return
+
+
+def _asked(applied: AppliedRelation, look: Look) -> Iterator[tuple[Actor, Query]]:
+    """Who has a look to make for one: the one that is asked, and all that must look before."""
+    for role in with_needs(look.query.role, applied.perceivers):
+        query = look.query if role == look.query.role else Query(role=role, labels=look.query.labels)
+        yield applied.perceivers[role], query
+
+
+def _work(binding: Binding, label: str, n: int, n_most: int, known: Known) -> Work:
+    each, why = known.price(binding)
+    usd = None if each is None else each * n_most
+    return Work(role=binding.role, label=label, n=n, n_most=n_most, usd=usd, why_no_price=why)
+
+
+def _n_stored(directory: Path) -> int | None:
+    if not (directory / DATABASE).is_file():
+        return None
+    try:
+        with open_run(directory) as store:
+            return store.n_images()
+    except SalvaError:
+        return 0

@@ -1,0 +1,88 @@
+"""A dry run's numbers are those of the run that follows, and it leaves no trace."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from in_process import salva
+
+from salva.engine.progress import SilentProgress
+from salva.run.ask import Ask, make_spec
+from salva.run.earlier import Known
+from salva.run.forecast import Forecast, forecast
+from salva.run.pipeline import execute
+from salva.run.untouched import Untouched
+from salva.store.sqlite import open_run
+
+SUITES = ("actesting", "cfworld", "faithfulness", "metalogic", "prompts", "semvar")
+QUIET = {"run.canary": "off"}
+
+
+def seen(ask: Ask, directory: Path) -> Forecast:
+    return forecast(make_spec(ask, foreign=Untouched()), directory)
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_what_is_foreseen_is_what_is_done(suite: str, tmp_path: Path) -> None:
+    # Of a number of cases cfworld takes those of its starter set, which nobody here can judge.
+    size = "quick" if suite == "cfworld" else "4"
+    ask = Ask(suite=suite, models=("painter",), size=size, repeats=2, settings=QUIET)
+    before = seen(ask, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+    summary = execute(make_spec(ask), tmp_path / "run", SilentProgress())
+    by_role = {work.role: work for work in before.work}
+    assert before.n_cases == sum(before.ways.values())
+    assert by_role["model"].n == summary.n_rendered
+    with open_run(tmp_path / "run") as store:
+        looks = Counter(
+            row["role"] for row in store.rows("SELECT role FROM looks JOIN components USING (component_id)")
+        )
+    assert looks.keys() == by_role.keys() - {"model"}
+    for role, n in looks.items():
+        # A painter may paint one picture for two prompts, and that is looked at once.
+        assert n <= by_role[role].n_most
+        assert n >= by_role[role].n * 0.5
+    after = seen(ask, tmp_path / "run")
+    assert after.n_stored
+    assert after.seconds is not None
+    assert after.n_earlier == 1
+
+
+def test_prices_come_from_options_and_from_earlier_calls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
+    ask = Ask(suite="prompts", models=("openai/x",), judges=("openai/j",), settings={"model.price_usd": "0.04"})
+    unknown = seen(ask, tmp_path / "run")
+    painted = next(work for work in unknown.work if work.role == "model")
+    assert painted.usd == pytest.approx(0.04 * painted.n)
+    assert unknown.usd is None
+    prices = {"judge.usd_per_million_input": "2", "judge.usd_per_million_output": "8"}
+    (judge,) = make_spec(Ask(suite="prompts", models=("openai/x",), judges=("openai/j",), settings=prices)).judges
+    known = Known(calls={("judge", "openai/j"): {"input_tokens": 1000.0, "output_tokens": 50.0}})
+    assert known.price(judge)[0] == pytest.approx(0.0024)
+    assert Known().price(judge)[0] is None
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_the_command_exits_0_and_writes_nothing(suite: str, tmp_path: Path) -> None:
+    done = salva("run", suite, "--dry-run", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "pictures" in done.stdout
+    assert "leads" in done.stdout
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_would_refuse_the_run_refuses_the_dry_run(tmp_path: Path) -> None:
+    for words in (("--model", "openai/x"), ("--max-cost", "1", "--model", "openai/x", "--detector", "pocket")):
+        done = salva("run", "metalogic", "--dry-run", *words, cwd=tmp_path, OPENAI_API_KEY="sk-of-a-test")
+        assert done.returncode == 2, done.stdout
+    assert not list(tmp_path.iterdir())
+
+
+def test_things_without_a_name_are_told_before_anything_is_painted(tmp_path: Path) -> None:
+    (tmp_path / "p.txt").write_text("a cat and a dog\na cat and a skateboard\nA man rides a wave")
+    done = salva("run", "prompts", "--set", "suite.path=p.txt", "--dry-run", cwd=tmp_path)
+    assert "undecided  2 before anything is painted" in done.stdout
+    assert "1: the detector 'pocket' cannot name skateboard" in done.stdout
+    assert "1: no formula: " in done.stdout
