@@ -33,6 +33,7 @@ ROOMS = {
     "suites/scene": "one scene of your own, said again by a law",
     "suites/faithfulness": "the TIFA-lite project: pairs, files, tables",
     "suites/geneval": "GenEval: six tasks, the published rules, files, tables",
+    "suites/prompts": "prompts of one's own: the ways open to each, rewordings by laws, tables",
     "relations": "observations to conclusions, for several suites; pure functions",
     "metrics": "verdicts to tables, for several suites",
     "generators": "prompts to pictures",

@@ -68,6 +68,8 @@ class About:
     component, built. It says the rest of itself as the other does; one that sees formulas cannot be wrapped."""
     seeds_hold: bool | None = None
     """Whether a generator paints the same picture from the same prompt and seed; None where nobody can say."""
+    is_given: bool = False
+    """Whether a generator has pictures of certain prompts and can paint no other."""
     names: tuple[str, ...] | Naming = Naming.UNKNOWN
     """What a detector can name."""
     made_for: str = ""

@@ -42,6 +42,7 @@ def option(
     since: str = "",
     means: str = "",
     reaches: str = "",
+    given: str | None = None,
 ) -> Any:
     """A field of an Options class.
 
@@ -51,9 +52,11 @@ def option(
     since: the version that brought it, for an option that earlier runs did not have. means: ROLE.OPTION that is set
     in its place, for one that has moved there; runs that were made with it keep it. reaches: file or endpoint, where
     its value names one: somebody else's run must not choose that for us. A target without choices always does.
+    given: of a suite, its value where no model paints (About.is_given) and nobody sets another.
     """
     metadata = {"help": help_text, "keyed": keyed, "once_keyed": once_keyed, "choices": choices, "target": target}
     metadata |= {"since": since, "means": means, "reaches": reaches or ("target" if target and not choices else "")}
+    metadata |= {"given": given}
     return dataclasses.field(default=default, metadata=metadata)
 
 

@@ -1,0 +1,136 @@
+"""Suite: prompts of one's own, each tested by the best way that is open to it.
+
+A file comes in, or a few prompts of pocket's world; cases go out, with a formula where one is given or can be read,
+rewordings that a law of logic proves, and a question for a judge where there is none. Nothing is dropped in silence:
+what is in a file twice, and what no way is open to, is counted and told. Knows nothing of models and judges.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+
+from salva.core.about import About
+from salva.core.case import Case
+from salva.core.options import option
+from salva.errors import UsageError, unknown_name
+from salva.files.infiles import file_bytes
+from salva.suites.prompts.cases import GIVEN, NO_FORMULA, NONE, PROPOSED, READ, case_name, cases_of
+from salva.suites.prompts.embedded import embedded_rows
+from salva.writing.prompt_files import PromptRow, prompt_paths, read_prompt_rows
+
+_MOST_REWORDINGS = 8
+_N_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptsOptions:
+    """Where the prompts come from, and what is made of them."""
+
+    path: str = option(
+        "",
+        "Prompts: a text file, CSV or JSON lines with prompt, or prompt_a and prompt_b, or two text files a.txt,b.txt; "
+        "a few in pocket's world unless given.",
+        reaches="file",
+    )
+    rewordings: int = option(
+        1, "Other wordings of each prompt with a formula, each proved by a law of logic; 0: none.", given="0"
+    )
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.rewordings <= _MOST_REWORDINGS:
+            raise UsageError(f"suite.rewordings is {self.rewordings!r}; it must be from 0 to {_MOST_REWORDINGS}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """The cases of a file, and what to tell before they are painted."""
+
+    cases: tuple[Case, ...]
+    remarks: tuple[str, ...]
+
+
+class Prompts:
+    """Suite: prompts of one's own, by formulas where there are any, else by a judge, else by comparing pairs."""
+
+    version: ClassVar[str] = "1"
+    sizes: ClassVar[tuple[str, ...]] = ("quick", "full")
+    about: ClassVar[About] = About(apart=("formula", PROPOSED))
+    Options = PromptsOptions
+
+    def __init__(self, options: PromptsOptions) -> None:
+        self._options = options
+
+    @classmethod
+    def weights(cls, options: PromptsOptions) -> str:
+        """Pins the file: other prompts are another run."""
+        return _digest(options.path) if options.path else ""
+
+    def cases(self, size: str) -> Iterator[Case]:
+        """The cases of a named size, in the order of the file: all of a file; of pocket's world quick takes some."""
+        return iter(self._planned(size).cases)
+
+    def remarks(self, size: str) -> tuple[str, ...]:
+        """What became of the prompts."""
+        return self._planned(size).remarks
+
+    def _planned(self, size: str) -> Planned:
+        if size not in self.sizes:
+            raise unknown_name("size", size, self.sizes)
+        return _planned(self._options, size, _digest(self._options.path) if self._options.path else "")
+
+
+def _digest(path: str) -> str:
+    return hashlib.sha256(b"\n".join(file_bytes(file) for file in prompt_paths(path))).hexdigest()[:16]
+
+
+# A run asks for its cases several times.
+@lru_cache(maxsize=2)
+def _planned(options: PromptsOptions, size: str, digest: str) -> Planned:  # noqa: ARG001  # a file may change
+    rows = read_prompt_rows(options.path) if options.path else embedded_rows(size)
+    _check_groups(options.path, rows)
+    by_name: dict[str, PromptRow] = {}
+    repeated: Counter[str] = Counter()
+    for row in rows:
+        name = case_name(row)
+        if by_name.setdefault(name, row) is not row:
+            repeated[name] += 1
+    cases = tuple(case for row in by_name.values() for case in cases_of(row, options.rewordings))
+    return Planned(cases=cases, remarks=tuple(_remarks(rows, by_name, repeated, cases)))
+
+
+def _check_groups(path: str, rows: list[PromptRow]) -> None:
+    larger = next((row for row in rows if len(row.texts) > 2), None)
+    if larger is not None:
+        raise UsageError(
+            f"{path!r}, {larger.where}: {len(larger.texts)} prompts; one, or the two of a pair, can be tested here"
+        )
+
+
+def _remarks(
+    rows: list[PromptRow], by_name: dict[str, PromptRow], repeated: Counter[str], cases: tuple[Case, ...]
+) -> Iterator[str]:
+    n_pairs = sum(len(row.texts) == 2 for row in by_name.values())
+    told = f"{len(by_name) - n_pairs} prompts" + (f" and {n_pairs} pairs" if n_pairs else "")
+    if repeated:
+        where = [by_name[name].where for name in repeated]
+        shown = ", ".join(where[:_N_SHOWN]) + (", ..." if len(where) > _N_SHOWN else "")
+        told += f"; {repeated.total()} of {len(rows)} entries say again what stands before them (at {shown})"
+    yield told
+    rows_of = {case.painting: case.labels["formula"] for case in cases}
+    sources = Counter(rows_of.values())
+    said = [f"{sources[name]} {name}" for name in (GIVEN, READ, PROPOSED) if sources[name]]
+    yield f"formulas: {', '.join(said) or 'none'}" + (f"; {sources[NONE]} have none" if sources[NONE] else "")
+    reworded = Counter(case.labels["reworded"] for case in cases if "reworded" in case.labels)
+    if reworded:
+        yield f"rewordings by law: {', '.join(f'{n} {law}' for law, n in reworded.most_common())}"
+    why = Counter(one.shared for case in cases for one in case.findings if one.kind == NO_FORMULA)
+    for reason, n in why.most_common(_N_SHOWN):
+        yield f"{n}: {reason}"
+    if n_more := sum(n for _, n in why.most_common()[_N_SHOWN:]):
+        others = len(why) - _N_SHOWN
+        yield f"{n_more}: no formula, for {others} other reasons; `salva cases prompts --format jsonl` says them"

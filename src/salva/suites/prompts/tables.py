@@ -1,0 +1,98 @@
+"""Metric: own prompts by the way each was tested: a row a way with its own n, and the prompts that none was open to.
+
+Verdicts of different ways never enter one rate; here they stand below each other.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from statistics import fmean
+from typing import ClassVar
+
+from salva.core.case import Case
+from salva.core.judged import Judged, Judgements
+from salva.core.options import NoOptions
+from salva.core.protocols import Measured
+from salva.core.table import Cell, Table
+from salva.judging.headline import of_main_observers
+from salva.judging.tally import RATE_COLUMNS, tally
+from salva.suites.prompts.cases import NONE, PROPOSED
+
+_MOST_ROWS = 200
+
+
+class PromptsTables:
+    """Ways, and what no way was open to."""
+
+    version: ClassVar[str] = "1"
+    suites: ClassVar[tuple[str, ...]] = ("prompts",)
+
+    def __init__(self, options: NoOptions) -> None:
+        self._options = options
+
+    def measure(self, judgements: Judgements) -> Measured:
+        """Tables for the report."""
+        seen = of_main_observers(judgements.pairs)
+        judged = {one.case.case_id for one in seen}
+        left = [case for case in judgements.cases if case.case_id not in judged]
+        tables = [_ways(seen, left), *_by_reason(left), *_without(left)]
+        return Measured(tables=tuple(tables), numbers={"n_without_a_way": float(len(left))})
+
+
+def _ways(seen: Sequence[Judged], left: Sequence[Case]) -> Table:
+    groups: dict[tuple[str, str], list[Judged]] = {}
+    for one in seen:
+        groups.setdefault((one.verdict.relation, _kind(one.case)), []).append(one)
+    rows: list[tuple[Cell, ...]] = []
+    for (relation, kind), group in groups.items():
+        faith = [value for one in group for name, value in one.verdict.scores.items() if name.startswith("dsg_")]
+        n_prompts = len({one.case.painting for one in group})
+        rows.append((relation, kind, n_prompts, *tally(group).cells(), fmean(faith) if faith else None))
+    if left:
+        rows.append(("no way open", "", len({case.painting for case in left}), *(None for _ in RATE_COLUMNS), None))
+    return Table(
+        name="ways",
+        title="Which prompts went which way",
+        columns=("way", "what", "prompts", *RATE_COLUMNS, "right_answers"),
+        rows=tuple(rows),
+        note="Each way has its own rate and its own n; none of them is added to another. right_answers is the mean "
+        "share of right answers, a question behind a wrong one counted as wrong.",
+    )
+
+
+def _kind(case: Case) -> str:
+    """What a case is made of, in words."""
+    source = case.labels.get("formula", NONE)
+    what = "a prompt and a rewording" if "reworded" in case.labels else "pairs" if len(case.prompts) == 2 else "prompts"
+    if source == PROPOSED:
+        return f"{what}, formula proposed by a text model"
+    return f"{what} without formulas" if source == NONE else f"{what} with formulas"
+
+
+def _by_reason(left: Sequence[Case]) -> Iterator[Table]:
+    why = Counter(finding.shared for case in left for finding in case.findings)
+    if left:
+        yield Table(
+            name="prompts without a way, by reason",
+            columns=("reason", "n"),
+            rows=tuple(why.most_common(_MOST_ROWS)) or (("nobody who looks here has anything to say", len(left)),),
+            note="Name a --judge for prompts without a formula, or give formulas in a column of the file.",
+        )
+
+
+def _without(left: Sequence[Case]) -> Iterator[Table]:
+    if left:
+        yield Table(
+            name="prompts without a way",
+            columns=("case_id", "prompt", "why"),
+            rows=tuple(
+                (case.case_id, " / ".join(prompt.text for prompt in case.prompts), _why(case))
+                for case in left[:_MOST_ROWS]
+            ),
+            note=f"{len(left)} of them." if len(left) > _MOST_ROWS else "",
+        )
+
+
+def _why(case: Case) -> str:
+    return "; ".join(finding.sentence for finding in case.findings) or "nobody who looks here has anything to say"

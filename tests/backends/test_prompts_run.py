@@ -1,0 +1,108 @@
+"""Real captions through the prompts suite with a judge at an endpoint: none is lost, and none is unexplained."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import in_process
+import pytest
+from backends.judge_servers import Say, Server, Turn, picture_in, serving
+from PIL import Image
+
+from salva.store.queries import read_records
+
+pytest.importorskip("openai", reason="judges at endpoints need the api extra")
+
+N_CAPTIONS = 60
+RIGHT, WRONG = (20, 200, 40), (128, 128, 128)
+
+
+def by_colour(body: dict[str, Any]) -> Turn:
+    """A judge that says yes to green pictures; of the drawing it is tried on it tells the truth."""
+    asked, picture = json.dumps(body), picture_in(body)
+    if picture.size != (32, 32):
+        return Say(text=json.dumps({"answer": "no" if "airplane" in asked else "yes"}))
+    red, green, blue = picture.resize((1, 1)).getpixel((0, 0))
+    is_green = green > red and green > blue
+    words = ("one", "none") if "How many" in asked else ("yes", "no")
+    return Say(text=json.dumps({"answer": words[0] if is_green else words[1]}))
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    with serving(by_colour) as made:
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{made.url}/v1")
+        yield made
+
+
+@pytest.fixture
+def captions(foreign_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Sixty captions in a file, one of them twice, and a folder beside it with a picture of each: every third wrong."""
+    content = json.loads((foreign_data / "coco" / "captions_val2017_first1000.json").read_text(encoding="utf-8"))
+    texts = list(dict.fromkeys(" ".join(row["caption"].split()) for row in content["annotations"]))[:N_CAPTIONS]
+    (tmp_path / "captions.txt").write_text("\n".join([*texts, texts[0]]), encoding="utf-8")
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    lines = []
+    for n, text in enumerate(texts):
+        Image.new("RGB", (32, 32), WRONG if n % 3 == 0 else RIGHT).save(folder / f"{n:03}.png")
+        lines.append(json.dumps({"prompt": text, "path": f"{n:03}.png"}))
+    (folder / "manifest.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return texts
+
+
+RUN = ("run", "prompts", "--set", "suite.path=captions.txt", "--model", "folder/pictures", "--judge", "openai/judge-1")
+
+
+def test_sixty_captions_each_have_a_verdict_or_a_reason(captions: list[str], server: Server) -> None:
+    done = in_process.salva(*RUN, "--no-progress", "--out", "run")
+    assert done.returncode == 0, done.stderr
+    assert f"{N_CAPTIONS} prompts; 1 of {N_CAPTIONS + 1} entries say again what stands before them" in done.stderr
+    assert "suite.rewordings is 0: folder/pictures can paint no new prompt" in done.stderr
+    records = read_records(Path("run"))
+    assert {prompt.text for case in records.cases for prompt in case.prompts} == set(captions)
+    judged = {verdict.case_id: verdict.outcome for verdict in records.verdicts}
+    assert judged.keys() == {case.case_id for case in records.cases}
+    outcomes: Counter[tuple[bool, str]] = Counter()
+    for case in records.cases:
+        if case.labels["formula"] == "none":
+            outcomes[captions.index(case.prompts[0].text) % 3 == 0, str(judged[case.case_id])] += 1
+    assert outcomes.keys() == {(True, "VIOLATED"), (False, "HOLDS")}
+    assert outcomes.total() > 50
+    report = json.loads(in_process.salva("report", "run", "--format", "json").stdout)
+    assert report["headline"]["relation"] == "right-answers"
+    assert report["headline"]["rate"] is None
+    assert report["headline"]["n"] == report["headline"]["n_asked"] == outcomes.total()
+    assert report["violation_rate"] == pytest.approx(outcomes[True, "VIOLATED"] / outcomes.total())
+    ways = next(table for table in report["tables"] if table["name"] == "ways")
+    assert sum(row[2] for row in ways["rows"]) == N_CAPTIONS
+    assert server.asked
+
+
+@pytest.mark.usefixtures("captions")
+def test_without_anybody_to_ask_the_reasons_are_counted_and_nothing_is_left(server: Server) -> None:
+    done = in_process.salva(*RUN[:-2], "--detector", "pocket", "--only", "formula=none", "--no-progress")
+    assert done.returncode == 2
+    assert "nobody who looks here has anything to say about any of the" in done.stderr
+    assert "no formula: " in done.stderr
+    assert not Path("runs").exists()
+    assert server.asked == []
+
+
+@pytest.mark.usefixtures("captions")
+def test_a_dry_run_asks_nobody_and_leaves_nothing(server: Server) -> None:
+    before = sorted(Path().rglob("*"))
+    done = in_process.salva(*RUN, "--dry-run", "--set", "relation.flip_sample=0")
+    assert done.returncode == 0, done.stderr
+    assert server.asked == []
+    assert sorted(Path().rglob("*")) == before
+    assert f"model folder/pictures: {N_CAPTIONS}" in done.stdout
+    assert "judge openai/judge-1: " in done.stdout
+    assert "price" in done.stdout
+    assert "usd_per_million_input" in done.stdout
