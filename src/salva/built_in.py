@@ -94,6 +94,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     },
     "importer": {
         "cfworld": "salva.suites.cfworld.scores_import:ScoresImport",
+        "geneval": "salva.suites.geneval.results_import:ResultsImport",
         "ratings": "salva.exchange.import_ratings:RatingsImport",
         "tifa-lite": "salva.suites.faithfulness.tifa_import:TifaImport",
     },
@@ -102,6 +103,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "counterexamples": "salva.exchange.counterexamples:Counterexamples",
         "csv": "salva.exchange.verdict_rows:CsvRows",
         "dpo": "salva.exchange.training_export:DpoTable",
+        "geneval": "salva.suites.geneval.results_export:ResultsExport",
         "parquet": "salva.exchange.verdict_rows:ParquetRows",
         "ratings": "salva.people.rating_sheets:RatingSheet",
         "sft": "salva.exchange.training_export:SftFolder",

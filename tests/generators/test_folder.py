@@ -98,6 +98,20 @@ def test_the_layout_of_geneval(tmp_path: Path) -> None:
     assert isinstance(asked(model, "a photo of a cow", repeat=1), BackendError), "a gap stays a gap"
 
 
+def test_the_layout_of_geneval_by_any_number(tmp_path: Path) -> None:
+    """Folders and files need not have five and four digits, and may count from 1; other names are passed over."""
+    for i, prompt in enumerate(("a photo of a bench", "a photo of a cow")):
+        place = tmp_path / f"{i + 9}"
+        for sample in (1, 2, 10):
+            put(place / "samples" / f"{sample}.png", f"{i}-{sample}")
+        put(place / "samples" / "grid.png", "grid")
+        (place / "metadata.jsonl").write_text(json.dumps({"prompt": prompt}))
+    put(tmp_path / "old" / "samples" / "1.png", "old")
+    (tmp_path / "old" / "metadata.jsonl").write_text(json.dumps({"prompt": "a photo of a cow"}))
+    model = opened(tmp_path)
+    assert [note(asked(model, "a photo of a cow", repeat=i)) for i in (0, 1, 9)] == ["1-1", "1-2", "1-10"]
+
+
 def test_the_layout_of_compbench(tmp_path: Path) -> None:
     put(tmp_path / "samples" / "a red car and a blue house_000007.png", "seven")
     put(tmp_path / "samples" / "a red car and a blue house_000008.png", "eight")

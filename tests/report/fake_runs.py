@@ -152,6 +152,10 @@ class FakeImages:
         """What was scripted for this image."""
         return self.seen_in.get(image_id, Seen())
 
+    def detections(self, image_id: str, observers: Observers) -> Detections:
+        """The scripted boxes."""
+        return Detections(boxes=self.seen(image_id, observers).boxes)
+
     def answers(self, image_id: str, observers: Observers) -> dict[str, Answer]:
         """The scripted answers."""
         return {one.question: Answer(text=one.answer, scores={}) for one in self.seen(image_id, observers).answers}

@@ -61,6 +61,8 @@ class ReadIn:
     repeats: int = 1
     observers: Mapping[str, str] = field(default_factory=dict)
     """Who looked, as verdicts name them, and what they are: person or judge."""
+    headline: str = ""
+    """The relation to lead with; empty for what the suite leads with."""
     leading: Mapping[str, str] = field(default_factory=dict)
     """For a relation the observer to lead with, where several have as many verdicts."""
     about: Mapping[str, Json] = field(default_factory=dict)

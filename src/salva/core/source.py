@@ -13,7 +13,7 @@ from salva.core.asked import NOTHING, Asked
 from salva.core.case import Case
 from salva.core.fingerprint import Json
 from salva.core.judged import SetFigure
-from salva.core.observation import Answer, Detection, TextSpan
+from salva.core.observation import Answer, Detection, Detections, TextSpan
 from salva.core.verdict import Observers, Verdict
 
 REAL = "real images"
@@ -95,6 +95,9 @@ class ImageSource(Protocol):
 
     def seen(self, image_id: str, observers: Observers) -> Seen:
         """What these observers saw."""
+
+    def detections(self, image_id: str, observers: Observers) -> Detections | None:
+        """All boxes that the detector among these observers kept, whether they count or not."""
 
     def answers(self, image_id: str, observers: Observers) -> Mapping[str, Answer]:
         """Question to answer, as the judge among these observers gave it the first time it was asked."""

@@ -7,7 +7,7 @@ to lose spaces and commas gives a prompt in the same worn form. Reads names and 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -168,14 +168,25 @@ def _is_of_pairs(path: Path) -> bool:
 
 
 def _by_geneval(folder: Path) -> Iterator[ListedPicture]:
-    """00000/metadata.jsonl with the prompt, 00000/samples/0000.png and so on."""
-    for path in sorted(folder.glob("*/metadata.jsonl")):
+    """00000/metadata.jsonl with the prompt, 00000/samples/0000.png and so on, by any all-digit names."""
+    places = _numbered(path.parent for path in folder.glob("*/metadata.jsonl"))
+    samples = {place: _numbered(_pictures(place / "samples")) for place in places}
+    numbers = [int(path.stem) for paths in samples.values() for path in paths if path.stem.isdecimal()]
+    first = 1 if numbers and min(numbers) == 1 else 0
+    for place, pictures in samples.items():
+        path = place / "metadata.jsonl"
         prompt = next((str(row["prompt"]) for _, row in _rows(path) if row.get("prompt")), "")
         if not prompt:
             raise UsageError(f"{str(path)!r} names no prompt")
-        for picture in _pictures(path.parent / "samples"):
-            repeat = int(picture.stem) if picture.stem.isdecimal() else None
+        for picture in pictures:
+            repeat = int(picture.stem) - first if picture.stem.isdecimal() else None
             yield ListedPicture(path=picture, prompt=prompt, repeat=repeat)
+
+
+def _numbered(paths: Iterable[Path]) -> list[Path]:
+    """Those whose names are numbers, in their order; all of them where none is."""
+    every = sorted(paths)
+    return sorted((path for path in every if path.stem.isdecimal()), key=lambda path: int(path.stem)) or every
 
 
 def _by_compbench(folder: Path) -> Iterator[ListedPicture]:

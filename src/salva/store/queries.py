@@ -138,6 +138,11 @@ class StoredImages:
                 answers += _questions_answered(look.query, look.observation)
         return Seen(boxes=boxes, texts=texts, answers=tuple(answers), looked_out=looked_out)
 
+    def detections(self, image_id: str, observers: Observers) -> Detections | None:
+        """All boxes that the detector among these observers kept, whether they count or not."""
+        looks = [look.observation for look in self._store.observations_of(image_id, observers)]
+        return next((seen for seen in reversed(looks) if isinstance(seen, Detections)), None)
+
     def answers(self, image_id: str, observers: Observers) -> Mapping[str, Answer]:
         """Question to answer, as the judge among these observers gave it the first time it was asked."""
         return {

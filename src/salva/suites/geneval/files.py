@@ -17,6 +17,7 @@ from salva.suites.geneval.published import Demand
 
 _REWRITTEN = ("rewritten", "rewritten_prompt", "refined_prompt", "long_prompt")
 _N_SHOWN = 3
+METADATA = "metadata.jsonl"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,4 +103,14 @@ def _line_by_line(asked: Sequence[Asked], path: str) -> tuple[Asked, ...]:
 
 
 def _rows(path: str) -> list[Row[Json]]:
-    return read_json_lines(Path(path).expanduser())
+    """The objects of a file, or of the metadata files in a folder of pictures, folder by folder."""
+    place = Path(path).expanduser()
+    if not place.is_dir():
+        return read_json_lines(place)
+    folders = sorted((one for one in place.iterdir() if one.name.isdecimal()), key=lambda one: int(one.name))
+    files = [one / METADATA for one in folders if (one / METADATA).is_file()]
+    if not files:
+        raise UsageError(
+            f"{path!r} has no folder 00000 with {METADATA} in it; give the metadata file, or such a folder"
+        )
+    return [Row(f"{one.parent.name}, {row.where}", row.cells) for one in files for row in read_json_lines(one)[:1]]

@@ -7,6 +7,7 @@ Pure: no model, no disk, no clock.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -54,6 +55,8 @@ CREDIT = "credit_"
 """Score of a verdict by partial credit, with the prompt's role behind it."""
 SIDE = 224
 """What the published classifier looks at."""
+SAYS = re.compile(r" \(as [^()]+\)\Z")
+"""What a message has behind it where colours come into it: who told them."""
 TEMPLATES = ("a photo of a {c} {name}", "a photo of a {c}-colored {name}", "a photo of a {c} object")
 _ERROR_OF = {MISSING: ENTITY_OMISSION, TOO_MANY: ENTITY_DUPLICATION, COLOUR: WRONG_COLOUR, NO_TARGET: WITHOUT_TARGET}
 _EMBEDDER = "embedder"
@@ -129,7 +132,7 @@ class GenEvalRule:
             ruling = JUDGES[self._rule](demand, eye.boxes, eye.tell)
             if eye.untold:
                 return _undecided(f"nobody could tell the colour of the {eye.untold} in the image of {prompt.role!r}")
-            failures += [_failure(fault, prompt.role, eye.says) for fault in ruling.faults]
+            failures += [failure_of(fault, prompt.role, eye.says) for fault in ruling.faults]
             scores |= _scores(prompt.role, ruling, eye, is_partial=self._rule == RL_SCORE)
         return Conclusion(
             outcome=Outcome.VIOLATED if failures else Outcome.HOLDS,
@@ -143,11 +146,7 @@ class _Eye:
     """The boxes of one picture in pixels, and their colours, by whoever was asked."""
 
     def __init__(self, sight: Sight, detections: Detections, query: Query) -> None:
-        # A detector without scores is taken at its word, as everywhere.
-        has_scores = detections.threshold is not None or detections.floor is not None
-        self.boxes = tuple(
-            _in_pixels(box, sight.image, box.name_for(query.labels), has_scores=has_scores) for box in detections.boxes
-        )
+        self.boxes = boxes_in_pixels(detections, sight.image.width, sight.image.height, query.labels)
         # By identity: a detector may say one and the same box twice, and the rule counts it twice.
         self._seen = {id(box): seen for box, seen in zip(self.boxes, detections.boxes, strict=True)}
         self._sight, self._image = sight, sight.image
@@ -203,12 +202,17 @@ def _is_whole(mask: Mask) -> bool:
         return False
 
 
-def _in_pixels(detection: Detection, image: ImageRef, name: str, *, has_scores: bool) -> SeenBox:
-    x0, y0, x1, y1 = detection.box
-    return SeenBox(
-        name=name,
-        score=detection.score if has_scores else 1.0,
-        box=(x0 * image.width, y0 * image.height, x1 * image.width, y1 * image.height),
+def boxes_in_pixels(detections: Detections, width: int, height: int, wanted: Collection[str]) -> tuple[SeenBox, ...]:
+    """What a detector saw as the rules take it, in the words that are wanted; in its order."""
+    # A detector without scores is taken at its word, as everywhere.
+    has_scores = detections.threshold is not None or detections.floor is not None
+    return tuple(
+        SeenBox(
+            name=one.name_for(wanted),
+            score=one.score if has_scores else 1.0,
+            box=(one.box[0] * width, one.box[1] * height, one.box[2] * width, one.box[3] * height),
+        )
+        for one in detections.boxes
     )
 
 
@@ -235,7 +239,8 @@ def _scores(role: str, ruling: Ruling, eye: _Eye, *, is_partial: bool) -> dict[s
     return scores
 
 
-def _failure(fault: Fault, role: str, says: str) -> Failure:
+def failure_of(fault: Fault, role: str, says: str) -> Failure:
+    """A fault as a registered error; says: who told colours."""
     on_x = fault.expected in (LEFT, RIGHT)
     error = (X_MISPOSITION if on_x else Y_MISPOSITION) if fault.kind == POSITION else _ERROR_OF[fault.kind]
     message = f"{fault.message} ({says})" if fault.kind == COLOUR else fault.message

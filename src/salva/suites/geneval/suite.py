@@ -63,7 +63,11 @@ _OPENING = re.compile(r"\Aa photo of (an? )?")
 class GenEvalOptions:
     """Where the prompts are, and what is asked beside them."""
 
-    path: str = option("", "The official metadata, JSON lines; prompts of our own unless given.", reaches="file")
+    path: str = option(
+        "",
+        "The official metadata, JSON lines, or a folder of pictures that has it; our own prompts unless given.",
+        reaches="file",
+    )
     rewritten: str = option(
         "",
         "A file of rewritten prompts, JSON lines with prompt and rewritten, or the metadata with other prompts: both "

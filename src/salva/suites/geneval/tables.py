@@ -135,7 +135,7 @@ def _gaps(group: Sequence[Judged]) -> str:
     seen = {one.case.case_id: one.case for one in group if one.verdict.outcome is not Outcome.FAILED}
     if not all(case.labels.get(SOURCE) == OFFICIAL for case in seen.values()):
         return ""
-    return missing_prompts(Counter(case.category for case in seen.values()))
+    return missing_prompts(Counter(case.category for case in seen.values())).partition(";")[0]
 
 
 def _chance(cases: Sequence[Case], rule: str) -> float | None:

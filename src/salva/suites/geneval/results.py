@@ -1,0 +1,155 @@
+"""GenEval's result lines: filename, tag, prompt, correct, reason, and metadata and details as JSON strings.
+
+Lines come in as the published program writes them, or as we do with the rule beside them; each becomes one record, or a
+sentence that says what is wrong with it. Knows nothing of runs.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from salva.core.fingerprint import Json
+from salva.errors import UsageError
+from salva.suites.geneval.demands import metadata_of
+from salva.suites.geneval.files import Asked, asked_in
+from salva.suites.geneval.published import PUBLISHED, RULES, SeenBox
+
+RESULTS = "results.jsonl"
+SAMPLES = "samples"
+_TRUE, _FALSE = (True, 1, "true", "True"), (False, 0, "false", "False")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What one line says."""
+
+    filename: str
+    asked: Asked
+    is_right: bool
+    reason: str
+    boxes: tuple[SeenBox, ...] | None
+    """Those above the threshold; None where the line has none that can be read."""
+    rule: str = PUBLISHED
+    seen_by: str = ""
+    model: str = ""
+
+
+def picture_path(number: int, repeat: int) -> str:
+    """Where a picture of a prompt lies, as the published program wants it."""
+    return f"{number:05}/{SAMPLES}/{repeat:04}.png"
+
+
+def line_of(result: Result) -> str:
+    """The line that says it, keys in the published order."""
+    metadata = metadata_of(result.asked.demand, result.asked.text)
+    details: dict[str, list[list[float]]] = {}
+    for box in result.boxes or ():
+        details.setdefault(box.name, []).append([*box.box, box.score])
+    said: dict[str, Json] = {
+        "filename": result.filename,
+        "tag": result.asked.demand.tag,
+        "prompt": result.asked.text,
+        "correct": result.is_right,
+        "reason": result.reason,
+        "metadata": json.dumps(metadata),
+        "details": json.dumps(details),
+        "rule": result.rule,
+        "seen_by": result.seen_by,
+        "model": result.model,
+    }
+    return json.dumps(said, ensure_ascii=False)
+
+
+def result_in(cells: Mapping[str, Json]) -> Result:
+    """What a line says; UsageError where it cannot be used."""
+    correct = cells.get("correct")
+    if correct not in (*_TRUE, *_FALSE):
+        raise UsageError(f"correct is {correct!r}; it must be true or false")
+    asked = asked_in(_metadata(cells))
+    if cells.get("prompt") not in (None, asked.text):
+        raise UsageError(f"prompt is {cells['prompt']!r}, and its metadata has {asked.text!r}")
+    rule = cells.get("rule", PUBLISHED)
+    return Result(
+        filename=str(cells.get("filename") or ""),
+        asked=asked,
+        is_right=correct in _TRUE,
+        reason=str(cells.get("reason") or ""),
+        boxes=_boxes(cells.get("details")),
+        rule=rule if isinstance(rule, str) and rule in (*RULES, "ours") else PUBLISHED,
+        seen_by=str(cells.get("seen_by") or ""),
+        model=str(cells.get("model") or ""),
+    )
+
+
+def _metadata(cells: Mapping[str, Json]) -> dict[str, Json]:
+    stored = cells.get("metadata")
+    if isinstance(stored, str):
+        try:
+            stored = json.loads(stored)
+        except (ValueError, RecursionError) as error:
+            raise UsageError(f"metadata is no JSON: {error}") from error
+    if not isinstance(stored, dict):
+        raise UsageError(f"metadata is {_short(stored)}; it must be the prompt's metadata, as a JSON string")
+    return stored
+
+
+def _boxes(stored: Json) -> tuple[SeenBox, ...] | None:
+    """The boxes of the details, by class; None where they are not what they should be."""
+    if isinstance(stored, str):
+        try:
+            stored = json.loads(stored)
+        except (ValueError, RecursionError):
+            return None
+    if not isinstance(stored, dict):
+        return None
+    boxes = []
+    for name, rows in stored.items():
+        for row in rows if isinstance(rows, list) else [None]:
+            if not isinstance(row, list) or len(row) < 5 or not all(map(_is_number, row[:5])):
+                return None
+            x0, y0, x1, y1, score = (float(value) for value in row[:5] if isinstance(value, int | float))
+            boxes.append(SeenBox(name=name, score=score, box=(x0, y0, x1, y1)))
+    return tuple(boxes)
+
+
+def _is_number(value: Json) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """What a file name says: whose picture, of which prompt, the how manieth."""
+
+    model: str = ""
+    number: int | None = None
+    sample: int | None = None
+
+
+def placed(filename: str) -> Placed:
+    """The parts of MODEL/00000/samples/0000.png; empty where a name is of another kind."""
+    parts = PurePosixPath(filename.replace("\\", "/")).parts
+    match parts[-4:]:
+        case (*model, number, "samples", file) if number.isdecimal():
+            digits = re.fullmatch(r"(\d+)\.\w+", file)
+            return Placed(
+                model=model[0] if model and model[0] not in ("/", ".", "..") else "",
+                number=int(number),
+                sample=int(digits[1]) if digits else None,
+            )
+    return Placed()
+
+
+def missing_numbers(results: Sequence[Result]) -> list[int]:
+    """The folders that have no line, up to the last one that has."""
+    numbers = {number for one in results if (number := placed(one.filename).number) is not None}
+    return [number for number in range(max(numbers, default=-1) + 1) if number not in numbers]
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:60]}..."

@@ -1,0 +1,134 @@
+"""Exporter: a run of GenEval in the folders and lines of the published program.
+
+OUT/00000/metadata.jsonl and OUT/00000/samples/0000.png for every prompt and repeat, and OUT/results.jsonl; a folder a
+model where there are several. What is written here `folder/`, `suite.path` and `salva import` read again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from salva.core.case import Case
+from salva.core.exchange import Written
+from salva.core.image import Picture
+from salva.core.observation import Detections
+from salva.core.options import NoOptions
+from salva.core.source import ImageSource, RunSource
+from salva.core.table import Table
+from salva.core.verdict import PAIR, Outcome, Verdict, observers_text
+from salva.errors import StoreError, UsageError
+from salva.files.outfiles import safe_name, write_bytes, write_text
+from salva.suites.geneval.demands import demands_of, metadata_of, names_of
+from salva.suites.geneval.files import METADATA, Asked
+from salva.suites.geneval.published import THRESHOLD, kept_boxes
+from salva.suites.geneval.results import RESULTS, Result, line_of, picture_path
+from salva.suites.geneval.rules import OURS, SAYS, boxes_in_pixels
+from salva.suites.geneval.suite import IN_TASKS, RELATION, SET
+
+
+class ResultsExport:
+    """A folder: prompts, pictures and result lines as GenEval's program keeps them."""
+
+    version: ClassVar[str] = "1"
+
+    def __init__(self, options: NoOptions) -> None:
+        """Nothing can be chosen."""
+
+    def write(self, source: RunSource, out: Path) -> Written:
+        """The prompts of the tasks, their pictures, and a line for every picture that was decided."""
+        records = source.records
+        cases = [case for case in records.cases if case.labels.get(SET) == IN_TASKS and demands_of(case)]
+        if not cases:
+            raise UsageError("this run has no prompt of GenEval's tasks; this form is for the suite geneval")
+        if not any(verdict.images for verdict in records.verdicts):
+            raise UsageError("this run has no pictures; of an imported one the file it came from says all there is")
+        numbers = {case.case_id: number for number, case in enumerate(cases)}
+        rules = {relation.name: relation.options.get("rule", "") for relation in records.asked.relations}
+        rows: list[tuple[str, int, int, int]] = []
+        for model in records.models:
+            folder = out if len(records.models) == 1 else out / safe_name(model)
+            for case in cases:
+                path = folder / f"{numbers[case.case_id]:05}" / METADATA
+                write_text(path, json.dumps(_metadata(case), ensure_ascii=False) + "\n")
+            verdicts = _leading(v for v in records.verdicts if v.model == model and v.case_id in numbers)
+            verdicts.sort(key=lambda verdict: (numbers[verdict.case_id], verdict.repeat))
+            rule = str(rules.get(RELATION)) if verdicts and verdicts[0].relation == RELATION else OURS
+            lines = []
+            n_images = 0
+            by_id = {case.case_id: case for case in cases}
+            for verdict in verdicts:
+                picture = _picture(source.images, verdict)
+                if picture is None:
+                    continue
+                name = picture_path(numbers[verdict.case_id], verdict.repeat)
+                _write_picture(folder / name, picture)
+                n_images += 1
+                if verdict.outcome in (Outcome.HOLDS, Outcome.VIOLATED):
+                    lines.append(line_of(_result(by_id[verdict.case_id], verdict, name, picture, rule, source.images)))
+            write_text(folder / RESULTS, "".join(f"{line}\n" for line in lines))
+            rows.append((model, n_images, len(lines), len(verdicts) - len(lines)))
+        return Written(n=len(cases), what="prompts", tables=(_told(rows),))
+
+
+def _told(rows: Sequence[tuple[str, int, int, int]]) -> Table:
+    return Table(
+        name="written",
+        columns=("model", "images", "result_lines", "undecided"),
+        rows=tuple(rows),
+        note="A picture that nobody could decide has no result line: a line is right or wrong.",
+    )
+
+
+def _metadata(case: Case) -> Mapping[str, object]:
+    demands = demands_of(case)
+    assert demands
+    return metadata_of(demands[0], case.prompts[0].text)
+
+
+def _leading(verdicts: Iterable[Verdict]) -> list[Verdict]:
+    """Those of the rule that is not ours where one judged, else ours; of the observers with most of them."""
+    pairs = [verdict for verdict in verdicts if verdict.arm == PAIR and verdict.relation in (RELATION, "truth")]
+    named = {verdict.relation for verdict in pairs}
+    own = [verdict for verdict in pairs if verdict.relation == (RELATION if RELATION in named else "truth")]
+    eyes = [verdict.observers for verdict in own]
+    main = max(dict.fromkeys(eyes), key=eyes.count, default=())
+    return [verdict for verdict in own if verdict.observers == main]
+
+
+def _result(case: Case, verdict: Verdict, name: str, picture: Picture, rule: str, images: ImageSource) -> Result:
+    demands, prompt = demands_of(case), case.prompts[0]
+    assert demands
+    threshold = THRESHOLD if rule == OURS else demands[0].threshold
+    seen = images.detections(verdict.images["a"], verdict.observers)
+    boxes = boxes_in_pixels(seen or Detections(), picture.width, picture.height, names_of(demands))
+    return Result(
+        filename=name,
+        asked=Asked(text=prompt.text, demand=demands[0], formula=prompt.formula or ""),
+        is_right=verdict.outcome is Outcome.HOLDS,
+        reason="\n".join(SAYS.sub("", failure.message) for failure in verdict.failures),
+        boxes=tuple(box for group in kept_boxes(boxes, threshold).values() for box in group),
+        rule=rule,
+        seen_by=observers_text(verdict.observers),
+        model=verdict.model,
+    )
+
+
+def _picture(images: ImageSource, verdict: Verdict) -> Picture | None:
+    from salva.imaging.files import decode_picture
+
+    image_id = verdict.images.get("a")
+    if image_id is None:
+        return None
+    try:
+        return decode_picture(images.file_bytes(image_id))
+    except ValueError as error:
+        raise StoreError(f"image {image_id!r} is damaged ({error}); `salva verify` lists what is") from error
+
+
+def _write_picture(path: Path, picture: Picture) -> None:
+    from salva.imaging.files import encode_picture
+
+    write_bytes(path, encode_picture(picture))

@@ -1,0 +1,254 @@
+"""Importer: result lines that GenEval's program wrote, read into cases and verdicts.
+
+Their own verdicts lead. Where lines hold boxes, numbers and positions are judged again, by the published rule to see
+whether it says the same, and by ours; colours nobody told, so a coloured thing that is there stays undecided.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from salva.core.asked import AskedComponent
+from salva.core.case import Case
+from salva.core.exchange import Flaw, ImportSettings, ReadIn
+from salva.core.image import ImageRef
+from salva.core.observation import Detection, Detections
+from salva.core.options import keyed_options, option
+from salva.core.protocols import Sight
+from salva.core.verdict import PAIR, Outcome, Verdict
+from salva.errors import UsageError
+from salva.files.infiles import file_text
+from salva.files.tables import parse_json
+from salva.relations.scenes import SceneOptions, mentioned
+from salva.relations.truth import Truth
+from salva.suites.geneval.demands import TASKS, demands_of
+from salva.suites.geneval.files import read_metadata
+from salva.suites.geneval.published import JUDGES, PUBLISHED, Ruling, SeenBox
+from salva.suites.geneval.results import RESULTS, Result, missing_numbers, placed, result_in
+from salva.suites.geneval.rules import OURS, RuleOptions, failure_of
+from salva.suites.geneval.suite import RELATION, case_id_of, missing_prompts, task_case
+
+THEIRS = "published evaluation"
+"""Who looked, where the lines do not say."""
+_N_NAMED = 5
+_NO_IMAGE = ImageRef(image_id="", width=0, height=0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultsOptions:
+    """What the lines cannot say about themselves."""
+
+    metadata: str = option("", "The official metadata: which of its prompts are missing is then said by name.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    where: str
+    result: Result
+    repeat: int
+
+
+class ResultsImport:
+    """Result lines of GenEval's program: a run to report and compare, and what their boxes say by our rule."""
+
+    version: ClassVar[str] = "1"
+    Options = ResultsOptions
+
+    def __init__(self, options: ResultsOptions) -> None:
+        self._metadata = options.metadata
+        self._truth = Truth(SceneOptions())
+
+    def read(self, files: Sequence[Path], settings: ImportSettings) -> ReadIn:
+        """Cases and verdicts of these files; one file is one model."""
+        if settings.model and len(files) > 1:
+            raise UsageError(f"--model names one model, and there are {len(files)} files; leave it out or import one")
+        problems: list[Flaw] = []
+        cases: dict[str, Case] = {}
+        verdicts: list[Verdict] = []
+        counts: Counter[str] = Counter()
+        models: list[str] = []
+        rules: set[str] = set()
+        for path, name in zip(files, settings.names or [path.name for path in files], strict=True):
+            lines = _lines(path, name, problems)
+            model = _untaken(settings.model or _model_of(path, lines), models)
+            models.append(model)
+            for line in lines:
+                case = _case(line.result, cases)
+                verdicts.append(_theirs(case, line, model))
+                rules.add(line.result.rule)
+                verdicts += self._judged_again(case, line, model, name, problems, counts)
+            problems += self._gaps(name, [line.result for line in lines])
+            counts["images"] += len(lines)
+        if not verdicts:
+            raise UsageError(
+                "no result of GenEval in these files: a line has filename, tag, prompt, correct, reason, metadata and "
+                "details" + "".join(f"; {flaw}" for flaw in problems[:1])
+            )
+        if len(rules) > 1:
+            raise UsageError(f"these lines follow several rules ({', '.join(sorted(rules))}); import each by itself")
+        return ReadIn(
+            suite="geneval",
+            models=tuple(models),
+            cases=tuple(cases.values()),
+            verdicts=tuple(verdicts),
+            problems=tuple(problems),
+            counts={"images": counts["images"], "prompts": len(cases), **counts},
+            rules=_asked(rules.pop()),
+            repeats=1 + max(verdict.repeat for verdict in verdicts),
+            observers={name: "detector" for verdict in verdicts for name in verdict.observers},
+            headline=verdicts[0].relation,
+        )
+
+    def _judged_again(
+        self, case: Case, line: _Line, model: str, name: str, problems: list[Flaw], counts: Counter[str]
+    ) -> list[Verdict]:
+        """What the line's boxes say by ours; and a problem where they contradict the line by its own rule."""
+        result = line.result
+        if result.boxes is None:
+            counts["lines without boxes"] += 1
+            return []
+        if result.rule == OURS:
+            return []
+        ruling = _optimistic(result, case)
+        is_coloured = any(clause.colour for clause in result.asked.demand.include)
+        if ruling.is_right != result.is_right and (result.is_right or not is_coloured):
+            counts["lines that contradict their boxes"] += 1
+            said = (
+                f"is {'right' if result.is_right else 'wrong'}, and by the rule {result.rule} its boxes say otherwise"
+            )
+            problems.append(Flaw(file=name, where=line.where, what=f"{said}: {ruling.reason or 'nothing is wrong'}"))
+        query = mentioned(case).query
+        seen = Detections(boxes=tuple(_shares(result.boxes)))
+        conclusion = self._truth.judge(case, {"a": Sight(image=_NO_IMAGE, seen={query: seen})})
+        return [
+            Verdict(
+                case_id=case.case_id,
+                repeat=line.repeat,
+                arm=PAIR,
+                model=model,
+                relation="truth",
+                observers=(result.seen_by or THEIRS,),
+                outcome=conclusion.outcome,
+                errors=conclusion.errors,
+                failures=conclusion.failures,
+                scores=conclusion.scores,
+                reason=conclusion.reason,
+            )
+        ]
+
+    def _gaps(self, name: str, results: Sequence[Result]) -> list[Flaw]:
+        """Prompts that have no line: by name where the metadata is given, else by number."""
+        there = {one.asked.text for one in results}
+        if self._metadata:
+            missing = [one.text for one in read_metadata(self._metadata) if one.text not in there]
+            if not missing:
+                return []
+            n_asked = len(missing) + len(there)
+            listed = "; ".join(missing[:_N_NAMED]) + ("; ..." if len(missing) > _N_NAMED else "")
+            return [Flaw(file=name, what=f"{n_asked - len(missing)} of {n_asked} prompts; missing: {listed}")]
+        by_task = Counter(tag for _, tag in {(one.asked.text, one.asked.demand.tag) for one in results})
+        if by_task.keys() <= set(TASKS) and (gaps := missing_prompts(by_task)):
+            return [Flaw(file=name, what=gaps)]
+        folders = missing_numbers(results)
+        shown = ", ".join(f"{number:05}" for number in folders[:_N_NAMED])
+        return [Flaw(file=name, what=f"no line of {len(folders)} folders: {shown}")] if folders else []
+
+
+def _lines(path: Path, name: str, problems: list[Flaw]) -> list[_Line]:
+    """The lines that can be used; what is wrong with the others is told."""
+    lines: list[_Line] = []
+    taken: set[tuple[str, int]] = set()
+    n_of: Counter[str] = Counter()
+    for number, text in enumerate(file_text(path).split("\n"), 1):
+        if not text.strip():
+            continue
+        where = f"line {number}"
+        try:
+            cells = parse_json(path, text)
+            if not isinstance(cells, dict):
+                raise UsageError("no JSON object")
+            result = result_in(cells)
+        except UsageError as error:
+            problems.append(Flaw(file=name, where=where, what=f"{error}; left out"))
+            continue
+        prompt, sample = result.asked.text, placed(result.filename).sample
+        repeat = n_of[prompt] if sample is None else sample
+        n_of[prompt] += 1
+        if (prompt, repeat) in taken:
+            problems.append(Flaw(file=name, where=where, what=f"a second line for {result.filename!r}; left out"))
+            continue
+        taken.add((prompt, repeat))
+        lines.append(_Line(where, result, repeat))
+    return lines
+
+
+def _case(result: Result, cases: dict[str, Case]) -> Case:
+    case_id = case_id_of(result.asked.text)
+    return cases.setdefault(case_id, task_case(case_id, result.asked))
+
+
+def _theirs(case: Case, line: _Line, model: str) -> Verdict:
+    """The verdict that the line states, with its reasons where its boxes give the same ones."""
+    result = line.result
+    ruling = _optimistic(result, case) if result.rule in JUDGES and result.boxes is not None else Ruling()
+    faults = [] if result.is_right else [fault for fault in ruling.faults if fault.message in result.reason]
+    failures = tuple(failure_of(fault, "a", "as they say") for fault in faults)
+    return Verdict(
+        case_id=case.case_id,
+        repeat=line.repeat,
+        arm=PAIR,
+        model=model,
+        relation="truth" if result.rule == OURS else RELATION,
+        observers=(result.seen_by or THEIRS,),
+        outcome=Outcome.HOLDS if result.is_right else Outcome.VIOLATED,
+        errors=tuple(dict.fromkeys(failure.error for failure in failures)),
+        failures=failures,
+        scores={"right_a": float(result.is_right)},
+    )
+
+
+def _optimistic(result: Result, case: Case) -> Ruling:
+    """The line's rule over its boxes, every colour taken to be the one asked for: nobody told any."""
+    demands = demands_of(case)
+    assert demands is not None
+    asked = {clause.name: clause.colour for clause in demands[0].include}
+    return JUDGES[result.rule](demands[0], result.boxes or (), lambda boxes: [asked[box.name] for box in boxes])
+
+
+def _shares(boxes: Sequence[SeenBox]) -> list[Detection]:
+    """Boxes as shares of the largest ones' reach: which side of another a thing is on does not depend on the size."""
+    width, height = (max((box.box[i] for box in boxes), default=1.0) or 1.0 for i in (2, 3))
+    return [
+        Detection(
+            label=box.name,
+            score=box.score,
+            box=(box.box[0] / width, box.box[1] / height, box.box[2] / width, box.box[3] / height),
+        )
+        for box in boxes
+    ]
+
+
+def _model_of(path: Path, lines: Sequence[_Line]) -> str:
+    """As most lines say, or the folder that most pictures lie in, or the file's own name or folder."""
+    for names in (
+        [line.result.model for line in lines],
+        [placed(line.result.filename).model for line in lines],
+    ):
+        if named := Counter(filter(None, names)).most_common(1):
+            return named[0][0]
+    return path.absolute().parent.name if path.stem == Path(RESULTS).stem else path.stem
+
+
+def _untaken(model: str, taken: Sequence[str]) -> str:
+    return model if model not in taken else f"{model} ({len(taken) + 1})"
+
+
+def _asked(rule: str) -> tuple[AskedComponent, ...]:
+    options = keyed_options(RuleOptions(rule=rule if rule != OURS else PUBLISHED))
+    by_rule = AskedComponent(role="relation", name=RELATION, options=options)
+    truth = AskedComponent(role="relation", name="truth", options=keyed_options(SceneOptions()))
+    return (truth,) if rule == OURS else (by_rule, truth)

@@ -1,0 +1,118 @@
+"""Result lines: ours come back equal, the published program's are read, and what is wrong with one is said."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from salva.core.fingerprint import Json
+from salva.errors import UsageError
+from salva.suites.geneval.files import asked_in
+from salva.suites.geneval.published import SeenBox
+from salva.suites.geneval.results import Placed, Result, line_of, missing_numbers, picture_path, placed, result_in
+
+METADATA: dict[str, Json] = {
+    "tag": "single_object",
+    "include": [{"class": "cow", "count": 1}],
+    "prompt": "a photo of a cow",
+}
+LINE: dict[str, Json] = {
+    "filename": "out/00001/samples/0002.png",
+    "tag": "single_object",
+    "prompt": "a photo of a cow",
+    "correct": False,
+    "reason": "expected cow>=1, found 0",
+    "metadata": json.dumps(METADATA),
+    "details": json.dumps({"dog": [[1, 2.5, 30, 40, 0.75]]}),
+}
+
+_BOXES = st.lists(
+    st.builds(
+        SeenBox,
+        name=st.sampled_from(("cow", "dog")),
+        score=st.floats(0, 1),
+        box=st.tuples(*(st.floats(0, 2000) for _ in range(4))),
+    )
+)
+
+
+@given(_BOXES, st.booleans(), st.text(), st.text())
+def test_a_line_comes_back_equal(boxes: list[SeenBox], is_right: bool, reason: str, model: str) -> None:
+    by_class = tuple(sorted(boxes, key=lambda box: [one.name for one in boxes].index(box.name)))
+    result = Result(
+        filename=picture_path(7, 3),
+        asked=asked_in(METADATA),
+        is_right=is_right,
+        reason=reason,
+        boxes=by_class,
+        rule="rl-strict",
+        seen_by="eye",
+        model=model,
+    )
+    assert result_in(json.loads(line_of(result))) == result
+
+
+def test_a_line_of_the_published_program() -> None:
+    result = result_in(LINE)
+    assert (result.is_right, result.reason, result.rule) == (False, "expected cow>=1, found 0", "published")
+    assert result.boxes == (SeenBox(name="dog", score=0.75, box=(1, 2.5, 30, 40)),)
+    assert list(json.loads(line_of(result)))[:7] == list(LINE)
+
+
+@pytest.mark.parametrize(
+    ("details", "boxes"),
+    [
+        ("{half", None),
+        ("[]", None),
+        (None, None),
+        ({"dog": [[1, 2, 3]]}, None),
+        ({"dog": [[1, 2, 3, 4, "x"]]}, None),
+        ({"dog": 3}, None),
+        ("{}", ()),
+        ('{"dog": [[1, 2, 3, 4, NaN]]}', None),
+    ],
+)
+def test_details_that_are_none(details: Json, boxes: object) -> None:
+    assert result_in({**LINE, "details": details}).boxes == boxes
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"correct": None}, "correct is None"),
+        ({"correct": "maybe"}, "correct is 'maybe'"),
+        ({"metadata": "{half"}, "metadata is no JSON"),
+        ({"metadata": 3}, "metadata is 3"),
+        ({"metadata": "{}"}, "prompt is None"),
+        ({"prompt": "a photo of a dog"}, "its metadata has"),
+    ],
+)
+def test_what_is_wrong_is_said(change: dict[str, Json], told: str) -> None:
+    with pytest.raises(UsageError) as error:
+        result_in({**LINE, **change})
+    assert told in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("filename", "parts"),
+    [
+        ("sdxl/00012/samples/0003.png", Placed(model="sdxl", number=12, sample=3)),
+        ("/data/my model/7/samples/00001.jpg", Placed(model="my model", number=7, sample=1)),
+        ("C:\\out\\sdxl\\00012\\samples\\3.png", Placed(model="sdxl", number=12, sample=3)),
+        ("00012/samples/grid.png", Placed(number=12)),
+        ("./00012/samples/0000.png", Placed(number=12, sample=0)),
+        ("elsewhere/x.png", Placed()),
+        ("", Placed()),
+    ],
+)
+def test_what_a_file_name_says(filename: str, parts: Placed) -> None:
+    assert placed(filename) == parts
+
+
+def test_folders_without_a_line() -> None:
+    results = [result_in({**LINE, "filename": f"{n:05}/samples/0000.png"}) for n in (0, 1, 4)]
+    assert missing_numbers(results) == [2, 3]
+    assert missing_numbers([]) == []

@@ -1,0 +1,159 @@
+"""Strangers' result lines become a run that reports: their verdicts lead, boxes are judged again, gaps are counted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from in_process import salva
+
+from salva.core.exchange import ImportSettings, ReadIn
+from salva.core.verdict import Outcome
+from salva.errors import UsageError
+from salva.suites.geneval.results_import import THEIRS, ResultsImport, ResultsOptions
+
+
+def _line(prompt: str = "a photo of a cow", number: int = 0, sample: int = 0, **change: Any) -> dict[str, Any]:
+    include = change.pop("include", [{"class": "cow", "count": 1}])
+    tag = change.pop("tag", "single_object")
+    metadata = {"tag": tag, "include": include, "prompt": prompt}
+    return {
+        "filename": f"sdxl/{number:05}/samples/{sample:04}.png",
+        "tag": tag,
+        "prompt": prompt,
+        "correct": True,
+        "reason": "",
+        "metadata": json.dumps(metadata),
+        "details": json.dumps({"cow": [[10, 10, 90, 90, 0.98]]}),
+        **change,
+    }
+
+
+def _read(path: Path, *lines: object, **options: Any) -> ReadIn:
+    path.write_text("".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines))
+    return ResultsImport(ResultsOptions(**options)).read([path], ImportSettings())
+
+
+def _golden_lines(folder: Path) -> list[dict[str, Any]]:
+    """The golden verdicts as the published program would have written them."""
+    lines = []
+    for i, text in enumerate((folder / "geneval" / "golden_rules.jsonl").read_text().splitlines()):
+        one = json.loads(text)
+        metadata = one["metadata"]
+        threshold = 0.9 if metadata["tag"] == "counting" else 0.3
+        details: dict[str, list[list[float]]] = {}
+        for seen in sorted(one["detections"], key=lambda d: -d["score"]):
+            if seen["score"] > threshold:
+                details.setdefault(seen["class"], []).append([*seen["box"], seen["score"]])
+        lines.append(
+            {
+                "filename": f"stranger/{i:05}/samples/0000.png",
+                "tag": metadata["tag"],
+                "prompt": metadata["prompt"],
+                "correct": one["correct"],
+                "reason": one["reason"],
+                "metadata": json.dumps(metadata),
+                "details": json.dumps(details),
+            }
+        )
+    return lines
+
+
+def test_a_strangers_file_becomes_a_run_and_a_report(foreign_data: Path, tmp_path: Path) -> None:
+    first: dict[str, dict[str, Any]] = {}
+    for line in _golden_lines(foreign_data):
+        first.setdefault(line["prompt"], line)
+    lines = list(first.values())
+    (tmp_path / "results.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    run = tmp_path / "run"
+    done = salva("import", str(tmp_path / "results.jsonl"), "--as", "geneval", "--out", str(run))
+    assert done.returncode == 0, done.stderr
+    assert f"{len(lines)} images, {len(lines)} prompts of stranger" in done.stdout
+    assert f"{len(lines)} of GenEval's 553 prompts; missing: " in done.stdout
+    assert "contradict" not in done.stdout, "its boxes say by the published rule what it says"
+    told = json.loads(salva("report", str(run), "--format", "json").stdout)
+    assert told["headline"]["relation"] == "geneval"
+    assert told["outcomes"]["HOLDS"] == sum(line["correct"] for line in lines)
+    by_task = {
+        tag: [line["correct"] for line in lines if line["tag"] == tag] for tag in {line["tag"] for line in lines}
+    }
+    overall = sum(sum(right) / len(right) for right in by_task.values()) / len(by_task)
+    assert told["metrics"]["published_overall"] == pytest.approx(overall)
+    assert told["metrics"]["ours_counting"] is not None
+    assert told["metrics"]["ours_color_attr"] is None or told["metrics"]["ours_color_attr"] == 0
+    for form in ("md", "html"):
+        assert salva("report", str(run), "--format", form, "-o", str(tmp_path / f"report.{form}")).returncode == 0
+
+
+def test_boxes_are_judged_again_by_our_rule_and_colours_are_not(tmp_path: Path) -> None:
+    two = json.dumps({"cow": [[10, 10, 90, 90, 0.98], [100, 10, 180, 90, 0.9]]})
+    red: dict[str, Any] = {"include": [{"class": "cow", "count": 1, "color": "red"}], "tag": "colors"}
+    read = _read(
+        tmp_path / "r.jsonl",
+        _line(),
+        _line("a photo of one cow", 1, details=two),
+        _line("a photo of a red cow", 2, **red),
+        _line("a photo of a red cow again", 3, details="{}", correct=False, reason="expected cow>=1, found 0", **red),
+    )
+    ours = {verdict.case_id: verdict for verdict in read.verdicts if verdict.relation == "truth"}
+    outcomes = [verdict.outcome for verdict in ours.values()]
+    assert outcomes == [Outcome.HOLDS, Outcome.VIOLATED, Outcome.INCONCLUSIVE, Outcome.VIOLATED]
+    theirs = [verdict for verdict in read.verdicts if verdict.relation == "geneval"]
+    assert [verdict.outcome for verdict in theirs] == [Outcome.HOLDS] * 3 + [Outcome.VIOLATED]
+    assert theirs[3].errors == ("entity-omission",)
+    assert {name for verdict in read.verdicts for name in verdict.observers} == {THEIRS}
+
+
+def test_a_line_that_contradicts_its_boxes_is_told(tmp_path: Path) -> None:
+    read = _read(tmp_path / "r.jsonl", _line(details="{}"), _line("a photo of one cow", 1, correct=False))
+    told = [str(flaw) for flaw in read.problems]
+    assert told[0].startswith(
+        "r.jsonl line 1: is right, and by the rule published its boxes say otherwise: expected cow"
+    )
+    assert told[1].endswith("is wrong, and by the rule published its boxes say otherwise: nothing is wrong")
+
+
+def test_broken_lines_cost_themselves_alone(tmp_path: Path) -> None:
+    read = _read(tmp_path / "r.jsonl", "{half", "[1]", _line(correct="perhaps"), _line(), _line(), _line(sample=1))
+    assert len(read.cases) == 1
+    assert [verdict.repeat for verdict in read.verdicts if verdict.relation == "geneval"] == [0, 1]
+    told = [str(flaw) for flaw in read.problems]
+    assert [text.partition(":")[0] for text in told[:4]] == [f"r.jsonl line {n}" for n in (1, 2, 3, 5)]
+    assert "a second line for 'sdxl/00000/samples/0000.png'; left out" in told[3]
+    assert read.repeats == 2
+
+
+def test_missing_prompts_by_name(tmp_path: Path) -> None:
+    rows = [
+        {"tag": "single_object", "include": [{"class": name, "count": 1}], "prompt": f"a photo of a {name}"}
+        for name in ("cow", "dog", "cat")
+    ]
+    (tmp_path / "m.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    read = _read(tmp_path / "r.jsonl", _line(), metadata=str(tmp_path / "m.jsonl"))
+    assert [flaw.what for flaw in read.problems] == ["1 of 3 prompts; missing: a photo of a dog; a photo of a cat"]
+    read = _read(tmp_path / "r.jsonl", _line("mine", 3, tag="mine"))
+    assert [flaw.what for flaw in read.problems] == ["no line of 3 folders: 00000, 00001, 00002"]
+
+
+def test_what_is_no_result_file(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no result of GenEval in these files"):
+        _read(tmp_path / "r.jsonl", {"a": 1})
+    with pytest.raises(UsageError, match="follow several rules"):
+        _read(tmp_path / "r.jsonl", _line(), _line(sample=1, rule="rl-strict"))
+    run = tmp_path / "run"
+    done = salva("import", str(tmp_path / "none.jsonl"), "--as", "geneval", "--out", str(run))
+    assert done.returncode == 2
+    assert not run.exists()
+
+
+def test_names_of_models(tmp_path: Path) -> None:
+    plain: dict[str, Any] = {"filename": "x.png"}
+    assert _read(tmp_path / "r.jsonl", _line()).models == ("sdxl",)
+    assert _read(tmp_path / "mine.jsonl", _line(**plain)).models == ("mine",)
+    assert _read(tmp_path / "results.jsonl", _line(**plain)).models == (tmp_path.name,)
+    both = ResultsImport(ResultsOptions()).read([tmp_path / "r.jsonl", tmp_path / "r.jsonl"], ImportSettings())
+    assert both.models == ("sdxl", "sdxl (2)")
+    with pytest.raises(UsageError, match="names one model"):
+        ResultsImport(ResultsOptions()).read([tmp_path / "r.jsonl"] * 2, ImportSettings(model="m"))
