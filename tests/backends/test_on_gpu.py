@@ -19,6 +19,7 @@ from backends.tiny_models import (
     save_detr,
     save_florence2,
     save_grounding_dino,
+    save_mask2former,
     save_owlv2,
     save_rt_detr,
     save_siglip,
@@ -51,6 +52,7 @@ DETECTORS: dict[str, tuple[str, Callable[[Path], Path]]] = {
     "florence2-grounding": ("florence2-grounding", lambda folder: save_florence2(folder, ANSWER)),
     "detr": ("detr", save_detr),
     "rt-detr": ("detr", save_rt_detr),
+    "mask2former": ("mask2former", save_mask2former),
     "grounding-dino": ("grounding-dino", save_grounding_dino),
     "owlv2": ("owlv2", save_owlv2),
 }
