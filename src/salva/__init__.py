@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from salva.api import Run, open_run, open_runs, run_suite
+    from salva.api import Run, compare_runs, open_run, open_runs, run_suite
     from salva.core.case import Case, Prompt
     from salva.core.handed import batched
     from salva.core.scene import Scene, Thing
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Run": "salva.api",
+    "compare_runs": "salva.api",
     "open_run": "salva.api",
     "open_runs": "salva.api",
     "run_suite": "salva.api",
@@ -69,6 +70,7 @@ __all__ = [
     "Verdict",
     "are_equivalent",
     "batched",
+    "compare_runs",
     "explain",
     "from_english",
     "is_determinate",

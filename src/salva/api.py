@@ -14,6 +14,8 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
+from salva.compare import comparing
+from salva.compare.comparing import Comparison
 from salva.core.case import Case
 from salva.core.handed import handing_over
 from salva.core.legible import legible
@@ -157,3 +159,11 @@ def open_runs(folder: str | Path = RUNS) -> pd.DataFrame:
     What is damaged, unfinished or no run at all stands in the frame with its `state` and `problem`.
     """
     return run_frame(list_runs(Path(folder)))
+
+
+def compare_runs(*runs: Run | str | Path) -> Comparison:
+    """Models held against the first one on the cases they share, as `salva compare` does.
+
+    One run of several models is compared within; raises UsageError where two runs cannot be compared.
+    """
+    return comparing.compare_runs([run.directory if isinstance(run, Run) else Path(run) for run in runs])

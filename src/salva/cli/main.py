@@ -30,6 +30,8 @@ COMMANDS = {
     "report": "A run as html, pdf, md, json, csv or junit.",
     "runs": "The runs in a folder: model, suite, rate, date.",
     "merge": "Shards of a run into one run.",
+    "compare": "Models held against each other on the same cases, with a gate.",
+    "power": "How many pairs a difference takes, or what a run could have shown.",
     "quality": "FID and Inception Score of a run's pictures.",
     "export": "Counterexamples or verdict rows of a run as files.",
     "agree": "How far judges agree with people.",

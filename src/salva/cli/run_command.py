@@ -12,6 +12,7 @@ from salva.cli import flags
 from salva.cli.decided import tell_too_little
 from salva.cli.dry_run import print_forecast
 from salva.cli.main import EXIT_GATE, EXIT_INCOMPLETE, EXIT_INTERRUPTED
+from salva.core.legible import legible
 from salva.run import ask as asking
 
 if TYPE_CHECKING:
@@ -154,8 +155,12 @@ def command(
 
 
 def _tell_place(summary: RunSummary, directory: Path) -> None:
-    """Where the run is, what it cost, and where it stopped."""
+    """Where the run is, what it could show, what it cost, and where it stopped."""
+    from salva.compare.power import line_after_run
+
     click.echo(f"\nrun directory: {directory}\nreport:        salva report {directory}")
+    if could_show := line_after_run(directory):
+        click.echo(f"power:         {legible(could_show)}")
     if summary.cost_usd:
         click.echo(f"cost:          {summary.cost_usd:.4f} USD, as the components count it")
     if summary.limit_reached:

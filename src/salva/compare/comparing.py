@@ -45,7 +45,7 @@ class Duel:
     by_law: tuple[GroupDifference, ...]
     by_category: tuple[GroupDifference, ...]
     flipped: tuple[Flip, ...]
-    """Pairs that held on one side and broke on the other, those that got worse first."""
+    """Pairs that held on one side and broke on the other, those that the figure counts and that got worse first."""
     notes: tuple[str, ...]
     """What to know before believing it."""
     p_holm: float | None = None

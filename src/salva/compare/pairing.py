@@ -79,6 +79,8 @@ class Flip:
     repeat: int
     first: Verdict
     second: Verdict
+    is_apart: bool = False
+    """Whether the suite counts its case apart from the leading figure."""
 
     @property
     def got_worse(self) -> bool:
@@ -105,13 +107,20 @@ def by_group(first: Series, second: Series, group: Callable[[Case], str]) -> tup
 
 
 def flips_of(first: Series, second: Series) -> tuple[Flip, ...]:
-    """The pairs whose verdict is another one, those that got worse first."""
+    """The pairs whose verdict is another one: those that the figure counts first, and of these those that got worse."""
+    apart = first.apart | second.apart
     flips = [
-        Flip(case=first.cases[key[0]], repeat=key[1], first=verdict, second=second.verdicts[key])
+        Flip(
+            case=first.cases[key[0]],
+            repeat=key[1],
+            first=verdict,
+            second=second.verdicts[key],
+            is_apart=key[0] in apart,
+        )
         for key, verdict in first.verdicts.items()
         if key in second.verdicts and key[0] in first.cases and _is_flip(verdict, second.verdicts[key])
     ]
-    return tuple(sorted(flips, key=lambda flip: not flip.got_worse))
+    return tuple(sorted(flips, key=lambda flip: (flip.is_apart, not flip.got_worse)))
 
 
 def _is_flip(first: Verdict, second: Verdict) -> bool:
@@ -125,7 +134,7 @@ def _difference(first: Series, second: Series, keys: Sequence[Key]) -> FigureDif
         for ours, other in _sides(first, second)
     ]
     paired = _paired(first, second, both)
-    before, after = (_figure(series, both) for series in (first, second))
+    before, after = (figure_over(series, both) for series in (first, second))
     made = None if paired is None else paired_difference(paired, is_share=first.is_share and not first.is_own)
     # Pseudo-values have the mean of the figure without its bias; what is shown is the figure.
     value = after - before if before is not None and after is not None else None
@@ -188,7 +197,7 @@ def _sums(series: Series, keys: Iterable[Key]) -> dict[str, tuple[int, list[floa
     return sums
 
 
-def _figure(series: Series, keys: Sequence[Key]) -> float | None:
+def figure_over(series: Series, keys: Sequence[Key]) -> float | None:
     """The figure over these pairs."""
     sums = _sums(series, keys)
     if series.of_means is one_mean:
@@ -198,6 +207,19 @@ def _figure(series: Series, keys: Sequence[Key]) -> float | None:
     n_all = sum(n for n, _ in sums.values())
     totals = [sum(column) for column in zip(*(total for _, total in sums.values()), strict=True)]
     return series.of_means([total / n_all for total in totals]) if n_all else None
+
+
+def values_by_case(series: Series, keys: Sequence[Key]) -> dict[str, list[float]]:
+    """What each case adds to the figure, a value a repeat; one in all of a figure that is no mean."""
+    if series.of_means is one_mean:
+        values: dict[str, list[float]] = {}
+        for key in keys:
+            values.setdefault(key[0], []).append(_one(series, key))
+        return values
+    sums = _sums(series, keys)
+    counts, totals = [n for n, _ in sums.values()], [total for _, total in sums.values()]
+    pseudo = pseudo_values(totals, counts, series.of_means)
+    return {} if pseudo is None else {name: [value] for name, value in zip(sums, pseudo, strict=True)}
 
 
 def _paired(first: Series, second: Series, keys: Sequence[Key]) -> list[Paired] | None:
@@ -225,7 +247,7 @@ def _bounds(first: Series, second: Series, keys: Sequence[Key]) -> Interval | No
     ends = []
     for ours, theirs in ((1.0, 0.0), (0.0, 1.0)):
         filled = (_filled(first, ours), _filled(second, theirs))
-        before, after = (_figure(series, keys) for series in filled)
+        before, after = (figure_over(series, keys) for series in filled)
         if before is None or after is None:
             return None
         ends.append(after - before)

@@ -133,7 +133,7 @@ def make_gallery(records: RunRecords, images: ImageSource, limit: int = MAX_EXHI
     }
     shown = spread(violated, limit)
     unseen = spread(_unseen(everyone, truths), min(limit, MAX_UNSEEN))
-    maker = _Maker(records.asked, images)
+    maker = ExhibitMaker(records.asked, images)
     exhibits = []
     for judged in shown:
         truth = truths.get(_key(judged.verdict))
@@ -167,7 +167,7 @@ def spread(judged: Iterable[Judged], limit: int) -> list[Judged]:
     return chosen
 
 
-class _Maker:
+class ExhibitMaker:
     """Turns verdicts into exhibits; each picture is read and shrunk once."""
 
     def __init__(self, asked: Asked, images: ImageSource) -> None:

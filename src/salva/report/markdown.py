@@ -27,9 +27,9 @@ def to_markdown(summary: Summary) -> str:
     """The whole report, ending in a newline."""
     blocks = [f"# {escape(summary.suite)} on {escape(', '.join(summary.models))}", f"{summary.cases} cases."]
     if len(summary.by_model) > 1:
-        blocks += [_table(summary.models_table())] if summary.has_rates else []
+        blocks += [table_text(summary.models_table())] if summary.has_rates else []
         for table in summary.joined_tables():
-            blocks += [f"### {escape(table.name)}", _table(table)]
+            blocks += [f"### {escape(table.name)}", table_text(table)]
     if note := untried(summary.canary, summary.canary_about):
         blocks.append(f"**{escape(note)}**")
     if note := unread(summary.asked):
@@ -66,7 +66,7 @@ def _model(model: ModelSummary, unit: str) -> list[str]:
     if model.charts and model.charts[0].kind is ChartKind.HEAT_MAP:
         blocks += [f"### {escape(model.charts[0].title)}", _heat_map(model.charts[0])]
     for table in model.tables:
-        blocks += [f"### {escape(table.name)}", _table(table)]
+        blocks += [f"### {escape(table.name)}", table_text(table)]
     return blocks
 
 
@@ -89,7 +89,8 @@ def _heat_map(chart: Chart) -> str:
     return _grid([[escape(text) for text in row] for row in rows])
 
 
-def _table(table: Table) -> str:
+def table_text(table: Table) -> str:
+    """A table, its note below it."""
     rows = [[escape(heading(column)) for column in table.columns]]
     rows += [
         [escape(cell_text(column, value)) for column, value in zip(table.columns, row, strict=True)]

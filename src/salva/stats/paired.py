@@ -71,7 +71,7 @@ def paired_difference(cases: Sequence[Paired], *, is_share: bool = True) -> Diff
         why_no_things="" if isinstance(things, Interval) else things,
         p=None if spread is None else p_value(value, spread),
         detectable=None if spread is None else detectable(spread),
-        standardised=centre / deviation if deviation > 0 else None,
+        standardised=value / deviation if deviation > 0 else None,
     )
 
 

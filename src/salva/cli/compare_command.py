@@ -1,0 +1,85 @@
+"""`salva compare`: models held against each other on the same cases."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from salva.cli import flags
+from salva.cli.main import EXIT_GATE, EXIT_INCOMPLETE
+
+if TYPE_CHECKING:
+    from salva.compare.comparing import Comparison
+
+_PAGE = Path("comparison.html")
+
+
+@click.command("compare", short_help="Paired differences of two models or more.")
+@click.argument("runs", nargs=-1, required=True, type=flags.RUN_DIRECTORY, metavar="RUN [RUN...]")
+@flags.flag(
+    "--fail-if-worse",
+    type=click.FloatRange(min=0),
+    metavar="MARGIN",
+    help="Exit 1 when a model is worse than the first by more than this, by the seeds interval; 0.05 is five points.",
+)
+@flags.flag(
+    "--format",
+    "form",
+    type=click.Choice(["html", "md", "json"]),
+    help="What to make; without it the comparison is printed as text.",
+)
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help=f"Where to write it; html goes to {_PAGE} otherwise."
+)
+def command(runs: tuple[Path, ...], fail_if_worse: float | None, form: str | None, output: Path | None) -> None:
+    """Hold the models of RUNs against the first one, on the cases, repeats and seeds they share.
+
+    One RUN of several models is compared within. Exit 1 when --fail-if-worse finds one, 2 when the runs cannot be
+    compared, 3 when too few pairs were decided for a gate.
+    """
+    from salva.compare.comparing import compare_runs
+
+    comparison = compare_runs(runs)
+    _write(comparison, form, output)
+    if form is not None:
+        for note in dict.fromkeys(note for duel in comparison.against_first for note in duel.notes):
+            click.echo(f"salva: {note}", err=True)
+    if fail_if_worse is not None:
+        _gate(comparison, fail_if_worse)
+
+
+def _write(comparison: Comparison, form: str | None, output: Path | None) -> None:
+    from salva.compare.forms import comparison_json, comparison_markdown, comparison_text
+    from salva.files.outfiles import write_text
+
+    if form == "html":
+        from salva.compare.page import comparison_page
+
+        path = output or _PAGE
+        write_text(path, comparison_page(comparison))
+        click.echo(path)
+        return
+    if form == "json":
+        text = json.dumps(comparison_json(comparison), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    else:
+        text = comparison_markdown(comparison) if form == "md" else comparison_text(comparison)
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        write_text(output, text)
+        click.echo(output)
+
+
+def _gate(comparison: Comparison, margin: float) -> None:
+    from salva.compare.words import gate_of
+
+    for duel in comparison.against_first:
+        click.echo(gate_of(duel, margin), err=True)
+    if comparison.worse_than(margin):
+        sys.exit(EXIT_GATE)
+    if any(duel.too_little for duel in comparison.against_first):
+        sys.exit(EXIT_INCOMPLETE)

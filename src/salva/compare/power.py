@@ -1,0 +1,262 @@
+"""What so many pairs can show, and how many it takes: from a run's own variances, or from assumptions that are said.
+
+A run directory, a suite's name or nothing comes in; lines for people go out. Where only one model was run, two models
+are taken to fail independently of each other, which is the worst case for a paired comparison.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from salva import registry
+from salva.compare.entrants import Entrant, read_entrants
+from salva.compare.pairing import figure_over, values_by_case
+from salva.compare.series import Key, Series
+from salva.core.about import options_of
+from salva.errors import UsageError
+from salva.judging.headline import is_apart
+from salva.stats.paired import detectable
+from salva.stats.sample_size import Parts, evenly, half_of, pairs_for_difference, pairs_for_half_width, parts_of
+
+_REPEATS = (1, 2, 4, 8)
+_RATES = (0.1, 0.3, 0.5)
+_DEVIATIONS = (0.2, 0.4)
+"""Assumed of a case's score, where a suite leads with a figure that is no rate."""
+_N_SIZES = 2
+"""The named sizes of a suite whose cases are counted: larger ones take long to make."""
+_UNRELATED = "two models fail independently of each other, the worst case for pairs: where they fail alike, fewer do"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """What is to be reached; neither: what is there is said."""
+
+    half_width: float | None = None
+    difference: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in (("half-width", self.half_width), ("difference", self.difference)):
+            if value is not None and not 0 < value < 1:
+                raise UsageError(f"--{name} is {value:g}; it is a fraction between 0 and 1 (0.05 is five points)")
+        if self.half_width is not None and self.difference is not None:
+            raise UsageError("--half-width and --difference are two questions; ask one at a time")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """The variances that an answer rests on."""
+
+    title: str
+    is_share: bool
+    rate: float | None
+    """The rate as it is or is assumed to be; None for a figure that is none."""
+    n_cases: int
+    n_categories: int
+    repeats: int
+    single: Parts
+    """Of one model's cases."""
+    paired: Parts
+    """Of the differences of two."""
+    assumed: str
+
+    def words(self, value: float) -> str:
+        """A half-width or difference of this figure."""
+        return f"{value * 100:.1f} points" if self.is_share else f"{value:.3f}"
+
+    def shown(self, n_cases: int, repeats: int) -> float:
+        """The difference that so many cases show with 80 % power."""
+        return detectable(evenly(self.paired.total(repeats), n_cases, self.n_categories, self._more(repeats)))
+
+    def half(self, n_cases: int, repeats: int) -> float:
+        """How far the interval of the figure itself reaches each way."""
+        return half_of(self.rate, self.single.total(repeats), n_cases)
+
+    def n_for(self, target: Target, repeats: int) -> int | None:
+        """How many cases it takes."""
+        if target.difference is not None:
+            variance, more = self.paired.total(repeats), self._more(repeats)
+            return pairs_for_difference(target.difference, variance, self.n_categories, more)
+        assert target.half_width is not None
+        return pairs_for_half_width(target.half_width, self.rate, self.single.total(repeats), self.n_categories)
+
+    def _more(self, repeats: int) -> float:
+        """The square of one more difference, as the intervals of differences allow for."""
+        if self.rate is None:
+            return self.paired.total(repeats)
+        return (1 + 0.1 * (repeats - 1)) / repeats**2
+
+
+def power_lines(subject: str, target: Target) -> list[str]:
+    """The answer for a run directory, a suite's name, or an empty subject."""
+    if subject and (Path(subject) / "salva.db").is_file():
+        return _of_run(Path(subject), target)
+    if subject and subject not in (names := [entry.name for entry in registry.entries("suite")]):
+        raise UsageError(
+            f"{subject!r} is neither a run directory nor a suite; give the directory salva run printed, or one of "
+            f"{', '.join(names)}"
+        )
+    return _of_suite(subject, target)
+
+
+def line_after_run(directory: Path) -> str:
+    """What a run could show, in one line; empty where nothing was decided."""
+    known = _known(read_entrants([directory]))
+    if known is None:
+        return ""
+    return (
+        f"{_cases_of(known)} know {known.title} to ±{known.words(known.half(known.n_cases, known.repeats))} and could "
+        f"show a difference of {known.words(known.shown(known.n_cases, known.repeats))} between two models (80 % power)"
+    )
+
+
+def _of_run(directory: Path, target: Target) -> list[str]:
+    known = _known(read_entrants([directory]))
+    if known is None:
+        raise UsageError(
+            f"{str(directory)!r} has fewer than two decided pairs: it shows no variance to go by; salva power SUITE "
+            "answers from assumptions"
+        )
+    value = "" if known.rate is None else f"; {known.title} is {known.rate * 100:.1f} %"
+    lines = [f"{directory.name}: {_cases_of(known)}, over {known.n_categories} categories{value}"]
+    lines += [f"assuming: {known.assumed}", ""]
+    if target.half_width is None and target.difference is None:
+        return [*lines, *_shown_by(known)]
+    lines += [_takes(known, target, known.repeats)]
+    if known.single.within is None:
+        lines.append("what repeats would help is not known from one of them: a run with --repeats 2 shows it")
+    else:
+        lines += [_takes(known, target, repeats) for repeats in _REPEATS if repeats != known.repeats]
+    return lines
+
+
+def _shown_by(known: Known) -> list[str]:
+    n, repeats = known.n_cases, known.repeats
+    half, shown = (known.words(of(4 * n, repeats)) for of in (known.half, known.shown))
+    return [
+        f"{known.title} is known to ±{known.words(known.half(n, repeats))} under other seeds",
+        f"a difference of {known.words(known.shown(n, repeats))} between two models is shown with 80 % power",
+        f"four times as many cases: ±{half}, and a difference of {shown}",
+    ]
+
+
+def _takes(known: Known, target: Target, repeats: int) -> str:
+    n = known.n_for(target, repeats)
+    wanted = target.difference if target.difference is not None else target.half_width
+    assert wanted is not None
+    aim = "show a difference of " if target.difference is not None else f"know {known.title} to ±"
+    often = f" with {repeats} repeats" if repeats > 1 else ""
+    if n is None:
+        return f"no number of pairs{often} is enough to {aim}{known.words(wanted)}"
+    each = f" ({n // known.n_categories:,} a category)" if known.n_categories > 1 else ""
+    made = f"{n * repeats:,} pairs: {n:,} cases{each}{often}" if repeats > 1 else f"{n:,} pairs{each}"
+    return f"it takes {made} to {aim}{known.words(wanted)}" + (
+        " between two models (80 % power)" if target.difference is not None else " under other seeds"
+    )
+
+
+def _cases_of(known: Known) -> str:
+    return f"{known.n_cases:,} cases" + (f" with {known.repeats} repeats" if known.repeats > 1 else "")
+
+
+def _known(entrants: Sequence[Entrant]) -> Known | None:
+    """What the models of a run say of variances; of two or more the first two are held against each other."""
+    figures = [entrant.series[0] for entrant in entrants if entrant.series and _keys(entrant.series[0])]
+    if not figures:
+        return None
+    first = figures[0]
+    keys = _keys(first)
+    single = _parts(first, values_by_case(first, keys))
+    if single is None:
+        return None
+    paired, assumed = single.twice(), _UNRELATED
+    if len(figures) > 1 and figures[1].name == first.name:
+        shared = [key for key in keys if key in set(_keys(figures[1]))]
+        ours, theirs = (values_by_case(series, shared) for series in (first, figures[1]))
+        both = {name: [b - a for a, b in zip(ours[name], theirs[name], strict=True)] for name in ours if name in theirs}
+        if (measured := _parts(first, both)) is not None:
+            paired = measured
+            assumed = f"two models differ as {entrants[0].title} and {entrants[1].title} do here"
+    cases = {case_id for case_id, _ in keys}
+    return Known(
+        title=first.title,
+        is_share=first.is_share,
+        rate=None if first.is_own else figure_over(first, keys),
+        n_cases=len(cases),
+        n_categories=len({first.category(case_id) for case_id in cases}),
+        repeats=max(1, round(len(keys) / len(cases))),
+        single=single,
+        paired=paired,
+        assumed=assumed,
+    )
+
+
+def _keys(series: Series) -> list[Key]:
+    return [key for key, terms in series.terms.items() if terms is not None and key[0] not in series.apart]
+
+
+def _parts(series: Series, values: dict[str, list[float]]) -> Parts | None:
+    """Within categories; where each has but one case, within all of them."""
+    by_category: dict[str, list[list[float]]] = {}
+    for case_id, each in values.items():
+        by_category.setdefault(series.category(case_id), []).append(each)
+    return parts_of(by_category) or parts_of({"": list(values.values())})
+
+
+def _of_suite(name: str, target: Target) -> list[str]:
+    """From assumptions: rates, or spreads where the suite leads with another figure."""
+    n_categories, sizes = _counted(name) if name else (1, {})
+    own = registry.own_figures(name)[:1] if name else ()
+    lines = [
+        f"{name or 'any suite'}: nothing was run, so this rests on assumptions; salva power RUN goes by a run's own"
+    ]
+    lines.append(f"assuming: {_UNRELATED}; cases of a category are alike")
+    if n_categories > 1:
+        lines.append(f"the figure is a mean over {n_categories} categories with as many cases each")
+    for known in _assumed(
+        own[0].title if own else "the rate", n_categories, is_share=not own or own[0].is_share, is_rate=not own
+    ):
+        lines += ["", f"where {known.assumed}:"]
+        if target.half_width is not None or target.difference is not None:
+            lines.append(f"  {_takes(known, target, 1)}")
+            continue
+        for size, n in (sizes or {"": 100, " ": 400, "  ": 1600}).items():
+            called = f"--size {size.strip()}, {n:,} cases" if size.strip() else f"{n:,} cases"
+            lines.append(
+                f"  {called}: ±{known.words(known.half(n, 1))}, a difference of {known.words(known.shown(n, 1))}"
+            )
+    return lines
+
+
+def _assumed(title: str, n_categories: int, *, is_share: bool, is_rate: bool) -> Iterator[Known]:
+    for given in _RATES if is_rate else _DEVIATIONS:
+        single = Parts(between=given * (1 - given) if is_rate else given**2, within=None)
+        said = (
+            f"{title} is {given * 100:.0f} %" if is_rate else f"a case's {title} has a standard deviation of {given:g}"
+        )
+        yield Known(
+            title=title,
+            is_share=is_share,
+            rate=given if is_rate else None,
+            n_cases=0,
+            n_categories=n_categories,
+            repeats=1,
+            single=single,
+            paired=single.twice(),
+            assumed=said,
+        )
+
+
+def _counted(name: str) -> tuple[int, dict[str, int]]:
+    """Over how many categories a suite averages, and how many cases its smaller sizes have."""
+    suite = registry.load("suite", name)
+    built, apart = suite(options_of(suite)()), registry.suite_about(name).apart
+    has_own = bool(registry.own_figures(name))
+    sizes: dict[str, int] = {}
+    categories: set[str] = set()
+    for size in suite.sizes[:_N_SIZES]:
+        counted = [case for case in built.cases(size) if not is_apart(case, apart)]
+        sizes[size] = len(counted)
+        categories |= {case.category for case in counted}
+    return 1 if has_own else max(1, len(categories)), sizes

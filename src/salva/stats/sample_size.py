@@ -1,0 +1,101 @@
+"""How many pairs a half-width or a difference takes, and what so many can show: the variance of now, with more of it.
+
+Numbers in, numbers out. A variance shrinks as cases are added to every category alike; with repeats only the part of it
+shrinks that repeats of one case show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, sqrt
+
+from salva.stats.intervals import Z_95, wilson
+from salva.stats.paired import detectable
+from salva.stats.rates import Spread
+
+MOST_PAIRS = 10_000_000
+"""Beyond this an answer is "more than anybody has"."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """The variance of a case's mean over its repeats, taken apart, as a mean within categories."""
+
+    between: float
+    """What cases differ by, however often each is repeated."""
+    within: float | None
+    """What repeats of one case differ by, for a single one; None where no case was repeated, and `between` is all."""
+
+    def total(self, n_repeats: float) -> float:
+        """The variance of a case's mean over so many repeats; without repeats to go by, that of one."""
+        return self.between if self.within is None else self.between + self.within / n_repeats
+
+    def twice(self) -> Parts:
+        """That of the difference of two that have nothing to do with each other."""
+        return Parts(between=2 * self.between, within=None if self.within is None else 2 * self.within)
+
+
+def parts_of(values: Mapping[str, Sequence[Sequence[float]]]) -> Parts | None:
+    """Values of cases by category, repeats apart; None where no category has two cases."""
+    groups = [group for group in values.values() if len(group) > 1]
+    if not groups:
+        return None
+    n_repeats = sum(len(case) for group in groups for case in group) / sum(map(len, groups))
+    spread = sum(_variance([sum(case) / len(case) for case in group]) for group in groups) / len(groups)
+    repeated = [[_variance(case) for case in group if len(case) > 1] for group in groups]
+    known = [sum(each) / len(each) for each in repeated if each]
+    if not known:
+        return Parts(between=spread, within=None)
+    within = sum(known) / len(known)
+    return Parts(between=max(0.0, spread - within / n_repeats), within=within)
+
+
+def evenly(variance: float, n_pairs: float, n_categories: int, more: float = 1.0) -> Spread:
+    """The spread of a difference whose cases have this variance, as many in every category.
+
+    more: the square of one more difference each way, as intervals of differences allow for.
+    """
+    pure = variance / n_pairs
+    degrees = max(1, round(n_pairs - (n_categories if n_pairs > n_categories else 0)))
+    return Spread(variance=pure + 2 * more / n_pairs**2, degrees=degrees, pure=pure)
+
+
+def fewest(is_enough: Callable[[int], bool], step: int = 1) -> int | None:
+    """The smallest number of pairs, a multiple of step, that is enough; None where nobody has so many."""
+    low, high = 0, step
+    while not is_enough(high):
+        low, high = high, high * 2
+        if high > MOST_PAIRS:
+            return None
+    while high - low > step:
+        middle = ceil((low + high) / 2 / step) * step
+        if middle in (low, high):
+            break
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return high
+
+
+def pairs_for_difference(difference: float, variance: float, n_categories: int, more: float = 1.0) -> int | None:
+    """How many pairs show a difference with 80 % power, as many in every category."""
+    return fewest(lambda n: detectable(evenly(variance, n, n_categories, more)) <= difference, n_categories)
+
+
+def pairs_for_half_width(half_width: float, rate: float | None, variance: float, n_categories: int) -> int | None:
+    """How many pairs give a figure an interval that reaches so far each way; variance: of a case's value."""
+    return fewest(lambda n: half_of(rate, variance, n) <= half_width, n_categories)
+
+
+def half_of(rate: float | None, variance: float, n_pairs: float) -> float:
+    """Half the width of an interval under other seeds: Wilson's of a rate, the plain one of any other mean."""
+    if rate is None:
+        return Z_95 * sqrt(variance / n_pairs)
+    spread = rate * (1 - rate)
+    n = n_pairs * spread / variance if variance > 0 and spread > 0 else n_pairs
+    interval = wilson(rate, n, Z_95)
+    return (interval.high - interval.low) / 2
+
+
+def _variance(values: Sequence[float]) -> float:
+    centre = sum(values) / len(values)
+    return sum((value - centre) ** 2 for value in values) / (len(values) - 1)

@@ -1,0 +1,73 @@
+"""How many pairs it takes: by hand, and turned round."""
+
+from __future__ import annotations
+
+from math import sqrt
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from salva.stats.paired import detectable
+from salva.stats.sample_size import (
+    Parts,
+    evenly,
+    fewest,
+    half_of,
+    pairs_for_difference,
+    pairs_for_half_width,
+    parts_of,
+)
+
+
+def test_a_textbook_number_of_pairs() -> None:
+    # Independent halves of 50 %: a pair's difference has variance 0.5; (1.96 + 0.84)^2 * 0.5 / 0.1^2 = 392 pairs.
+    made = pairs_for_difference(0.1, 0.5, 1)
+    assert made is not None
+    assert made == pytest.approx(392, rel=0.05)
+    # And for the half-width 1.96^2 * 0.25 / 0.05^2 = 384, less Wilson's 4.
+    assert pairs_for_half_width(0.05, 0.5, 0.25, 1) == pytest.approx(384, abs=6)
+    assert pairs_for_half_width(0.05, None, 0.25, 1) == 385
+
+
+@given(st.floats(0.02, 0.5), st.floats(0.01, 1.0), st.integers(1, 30))
+def test_so_many_are_enough_and_fewer_are_not(difference: float, variance: float, n_categories: int) -> None:
+    n = pairs_for_difference(difference, variance, n_categories)
+    assert n is not None
+    assert n % n_categories == 0
+    assert detectable(evenly(variance, n, n_categories)) <= difference
+    if n > 2 * n_categories:
+        assert detectable(evenly(variance, n - n_categories, n_categories)) > difference
+
+
+def test_what_nobody_has_is_none() -> None:
+    assert fewest(lambda _: False) is None
+    assert fewest(lambda n: n >= 37, 5) == 40
+    assert fewest(lambda _: True, 7) == 7
+
+
+def test_repeats_take_the_noise_apart() -> None:
+    rng = Random(2)
+    cases = []
+    for _ in range(4000):
+        chance = rng.choice((0.1, 0.9))
+        cases.append([float(rng.random() < chance) for _ in range(3)])
+    made = parts_of({"": cases})
+    assert made is not None
+    assert made.within == pytest.approx(0.09, abs=0.005)
+    assert made.between == pytest.approx(0.16, abs=0.01)
+    assert made.total(1) == pytest.approx(0.25, abs=0.01)
+    assert made.twice() == Parts(between=2 * made.between, within=2 * made.within if made.within else None)
+
+
+def test_one_repeat_cannot_say_what_repeats_would_help() -> None:
+    made = parts_of({"a": [[0.0], [1.0]], "b": [[1.0]]})
+    assert made == Parts(between=0.5, within=None)
+    assert made.total(8) == made.total(1)
+    assert parts_of({"a": [[1.0]], "b": [[0.0]]}) is None
+
+
+def test_the_half_width_of_a_rate_is_wilsons() -> None:
+    assert half_of(None, 0.04, 100) == pytest.approx(1.96 * sqrt(0.04 / 100), rel=1e-4)
+    assert half_of(0.0, 0.0, 100) == pytest.approx(0.0185, abs=0.001)
