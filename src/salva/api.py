@@ -32,6 +32,7 @@ from salva.report.summary import Summary, summarise_records, summarise_run
 from salva.run.ask import Ask, make_spec
 from salva.run.directory import RUNS, find_directory
 from salva.run.pipeline import execute
+from salva.run.workplaces import bind_executor
 from salva.store.queries import open_source, read_records
 from salva.store.runfile import read_run_file
 from salva.store.sqlite import open_run as open_store
@@ -104,6 +105,7 @@ def run_suite(
     version: Version = None,
     out: str | Path | None = None,
     settings: Mapping[str, Setting] | None = None,
+    executor: str = "local",
     progress: bool = False,
     **flags: Unpack[RunFlags],
 ) -> Run:
@@ -118,7 +120,7 @@ def run_suite(
     ask = Ask(suite=read_suite(suite), models=models.texts, settings=told, **read_flags(flags))
     shown = make_progress(quiet=not progress)
     with handing_over(models.things):
-        spec = make_spec(ask)
+        spec, workplace = make_spec(ask), bind_executor(executor, told)
         directory = Path(out) if out is not None else find_directory(spec, RUNS, shown)
         if models.one_off:
             if read_run_file(directory) is not None:
@@ -128,7 +130,7 @@ def run_suite(
                 )
             spec = replace(spec, notes=(models.note, *spec.notes))
         try:
-            summary = execute(spec, directory, shown)
+            summary = execute(spec, directory, shown, executor=workplace)
         except NobodyNamedError as error:
             # The call as it was made, with the keyword it lacks.
             given = {"name": name, "version": version, "out": out, "settings": settings, **flags}

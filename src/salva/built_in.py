@@ -109,5 +109,8 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "sft": "salva.exchange.training_export:SftFolder",
         "tifa-lite": "salva.suites.faithfulness.tifa_export:TifaExport",
     },
-    "executor": {"local": "salva.engine.executors.local:LocalExecutor"},
+    "executor": {
+        "local": "salva.engine.executors.local:LocalExecutor",
+        "ray": "salva.engine.executors.ray:RayExecutor",
+    },
 }

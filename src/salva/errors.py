@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Any
 
 
 class SalvaError(Exception):
@@ -101,8 +102,8 @@ class BusyError(BackendError):
     def __init__(self, message: str, retry_after_s: float | None = None) -> None:
         super().__init__(message, is_retryable=True, retry_after_s=retry_after_s)
 
-    def __reduce__(self) -> tuple[type[BusyError], tuple[str, float | None]]:
-        return type(self), (self.message, self.retry_after_s)
+    def __reduce__(self) -> tuple[type[BusyError], tuple[str, float | None], dict[str, Any]]:
+        return type(self), (self.message, self.retry_after_s), vars(self)
 
 
 class RefusedError(BackendError):
@@ -111,8 +112,8 @@ class RefusedError(BackendError):
     def __init__(self, message: str) -> None:
         super().__init__(message, is_retryable=False)
 
-    def __reduce__(self) -> tuple[type[RefusedError], tuple[str]]:
-        return type(self), (self.message,)
+    def __reduce__(self) -> tuple[type[RefusedError], tuple[str], dict[str, Any]]:
+        return type(self), (self.message,), vars(self)
 
 
 class UnusableError(BackendError):
@@ -121,8 +122,8 @@ class UnusableError(BackendError):
     def __init__(self, message: str) -> None:
         super().__init__(message, is_retryable=False)
 
-    def __reduce__(self) -> tuple[type[UnusableError], tuple[str]]:
-        return type(self), (self.message,)
+    def __reduce__(self) -> tuple[type[UnusableError], tuple[str], dict[str, Any]]:
+        return type(self), (self.message,), vars(self)
 
 
 class DownError(UnusableError):

@@ -283,6 +283,13 @@ def add_loose_plugin(source: str) -> Entry:
     return Entry(role=role, name=name, source=source, distribution="")
 
 
+def loose_plugins() -> list[str]:
+    """FILE:CLASS of every loose plugin of this process, for others to be told."""
+    sources = [source for names in _loose.values() for source in names.values()]
+    parts = [source.partition(":") for source in sources]
+    return [f"{sys.modules[module].__file__}:{class_name}" for module, _, class_name in parts]
+
+
 def _installed(role: str) -> list[EntryPoint]:
     if os.environ.get("SALVA_NO_PLUGINS"):
         return []

@@ -68,7 +68,7 @@ class HeldExecutor:
     def __init__(self) -> None:
         self.lanes: dict[str, HeldLane] = {}
 
-    def open(self, binding: Binding) -> HeldLane:
+    def open(self, binding: Binding, crowd: Sequence[Binding]) -> HeldLane:
         self.lanes[binding.role] = HeldLane(binding)
         return self.lanes[binding.role]
 
@@ -238,7 +238,7 @@ def test_a_row_of_5000_looks_that_wait_for_one_another_fails_in_one_step(tmp_pat
 def test_looks_wait_for_a_full_batch_while_somebody_paints_here(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def open_lane(self: HeldExecutor, binding: Binding) -> HeldLane:
+    def open_lane(self: HeldExecutor, binding: Binding, crowd: Sequence[Binding]) -> HeldLane:
         lane = self.lanes[binding.role] = HeldLane(binding)
         lane.batch_size = 1 if binding.role == "model" else BATCH
         return lane
@@ -266,10 +266,10 @@ def test_what_takes_long_to_load_is_named_meanwhile_and_told_what_to_expect(
     expected: list[int] = []
 
     class SlowExecutor(HeldExecutor):
-        def open(self, binding: Binding) -> HeldLane:
+        def open(self, binding: Binding, crowd: Sequence[Binding]) -> HeldLane:
             expected.append(binding.n_expected)
             time.sleep(0.2 if binding.role == "detector" else 0)
-            return super().open(binding)
+            return super().open(binding, crowd)
 
     class Noting(SilentProgress):
         def note(self, text: str) -> None:

@@ -23,6 +23,7 @@ from salva.cli.main import EXIT_INCOMPLETE
 @click.option("--judge", "judges", multiple=True, help="Ask another judge; repeatable.")
 @click.option("--reading", type=click.Choice(["exact", "at-least"]), default=None)
 @flags.set_flag
+@flags.flag("--executor", default="local", show_default=True, help="Where components run: local or ray.")
 @flags.progress_flag
 def command(
     run: Path,
@@ -32,6 +33,7 @@ def command(
     judges: tuple[str, ...],
     reading: str | None,
     settings: tuple[str, ...],
+    executor: str,
     no_progress: bool,
 ) -> None:
     """Judge the pictures of RUN again; nothing is painted, and only a newly named role looks."""
@@ -40,6 +42,7 @@ def command(
     from salva.report.terminal import print_summary
     from salva.run.ask import split_settings
     from salva.run.judge_again import Changes, judge_again
+    from salva.run.workplaces import bind_executor
 
     changes = Changes(
         relation=relation,
@@ -49,7 +52,8 @@ def command(
         reading=reading,
         settings=split_settings(settings),
     )
-    summary = judge_again(run, changes, make_progress(quiet=no_progress))
+    workplace = bind_executor(executor, changes.settings)
+    summary = judge_again(run, changes, make_progress(quiet=no_progress), executor=workplace)
     figures = summarise_run(run)
     print_summary(figures)
     too_little = tell_too_little(figures)

@@ -52,7 +52,7 @@ def _default(role: str) -> str:
 @flags.reading_flag
 @flags.flag("--published", is_flag=True, help="Judge by the rule of the suite's paper; prints the flags it stands for.")
 @flags.flag("--out", type=flags.RUN_DIRECTORY, help="The run's directory; default runs/<name of what was asked>.")
-@flags.flag("--executor", default="local", show_default=True, help="Where components run.")
+@flags.flag("--executor", default="local", show_default=True, help="Where components run: local or ray.")
 @flags.flag("--max-violation-rate", type=click.FloatRange(0, 1), help="Exit 1 when the rate is above this.")
 @flags.flag(
     "--gate-on",
@@ -110,12 +110,14 @@ def command(
     from salva.run.gate import Gate
     from salva.run.pipeline import execute
     from salva.run.untouched import Untouched
+    from salva.run.workplaces import bind_executor
 
     ask = asking.Ask(suite=suite, settings=asking.split_settings(settings), **asked)
     if published:
         ask, rule = asking.by_published_rule(ask)
         click.echo(f"--published: {rule}", err=True)
     spec = asking.make_spec(ask, foreign=Untouched() if dry_run else ())
+    workplace = bind_executor(executor, ask.settings)
     if gate_rate:
         refuse_null_rate(spec, gate_rate)
     progress = make_progress(quiet=no_progress)
@@ -130,7 +132,7 @@ def command(
             spec,
             directory,
             progress,
-            executor=executor,
+            executor=workplace,
             retry_refused=retry_refused,
             retry_unreadable=retry_unreadable,
             limits=limits,

@@ -1,9 +1,9 @@
-"""Pixels on their way to the store (Picture) and what stands for them afterwards (ImageRef)."""
+"""A picture on its way to the store, as pixels or as its file, and what stands for it afterwards (ImageRef)."""
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,7 +13,7 @@ class Picture:
     rgb: bytes
     width: int
     height: int
-    webp: bytes | None = None
+    webp: bytes | None = field(default=None, compare=False)
     """The same pixels as a lossless WebP file, when the maker has one already; saves encoding them."""
 
     def __post_init__(self) -> None:
@@ -26,6 +26,20 @@ class Picture:
         digest = hashlib.sha256(f"{self.width}x{self.height}:".encode())
         digest.update(self.rgb)
         return digest.hexdigest()[:40]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PictureFile:
+    """A picture as it is stored, and as it travels between processes."""
+
+    image_id: str
+    width: int
+    height: int
+    webp: bytes
+    """All its pixels as a lossless WebP file."""
+
+
+AnyPicture = Picture | PictureFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

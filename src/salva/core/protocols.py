@@ -23,7 +23,7 @@ from salva.core.case import Case, Prompt
 from salva.core.chart import Chart
 from salva.core.exchange import ImportSettings, ReadIn, Written
 from salva.core.fingerprint import Json
-from salva.core.image import ImageRef, Picture
+from salva.core.image import AnyPicture, ImageRef, Picture, PictureFile
 from salva.core.judged import Judgements
 from salva.core.observation import Observation
 from salva.core.scene import Box
@@ -233,16 +233,41 @@ class Exporter(Protocol):
         """Write the file or folder OUT; says how many of what."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookOrder:
+    """A look as a lane is asked for it; where the perceiver is, it becomes a LookRequest."""
+
+    picture: AnyPicture
+    query: Query
+    given: Mapping[str, Observation] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivered:
+    """What was painted in another process: Rendered, with the file in the place of the pixels."""
+
+    picture: PictureFile
+    provenance: Mapping[str, Json] = field(default_factory=dict)
+
+
+Painting = Rendered | Delivered
+"""What a lane gives back for a picture that was painted."""
+Orders = Sequence[RenderRequest] | Sequence[LookOrder]
+
+
 class Lane(Protocol):
     """A component at work."""
 
-    batch_size: int
-    """How many requests it wants at once."""
-    depth: int
-    """How many batches it can have under way."""
+    @property
+    def batch_size(self) -> int:
+        """How many orders it wants at once."""
 
-    def submit(self, requests: Sequence[RenderRequest] | Sequence[LookRequest]) -> Future[Sequence[object]]:
-        """Start a batch; the future holds one outcome per request and never raises for a single one."""
+    @property
+    def depth(self) -> int:
+        """How many batches it can have under way; asked anew each time, since that may change."""
+
+    def submit(self, orders: Orders) -> Future[Sequence[object]]:
+        """Start a batch; the future holds one outcome per order and never raises for a single one."""
 
 
 class Executor(Protocol):
@@ -250,8 +275,8 @@ class Executor(Protocol):
 
     version: ClassVar[str]
 
-    def open(self, binding: Binding) -> Lane:
-        """Put a component to work."""
+    def open(self, binding: Binding, crowd: Sequence[Binding]) -> Lane:
+        """Put a component to work; crowd: everyone who may be put to work in this run, among whom room is shared."""
 
     def stop(self) -> None:
         """Begin no more calls: the futures of those under way get their outcomes, the others are cancelled."""

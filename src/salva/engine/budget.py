@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from salva.core.observation import Answer, Reading
-from salva.core.protocols import Rendered
+from salva.core.protocols import Painting
 from salva.core.spec import Binding
 from salva.engine.actors import Actor
 from salva.errors import BackendError, UsageError
@@ -94,7 +94,7 @@ class Budget:
         """One came back."""
         self._under_way[actor.component_id] = (actor, self._n_under_way(actor) - 1)
         self._n_painting -= actor.role == "model"
-        self._n_painted += isinstance(outcome, Rendered)
+        self._n_painted += isinstance(outcome, Painting)
         cost = _cost_of(outcome)
         if isinstance(outcome, BackendError) and outcome.usage:
             vain = self.in_vain.setdefault(actor.component_id, {})
@@ -128,7 +128,7 @@ class Budget:
 
 def _cost_of(outcome: object) -> float | None:
     cost: object = None
-    if isinstance(outcome, Rendered):
+    if isinstance(outcome, Painting):
         cost = outcome.provenance.get(COST)
     elif isinstance(outcome, Answer | Reading | BackendError):
         cost = outcome.usage.get(COST)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-from salva.core.image import Picture
+from salva.core.image import AnyPicture, Picture
 
 
 @dataclass(slots=True, kw_only=True)
 class _Held:
-    picture: Picture | None
+    picture: AnyPicture | None
     n_jobs: int = 0
 
 
@@ -26,7 +26,7 @@ class Desk:
         """Pictures here or being loaded; those that wait to be loaded take no room yet."""
         return len(self._held) - len(self._to_load)
 
-    def lay(self, image_id: str, picture: Picture) -> None:
+    def lay(self, image_id: str, picture: AnyPicture) -> None:
         """Put a picture here; without a look at it, let_go takes it away again."""
         if image_id not in self._held:
             self._held[image_id] = _Held(picture=picture)
@@ -46,7 +46,7 @@ class Desk:
             if held.n_jobs <= 0:
                 del self._held[image_id]
 
-    def picture_of(self, image_id: str) -> Picture | None:
+    def picture_of(self, image_id: str) -> AnyPicture | None:
         """The picture, once it is here."""
         held = self._held.get(image_id)
         return held.picture if held is not None else None

@@ -15,7 +15,7 @@ from queue import SimpleQueue
 from typing import Any, TypeVar, cast
 
 from salva.core.image import Picture
-from salva.core.protocols import Executor, Lane, Rendered
+from salva.core.protocols import Executor, Lane, Painting
 from salva.core.spec import Binding
 from salva.engine.actors import Actor
 from salva.engine.budget import Budget
@@ -43,6 +43,7 @@ class Dispatch:
     def __init__(
         self,
         executor: Executor,
+        crowd: Sequence[Binding],
         budget: Budget,
         looks: Looks,
         files: ImageFiles,
@@ -54,7 +55,8 @@ class Dispatch:
         self.events: SimpleQueue[Event] = SimpleQueue()
         self.n_room = _FEWEST_PICTURES
         """How many pictures may be in memory: as many as all lanes can have under way, and some besides."""
-        self._executor, self._budget, self._looks, self._files = executor, budget, looks, files
+        self._executor, self._crowd, self._budget = executor, crowd, budget
+        self._looks, self._files = looks, files
         self._workers = Workers(_N_WRITERS)
         self._painters: dict[str, JobQueue[RenderJob]] = {}
         self._lookers: dict[str, JobQueue[LookJob]] = {}
@@ -126,7 +128,7 @@ class Dispatch:
         for outcome in event.outcomes:
             self._budget.end(actor, outcome)
 
-    def write(self, painted: Sequence[tuple[RenderJob, Rendered]]) -> None:
+    def write(self, painted: Sequence[tuple[RenderJob, Painting]]) -> None:
         """Have pictures written to files."""
         for start in range(0, len(painted), _N_PER_WRITE):
             self._write(painted[start : start + _N_PER_WRITE])
@@ -151,7 +153,7 @@ class Dispatch:
         began = time.monotonic()
         try:
             with self._ctrl_c.at_once():
-                lane = self._executor.open(replace(binding, n_expected=self._n_pictures))
+                lane = self._executor.open(replace(binding, n_expected=self._n_pictures), self._crowd)
         finally:
             saying.cancel()
         if (took_s := time.monotonic() - began) > _QUIET_S:
@@ -163,7 +165,7 @@ class Dispatch:
 
     def _send_looks(self, looker: JobQueue[LookJob], jobs: Sequence[LookJob]) -> None:
         self._budget.begin(looker.actor, len(jobs))
-        future = looker.submit([self._looks.request_of(job) for job in jobs])
+        future = looker.submit([self._looks.order_of(job) for job in jobs])
         self._report(future, lambda outcomes: Looked(jobs=jobs, outcomes=outcomes), jobs)
 
     def _send_renders(self, painter: JobQueue[RenderJob], jobs: Sequence[RenderJob]) -> None:
@@ -172,7 +174,7 @@ class Dispatch:
         future = painter.submit([job.request for job in jobs])
         self._report(future, lambda outcomes: Painted(jobs=jobs, outcomes=outcomes), jobs)
 
-    def _write(self, painted: Sequence[tuple[RenderJob, Rendered]]) -> None:
+    def _write(self, painted: Sequence[tuple[RenderJob, Painting]]) -> None:
         future = self._workers.submit(self._files.save, [rendered.picture for _, rendered in painted])
         self._report(future, lambda images: Written(painted=painted, images=images))
 

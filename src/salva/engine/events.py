@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from salva.core.image import Picture
-from salva.core.protocols import Rendered
+from salva.core.protocols import Painting
 from salva.engine.units import LookJob, RenderJob
 from salva.errors import StoreError
 from salva.store.records import StoredImage
@@ -25,7 +25,7 @@ class Painted:
 class Written:
     """Pictures are whole on disk."""
 
-    painted: Sequence[tuple[RenderJob, Rendered]]
+    painted: Sequence[tuple[RenderJob, Painting]]
     images: Sequence[StoredImage]
 
 

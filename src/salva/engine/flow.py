@@ -15,7 +15,7 @@ from contextlib import suppress
 from queue import Empty
 from typing import cast
 
-from salva.core.image import ImageRef, Picture
+from salva.core.image import AnyPicture, ImageRef, Picture
 from salva.core.observation import Observation
 from salva.core.protocols import Executor
 from salva.core.verdict import PAIR, Outcome
@@ -70,8 +70,9 @@ class Flow:
         self._may_paint, self._retry_refused = may_paint, retry_refused
         self._looks = Looks(store, retry_refused=retry_refused, retry_unreadable=retry_unreadable)
         self._ctrl_c = CtrlC()
+        crowd = [actor.binding for actor in cast_.actors() if actor.binding is not None and actor.may_be_asked]
         self._dispatch = Dispatch(
-            *(executor, budget or Budget(), self._looks, ImageFiles(store.blobs)),
+            *(executor, crowd, budget or Budget(), self._looks, ImageFiles(store.blobs)),
             ctrl_c=self._ctrl_c,
             note=progress.note,
             n_pictures=n_pictures,
@@ -332,7 +333,7 @@ class Flow:
         self._rendering[job.key].places.append(place)
         place.unit.n_pending += 1
 
-    def _place(self, place: Place, image: ImageRef | Missing, picture: Picture | None = None) -> None:
+    def _place(self, place: Place, image: ImageRef | Missing, picture: AnyPicture | None = None) -> None:
         if isinstance(image, ImageRef) and picture is not None:
             self._looks.desk.lay(image.image_id, picture)
         for perceivers, asker in place.unit.show(place.repeat, place.role, image):
@@ -366,7 +367,7 @@ class Flow:
         self.counts["failed"] += 1
         self._end_render(job, why)
 
-    def _end_render(self, job: RenderJob, image: ImageRef | Missing, picture: Picture | None = None) -> None:
+    def _end_render(self, job: RenderJob, image: ImageRef | Missing, picture: AnyPicture | None = None) -> None:
         self._dispatch.placed()
         self._progress.advance("painting", len(job.places))
         del self._rendering[job.key]

@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from functools import cached_property, partial
 from typing import Generic, TypeVar
 
-from salva.core.protocols import Lane, LookRequest, RenderRequest
+from salva.core.protocols import Lane, Orders
 from salva.core.spec import Binding
 from salva.engine.actors import Actor
 
@@ -55,7 +55,7 @@ class JobQueue(Generic[_Job]):
             return []
         return [self.waiting.popleft() for _ in range(size)]
 
-    def submit(self, requests: Sequence[RenderRequest] | Sequence[LookRequest]) -> Future[Sequence[object]]:
+    def submit(self, orders: Orders) -> Future[Sequence[object]]:
         """Start a batch."""
         self.n_under_way += 1
-        return self._lane.submit(requests)
+        return self._lane.submit(orders)

@@ -12,13 +12,11 @@ from typing import cast
 
 from salva.core.image import Picture
 from salva.core.observation import Answer, Observation, Reading
-from salva.core.protocols import LookRequest, Query
+from salva.core.protocols import LookOrder, Query
 from salva.engine.actors import Actor
 from salva.engine.cast import Perceivers, with_needs
 from salva.engine.desk import Desk
 from salva.engine.units import PUT_OFF, Asker, LookJob, PutOff
-from salva.imaging.files import scaled
-from salva.imaging.parts import part_of
 from salva.judging.waves import Missing
 from salva.store.records import Status
 from salva.store.sqlite import RunStore
@@ -85,16 +83,12 @@ class Looks:
         is_told = all(other.outcome is not None for other in job.given.values())
         return is_told and self.desk.picture_of(job.image_id) is not None
 
-    def request_of(self, job: LookJob) -> LookRequest:
-        """What its perceiver is asked; for a look that is ready."""
+    def order_of(self, job: LookJob) -> LookOrder:
+        """What its lane is asked; for a look that is ready."""
         picture = self.desk.picture_of(job.image_id)
         assert picture is not None
         given = {need: cast(Observation, other.outcome) for need, other in job.given.items()}
-        if job.query.box or job.query.mask:
-            picture = part_of(picture, job.query.box, job.query.mask, job.query.side)
-        elif job.query.side:
-            picture = scaled(picture, job.query.side)
-        return LookRequest(picture=picture, query=job.query, given=given)
+        return LookOrder(picture=picture, query=job.query, given=given)
 
     def answer(self, job: LookJob, outcome: Observation | Missing | PutOff) -> list[Asker]:
         """A look is over; who waited for it, each told."""

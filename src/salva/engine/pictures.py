@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 
-from salva.core.image import Picture
+from salva.core.image import AnyPicture, Picture
+from salva.engine.parcels import as_file
 from salva.errors import StoreError
-from salva.imaging.files import decode_picture, encode_picture
+from salva.imaging.files import decode_picture
 from salva.store.blobs import Blobs, digest_of
 from salva.store.records import StoredImage
 
@@ -22,26 +24,27 @@ class ImageFiles:
         self._blobs = blobs
         self._turns = [threading.Lock() for _ in range(64)]
 
-    def save(self, pictures: Sequence[Picture]) -> list[StoredImage]:
+    def save(self, pictures: Sequence[AnyPicture]) -> list[StoredImage]:
         """Store pictures; when this returns, their files are whole and on disk."""
         return [self._save(picture) for picture in pictures]
 
     def load(self, image_id: str) -> Picture:
-        """A stored picture, checked against its id."""
+        """A stored picture, checked against its id; it brings its file, since whoever looks may be elsewhere."""
         try:
-            picture = decode_picture(self._blobs.read(image_id), formats=("WEBP",))
+            webp = self._blobs.read(image_id)
+            picture = replace(decode_picture(webp, formats=("WEBP",)), webp=webp)
         except ValueError as error:
             raise StoreError(f"{str(self._blobs.path_of(image_id))!r} is damaged ({error})") from error
         if picture.image_id() != image_id:
             raise StoreError(f"{str(self._blobs.path_of(image_id))!r} is damaged: its pixels are not those of its name")
         return picture
 
-    def _save(self, picture: Picture) -> StoredImage:
-        image_id = picture.image_id()
+    def _save(self, picture: AnyPicture) -> StoredImage:
+        file = as_file(picture)
+        image_id, data = file.image_id, file.webp
         # Two wordings may give the very same pixels at the same time: one writes, the other finds it written,
         # so that the row's digest is always that of the file.
         with self._turns[int(image_id[:2], 16) % len(self._turns)]:
-            data = picture.webp if picture.webp is not None else encode_picture(picture, "WEBP")
             if self._blobs.path_of(image_id).exists():
                 data = self._kept_or_replaced(image_id, data)
             else:

@@ -10,7 +10,7 @@ from typing import cast
 
 from salva.core.image import ImageRef
 from salva.core.observation import Answer, Observation, Reading
-from salva.core.protocols import Rendered
+from salva.core.protocols import Painting
 from salva.engine.snapshots import Snapshots
 from salva.engine.units import LookJob, RenderJob
 from salva.errors import BackendError, DownError, RefusedError, UnusableError
@@ -28,11 +28,11 @@ class Results:
 
     def sort(
         self, jobs: Sequence[RenderJob], outcomes: Sequence[object]
-    ) -> tuple[list[tuple[RenderJob, Rendered]], list[tuple[RenderJob, BackendError]], UnusableError | None]:
+    ) -> tuple[list[tuple[RenderJob, Painting]], list[tuple[RenderJob, BackendError]], UnusableError | None]:
         """What was painted, what was not, and why the run must end, if it must: another model has answered."""
-        painted, failed, ended_by = list[tuple[RenderJob, Rendered]](), list[tuple[RenderJob, BackendError]](), None
+        painted, failed, ended_by = list[tuple[RenderJob, Painting]](), list[tuple[RenderJob, BackendError]](), None
         for job, outcome in zip(jobs, outcomes, strict=True):
-            if not isinstance(outcome, Rendered):
+            if not isinstance(outcome, Painting):
                 failed.append((job, cast(BackendError, outcome)))
                 continue
             try:
@@ -43,7 +43,7 @@ class Results:
                 painted.append((job, outcome))
         return painted, failed, ended_by
 
-    def keep_picture(self, job: RenderJob, rendered: Rendered, image: StoredImage) -> ImageRef | Missing:
+    def keep_picture(self, job: RenderJob, rendered: Painting, image: StoredImage) -> ImageRef | Missing:
         """Store a picture whose file is on disk."""
         self._store.put_image(image)
         try:

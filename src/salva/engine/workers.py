@@ -18,8 +18,8 @@ _PATIENCE_S = 2.0
 class Workers:
     """Threads with one queue, started as they are needed; nothing is ever dropped but by close."""
 
-    def __init__(self, n_threads: int) -> None:
-        self.stopping = threading.Event()
+    def __init__(self, n_threads: int, stopping: threading.Event | None = None) -> None:
+        self.stopping = stopping or threading.Event()
         self._waiting: SimpleQueue[tuple[Callable[..., Any], tuple[Any, ...], Future[Any]] | None] = SimpleQueue()
         self._n_threads = n_threads
         self._threads: list[threading.Thread] = []

@@ -19,12 +19,12 @@ from salva.errors import UsageError, unknown_name
 from salva.registry import BUILT_IN, bind, colourist, defaults, entries, load, lookout, suite_about
 from salva.run.untouched import for_given
 
-SETTABLE = ("suite", "model", "detector", "reader", "embedder", "judge", "relation", "run")
+SETTABLE = ("suite", "model", "detector", "reader", "embedder", "judge", "relation", "run", "executor")
 NOBODY = "none"
 """What stands for a role left empty."""
 DEFAULTS = {"model": "pocket", "detector": NOBODY, "reader": "rapidocr", "embedder": NOBODY, "judge": NOBODY}
 """Who plays a role when neither the user nor the suite nor every model names anyone."""
-ROLES = (*SETTABLE, "executor", "metric", "importer", "exporter")
+ROLES = (*SETTABLE, "metric", "importer", "exporter")
 """What nobody may be called."""
 GROUP = "group"
 """The setting of a model with a name that says what others it is shown together with."""

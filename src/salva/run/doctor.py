@@ -42,6 +42,7 @@ EXTRAS = {
     "parquet": ("pyarrow",),
     "captions": ("spacy",),
     "wordnet": ("wn",),
+    "ray": ("ray",),
 }
 _PACKAGES = (
     *("salva", "numpy", "pillow", "onnxruntime", "rapidocr", "torch", "diffusers", "transformers"),

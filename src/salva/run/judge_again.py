@@ -26,10 +26,11 @@ from salva.run.addresses import beside, keep_addresses
 from salva.run.ask import ask_again, check_threshold, make_spec
 from salva.run.canary import Canary
 from salva.run.ledger import keep_rules, stored_count
-from salva.run.pipeline import flow_through, open_executor
+from salva.run.pipeline import flow_through
 from salva.run.reach import reached_by, reached_options
 from salva.run.summary import RunSummary
 from salva.run.vocabulary import keep_names, known_names
+from salva.run.workplaces import open_executor
 from salva.store.records import GATE
 from salva.store.runfile import keep_run_file, read_run_file
 from salva.store.sqlite import RunStore, open_run
@@ -49,7 +50,7 @@ class Changes:
 
 
 def judge_again(
-    directory: Path, changes: Changes | RunSpec, progress: Progress, *, executor: str | Executor = "local"
+    directory: Path, changes: Changes | RunSpec, progress: Progress, *, executor: Binding | Executor | None = None
 ) -> RunSummary:
     """Judge the images of a run again, with other components or settings where they are named."""
     content = read_run_file(directory)

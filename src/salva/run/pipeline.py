@@ -12,21 +12,18 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
 from salva.core.case import Case
 from salva.core.fingerprint import Json
 from salva.core.protocols import Executor
-from salva.core.spec import ComponentSpec, RunSpec
+from salva.core.spec import Binding, RunSpec
 from salva.engine.budget import Budget, Limits, check_prices
 from salva.engine.cast import Cast
 from salva.engine.failed_last import failed_last
 from salva.engine.flow import Flow, Vouch
-from salva.engine.guard import build
 from salva.engine.progress import Progress
 from salva.engine.units import Unit
 from salva.errors import UsageError
-from salva.registry import bind
 from salva.run import environment as surroundings
 from salva.run.addresses import at_addresses, keep_addresses
 from salva.run.canary import Canary
@@ -37,6 +34,7 @@ from salva.run.ledger import CaseCount, asked_before, finished_summary, keep_cas
 from salva.run.plan import placed_cases, planned_cases
 from salva.run.summary import RunSummary
 from salva.run.vocabulary import known_names, names_for
+from salva.run.workplaces import open_executor
 from salva.store.reading import DATABASE
 from salva.store.records import IN_VAIN, PACE, WHOLE
 from salva.store.runfile import read_run_file
@@ -50,13 +48,16 @@ def execute(
     directory: Path,
     progress: Progress,
     *,
-    executor: str | Executor = "local",
+    executor: Binding | Executor | None = None,
     retry_refused: bool = False,
     retry_unreadable: bool = False,
     environment: Mapping[str, Json] | None = None,
     limits: Limits | None = None,
 ) -> RunSummary:
-    """Make or finish the run in a directory; KeyboardInterrupt leaves after all that is done is safe."""
+    """Make or finish the run in a directory; KeyboardInterrupt leaves after all that is done is safe.
+
+    executor: where components run; no part of the specification, since it changes no outcome. None: threads here.
+    """
     for note in spec.notes:
         progress.note(note)
     budget = Budget(limits)
@@ -157,13 +158,6 @@ def flow_through(
     if flow.left_out:
         progress.note(f"{len(flow.left_out)} cases have no relation that applies to them and were left out")
     return _summary(flow, purse, store.n_unreadable())
-
-
-def open_executor(executor: str | Executor) -> Executor:
-    """The executor of a name."""
-    if isinstance(executor, str):
-        return cast(Executor, build(bind(ComponentSpec(role="executor", name=executor))))
-    return executor
 
 
 def _note_in_vain(store: RunStore, budget: Budget) -> None:

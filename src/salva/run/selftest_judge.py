@@ -15,7 +15,7 @@ from typing import cast
 
 from salva.core.case import Case
 from salva.core.observation import Answer, Observation
-from salva.core.protocols import LookRequest, Query, Rendered, RenderRequest
+from salva.core.protocols import LookOrder, LookRequest, Query, Rendered, RenderRequest
 from salva.core.scene import Scene, Thing
 from salva.core.spec import Binding
 from salva.core.table import Table
@@ -28,10 +28,10 @@ from salva.logic.questions import NO, YES, Question, expected_answer, questions_
 from salva.logic.satisfaction import satisfies
 from salva.registry import bind, rebind
 from salva.run.ask import bind_each, component_spec, settings_by_role
-from salva.run.pipeline import open_executor
 from salva.run.selftest_bench import known, unwrap
 from salva.run.selftest_cases import COLOURED, WRONG_COLOUR, case_for, nameable
 from salva.run.selftest_report import FEWEST, Score, rate_cell, score_cells
+from salva.run.workplaces import open_executor
 
 FAULTS = (
     *(X_MISPOSITION, Y_MISPOSITION, ENTITY_DUPLICATION, ENTITY_OMISSION),
@@ -133,7 +133,7 @@ class _Asked:
     """What the prompt says."""
     true: str
     """What the picture shows."""
-    request: LookRequest
+    order: LookOrder
 
 
 def judge_selftest(
@@ -190,8 +190,8 @@ def _questions(fault: str, case: Case, rendered: Rendered, judge: Binding, detec
             choices=question.choices,
             formulas=question.formulas if judge.about.sees_formula else (),
         )
-        request = LookRequest(picture=rendered.picture, query=query, given=given)
-        yield _Asked(fault=fault, question=question, expected=expected, true=true, request=request)
+        order = LookOrder(picture=rendered.picture, query=query, given=given)
+        yield _Asked(fault=fault, question=question, expected=expected, true=true, order=order)
 
 
 def _answers(judge: Binding, asked: Sequence[_Asked], progress: Progress) -> list[Answer]:
@@ -199,11 +199,11 @@ def _answers(judge: Binding, asked: Sequence[_Asked], progress: Progress) -> lis
     answers: list[Answer] = []
     progress.start("asking", len(asked))
     try:
-        with closing(open_executor("local")) as workplace:
-            lane = workplace.open(judge)
+        with closing(open_executor(None)) as workplace:
+            lane = workplace.open(judge, (judge,))
             starts = range(0, len(asked), lane.batch_size)
             waiting: list[Future[Sequence[object]]] = [
-                lane.submit([one.request for one in asked[start : start + lane.batch_size]]) for start in starts
+                lane.submit([one.order for one in asked[start : start + lane.batch_size]]) for start in starts
             ]
             for future in waiting:
                 for outcome in future.result():

@@ -5,6 +5,7 @@ For many small runs with the same components; whoever made it lets them go in th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from salva.core.fingerprint import fingerprint
@@ -22,11 +23,11 @@ class KeptExecutor:
         self._lanes: dict[str, LocalLane] = {}
         self._is_stopped = False
 
-    def open(self, binding: Binding) -> LocalLane:
+    def open(self, binding: Binding, crowd: Sequence[Binding]) -> LocalLane:
         """The component at work, since whenever it was first asked for."""
         key = fingerprint([binding.role, binding.label, binding.identity()])
         if key not in self._lanes:
-            self._lanes[key] = self._inside.open(binding)
+            self._lanes[key] = self._inside.open(binding, crowd)
         return self._lanes[key]
 
     def stop(self) -> None:

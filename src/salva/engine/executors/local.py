@@ -6,17 +6,16 @@ looked at, or where it goes.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
-from contextlib import suppress
-from typing import Any, ClassVar, cast
+from typing import ClassVar
 
-from salva.core.about import close, habits_of
 from salva.core.options import NoOptions
-from salva.core.protocols import LookRequest, RenderRequest
+from salva.core.protocols import Orders
 from salva.core.spec import Binding
-from salva.engine.guard import Guard, Requests, build
-from salva.engine.limiter import MOST_AT_ONCE, Limiter
+from salva.engine.limiter import MOST_AT_ONCE
+from salva.engine.stations import Station
 from salva.engine.workers import Workers
 from salva.hardware.cores import n_cores
 
@@ -29,27 +28,21 @@ class LocalLane:
     """
 
     def __init__(self, binding: Binding) -> None:
-        self._component = cast(Any, build(binding))
-        habits = habits_of(self._component)
-        self.batch_size = 1 if binding.about.is_remote else max(1, habits.batch_size)
-        self._limiter: Limiter | None = None
-        if binding.about.is_remote:
-            most = max(1, habits.max_at_once or MOST_AT_ONCE)
+        stopping = threading.Event()
+        self._station = Station(binding, stopping)
+        self.batch_size = self._station.batch_size
+        habits, limiter = self._station.habits, self._station.limiter
+        if limiter is not None:
             # Calls that wait for a place or rest before they try again keep a thread each.
-            self._workers = Workers(3 * most)
-            self._limiter = Limiter(most, self._workers.stopping)
-            self.depth = self._limiter.depth
+            self._workers = Workers(3 * max(1, habits.max_at_once or MOST_AT_ONCE), stopping)
+            self.depth = limiter.depth
         else:
             self.depth = max(1, habits.depth or max(2, n_cores()))
-            self._workers = Workers(self.depth)
-        call = self._component.render if binding.role == "model" else self._component.look
-        self._guard = Guard(
-            binding, call, timeout_s=habits.timeout_s, stopping=self._workers.stopping, limiter=self._limiter
-        )
+            self._workers = Workers(self.depth, stopping)
 
-    def submit(self, requests: Sequence[RenderRequest] | Sequence[LookRequest]) -> Future[Sequence[object]]:
+    def submit(self, orders: Orders) -> Future[Sequence[object]]:
         """Start a batch."""
-        return self._workers.submit(self._work, requests)
+        return self._workers.submit(self._work, orders)
 
     def stop(self) -> None:
         """Begin no more calls."""
@@ -58,16 +51,14 @@ class LocalLane:
     def close(self) -> None:
         """Stop the threads, then let the component put away what it holds."""
         self._workers.close()
-        # The run is over and stored; a component that cannot tidy up must not change how it ended.
-        with suppress(Exception):
-            close(self._component)
+        self._station.close()
 
-    def _work(self, requests: Requests) -> Sequence[object]:
+    def _work(self, orders: Orders) -> Sequence[object]:
         try:
-            return self._guard(requests)
+            return self._station(orders)
         finally:
-            if self._limiter is not None:
-                self.depth = self._limiter.depth
+            if self._station.limiter is not None:
+                self.depth = self._station.limiter.depth
 
 
 class LocalExecutor:
@@ -80,8 +71,8 @@ class LocalExecutor:
         self.options = options or NoOptions()
         self._lanes: list[LocalLane] = []
 
-    def open(self, binding: Binding) -> LocalLane:
-        """Put a component to work."""
+    def open(self, binding: Binding, crowd: Sequence[Binding] = ()) -> LocalLane:  # noqa: ARG002  # the seam's shape
+        """Put a component to work; threads share the machine by themselves."""
         lane = LocalLane(binding)
         self._lanes.append(lane)
         return lane

@@ -1,0 +1,256 @@
+"""A component at work in several actors, some of which may die: a lane whose batches go to whoever is free.
+
+What an actor takes with it is asked again of another, and counted: a batch that kills whoever works at it is taken
+apart, and a component whose actors die whatever they are asked ends the run. Knows no cluster but by its Workplace.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future
+from contextlib import ExitStack
+from typing import Any, NamedTuple, Protocol
+
+from salva.core.protocols import Orders
+from salva.core.spec import Binding
+from salva.core.threads import start_thread
+from salva.engine.executors.benches import Errand, Started
+from salva.engine.executors.shares import Share
+from salva.engine.parcels import packed
+from salva.engine.workers import Workers
+from salva.errors import BackendError, SalvaError, UnusableError, UsageError
+
+N_LIVES = 3
+"""So many processes may die over one batch, and then over one element of it, before that element has failed."""
+N_DEATHS = 8
+"""So many deaths in a row, and one more for each actor, with nothing done in between: the component cannot work."""
+PLACE_S = 300.0
+"""How long a component waits for room for its first actor; a cluster that grows needs minutes."""
+MOST_SEATS = 16
+"""Batches that one actor has at once, at most."""
+_CHECK_S = 0.1
+
+
+class LostError(Exception):
+    """An actor, or what it answered, is gone."""
+
+
+class Workplace(Protocol):
+    """Where actors are: a cluster, as a lane needs it."""
+
+    def hire(self, share: Share, number: int) -> Any:
+        """An actor with a Bench, there as soon as there is room for it; number: which of the lane's it is."""
+
+    def call(self, actor: Any, method: str, *arguments: object) -> Any:
+        """What a Bench answers; LostError when it never will."""
+
+    def tell(self, actor: Any, method: str) -> None:
+        """The same without waiting, whatever becomes of it."""
+
+    def dismiss(self, actor: Any) -> None:
+        """End an actor, whatever it is at; one that is gone already is no trouble."""
+
+    def free(self) -> str:
+        """What nobody has taken, in words."""
+
+
+class _Post:
+    """An actor's place, whoever stands there: one that dies is followed by another."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.actor: Any = None
+        self.is_placed = self.is_up = False
+        self.n_seats = self.n_busy = 0
+        self.n_failed_starts = 0
+
+
+class _Seat(NamedTuple):
+    post: _Post
+    actor: Any
+    n: int
+    """Seats taken: one, or all."""
+
+
+class Crew:
+    """A lane; each actor has one batch more than it works at, so that it never waits for the next."""
+
+    def __init__(self, workplace: Workplace, binding: Binding, share: Share) -> None:
+        self.batch_size = 1
+        self._workplace, self._share = workplace, share
+        self._errand = Errand.of(binding, share.n_cpus)
+        self._name = self._errand.name
+        self._posts = [_Post(number) for number in range(share.n_actors)]
+        self._change = threading.Condition()
+        self._end: SalvaError | None = None
+        self._n_deaths = self._n_alone = 0
+        self._placed_at = time.monotonic()
+        self._is_closed = False
+        self._workers = Workers(MOST_SEATS * share.n_actors)
+        with ExitStack() as undo:
+            undo.callback(self.close)
+            for post in self._posts:
+                self._man(post)
+            self._await_first()
+            undo.pop_all()
+
+    @property
+    def depth(self) -> int:
+        """How many batches its actors have seats for now."""
+        return max(1, sum(post.n_seats for post in self._posts if post.is_up))
+
+    def submit(self, orders: Orders) -> Future[Sequence[object]]:
+        """Start a batch."""
+        return self._workers.submit(self._work, orders)
+
+    def stop(self) -> None:
+        """Begin no more calls."""
+        self._workers.stop()
+        for actor in self._actors():
+            self._workplace.tell(actor, "stop")
+
+    def close(self) -> None:
+        """End the actors, whatever they are at."""
+        with self._change:
+            self._is_closed = True
+            self._change.notify_all()
+        self._workers.stop()
+        for actor in self._actors():
+            self._workplace.dismiss(actor)
+        self._workers.close()
+
+    def _actors(self) -> list[Any]:
+        return [post.actor for post in self._posts if post.actor is not None]
+
+    # Batches
+
+    def _work(self, orders: Orders) -> Sequence[object]:
+        return self._ask(packed(orders))
+
+    def _ask(self, orders: Orders) -> Sequence[object]:
+        why = ""
+        for n_deaths in range(N_LIVES):
+            # An actor may have died over the other batch it had; from the second time on this one has it to itself.
+            seat = self._take(is_alone=n_deaths > 0)
+            if seat is None:
+                return [BackendError(f"{self._name} was not asked: the run stopped")] * len(orders)
+            try:
+                reply = self._workplace.call(seat.actor, "work", orders)
+            except LostError as error:
+                why = str(error)
+                self._lose(seat.post, seat.actor, why)
+            else:
+                self._n_deaths = 0
+                if isinstance(reply, SalvaError):
+                    self._end = reply
+                    raise reply
+                answered: Sequence[object] = reply
+                return answered
+            finally:
+                self._leave(seat)
+        if len(orders) > 1:
+            # Nobody knows which element it was: one at a time, the others need not suffer for it.
+            return [outcome for at in range(len(orders)) for outcome in self._ask(orders[at : at + 1])]
+        told = f"{self._name} lost {N_LIVES} processes over this one, the last time: {why}"
+        return [BackendError(told, is_retryable=False)]
+
+    def _take(self, *, is_alone: bool) -> _Seat | None:
+        """A seat at the actor with the least to do; alone, all of its seats. None when everything stops."""
+        with self._change:
+            self._n_alone += is_alone
+            try:
+                while True:
+                    if self._end is not None:
+                        raise self._end
+                    if self._workers.stopping.is_set():
+                        return None
+                    # Others let one pass that must be alone, or it would wait for ever.
+                    most = 0 if is_alone else -1 if self._n_alone else MOST_SEATS
+                    free = [p for p in self._posts if p.is_up and p.n_busy <= min(most, p.n_seats - 1)]
+                    if free:
+                        post = min(free, key=lambda post: post.n_busy)
+                        seat = _Seat(post, post.actor, post.n_seats if is_alone else 1)
+                        post.n_busy += seat.n
+                        return seat
+                    self._check_place()
+                    self._change.wait(_CHECK_S)
+            finally:
+                self._n_alone -= is_alone
+
+    def _leave(self, seat: _Seat) -> None:
+        with self._change:
+            if seat.post.actor is seat.actor:
+                seat.post.n_busy -= seat.n
+            self._change.notify_all()
+
+    # Actors
+
+    def _man(self, post: _Post) -> None:
+        """Have an actor stand at a post, as soon as there is room for it."""
+        post.is_placed = post.is_up = False
+        post.n_busy = 0
+        post.actor = actor = self._workplace.hire(self._share, post.number)
+        start_thread(lambda: self._start(post, actor), f"an actor of {self._name}")
+
+    def _start(self, post: _Post, actor: Any) -> None:
+        try:
+            self._workplace.call(actor, "greet")
+            post.is_placed = True
+            told = self._workplace.call(actor, "start", self._errand)
+        except LostError as error:
+            post.n_failed_starts += 1
+            if post.n_failed_starts < N_LIVES:
+                self._lose(post, actor, str(error))
+                return
+            told = UnusableError(
+                f"{self._name} lost {N_LIVES} processes in a row while it was built, the last time: {error}; it may "
+                "need more memory than there is"
+            )
+        except SalvaError as error:
+            told = error
+        with self._change:
+            if isinstance(told, Started):
+                self.batch_size = told.batch_size
+                post.n_seats = min(told.depth + 1, MOST_SEATS)
+                post.is_up, post.n_failed_starts = True, 0
+            else:
+                self._end = self._end or told
+            self._change.notify_all()
+
+    def _lose(self, post: _Post, actor: Any, why: str) -> None:
+        """An actor is gone: another takes its post, unless they go as fast as they come."""
+        with self._change:
+            if self._is_closed or post.actor is not actor:
+                return
+            self._n_deaths += 1
+            if self._n_deaths >= N_DEATHS + len(self._posts):
+                post.is_up = False
+                self._end = self._end or UnusableError(
+                    f"{self._name} lost {self._n_deaths} processes in a row, the last time: {why}; see that it works, "
+                    "then run the same command again"
+                )
+            else:
+                self._man(post)
+            self._change.notify_all()
+        self._workplace.dismiss(actor)
+
+    def _await_first(self) -> None:
+        with self._change:
+            while not any(post.is_up for post in self._posts):
+                if self._end is not None:
+                    raise self._end
+                self._check_place()
+                self._change.wait(_CHECK_S)
+
+    def _check_place(self) -> None:
+        """Give up where there has been no room for any actor for long."""
+        if any(post.is_placed for post in self._posts):
+            self._placed_at = time.monotonic()
+        elif time.monotonic() - self._placed_at > PLACE_S:
+            raise UsageError(
+                f"{self._name} found no room for an actor within {PLACE_S:g} s: it takes {self._share.n_cpus:g} cores "
+                f"and {self._share.n_gpus:g} GPUs, and free are {self._workplace.free()}; wait for others to finish, "
+                "or take less with --set executor.actors=..., executor.gpus=... or executor.cpus=..."
+            )

@@ -1,0 +1,227 @@
+"""Executor: components work in actors of a Ray cluster.
+
+This process alone owns the store; what actors do may be done twice and is stored once. What waits for an endpoint stays
+in threads here: its limiter, its keys and its connections are one process's, and it needs no core. The only file that
+knows Ray; whatever that raises leaves as one of our errors, or as the loss of an actor.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import secrets
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from salva.core.blame import described, one_line, translating
+from salva.core.options import option
+from salva.core.spec import Binding
+from salva.engine.executors.benches import Bench
+from salva.engine.executors.crews import MOST_SEATS, Crew, LostError
+from salva.engine.executors.local import LocalLane
+from salva.engine.executors.shares import Share, Wishes, numbers_by_role, share_of
+from salva.errors import MissingExtraError, PluginError, UsageError
+from salva.hardware.cores import n_cores
+
+_STORE_BYTES = 512 * 2**20
+_ADDRESS = "RAY_ADDRESS"
+_AUTH = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN")
+_TELLING = ("The actor", "Worker exit", "worker exit")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RayOptions:
+    """Where the cluster is, and what each component takes of it."""
+
+    address: str = option(
+        "",
+        "HOST:PORT of a cluster that this machine is part of, or auto; else RAY_ADDRESS, else one on this machine.",
+        keyed=False,
+        reaches="endpoint",
+    )
+    actors: tuple[str, ...] = option(
+        (), "Actors by role, as in model:4,detector:2; default: as many as there is room for.", keyed=False
+    )
+    gpus: tuple[str, ...] = option(
+        (),
+        "GPUs an actor by role, as in model:1,detector:0.5; default: every GPU holds an actor of all who can use one.",
+        keyed=False,
+    )
+    cpus: tuple[str, ...] = option((), "Cores an actor by role, as in model:2; default: an equal share.", keyed=False)
+
+    def __post_init__(self) -> None:
+        if self.address.startswith("ray://"):
+            raise ValueError(
+                f"address is {self.address!r}; wanted is HOST:PORT of the head, on a machine of the cluster. From "
+                "elsewhere, submit the command as a job: ray job submit -- salva run ..."
+            )
+        self.wishes()
+
+    def wishes(self) -> Wishes:
+        """What is asked for by role."""
+        actors = numbers_by_role(self.actors, "actors")
+        for role, number in actors.items():
+            if number < 1 or number % 1:
+                raise ValueError(f"actors has {role}:{number:g}; give a whole number, 1 or more")
+        return Wishes(
+            actors={role: int(number) for role, number in actors.items()},
+            gpus=numbers_by_role(self.gpus, "gpus"),
+            cpus=numbers_by_role(self.cpus, "cpus"),
+        )
+
+
+class Cluster:
+    """Ray as a crew's workplace."""
+
+    def __init__(self, address: str) -> None:
+        self._ray = _import_ray(is_local=not address and not os.environ.get(_ADDRESS))
+        self._is_ours = not self._ray.is_initialized()
+        if self._is_ours:
+            self._connect(address)
+        self._group: Any = None
+        self._bench = self._ray.remote(Bench)
+        there = self._ray.cluster_resources()
+        self.n_cpus, self.n_gpus = float(there.get("CPU", 0.0)), int(there.get("GPU", 0))
+        """Of all nodes, as the run finds them."""
+
+    def free(self) -> str:
+        """What nobody has taken, in words."""
+        there = self._ray.available_resources()
+        return f"{there.get('CPU', 0.0):g} cores and {there.get('GPU', 0.0):g} GPUs"
+
+    def hire(self, share: Share, number: int) -> Any:
+        """An actor with a Bench, there as soon as there is room for it."""
+        settings: dict[str, Any] = {
+            # One that dies is followed by one of the crew's, which counts them: Ray's own would go on for ever.
+            "max_restarts": 0,
+            "max_task_retries": 0,
+            "max_concurrency": MOST_SEATS + 1,
+            "num_cpus": share.n_cpus,
+            "num_gpus": share.n_gpus,
+            "scheduling_strategy": self._at_gpu(share.places[number]) if share.places else "SPREAD",
+        }
+        return self._bench.options(**settings).remote()
+
+    def call(self, actor: Any, method: str, *arguments: object) -> Any:
+        """What a Bench answers; LostError when it never will."""
+        errors = self._ray.exceptions
+        try:
+            return self._ray.get(getattr(actor, method).remote(*arguments))
+        except errors.RayTaskError as error:
+            raise PluginError(f"an actor could not be asked: {described(error.cause or error)}") from None
+        except errors.RayError as error:
+            raise LostError(_why(error)) from None
+
+    def tell(self, actor: Any, method: str) -> None:
+        """The same without waiting, whatever becomes of it."""
+        with suppress(self._ray.exceptions.RayError):
+            getattr(actor, method).remote()
+
+    def dismiss(self, actor: Any) -> None:
+        """End an actor; one that is gone already is no trouble."""
+        with suppress(self._ray.exceptions.RayError):
+            self._ray.kill(actor)
+
+    def close(self) -> None:
+        """Leave the cluster; one that was started here ends."""
+        if self._group is not None:
+            with suppress(self._ray.exceptions.RayError):
+                self._ray.util.remove_placement_group(self._group)
+            self._group = None
+        if self._is_ours:
+            self._ray.shutdown()
+
+    def _connect(self, address: str) -> None:
+        at = address or os.environ.get(_ADDRESS, "")
+        settings: dict[str, Any] = {"address": address or None, "log_to_driver": False, "logging_level": logging.ERROR}
+        if not at:
+            # Of a cluster that somebody runs these are its own affair.
+            own = {"num_cpus": n_cores(), "include_dashboard": False, "object_store_memory": _STORE_BYTES}
+            settings |= {"address": "local", **own}
+        told = f"find a cluster at {at!r}" if at else "start a cluster on this machine"
+        how = "; start one with: ray start --head, and give the HOST:PORT it prints" if at else ""
+        is_main = threading.current_thread() is threading.main_thread()
+        on_term = signal.getsignal(signal.SIGTERM)
+        with translating(lambda error: UsageError(f"Ray could not {told}: {one_line(error)}{how}")):
+            self._ray.init(**settings)
+        if is_main:
+            # Ray would turn it into an exception, and a run told to end would wait for its answers.
+            signal.signal(signal.SIGTERM, on_term)
+
+    def _at_gpu(self, place: int) -> Any:
+        """At one GPU of the cluster, the same one for that place of every component."""
+        if self._group is None:
+            self._group = self._ray.util.placement_group([{"GPU": 1.0}] * self.n_gpus, strategy="PACK")
+        strategy = self._ray.util.scheduling_strategies.PlacementGroupSchedulingStrategy
+        return strategy(self._group, placement_group_bundle_index=place)
+
+
+class RayExecutor:
+    """Actors on a Ray cluster: one that runs already, or one on this machine that ends with the run."""
+
+    version: ClassVar[str] = "1"
+    Options: ClassVar[type[RayOptions]] = RayOptions
+
+    def __init__(self, options: RayOptions | None = None) -> None:
+        self.options = options or RayOptions()
+        self._wishes = self.options.wishes()
+        self._cluster = Cluster(self.options.address)
+        self._lanes: list[LocalLane | Crew] = []
+        self._at_gpus = [0] * self._cluster.n_gpus
+
+    def open(self, binding: Binding, crowd: Sequence[Binding]) -> LocalLane | Crew:
+        """Put a component to work, in as many actors as its share of the cluster allows."""
+        lane: LocalLane | Crew
+        in_actors = [other for other in crowd if not other.about.is_remote]
+        self._wishes.check(other.role for other in in_actors)
+        if binding.about.is_remote:
+            lane = LocalLane(binding)
+        else:
+            share = share_of(binding, in_actors, self._wishes, self._cluster.n_cpus, self._at_gpus)
+            each = math.ceil(binding.n_expected / share.n_actors)
+            lane = Crew(self._cluster, replace(binding, n_expected=each), share)
+            for place in share.places:
+                self._at_gpus[place] += 1
+        self._lanes.append(lane)
+        return lane
+
+    def stop(self) -> None:
+        """Begin no more calls; those under way are still reported."""
+        for lane in self._lanes:
+            lane.stop()
+
+    def close(self) -> None:
+        """Stop everything; safe to call twice."""
+        while self._lanes:
+            self._lanes.pop().close()
+        self._cluster.close()
+
+
+def _why(error: BaseException) -> str:
+    """What Ray says of a loss, without the addresses of everyone who took part in it."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    telling = [line for line in lines[1:] if line.startswith(_TELLING)]
+    return one_line(RuntimeError(" ".join([*lines[:1], *telling])))
+
+
+def _import_ray(*, is_local: bool) -> Any:
+    # Or a thread that asks too late would start a cluster by asking.
+    os.environ.setdefault("RAY_ENABLE_AUTO_CONNECT", "0")
+    if is_local and "ray" not in sys.modules:
+        # A cluster listens on every interface and runs what it is sent: one of our own listens to this process alone,
+        # and tells nobody about itself. Ray reads both when it is loaded.
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        if not any(name in os.environ for name in _AUTH):
+            os.environ.update(zip(_AUTH, ("token", secrets.token_hex(32)), strict=True))
+    try:
+        import ray
+        import ray.util.scheduling_strategies
+    except ImportError as error:
+        raise MissingExtraError("the executor 'ray'", "ray") from error
+    return ray

@@ -1,0 +1,66 @@
+"""Pictures between processes: a file on the way, pixels where somebody looks.
+
+What is painted elsewhere comes as its file, which is also what is stored; whoever looks is sent that file again. So
+pixels never pass through the process that owns the store, and nobody encodes a picture twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from salva.core.image import AnyPicture, Picture, PictureFile
+from salva.core.protocols import Delivered, LookOrder, LookRequest, Orders, Rendered, RenderRequest
+from salva.imaging.files import decode_picture, encode_picture, scaled
+from salva.imaging.parts import part_of
+
+
+def as_file(picture: AnyPicture) -> PictureFile:
+    """A picture as its file."""
+    if isinstance(picture, PictureFile):
+        return picture
+    webp = picture.webp if picture.webp is not None else encode_picture(picture, "WEBP")
+    return PictureFile(image_id=picture.image_id(), width=picture.width, height=picture.height, webp=webp)
+
+
+def packed(orders: Orders) -> list[RenderRequest] | list[LookOrder]:
+    """Orders as they travel."""
+    # A list of either kind, never of both.
+    return [_packed(order) for order in orders]  # type: ignore[return-value]
+
+
+def opened(orders: Orders) -> list[RenderRequest | LookRequest]:
+    """Orders as a component takes them; a picture that several are about is decoded once."""
+    pixels: dict[str, Picture] = {}
+    return [_opened(order, pixels) for order in orders]
+
+
+def delivered(outcomes: Sequence[object]) -> list[object]:
+    """Outcomes as they travel."""
+    return [
+        Delivered(picture=as_file(outcome.picture), provenance=outcome.provenance)
+        if isinstance(outcome, Rendered)
+        else outcome
+        for outcome in outcomes
+    ]
+
+
+def _packed(order: RenderRequest | LookOrder) -> RenderRequest | LookOrder:
+    if isinstance(order, RenderRequest) or isinstance(order.picture, PictureFile):
+        return order
+    return LookOrder(picture=as_file(order.picture), query=order.query, given=order.given)
+
+
+def _opened(order: RenderRequest | LookOrder, pixels: dict[str, Picture]) -> RenderRequest | LookRequest:
+    if isinstance(order, RenderRequest):
+        return order
+    picture = order.picture
+    if isinstance(picture, PictureFile):
+        if picture.image_id not in pixels:
+            pixels[picture.image_id] = decode_picture(picture.webp, formats=("WEBP",))
+        picture = pixels[picture.image_id]
+    query = order.query
+    if query.box or query.mask:
+        picture = part_of(picture, query.box, query.mask, query.side)
+    elif query.side:
+        picture = scaled(picture, query.side)
+    return LookRequest(picture=picture, query=order.query, given=order.given)

@@ -1,0 +1,44 @@
+"""A component at work in one process: built, guarded, and handed pictures it can look at.
+
+The same in a thread of the run and in an actor elsewhere. Knows neither queue nor store.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, cast
+
+from salva.core.about import close, habits_of
+from salva.core.protocols import Orders
+from salva.core.spec import Binding
+from salva.engine.guard import Guard, Requests, build
+from salva.engine.limiter import MOST_AT_ONCE, Limiter
+from salva.engine.parcels import opened
+
+
+class Station:
+    """Called with a batch of orders, it gives one outcome each; it begins no new attempts once stopping is set."""
+
+    def __init__(self, binding: Binding, stopping: threading.Event) -> None:
+        self._component = cast(Any, build(binding))
+        self.habits = habits_of(self._component)
+        is_remote = binding.about.is_remote
+        self.batch_size = 1 if is_remote else max(1, self.habits.batch_size)
+        self.limiter: Limiter | None = None
+        """How many requests an endpoint takes at once; None for what is no endpoint."""
+        if is_remote:
+            self.limiter = Limiter(max(1, self.habits.max_at_once or MOST_AT_ONCE), stopping)
+        call = self._component.render if binding.role == "model" else self._component.look
+        self._guard = Guard(binding, call, timeout_s=self.habits.timeout_s, stopping=stopping, limiter=self.limiter)
+
+    def __call__(self, orders: Orders) -> Sequence[object]:
+        """One outcome per order."""
+        return self._guard(cast(Requests, opened(orders)))
+
+    def close(self) -> None:
+        """Let the component put away what it holds."""
+        # The run is over and stored; a component that cannot tidy up must not change how it ended.
+        with suppress(Exception):
+            close(self._component)

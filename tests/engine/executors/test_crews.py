@@ -1,0 +1,224 @@
+"""Actors that die: what they had is asked again, what kills them is found, and nobody waits for ever."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from salva.core.case import Prompt
+from salva.core.protocols import Delivered, LookOrder, Query, RenderRequest
+from salva.core.spec import Binding
+from salva.engine.executors import crews
+from salva.engine.executors.benches import Bench
+from salva.engine.executors.crews import N_DEATHS, N_LIVES, Crew, LostError
+from salva.engine.executors.shares import Share
+from salva.errors import BackendError, PluginError, RefusedError, UnusableError, UsageError
+from salva.testing.fakes import FakeDetector, FakeGenerator, painted
+from salva.testing.specs import bound
+
+
+def request(text: str = "cat") -> RenderRequest:
+    return RenderRequest(prompt=Prompt(role="a", text=text), seed=1)
+
+
+class Actor:
+    """A bench in this process that can be dead."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.bench = Bench()
+        self.is_dead = threading.Event()
+
+
+Fate = Callable[[str, tuple[Any, ...]], bool]
+
+
+class Room:
+    """A workplace of this process; fate says which calls kill the actor that they are made of."""
+
+    def __init__(self, fate: Fate = lambda *_: False, n_places: int = 99) -> None:
+        self.fate, self.n_places = fate, n_places
+        self.actors: list[Actor] = []
+        self.n_works = 0
+
+    def hire(self, share: Share, number: int) -> Actor:
+        self.actors.append(Actor(number))
+        return self.actors[-1]
+
+    def call(self, actor: Actor, method: str, *arguments: object) -> Any:
+        if self.actors.index(actor) >= self.n_places:
+            actor.is_dead.wait(30)
+        sent: tuple[Any, ...] = pickle.loads(pickle.dumps(arguments))
+        if actor.is_dead.is_set() or self.fate(method, sent):
+            actor.is_dead.set()
+            raise LostError("its process was killed")
+        self.n_works += method == "work"
+        reply = pickle.loads(pickle.dumps(getattr(actor.bench, method)(*sent)))
+        if actor.is_dead.is_set():
+            raise LostError("its process was killed")
+        return reply
+
+    def tell(self, actor: Actor, method: str) -> None:
+        getattr(actor.bench, method)()
+
+    def dismiss(self, actor: Actor) -> None:
+        actor.is_dead.set()
+
+    def free(self) -> str:
+        return "0 cores and 0 GPUs"
+
+
+@pytest.fixture
+def crew_of() -> Iterator[Callable[..., Crew]]:
+    made: list[Crew] = []
+
+    def make(room: Room, binding: Binding | None = None, n_actors: int = 2) -> Crew:
+        made.append(Crew(room, binding or bound("model", FakeGenerator), Share(n_actors=n_actors, n_cpus=1.0)))
+        return made[-1]
+
+    yield make
+    for crew in made:
+        crew.close()
+        crew.close()
+
+
+def outcomes_of(crew: Crew, batches: Sequence[Sequence[RenderRequest]]) -> list[object]:
+    futures = [crew.submit(batch) for batch in batches]
+    return [outcome for future in futures for outcome in future.result(20)]
+
+
+def kills_on(text: str) -> Fate:
+    def fate(method: str, arguments: tuple[Any, ...]) -> bool:
+        return method == "work" and any(order.prompt.text == text for order in arguments[0])
+
+    return fate
+
+
+def test_batches_go_to_all_actors_and_come_back_as_files(crew_of: Callable[..., Crew]) -> None:
+    crew = crew_of(room := Room(), n_actors=3)
+    while crew.depth < 6:
+        time.sleep(0.01)
+    assert crew.batch_size == 4
+    outcomes = outcomes_of(crew, [[request(f"{i}")] for i in range(30)])
+    assert all(isinstance(outcome, Delivered) for outcome in outcomes)
+    assert len(room.actors) == 3
+
+
+def test_looks_are_answered(crew_of: Callable[..., Crew]) -> None:
+    crew = crew_of(Room(), bound("detector", FakeDetector))
+    order = LookOrder(picture=painted(["cat", "dog"]), query=Query(role="detector"))
+    (seen,) = crew.submit([order]).result(10)
+    assert [box.label for box in seen.boxes] == ["cat", "dog"]  # type: ignore[attr-defined]  # Detections
+
+
+def test_what_a_dead_actor_had_is_asked_again_of_another(crew_of: Callable[..., Crew]) -> None:
+    doomed = iter([True, False, True, True])
+    room = Room(lambda method, _: method == "work" and next(doomed, False))
+    outcomes = outcomes_of(crew_of(room), [[request(f"{i}"), request(f"{i}!")] for i in range(8)])
+    assert all(isinstance(outcome, Delivered) for outcome in outcomes)
+    assert len(outcomes) == 16
+    assert len(room.actors) >= 5
+
+
+def test_an_element_that_kills_whoever_works_at_it_fails_alone(crew_of: Callable[..., Crew]) -> None:
+    room = Room(kills_on("poison"))
+    texts = ["cat", "poison", "dog", "cow"]
+    outcomes = outcomes_of(crew_of(room, n_actors=1), [[request(text) for text in texts]])
+    assert [isinstance(outcome, Delivered) for outcome in outcomes] == [True, False, True, True]
+    (error,) = [outcome for outcome in outcomes if isinstance(outcome, BackendError)]
+    assert str(error) == f"the model 'fakegenerator' lost {N_LIVES} processes over this one, the last time: its " + (
+        "process was killed"
+    )
+    assert not error.is_retryable
+
+
+def test_a_batch_that_waits_behind_one_that_kills_is_not_blamed(crew_of: Callable[..., Crew]) -> None:
+    room = Room(kills_on("poison"))
+    batches = [[request("poison")], *([request(f"{i}")] for i in range(12))]
+    poisoned, *others = outcomes_of(crew_of(room, n_actors=1), batches)
+    assert isinstance(poisoned, BackendError)
+    assert all(isinstance(outcome, Delivered) for outcome in others)
+
+
+def test_a_component_that_dies_whatever_it_is_asked_ends_the_run(crew_of: Callable[..., Crew]) -> None:
+    room = Room(lambda method, _: method == "work")
+    crew = crew_of(room, n_actors=2)
+    with pytest.raises(UnusableError, match=r"lost \d+ processes in a row.*its process was killed; see that it works"):
+        outcomes_of(crew, [[request(f"{i}")] for i in range(9)])
+    assert len(room.actors) <= 2 + N_DEATHS + 2
+    with pytest.raises(UnusableError):
+        crew.submit([request()]).result(10)
+
+
+def test_one_that_dies_while_it_is_built_says_so(crew_of: Callable[..., Crew]) -> None:
+    room = Room(lambda method, _: method == "start")
+    with pytest.raises(UnusableError, match=rf"lost {N_LIVES} processes in a row while it was built.*more memory"):
+        crew_of(room, n_actors=1)
+    assert len(room.actors) == N_LIVES
+
+
+def test_one_that_cannot_be_built_raises_what_it_raises_here(crew_of: Callable[..., Crew]) -> None:
+    with pytest.raises(UnusableError, match=r"^no such model 'fake'; check its name$"):
+        crew_of(room := Room(), bound("model", FakeGenerator, mischief="unusable"))
+    assert all(actor.is_dead.is_set() for actor in room.actors), "nobody is left behind"
+
+
+def test_errors_of_elements_are_outcomes_and_those_of_the_component_are_raised(crew_of: Callable[..., Crew]) -> None:
+    refusing = crew_of(Room(), bound("model", FakeGenerator, refuses=1.0))
+    assert isinstance(refusing.submit([request()]).result(10)[0], RefusedError)
+    broken = crew_of(Room(), bound("model", FakeGenerator, mischief="short"))
+    with pytest.raises(PluginError, match="it owes one each"):
+        broken.submit([request()]).result(10)
+
+
+def test_work_begins_with_the_first_actor_that_is_there(crew_of: Callable[..., Crew]) -> None:
+    room = Room(n_places=1)
+    crew = crew_of(room, n_actors=3)
+    depth = crew.depth
+    assert all(isinstance(o, Delivered) for o in outcomes_of(crew, [[request(f"{i}")] for i in range(6)]))
+    room.n_places = 3
+    for actor in room.actors[1:]:
+        assert not actor.is_dead.is_set()
+    assert depth == 2
+
+
+def test_no_room_is_said_after_a_while(crew_of: Callable[..., Crew], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crews, "PLACE_S", 0.2)
+    with pytest.raises(UsageError, match=r"no room for an actor within 0.2 s: it takes 1 cores and 0 GPUs, and free"):
+        crew_of(Room(n_places=0))
+
+
+def test_stopping_lets_what_is_under_way_end_and_begins_nothing(crew_of: Callable[..., Crew]) -> None:
+    crew = crew_of(room := Room(), bound("model", FakeGenerator, delay_s=0.3, batch=1), n_actors=1)
+    futures = [crew.submit([request(f"{i}")]) for i in range(40)]
+    while not room.n_works:
+        time.sleep(0.01)
+    crew.stop()
+    ended = [future.exception(10) if not future.cancelled() else None for future in futures if not _cancelled(future)]
+    assert all(error is None for error in ended)
+    assert any(isinstance(future.result()[0], Delivered) for future in futures if not _cancelled(future))
+    assert room.n_works < 10
+
+
+def _cancelled(future: Any) -> bool:
+    from concurrent.futures import CancelledError
+
+    try:
+        future.result(10)
+    except CancelledError:
+        return True
+    return False
+
+
+def test_closing_waits_for_nobody(crew_of: Callable[..., Crew]) -> None:
+    crew = crew_of(Room(), bound("model", FakeGenerator, delay_s=5.0), n_actors=1)
+    crew.submit([request()])
+    time.sleep(0.05)
+    began = time.monotonic()
+    crew.close()
+    assert time.monotonic() - began < 4
