@@ -124,6 +124,20 @@ def test_the_command_makes_a_folder_the_detector_takes(tmp_path: Path, monkeypat
     assert PUBLISHED_WEIGHTS in bind(spec).weights
 
 
+@pytest.mark.parametrize("whose", ["other", "published"])
+def test_a_run_by_the_published_rules_says_whose_weights_looked(
+    whose: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sha256 = convert(saved(tmp_path / "mmdet.pth"), tmp_path / "made")
+    if whose == "published":
+        monkeypatch.setattr("salva.perception.detectors.mask2former.GENEVAL_SHA256", sha256[:8])
+    asked = ["run", "geneval", "--published", "--size", "6", "--model", "painter", "--no-progress"]
+    asked += ["--detector", f"mask2former/{tmp_path / 'made'}", "--out", str(tmp_path / "run")]
+    settings = ("run.canary=off", "detector.shortest=64", "detector.longest=96")
+    done = CliRunner().invoke(command_line, [*asked, *(word for one in settings for word in ("--set", one))])
+    assert f"GenEval, published rules, {whose} weights" in " ".join(done.output.split()), done.output
+
+
 def test_cocos_names_are_the_official_ones(foreign_data: Path) -> None:
     official = (foreign_data / "geneval" / "object_names.txt").read_text().split("\n")
     spelt = {"computer mouse": "mouse", "tv remote": "remote", "computer keyboard": "keyboard"}

@@ -87,6 +87,8 @@ class Judgements:
     """Whether the suite leads with a figure of its own, beside which rates only stand."""
     figures: tuple[SetFigure, ...] = ()
     """What was measured of its pictures as pictures, set by set."""
+    weights: Mapping[str, str] = field(default_factory=dict)
+    """Observers to what pins their weights; whoever is not in it left no trace in the run."""
     apart: tuple[str, str] | None = None
     """A label and its value: cases with it are counted apart from the leading rate."""
     group: str = ""

@@ -53,6 +53,8 @@ class RunRecords:
     """What was measured of each model's pictures as pictures; real ones stand under the name REAL."""
     spent: tuple[Spent, ...] = ()
     """What every component's work came to."""
+    weights: Mapping[str, str] = field(default_factory=dict)
+    """Whoever painted or looked, to what pins its weights."""
     is_whole: bool = False
     """Whether no verdict is missing: what has none is a case that the relation does not apply to."""
 

@@ -171,6 +171,7 @@ def summarise(
     directory: str = "",
     is_whole: bool = False,
     figures: Mapping[str, Sequence[SetFigure]] | None = None,
+    weights: Mapping[str, str] | None = None,
 ) -> Summary:
     """The figures of a run from its records."""
     suite = cases[0].suite if cases else asked.suite.name
@@ -181,7 +182,9 @@ def summarise(
         suite=suite,
         cases=len(cases),
         by_model=tuple(
-            _summarise_model(model, suite, cases, group, asked, is_whole, _figures_of(model, figures or {}))
+            _summarise_model(
+                model, suite, cases, group, asked, is_whole, _figures_of(model, figures or {}), weights or {}
+            )
             for model, group in by_model.items()
         ),
         asked=asked,
@@ -209,6 +212,7 @@ def summarise_records(records: RunRecords) -> Summary:
         directory=records.name,
         is_whole=records.is_whole,
         figures=records.figures,
+        weights=records.weights,
     )
     costs = cost_table(records.spent)
     noted = tuple(
@@ -237,12 +241,14 @@ def _summarise_model(
     verdicts: Sequence[Verdict],
     asked: Asked,
     is_whole: bool,
-    figures: Sequence[SetFigure] = (),
+    figures: Sequence[SetFigure],
+    weights: Mapping[str, str],
 ) -> ModelSummary:
     judged = dataclasses.replace(
         judgements_on(suite, cases, verdicts, asked),
         group=next((component.group for component in asked.models if component.name == model), ""),
         figures=tuple(figures),
+        weights=weights,
     )
     before = judgements(cases, verdicts, judged.relations, asked.led_as_before().headline)
     leading = judged.headline

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from suites.geneval.judged_pictures import cases_of, judged, verdicts
 
 from salva.core.options import NoOptions
@@ -30,6 +31,22 @@ def test_every_row_and_figure_names_its_rule() -> None:
     assert measured.numbers["published_overall"] == 1
     assert measured.numbers["ours_counting"] == 0
     assert measured.charts[0].title == "Right pictures by task (published, seen by eye)"
+
+
+@pytest.mark.parametrize(
+    ("pin", "said"),
+    [
+        ("3a49 names a5ae published weights", "published weights"),
+        ("3a49 names a5ae", "other weights"),
+        ("", "other weights"),
+    ],
+)
+def test_the_published_rules_say_whose_weights_looked(pin: str, said: str) -> None:
+    cases = cases_of()
+    made = verdicts(cases, lambda *_: True) + verdicts(cases, lambda *_: True, "truth")
+    measured = _measured(replace(judged(cases, made), weights={"eye": pin, "another": "published weights"}))
+    assert measured.key_figures[0].title == f"GenEval, published rules, {said}"
+    assert "weights" not in measured.key_figures[1].title
 
 
 def test_prompts_without_a_picture_are_counted() -> None:

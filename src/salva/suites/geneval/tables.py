@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import ClassVar
 
+from salva.core.about import PUBLISHED_WEIGHTS
 from salva.core.case import Case
 from salva.core.chart import Chart, ChartKind
 from salva.core.judged import Judged, Judgements
@@ -67,7 +68,9 @@ class GenEvalTables:
             tables=(*tables, *beside_tables(judgements, groups)),
             numbers=_numbers(shares, tasks),
             charts=(*(_chart(table) for table in tables[:1]), *beside_charts(groups)),
-            key_figures=tuple(_key_figure(s, shares[s], tasks[s], chance[s.rule]) for s in _shown(shares)),
+            key_figures=tuple(
+                _key_figure(s, shares[s], tasks[s], chance[s.rule], judgements.weights) for s in _shown(shares)
+            ),
         )
 
 
@@ -167,7 +170,11 @@ def _mean_credit(group: Sequence[Judged]) -> float | None:
 
 
 def _key_figure(
-    standpoint: Standpoint, shares: Mapping[str, Share], group: Sequence[Judged], chance: float | None
+    standpoint: Standpoint,
+    shares: Mapping[str, Share],
+    group: Sequence[Judged],
+    chance: float | None,
+    weights: Mapping[str, str],
 ) -> KeyFigure:
     share = shares[OVERALL]
     n_prompts = len({one.case.case_id for one in group if one.verdict.outcome is not Outcome.FAILED})
@@ -182,13 +189,21 @@ def _key_figure(
     ]
     ends = share.interval
     return KeyFigure(
-        title=f"GenEval, {_RULES.get(standpoint.rule, standpoint.rule)}",
+        title=f"GenEval, {_RULES.get(standpoint.rule, standpoint.rule)}{_whose_weights(standpoint, group, weights)}",
         value=share.rate,
         low=ends.low if ends else None,
         high=ends.high if ends else None,
         is_share=True,
         note="; ".join(note for note in notes if note),
     )
+
+
+def _whose_weights(standpoint: Standpoint, group: Sequence[Judged], weights: Mapping[str, str]) -> str:
+    """Under the published rules, whether the detector is the published one too; nothing of who left no trace."""
+    pins = [weights[name] for one in group for name in one.verdict.observers if name in weights]
+    if standpoint.rule != PUBLISHED or not pins:
+        return ""
+    return f", {PUBLISHED_WEIGHTS if any(PUBLISHED_WEIGHTS in pin for pin in pins) else 'other weights'}"
 
 
 def _chart(table: Table) -> Chart:
