@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from report.fake_runs import FakeImages, make_case, make_verdict, random_run
 from report.hostile import EVERYTHING, hostile_run
 from selenium import webdriver
-from selenium.common.exceptions import WebDriverException
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -24,32 +20,6 @@ from salva.core.legible import legible
 from salva.core.source import QuestionAnswer, RunRecords, Seen
 from salva.core.verdict import Failure, Outcome
 from salva.report.html import render_html
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[webdriver.Chrome]:
-    """A headless Chromium that keeps its console."""
-    binary, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if not binary or not driver:
-        pytest.skip("no chromium and chromedriver on this machine (Debian: chromium, chromium-driver)")
-    options = webdriver.ChromeOptions()
-    options.binary_location = binary
-    for flag in (
-        "--headless=new",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-dev-shm-usage",
-        "--force-prefers-reduced-motion",
-        "--window-size=1280,900",
-    ):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    try:
-        started = webdriver.Chrome(options=options, service=Service(driver))
-    except WebDriverException as error:
-        pytest.skip(f"chromium does not start here: {error.msg}")
-    yield started
-    started.quit()
 
 
 def _open(browser: webdriver.Chrome, path: Path, page: str) -> None:

@@ -174,3 +174,17 @@ def test_the_detectable_difference_is_the_one_that_is_shown_so_often() -> None:
     # Half-way to certainty a textbook's normal power is near.
     se = sqrt(spread.pure)
     assert chance_to_show(2 * se, spread) == pytest.approx(NormalDist().cdf(2 - 1.96), abs=0.06)
+
+
+def test_false_alarms_are_as_rare_as_promised() -> None:
+    """At a true difference equal to the margin; bench/compare.py has the whole study."""
+    rng = Random(5)
+    n_alarms = 0
+    for _ in range(800):
+        firsts = [int(rng.random() < 0.3) for _ in range(60)]
+        seconds = [int(rng.random() < 0.4) for _ in range(60)]
+        made = paired_difference(pairs(firsts, seconds))
+        assert made is not None
+        assert made.interval is not None
+        n_alarms += made.interval.low > 0.1
+    assert n_alarms / 800 < 0.045

@@ -12,12 +12,14 @@ from hypothesis import strategies as st
 from salva.stats.paired import detectable
 from salva.stats.sample_size import (
     Parts,
+    beside_worse,
     evenly,
     fewest,
     half_of,
     pairs_for_difference,
     pairs_for_half_width,
     parts_of,
+    shown_by,
 )
 
 
@@ -58,7 +60,7 @@ def test_repeats_take_the_noise_apart() -> None:
     assert made.within == pytest.approx(0.09, abs=0.005)
     assert made.between == pytest.approx(0.16, abs=0.01)
     assert made.total(1) == pytest.approx(0.25, abs=0.01)
-    assert made.twice() == Parts(between=2 * made.between, within=2 * made.within if made.within else None)
+    assert made.times(2) == Parts(between=2 * made.between, within=2 * made.within if made.within else None)
 
 
 def test_one_repeat_cannot_say_what_repeats_would_help() -> None:
@@ -71,3 +73,21 @@ def test_one_repeat_cannot_say_what_repeats_would_help() -> None:
 def test_the_half_width_of_a_rate_is_wilsons() -> None:
     assert half_of(None, 0.04, 100) == pytest.approx(1.96 * sqrt(0.04 / 100), rel=1e-4)
     assert half_of(0.0, 0.0, 100) == pytest.approx(0.0185, abs=0.001)
+
+
+def test_the_other_model_has_the_variance_of_its_own_rate() -> None:
+    single = Parts(between=0.05 * 0.95, within=None)
+    assert beside_worse(single, 0.05, 0.1).between == pytest.approx(0.05 * 0.95 + 0.15 * 0.85)
+    assert beside_worse(single, 0.95, 0.1).between == pytest.approx(0.05 * 0.95 + 0.15 * 0.85)
+    assert beside_worse(single, None, 0.1).between == beside_worse(single, 0.0, 0.1).between == 2 * single.between
+
+
+@given(st.floats(0.02, 0.9), st.integers(20, 2000))
+def test_what_so_many_show_takes_so_many(rate: float, n: int) -> None:
+    def variance_at(difference: float) -> float:
+        return beside_worse(Parts(between=rate * (1 - rate), within=None), rate, difference).total(1)
+
+    shown = shown_by(variance_at, n, 1)
+    needed = pairs_for_difference(shown, variance_at(shown), 1)
+    assert needed is not None
+    assert needed == pytest.approx(n, abs=1)

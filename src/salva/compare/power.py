@@ -17,8 +17,18 @@ from salva.compare.series import Key, Series
 from salva.core.about import options_of
 from salva.errors import UsageError
 from salva.judging.headline import is_apart
-from salva.stats.paired import detectable
-from salva.stats.sample_size import Parts, evenly, half_of, pairs_for_difference, pairs_for_half_width, parts_of
+from salva.stats.paired import chance_to_show
+from salva.stats.rates import one_more_repeat
+from salva.stats.sample_size import (
+    Parts,
+    beside_worse,
+    evenly,
+    half_of,
+    pairs_for_difference,
+    pairs_for_half_width,
+    parts_of,
+    shown_by,
+)
 
 _REPEATS = (1, 2, 4, 8)
 _RATES = (0.1, 0.3, 0.5)
@@ -26,7 +36,10 @@ _DEVIATIONS = (0.2, 0.4)
 """Assumed of a case's score, where a suite leads with a figure that is no rate."""
 _N_SIZES = 2
 """The named sizes of a suite whose cases are counted: larger ones take long to make."""
-_UNRELATED = "two models fail independently of each other, the worst case for pairs: where they fail alike, fewer do"
+_UNRELATED = (
+    "the other model is worse by the difference and fails independently of this one; where two fail on the same pairs, "
+    "fewer pairs do"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +70,8 @@ class Known:
     repeats: int
     single: Parts
     """Of one model's cases."""
-    paired: Parts
-    """Of the differences of two."""
+    paired: Parts | None
+    """Of the differences of two; None where one was run, and another is taken to fail independently of it."""
     assumed: str
 
     def words(self, value: float) -> str:
@@ -67,7 +80,14 @@ class Known:
 
     def shown(self, n_cases: int, repeats: int) -> float:
         """The difference that so many cases show with 80 % power."""
-        return detectable(evenly(self.paired.total(repeats), n_cases, self.n_categories, self._more(repeats)))
+        return shown_by(
+            lambda difference: self._variance(difference, repeats), n_cases, self.n_categories, self._more(repeats)
+        )
+
+    def chance(self, difference: float, n_cases: int, repeats: int) -> float:
+        """How often so many cases show a difference."""
+        variance = self._variance(difference, repeats)
+        return chance_to_show(difference, evenly(variance, n_cases, self.n_categories, self._more(repeats)))
 
     def half(self, n_cases: int, repeats: int) -> float:
         """How far the interval of the figure itself reaches each way."""
@@ -76,16 +96,18 @@ class Known:
     def n_for(self, target: Target, repeats: int) -> int | None:
         """How many cases it takes."""
         if target.difference is not None:
-            variance, more = self.paired.total(repeats), self._more(repeats)
+            variance, more = self._variance(target.difference, repeats), self._more(repeats)
             return pairs_for_difference(target.difference, variance, self.n_categories, more)
         assert target.half_width is not None
         return pairs_for_half_width(target.half_width, self.rate, self.single.total(repeats), self.n_categories)
 
+    def _variance(self, difference: float, repeats: int) -> float:
+        parts = self.paired or beside_worse(self.single, self.rate, difference)
+        return parts.total(repeats)
+
     def _more(self, repeats: int) -> float:
         """The square of one more difference, as the intervals of differences allow for."""
-        if self.rate is None:
-            return self.paired.total(repeats)
-        return (1 + 0.1 * (repeats - 1)) / repeats**2
+        return one_more_repeat(repeats) if self.rate is not None else self._variance(0.0, repeats)
 
 
 def power_lines(subject: str, target: Target) -> list[str]:
@@ -123,6 +145,11 @@ def _of_run(directory: Path, target: Target) -> list[str]:
     lines += [f"assuming: {known.assumed}", ""]
     if target.half_width is None and target.difference is None:
         return [*lines, *_shown_by(known)]
+    if target.difference is not None:
+        chance = known.chance(target.difference, known.n_cases, known.repeats)
+        lines.append(
+            f"{_cases_of(known)} show a difference of {known.words(target.difference)} in {chance:.0%} of runs"
+        )
     lines += [_takes(known, target, known.repeats)]
     if known.single.within is None:
         lines.append("what repeats would help is not known from one of them: a run with --repeats 2 shows it")
@@ -170,7 +197,7 @@ def _known(entrants: Sequence[Entrant]) -> Known | None:
     single = _parts(first, values_by_case(first, keys))
     if single is None:
         return None
-    paired, assumed = single.twice(), _UNRELATED
+    paired, assumed = None, _UNRELATED
     if len(figures) > 1 and figures[1].name == first.name:
         shared = [key for key in keys if key in set(_keys(figures[1]))]
         ours, theirs = (values_by_case(series, shared) for series in (first, figures[1]))
@@ -243,7 +270,7 @@ def _assumed(title: str, n_categories: int, *, is_share: bool, is_rate: bool) ->
             n_categories=n_categories,
             repeats=1,
             single=single,
-            paired=single.twice(),
+            paired=None,
             assumed=said,
         )
 

@@ -189,10 +189,15 @@ def difference_spread(
     )
 
 
+def one_more_repeat(n_repeats: float) -> float:
+    """The square of what one more repeat that came out otherwise makes of a case's difference of shares."""
+    return (1 + LEAST_CORRELATION * (n_repeats - 1)) / n_repeats**2
+
+
 def _one_more(differences: Sequence[float], n_repeats: float, *, is_share: bool) -> float:
     """The square of one more difference: as large as those seen, and of shares at least that of one repeat."""
     seen = [value * value for value in differences if value]
-    least = (1 + LEAST_CORRELATION * (n_repeats - 1)) / n_repeats**2 if is_share or not seen else 0.0
+    least = one_more_repeat(n_repeats) if is_share or not seen else 0.0
     return max(least, sum(seen) / len(seen) if seen else 0.0)
 
 

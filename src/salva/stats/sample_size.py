@@ -14,6 +14,7 @@ from salva.stats.intervals import Z_95, wilson
 from salva.stats.paired import detectable
 from salva.stats.rates import Spread
 
+_LARGEST = 1024.0
 MOST_PAIRS = 10_000_000
 """Beyond this an answer is "more than anybody has"."""
 
@@ -31,9 +32,20 @@ class Parts:
         """The variance of a case's mean over so many repeats; without repeats to go by, that of one."""
         return self.between if self.within is None else self.between + self.within / n_repeats
 
-    def twice(self) -> Parts:
-        """That of the difference of two that have nothing to do with each other."""
-        return Parts(between=2 * self.between, within=None if self.within is None else 2 * self.within)
+    def times(self, factor: float) -> Parts:
+        """So many times as much of it."""
+        return Parts(between=factor * self.between, within=None if self.within is None else factor * self.within)
+
+
+def beside_worse(single: Parts, rate: float | None, difference: float) -> Parts:
+    """That of the difference to another model that fails independently; where this is a rate, to one worse by so much.
+
+    A rate nearer to a half has more variance: cases of the other have as much more as rates of their mean would.
+    """
+    if rate is None or not 0 < rate < 1:
+        return single.times(2.0)
+    other = rate + difference if rate + difference < 1 else rate - difference
+    return single.times(1 + max(0.0, other * (1 - other)) / (rate * (1 - rate)))
 
 
 def parts_of(values: Mapping[str, Sequence[Sequence[float]]]) -> Parts | None:
@@ -73,6 +85,20 @@ def fewest(is_enough: Callable[[int], bool], step: int = 1) -> int | None:
         if middle in (low, high):
             break
         low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return high
+
+
+def shown_by(variance_at: Callable[[float], float], n_pairs: float, n_categories: int, more: float = 1.0) -> float:
+    """The smallest difference that so many pairs show with 80 % power; variance_at: of a case's, given a difference."""
+    low, high = 0.0, 1.0
+    while detectable(evenly(variance_at(high), n_pairs, n_categories, more)) > high and high < _LARGEST:
+        low, high = high, 2 * high
+    for _ in range(40):
+        middle = (low + high) / 2
+        if detectable(evenly(variance_at(middle), n_pairs, n_categories, more)) <= middle:
+            high = middle
+        else:
+            low = middle
     return high
 
 
