@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from salva.cli.write_formulas_command import command as formulas
 from salva.cli.write_groups_command import command as groups
 from salva.cli.write_questions_command import questions
 from salva.cli.write_triples_commands import hard, new, review, sheet
@@ -12,8 +13,8 @@ from salva.cli.write_weights_command import command as weights
 
 @click.group("write", short_help="New test sentences from templates, reviewed by people.")
 def command() -> None:
-    """Make triples for the semvar suite: new, reviewed, hard ones; groups for cfworld; questions; geneval's weights."""
+    """Make triples for semvar: new, reviewed, hard ones; groups for cfworld; questions; formulas; geneval's weights."""
 
 
-for subcommand in (new, sheet, review, hard, questions, groups, weights):
+for subcommand in (new, sheet, review, hard, questions, formulas, groups, weights):
     command.add_command(subcommand)

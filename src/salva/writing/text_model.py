@@ -36,6 +36,8 @@ class TextModel:
         self._client = openai_client.connect(name, base_url, timeout_s)
         self._journal = journal
         self._address = str(self._client.base_url)
+        self.n_calls = self.n_tokens_in = self.n_tokens_out = 0
+        """What was asked and answered by now, as far as the endpoint counts tokens."""
 
     def close(self) -> None:
         """Close the connections."""
@@ -65,6 +67,9 @@ class TextModel:
                     raise
                 time.sleep(error.retry_after_s or 0.5 * 2**attempt)
                 continue
+            self.n_calls += 1
+            self.n_tokens_in += getattr(answered.usage, "prompt_tokens", 0) or 0
+            self.n_tokens_out += getattr(answered.usage, "completion_tokens", 0) or 0
             try:
                 content = answered.choices[0].message.content or ""
             except (AttributeError, IndexError, TypeError) as error:
