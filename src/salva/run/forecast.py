@@ -114,14 +114,16 @@ def forecast(spec: RunSpec, directory: Path) -> Forecast:
     for case in planned_cases(spec):
         tally.add(case, cast_.relations_of(case))
     known = known_before(directory.parent, directory, spec)
-    n_each = n_pictures(tally.painted) * spec.repeats
-    work = [_work(binding, binding.label, n_each, n_each, known) for binding in spec.models]
+    work = []
+    for binding in spec.models:
+        n_each = n_pictures(tally.painted, sees_formula=binding.about.sees_formula) * spec.repeats
+        work.append(_work(binding, binding.label, n_each, n_each, known))
+    n_images = sum(one.n for one in work)
     n_times = spec.repeats * len(spec.models)
     for actor, sure, most in tally.looks.values():
         if actor.binding is not None:
             work.append(_work(actor.binding, actor.label, len(sure) * n_times, len(most) * n_times, known))
     prices = [one.usd for one in work]
-    n_images = n_each * len(spec.models)
     return Forecast(
         n_cases=tally.n,
         n_unpainted=tally.n - len(tally.painted),

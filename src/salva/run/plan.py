@@ -78,13 +78,16 @@ def linted(spec: RunSpec) -> list[Finding]:
         return list(lint())
 
 
-def n_pictures(cases: Iterable[Case]) -> int:
-    """How many pictures a repeat of these cases takes from one model: a prompt that cases share is painted once."""
+def n_pictures(cases: Iterable[Case], *, sees_formula: bool = True) -> int:
+    """How many pictures a repeat of these cases takes from one model: a prompt that cases share is painted once.
+
+    sees_formula: whether another formula of the same text is another picture to it.
+    """
     n_own = 0
     shared: set[tuple[str, str, str | None]] = set()
     for case in cases:
         if case.painting:
-            shared |= {(case.painting, prompt.text, prompt.formula) for prompt in case.prompts}
+            shared |= {(case.painting, p.text, p.formula if sees_formula else None) for p in case.prompts}
         else:
             n_own += len(case.prompts)
     return n_own + len(shared)

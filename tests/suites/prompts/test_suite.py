@@ -150,3 +150,19 @@ def test_a_few_prompts_come_without_a_file() -> None:
     quick, full = (list(Prompts(PromptsOptions()).cases(size)) for size in ("quick", "full"))
     assert {case.case_id for case in quick} < {case.case_id for case in full}
     assert all(prompt.formula for case in full for prompt in case.prompts)
+
+
+def test_mutants_have_a_way_of_their_own_beside_the_prompts(tmp_path: Path) -> None:
+    content = "a cat next to a dog\na bird above a house\na cup on a book\nEine Katze auf dem Sofa im Haus"
+    made = suite(tmp_path, content, mutate=("ec", "er-a"), parser="grammar")
+    plain = cases(tmp_path, content)
+    mutants = [case for case in made.cases("quick") if case.mutation is not None]
+    assert [case for case in made.cases("quick") if case.mutation is None] == plain
+    assert {case.ways for case in mutants} == {(("entity-change",),), (("triple-addition",),)}
+    assert all(case.equivalent is False and "reworded" not in case.labels for case in mutants)
+    # The prompt as it was is painted once, for its rewording and for its mutants.
+    assert {case.painting for case in mutants} <= {case.painting for case in plain}
+    told = "\n".join(made.remarks("quick"))
+    assert "3 of 4 prompts can be changed by one thing; not 1 (not English)" in told
+    with pytest.raises(UsageError, match="no operator named 'ex'"):
+        PromptsOptions(mutate=("ex",))

@@ -13,26 +13,13 @@ from functools import lru_cache
 from salva.core.case import Case, Prompt
 from salva.core.fingerprint import fingerprint
 from salva.core.mutation import Mutation, Pool
-from salva.logic.english_words import RELATIONS
 from salva.logic.equivalence import are_equivalent, is_determinate
-from salva.logic.formula import entity_problem
 from salva.logic.notation import parse
 from salva.suites.actesting.files import PublishedPair
 from salva.writing.captions.reading import nesting
-from salva.writing.captions.wordlists import words
 from salva.writing.mutation.making import Mutant
+from salva.writing.mutation.meaning import RELATION_OF, formula_of, pool_formula
 from salva.writing.mutation.operators import Seed
-
-RELATION = {
-    "ec": "entity-change",
-    "er-r": "triple-removal",
-    "er-a": "triple-addition",
-    "ss": "unchanged",
-    "ec+er-r": "triple-removal",
-    "ec+er-a": "triple-addition",
-}
-"""Operator to the relation its pictures are held against; how two operators compose is the relation's matter."""
-_DENYING = words("no not without none never neither nor isn't aren't or")
 
 
 def case_of(image: str, seed: Seed, mutant: Mutant) -> Case:
@@ -84,7 +71,7 @@ def _case(
             Prompt(role=role, text=text, formula=formula)
             for role, text, formula in zip("ab", texts, formulas, strict=True)
         ),
-        relation=RELATION[operator],
+        relation=RELATION_OF[operator],
         labels={name: value for name, value in all_labels.items() if value},
         cluster=image,
         equivalent=equivalent,
@@ -94,38 +81,12 @@ def _case(
     )
 
 
-def formula_of(seed: Seed) -> str | None:
-    """What a caption says, as a formula; None where a pool is not all of it.
-
-    That is so where a triple is nothing that boxes can decide, where there are several of a thing, since a pool has
-    no numbers, and where something is denied.
-    """
-    mentions = seed.reading.mentions
-    if len(mentions) != len(seed.pool.entities) or any(mention.is_plural for mention in mentions):
-        return None
-    if _DENYING & set(re.findall(r"[\w']+", seed.reading.text.lower())):
-        return None
-    return _formula(seed.pool)
-
-
-def _formula(pool: Pool) -> str | None:
-    relations = [RELATIONS.get(triple.predicate) for triple in pool.triples]
-    if not pool.entities or None in relations or any(map(entity_problem, pool.entities)):
-        return None
-    related = {name for triple in pool.triples for name in (triple.subject, triple.object)}
-    parts = [
-        f"{relation}({triple.subject}, {triple.object})"
-        for relation, triple in zip(relations, pool.triples, strict=True)
-    ]
-    return " & ".join((*parts, *(name for name in pool.entities if name not in related)))
-
-
 def _decided(mutation: Mutation) -> tuple[bool, bool]:
     """Whether the captions mean the same, and whether one picture is right for each."""
     # By their shape: what is decided for cats and dogs is decided for all things.
     names = dict.fromkeys((*mutation.seed.entities, *mutation.mutant.entities))
     placeholders = {name: f"thing {_letters(n)}" for n, name in enumerate(names)}
-    shapes = (_formula(_with_names(pool, placeholders)) for pool in (mutation.seed, mutation.mutant))
+    shapes = (pool_formula(_with_names(pool, placeholders)) for pool in (mutation.seed, mutation.mutant))
     return _decided_of_shape(*(shape or "" for shape in shapes))
 
 

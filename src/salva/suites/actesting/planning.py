@@ -6,7 +6,6 @@ counts and the seeds' texts. The same options and the same file give the same ca
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,21 +17,13 @@ from salva.errors import UsageError
 from salva.suites.actesting.cases import case_of
 from salva.suites.actesting.files import Caption
 from salva.writing.captions.classes import VG_THINGS, Classes
-from salva.writing.captions.reading import AND, Reader, Reading, pool_of
-from salva.writing.captions.wordlists import words
+from salva.writing.captions.reading import AND, Reader, pool_of
+from salva.writing.captions.seeds import unfit_seed, unfit_text
 from salva.writing.mutation.corpus import Corpus
 from salva.writing.mutation.density import Density
 from salva.writing.mutation.making import Tally, mutants
 from salva.writing.mutation.operators import Seed, Setting
 
-MAX_WORDS = 120
-"""A longer text is no caption."""
-_ENGLISH = words(
-    """
-    a an the of on in at with and is are to by near next under over from for its his her their there this these two
-    three some several while that as into up down has one no not or it
-    """
-)
 _N_SHOWN = 6
 
 
@@ -96,7 +87,7 @@ def _read(captions: Sequence[Caption], reader: Reader, classes: Classes) -> _Rea
     for caption, reading in zip(fit, reader.read(caption.text for caption in fit), strict=True):
         pool = pool_of(reading, classes)
         read.corpus.add(reading, pool, classes)
-        if why := _unfit(reading, pool):
+        if why := unfit_seed(reading, pool):
             read.passed[why] += 1
         elif caption.image in taken:
             read.passed["not the first of its image"] += 1
@@ -109,22 +100,10 @@ def _read(captions: Sequence[Caption], reader: Reader, classes: Classes) -> _Rea
 def _fit(captions: Iterable[Caption], passed: Counter[str]) -> Iterator[Caption]:
     """The captions that are worth reading."""
     for caption in captions:
-        spoken = re.findall(r"[^\W\d_]+", caption.text.lower())
-        n_latin = sum(letter.isascii() for word in spoken for letter in word)
-        if not spoken:
-            passed["empty"] += 1
-        elif len(spoken) > MAX_WORDS:
-            passed[f"longer than {MAX_WORDS} words"] += 1
-        elif n_latin * 2 < sum(map(len, spoken)) or (len(spoken) > 3 and not _ENGLISH & set(spoken)):
-            passed["not English"] += 1
+        if why := unfit_text(caption.text):
+            passed[why] += 1
         else:
             yield caption
-
-
-def _unfit(reading: Reading, pool: Pool) -> str:
-    if not reading.mentions:
-        return "names no thing"
-    return "" if pool.triples else "says nothing of two things"
 
 
 def stratified(seeds: Sequence[tuple[str, str, Pool]], n_seeds: int | None) -> list[tuple[str, str, Pool]]:

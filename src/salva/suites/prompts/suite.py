@@ -21,6 +21,8 @@ from salva.errors import UsageError, unknown_name
 from salva.files.infiles import file_bytes
 from salva.suites.prompts.cases import GIVEN, NO_FORMULA, NONE, PROPOSED, READ, case_name, cases_of
 from salva.suites.prompts.embedded import embedded_rows
+from salva.suites.prompts.mutants import GRAMMAR, mutant_cases, reader_of
+from salva.writing.mutation.operators import OPERATORS
 from salva.writing.prompt_files import PromptRow, prompt_paths, read_prompt_rows
 
 _MOST_REWORDINGS = 8
@@ -41,7 +43,17 @@ class PromptsOptions:
         1, "Other wordings of each prompt with a formula, each proved by a law of logic; 0: none.", given="0"
     )
 
+    mutate: tuple[str, ...] = option(
+        (), "Operators that change one thing of each prompt (ec, er-r, er-a, ...); each mutant is a case by itself."
+    )
+    parser: str = option(
+        "", "Who takes prompts apart to change them: grammar, or a spaCy pipeline; unless given, spaCy for a file."
+    )
+
     def __post_init__(self) -> None:
+        for operator in self.mutate:
+            if operator not in OPERATORS:
+                raise unknown_name("operator", operator, OPERATORS)
         if not 0 <= self.rewordings <= _MOST_REWORDINGS:
             raise UsageError(f"suite.rewordings is {self.rewordings!r}; it must be from 0 to {_MOST_REWORDINGS}")
 
@@ -100,7 +112,12 @@ def _planned(options: PromptsOptions, size: str, digest: str) -> Planned:  # noq
         if by_name.setdefault(name, row) is not row:
             repeated[name] += 1
     cases = tuple(case for row in by_name.values() for case in cases_of(row, options.rewordings))
-    return Planned(cases=cases, remarks=tuple(_remarks(rows, by_name, repeated, cases)))
+    remarks = tuple(_remarks(rows, by_name, repeated, cases))
+    if not options.mutate:
+        return Planned(cases=cases, remarks=remarks)
+    alone = [row for row in by_name.values() if len(row.texts) == 1]
+    changed, told = mutant_cases(alone, options.mutate, reader_of(options.parser or ("" if options.path else GRAMMAR)))
+    return Planned(cases=(*cases, *changed), remarks=(*remarks, *told))
 
 
 def _check_groups(path: str, rows: list[PromptRow]) -> None:

@@ -63,6 +63,8 @@ def _ways(seen: Sequence[Judged], left: Sequence[Case]) -> Table:
 
 def _kind(case: Case) -> str:
     """What a case is made of, in words."""
+    if case.mutation is not None:
+        return f"a prompt and a mutant by {case.mutation.operator}"
     source = case.labels.get("formula", NONE)
     what = "a prompt and a rewording" if "reworded" in case.labels else "pairs" if len(case.prompts) == 2 else "prompts"
     if source == PROPOSED:

@@ -1,0 +1,65 @@
+"""The ways table: each way its own n, nothing added up, and what has no way is listed with its reason."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import in_process
+
+from salva.core.table import Table
+from salva.report.summary import summarise_run
+
+
+def tables(run: Path) -> dict[str, Table]:
+    (model,) = summarise_run(run).by_model
+    return {table.name: table for table in model.tables}
+
+
+def rows(table: Table) -> list[dict[str, object]]:
+    return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+
+
+def test_ways_are_counted_apart_and_the_rest_is_named(tmp_path: Path) -> None:
+    content = (
+        "prompt,formula,formula_by\na cat and a dog,,\na bird and a cup,,\n"
+        'A cat sits by a dog,"next_to(cat, dog)",openai/x\nA man rides a wave,,\n'
+    )
+    (tmp_path / "p.csv").write_text(content)
+    done = in_process.salva(
+        *("run", "prompts", "--set", "suite.path=p.csv", "--model", "painter", "--reader", "none", "--no-progress"),
+        *("--out", "run"),
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    made = tables(tmp_path / "run")
+    ways = {(row["way"], row["what"]): row for row in rows(made["ways"])}
+    assert ways["truth", "a prompt and a rewording with formulas"]["n"] == 2
+    proposed = ways["truth", "a prompt and a rewording, formula proposed by a text model"]
+    assert proposed["n"] == 1
+    assert ways["no way open", ""]["prompts"] == 1
+    (left,) = rows(made["prompts without a way"])
+    assert left["prompt"] == "A man rides a wave"
+    assert "no formula" in str(left["why"])
+    (headline,) = (row for row in rows(made["outcomes"]) if row["relation"] == "headline")
+    assert headline["HOLDS"] == 2
+    assert any(row["relation"] == "proposed, counted apart" for row in rows(made["outcomes"]))
+
+
+def test_a_wording_that_is_refused_alone_is_a_finding(tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_text(
+        "prompt_a,prompt_b\na cat and a dog,a dog and a cat\na bird and a cup,a cup and a bird\n"
+    )
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    from PIL import Image
+
+    for name in ("a cat and a dog", "a bird and a cup", "a cup and a bird"):
+        Image.new("RGB", (32, 32)).save(folder / f"{name}.png")
+    in_process.salva(
+        *("run", "prompts", "--set", "suite.path=p.csv", "--model", "folder/pictures", "--detector", "pocket"),
+        *("--reader", "none", "--no-progress", "--out", "run"),
+        cwd=tmp_path,
+    )
+    (found,) = rows(tables(tmp_path / "run")["refused one wording"])
+    assert (found["painted"], found["not_painted"]) == ("a cat and a dog", "a dog and a cat")
+    assert "no picture of 'a dog and a cat'" in str(found["why"])
