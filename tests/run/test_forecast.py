@@ -83,6 +83,21 @@ def test_what_would_refuse_the_run_refuses_the_dry_run(tmp_path: Path) -> None:
 def test_things_without_a_name_are_told_before_anything_is_painted(tmp_path: Path) -> None:
     (tmp_path / "p.txt").write_text("a cat and a dog\na cat and a skateboard\nA man rides a wave")
     done = salva("run", "prompts", "--set", "suite.path=p.txt", "--dry-run", cwd=tmp_path)
-    assert "undecided  2 before anything is painted" in done.stdout
+    assert "undecided  2 of 3 whatever is painted" in done.stdout
     assert "1: the detector 'pocket' cannot name skateboard" in done.stdout
     assert "1: no formula: " in done.stdout
+
+
+def test_a_relation_that_nobody_knows_is_named_with_the_nearest(tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_text("prompt_a,prompt_b,relation\na cat,a dog,must-difer\n")
+    done = salva("run", "prompts", "--set", "suite.path=p.csv", "--dry-run", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "Did you mean 'must-differ'?" in done.stderr
+
+
+def test_time_is_known_from_a_run_of_the_same_model_beside_it(tmp_path: Path) -> None:
+    ask = Ask(suite="prompts", models=("painter",), reader="none", size="3", settings=QUIET)
+    execute(make_spec(ask), tmp_path / "first", SilentProgress())
+    assert seen(Ask(suite="prompts", models=("painter",), reader="none", size="full"), tmp_path / "next").n_earlier == 1
+    other = Ask(suite="prompts", models=("painter",), reader="none", settings={"model.faults": "entity-omission:1"})
+    assert seen(other, tmp_path / "next").n_earlier == 0

@@ -141,10 +141,10 @@ def test_the_command_pays_once_lists_the_rest_and_its_file_is_run(server: Server
     )
     done = in_process.salva(*WRITE)
     assert done.returncode == 3, done.stderr
-    assert "1 of 2 formulas accepted; with.jsonl holds 4 entries" in done.stdout
+    assert "1 of 2 formulas accepted; with.jsonl holds all 4 entries" in done.stdout
     assert "tokens in" in done.stdout
     assert "'bird' is no word of the prompt" in done.stderr
-    listed = [json.loads(line) for line in (tmp_path / "with-unproposed.jsonl").read_text().splitlines()]
+    listed = [json.loads(line) for line in (tmp_path / "with-without.jsonl").read_text().splitlines()]
     assert [entry["prompt"] for entry in listed] == ["A wave crashes"]
     cases = list(Prompts(PromptsOptions(path="with.jsonl")).cases("quick"))
     assert [case.labels["formula"] for case in cases] == ["proposed", "read", "none", "given"]
@@ -163,4 +163,4 @@ def test_a_file_of_which_all_is_read_asks_nobody(server: Server, tmp_path: Path)
     done = in_process.salva(*WRITE)
     assert done.returncode == 0, done.stderr
     assert server.asked == []
-    assert not (tmp_path / "with-unproposed.jsonl").exists()
+    assert not (tmp_path / "with-without.jsonl").exists()

@@ -43,9 +43,9 @@ def _lines(seen: Forecast, spec: RunSpec, directory: Path, limits: Limits) -> It
     for way, n in ways.most_common():
         if way:
             yield "judged by", f"{', '.join(way)}: {n}"
-    yield "leads", f"{seen.leading}, over {seen.n_led} cases"
+    yield "leads", f"{seen.leading}, over {seen.n_led} {'case' if seen.n_led == 1 else 'cases'}"
     if n_nobody := ways[()]:
-        yield "undecided", f"{n_nobody} before anything is painted, so they are not painted:"
+        yield "undecided", f"{n_nobody} of {seen.n_cases} whatever is painted, so they are not painted:"
     for reason, n in Counter(seen.reasons).most_common(_MOST_REASONS):
         yield "undecided", f"  {n}: {reason}"
     if len(seen.reasons) > _MOST_REASONS:

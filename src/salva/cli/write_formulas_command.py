@@ -1,17 +1,50 @@
-"""`salva write formulas`: formulas for prompts that the grammar cannot read, proposed by a text model and checked."""
+"""`salva write formulas` and `salva write paraphrases`: what a text model makes of prompts, checked and kept."""
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 import click
 
 from salva.cli import flags
+from salva.errors import UsageError
+
+if TYPE_CHECKING:
+    from salva.writing.prompt_files import PromptRow
+    from salva.writing.text_model import TextModel
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _N_NAMED = 5
+
+
+class _Made(Protocol):
+    @property
+    def prompt(self) -> str: ...
+
+    @property
+    def accepted(self) -> str: ...
+
+    @property
+    def why(self) -> str: ...
+
+    def to_json(self) -> dict[str, object]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Job:
+    """What is asked of a text model, about which prompts, and how the answers stand in a file."""
+
+    what: str
+    missing: Callable[[Sequence[PromptRow]], list[str]]
+    ask: Callable[[Sequence[str], TextModel], Iterator[_Made]]
+    lines: Callable[[Sequence[PromptRow], Mapping[str, str], str], str]
+    there: Callable[[Sequence[PromptRow]], dict[str, str]]
+    """What an earlier command has written."""
 
 
 @click.command("formulas")
@@ -20,56 +53,79 @@ _N_NAMED = 5
 @click.option("--writer", required=True, metavar="openai/MODEL", help="The text model that proposes formulas.")
 @click.option("--base-url", default="", help="The text model's endpoint; OPENAI_BASE_URL otherwise.")
 @flags.progress_flag
-def command(source: str, output: Path, writer: str, base_url: str, no_progress: bool) -> None:
+def formulas(source: str, output: Path, writer: str, base_url: str, no_progress: bool) -> None:
     """Have a text model propose a formula for every prompt of FILE that has none and that the grammar cannot read.
 
     One is accepted if its English reads back to the same worlds, it names only words of the prompt, and it uses every
-    noun and number of it. OUTPUT holds all prompts, for suite.path; replies are kept beside it, so the same command
-    pays for none twice.
+    noun and number of it. OUTPUT holds all prompts, for suite.path. What it holds already is not paid for again.
     """
+    from salva.writing.formula_files import lines_with, proposed_in, unread
+    from salva.writing.formulas import propose
+
+    job = _Job(what="formula", missing=unread, ask=propose, lines=lines_with, there=proposed_in)
+    _write(job, source, output, writer, base_url, no_progress)
+
+
+@click.command("paraphrases")
+@click.argument("source", metavar="FILE")
+@click.option("-o", "--output", type=_FILE, required=True, help="The same prompts, and pairs with theirs (JSON lines).")
+@click.option("--writer", required=True, metavar="openai/MODEL", help="The text model that says them otherwise.")
+@click.option("--base-url", default="", help="The text model's endpoint; OPENAI_BASE_URL otherwise.")
+@flags.progress_flag
+def paraphrases(source: str, output: Path, writer: str, base_url: str, no_progress: bool) -> None:
+    """Have a text model say every prompt of FILE in other words; nobody proves that they mean the same.
+
+    OUTPUT holds all prompts and a pair for each, for suite.path; such pairs have a rate of their own. What it holds
+    already is not paid for again.
+    """
+    from salva.writing.paraphrases import alone, lines_with_pairs, paraphrase, paraphrased_in
+
+    job = _Job(what="paraphrase", missing=alone, ask=paraphrase, lines=lines_with_pairs, there=paraphrased_in)
+    _write(job, source, output, writer, base_url, no_progress)
+
+
+def _write(job: _Job, source: str, output: Path, writer: str, base_url: str, no_progress: bool) -> None:
+    """Ask about every prompt that wants for something, and save what came of it, whatever ends the command."""
     from rich.progress import Progress
 
     from salva.files.outfiles import write_text
-    from salva.writing.formula_files import lines_with, unread
-    from salva.writing.formulas import Proposed, propose
     from salva.writing.prompt_files import read_prompt_rows
     from salva.writing.samples import lines_of
 
+    if output.exists() and output.resolve() == Path(source).expanduser().resolve():
+        raise UsageError(f"-o is FILE itself, {source!r}, which stays as it is; name another")
     rows = read_prompt_rows(source)
-    missing = unread(rows)
-    beside = output.with_name(f"{output.stem}-unproposed.jsonl")
+    wanted = job.missing(rows)
+    accepted = job.there(read_prompt_rows(str(output))) if output.exists() else {}
+    accepted = {prompt: text for prompt, text in accepted.items() if prompt in wanted}
+    missing = [prompt for prompt in wanted if prompt not in accepted]
+    beside = output.with_name(f"{output.stem}-without.jsonl")
     model = flags.text_model(writer, base_url, output) if missing else None
-    accepted: dict[str, str] = {}
-    refused: list[Proposed] = []
-
-    def save() -> None:
-        write_text(output, lines_with(rows, accepted, writer))
+    refused: list[_Made] = []
+    try:
+        with Progress(disable=no_progress, transient=True) as bar:
+            task = bar.add_task("asking", total=len(missing))
+            for made in job.ask(missing, model) if model else ():
+                if made.accepted:
+                    accepted[made.prompt] = made.accepted
+                else:
+                    refused.append(made)
+                bar.advance(task)
+    finally:
+        write_text(output, job.lines(rows, accepted, writer))
         if refused:
             write_text(beside, lines_of(refused))
         else:
             beside.unlink(missing_ok=True)
-
-    try:
-        with Progress(disable=no_progress, transient=True) as bar:
-            task = bar.add_task("asking", total=len(missing))
-            for made in propose(missing, model) if model else ():
-                if made.formula is None:
-                    refused.append(made)
-                else:
-                    accepted[made.prompt] = made.formula
-                bar.advance(task)
-    finally:
-        save()
-        told = f"{len(accepted)} of {len(missing)} formulas accepted; {output} holds {len(rows)} entries"
+        told = f"{len(accepted)} of {len(wanted)} {job.what}s accepted; {output} holds all {len(rows)} entries"
         click.echo(f"{told}, for --set suite.path={output}")
         if model:
-            click.echo(
-                f"{writer} was asked {model.n_calls} times: {model.n_tokens_in} tokens in, {model.n_tokens_out} out"
-            )
+            tokens = f"{model.n_tokens_in} tokens in, {model.n_tokens_out} out"
+            click.echo(f"{writer} was asked {model.n_calls} times: {tokens}")
     if refused:
         from salva.cli.main import EXIT_INCOMPLETE
 
         for why, n in Counter(entry.why for entry in refused).most_common(_N_NAMED):
             click.echo(f"{n}: {why}", err=True)
-        click.echo(f"{len(refused)} prompts have no formula; {beside} lists them with reasons", err=True)
+        click.echo(f"{len(refused)} prompts have no {job.what}; {beside} lists them with reasons", err=True)
         sys.exit(EXIT_INCOMPLETE)

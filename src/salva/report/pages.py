@@ -117,9 +117,9 @@ def filters_of(exhibits: Iterable[Tags], titles: dict[str, str]) -> list[Filter]
 
 
 def chips(case: Case) -> list[tuple[str, str]]:
-    """Labels as short words, each with its name; a bare number says what it counts."""
+    """Labels as short words, each with its name; a bare number, or none, says of what."""
     short = [(name, value) for name, value in case.labels.items() if "," not in value and len(value) <= _MAX_CHIP]
-    return [(name, f"{name} {value}" if value.isdecimal() else value) for name, value in short]
+    return [(name, f"{name} {value}" if value.isdecimal() or value == "none" else value) for name, value in short]
 
 
 def one_line(text: str) -> str:

@@ -10,7 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from salva.core.fingerprint import Json
+from salva.core.asked import Asked
+from salva.core.fingerprint import Json, fingerprint
 from salva.core.source import Spent
 from salva.core.spec import Binding, RunSpec
 from salva.errors import SalvaError
@@ -85,10 +86,12 @@ def _is_alike(run: Path, spec: RunSpec) -> bool:
     content = read_run_file(run)
     if content is None:
         return False
-    asked, now = content.asked, spec.asked()
-    return {(m.name, str(m.options)) for m in asked.models} == {(m.name, str(m.options)) for m in now.models} and {
-        (o.role, o.name) for o in asked.observers
-    } == {(o.role, o.name) for o in now.observers}
+    return _who(content.asked) == _who(spec.asked())
+
+
+def _who(asked: Asked) -> tuple[frozenset[str], frozenset[tuple[str, str]]]:
+    models = frozenset(fingerprint([model.name, dict(model.options)]) for model in asked.models)
+    return models, frozenset((observer.role, observer.name) for observer in asked.observers)
 
 
 def _pace(store: RunStore) -> tuple[float, float] | None:

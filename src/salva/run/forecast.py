@@ -23,7 +23,7 @@ from salva.errors import SalvaError
 from salva.run.directory import settle
 from salva.run.earlier import Known, known_before
 from salva.run.foresight import foresee, nobodys, refuse_unwatched
-from salva.run.plan import n_pictures, planned_cases
+from salva.run.plan import n_pictures, planned_cases, remarks
 from salva.run.vocabulary import known_names
 from salva.store.reading import DATABASE
 from salva.store.sqlite import open_run
@@ -59,7 +59,7 @@ class Forecast:
     reasons: Mapping[str, int]
     """Why a case is nobody's, or could not be decided whatever is painted, to how many cases."""
     remarks: tuple[str, ...]
-    """What a run would tell first."""
+    """What components and the suite tell first."""
     leading: str
     """The relation that would lead."""
     n_led: int
@@ -129,7 +129,7 @@ def forecast(spec: RunSpec, directory: Path) -> Forecast:
         n_unpainted=tally.n - len(tally.painted),
         ways=tally.ways,
         reasons=tally.reasons,
-        remarks=(*spec.notes, *foreseen.lines),
+        remarks=(*spec.notes, *remarks(spec)),
         leading=foreseen.leading,
         n_led=foreseen.n_led,
         work=tuple(work),

@@ -20,7 +20,7 @@ from salva.core.protocols import Relation
 from salva.core.spec import RunSpec
 from salva.engine.cast import DETECTOR, AppliedRelation, Cast
 from salva.engine.guard import build
-from salva.errors import NobodyNamedError, SalvaError, UsageError
+from salva.errors import NobodyNamedError, SalvaError, UsageError, unknown_name
 from salva.judging.headline import leading_relation
 from salva.judging.rates import WRONG_ALIKE
 from salva.registry import entries, load
@@ -45,7 +45,10 @@ class Foreseen(NamedTuple):
 def foresee(spec: RunSpec, cast_: Cast) -> Foreseen:
     """What to tell before painting; a run whose leading relation could decide no case is refused."""
     cases = _Cases()
+    known = {entry.name for entry in entries("relation")}
     for case in planned_cases(spec):
+        if case.ways and case.relation not in known:
+            raise unknown_name("relation", case.relation, known)
         cases.add(case, cast_.relations_of(case))
     if not cases.n:
         return Foreseen([])  # an empty suite is refused by whoever stores its cases
@@ -77,7 +80,7 @@ def foresee(spec: RunSpec, cast_: Cast) -> Foreseen:
         )
     if cases.n_left_out:
         lines.append(f"{cases.n_left_out} of {cases.n} cases are nobody's here and are not painted: {cases.why_left()}")
-    return Foreseen(lines, leading, n_led - len(untold))
+    return Foreseen(lines, leading, cases.n_counted(leading, is_truth=rates.get(leading) is Rate.WRONG) - len(untold))
 
 
 def refuse_null_rate(spec: RunSpec, name: str) -> None:
@@ -108,6 +111,8 @@ class _Cases:
     """Those with relations, none of which could decide."""
     n_led: Counter[str] = field(default_factory=Counter)
     """Relation to the cases that it applies to; OWN to those that their own relation applies to."""
+    made_for: Counter[str] = field(default_factory=Counter)
+    """Relation to those of them that were made for it, or that may be judged by any."""
     untold: dict[str, list[AppliedRelation]] = field(default_factory=dict)
     """Relation to the cases that it applies to and could not decide."""
     own: Counter[str] = field(default_factory=Counter)
@@ -128,6 +133,7 @@ class _Cases:
             by_label.setdefault(applied.part.label, []).append(applied)
         self.ways[tuple(by_label)] += 1
         for label, judges in by_label.items():
+            self.made_for[label] += not case.ways or label == case.relation
             for name in (label, OWN) if label == case.relation else (label,):
                 self.n_led[name] += 1
                 # One judge that may tell is enough.
@@ -137,6 +143,10 @@ class _Cases:
         self.known["have several right pictures"] += case.determinate is False
         self.known["are no equivalence"] += case.equivalent is False
         self.known["are no pairs"] += len(case.prompts) != 2
+
+    def n_counted(self, leading: str, *, is_truth: bool) -> int:
+        """How many cases the leading rate is over: those made for it, where others took it for want of a better way."""
+        return self.n_led[leading] if is_truth else self.made_for[leading] or self.n_led[leading]
 
     def why_left(self) -> str:
         """Why cases have no relation, the most frequent reasons first."""

@@ -23,12 +23,24 @@ def _without(row: PromptRow) -> list[str]:
     return [text for text, given, read in zip(row.texts, row.formulas, found, strict=True) if not (given or read)]
 
 
+def proposed_in(rows: Sequence[PromptRow]) -> dict[str, str]:
+    """Prompt to the formula that a text model proposed, of a file that was written here."""
+    return {
+        text: formula
+        for row in rows
+        if row.formula_by
+        for text, formula in zip(row.texts, row.formulas, strict=True)
+        if formula is not None
+    }
+
+
 def lines_with(rows: Sequence[PromptRow], accepted: Mapping[str, str], writer: str) -> str:
     """The rows as JSON lines, each with the formulas it had or got; whose they are stands beside them."""
-    return "".join(json.dumps(_entry(row, accepted, writer), ensure_ascii=False) + "\n" for row in rows)
+    return "".join(json.dumps(entry_of(row, accepted, writer), ensure_ascii=False) + "\n" for row in rows)
 
 
-def _entry(row: PromptRow, accepted: Mapping[str, str], writer: str) -> dict[str, Json]:
+def entry_of(row: PromptRow, accepted: Mapping[str, str], writer: str) -> dict[str, Json]:
+    """One row as an object of a file of prompts."""
     names = [""] if len(row.texts) == 1 else [f"_{role}" for role in "abcdefgh"[: len(row.texts)]]
     entry: dict[str, Json] = {f"prompt{name}": text for name, text in zip(names, row.texts, strict=True)}
     formula_by = row.formula_by

@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Protocol
 
 from salva.core.fingerprint import Json
-from salva.errors import BackendError, RefusedError, UnusableError, UsageError
+from salva.errors import UsageError
 from salva.files import tables
 from salva.logic.words import comparable
+from salva.writing.patience import one_by_one
 from salva.writing.question_replies import CATEGORIES, ELEMENT_TYPES, read_elements, read_propositions
 
 TIFA, DSG = "tifa", "dsg"
@@ -32,8 +33,6 @@ _DSG_FIELDS = (
 _NEEDED = {TIFA: ("caption", "question"), DSG: ("text", "question_natural_language")}
 _N_ROUNDS = 3
 _N_TOLD = 5
-_PATIENCE = 3
-"""Prompts in a row for which an endpoint fails before it is given up."""
 _FORMULA_STARTS = ("=", "+", "-", "@")
 Row = dict[str, Json]
 
@@ -108,21 +107,11 @@ def different(prompts: Iterable[str], without: Collection[str] = ()) -> list[str
 
 def write_questions(prompts: Iterable[str], style: str, writer: Writer) -> Iterator[Written | Unwritten]:
     """Ask for questions about each prompt; an endpoint that cannot be used, or fails thrice in a row, raises."""
-    n_failures = 0
-    for prompt in prompts:
-        try:
-            made = _asked(prompt, style, writer)
-            n_failures = 0
-        except RefusedError as error:
-            made = Unwritten(prompt=prompt, why=str(error))
-        except UnusableError:
-            raise
-        except BackendError as error:
-            n_failures += 1
-            if n_failures == _PATIENCE:
-                raise
-            made = Unwritten(prompt=prompt, why=str(error))
-        yield made
+    return one_by_one(
+        prompts,
+        lambda prompt: _asked(prompt, style, writer),
+        lambda prompt, why: Unwritten(prompt=prompt, why=why),
+    )
 
 
 def _asked(prompt: str, style: str, writer: Writer) -> Written | Unwritten:

@@ -166,3 +166,8 @@ def test_mutants_have_a_way_of_their_own_beside_the_prompts(tmp_path: Path) -> N
     assert "3 of 4 prompts can be changed by one thing; not 1 (not English)" in told
     with pytest.raises(UsageError, match="no operator named 'ex'"):
         PromptsOptions(mutate=("ex",))
+
+
+def test_a_relation_that_is_nearly_a_word_for_one_is_asked_about(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="did you mean 'differ'"):
+        cases(tmp_path, "prompt_a,prompt_b,relation\na cat,a dog,differs\n", "p.csv")

@@ -10,8 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from salva.core.case import Case, Prompt
-from salva.core.fingerprint import fingerprint
-from salva.suites.prompts.cases import case_name
+from salva.suites.prompts.cases import case_name, painting_of
 from salva.writing.captions.classes import Classes
 from salva.writing.captions.grammar import GrammarReader
 from salva.writing.captions.reading import Reader, pool_of
@@ -83,7 +82,7 @@ def _case(row: PromptRow, seed: Seed, operator: str, mutant: Mutant) -> Case:
         cluster=row.texts[0][:200],
         equivalent=False,
         mutation=mutant.mutation,
-        painting=f"prompts {fingerprint([*row.texts])[:16]}",
+        painting=painting_of(row),
         ways=((RELATION_OF[operator],),),
         extra={"where": row.where},
     )

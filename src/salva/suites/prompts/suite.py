@@ -11,6 +11,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import lru_cache
 from typing import ClassVar
 
@@ -19,7 +20,7 @@ from salva.core.case import Case
 from salva.core.options import option
 from salva.errors import UsageError, unknown_name
 from salva.files.infiles import file_bytes
-from salva.suites.prompts.cases import GIVEN, NO_FORMULA, NONE, PROPOSED, READ, case_name, cases_of
+from salva.suites.prompts.cases import DIFFER, GIVEN, NO_FORMULA, NONE, PROPOSED, READ, SAME, case_name, cases_of
 from salva.suites.prompts.embedded import embedded_rows
 from salva.suites.prompts.mutants import GRAMMAR, mutant_cases, reader_of
 from salva.writing.mutation.operators import OPERATORS
@@ -105,6 +106,7 @@ def _digest(path: str) -> str:
 def _planned(options: PromptsOptions, size: str, digest: str) -> Planned:  # noqa: ARG001  # a file may change
     rows = read_prompt_rows(options.path) if options.path else embedded_rows(size)
     _check_groups(options.path, rows)
+    _check_relations(options.path, rows)
     by_name: dict[str, PromptRow] = {}
     repeated: Counter[str] = Counter()
     for row in rows:
@@ -128,6 +130,13 @@ def _check_groups(path: str, rows: list[PromptRow]) -> None:
         )
 
 
+def _check_relations(path: str, rows: list[PromptRow]) -> None:
+    for row in rows:
+        close = get_close_matches(row.relation, (SAME, DIFFER), n=1, cutoff=0.75)
+        if close and close[0] != row.relation:
+            raise UsageError(f"{path!r}, {row.where}: relation {row.relation!r}; did you mean {close[0]!r}?")
+
+
 def _remarks(
     rows: list[PromptRow], by_name: dict[str, PromptRow], repeated: Counter[str], cases: tuple[Case, ...]
 ) -> Iterator[str]:
@@ -138,7 +147,9 @@ def _remarks(
         shown = ", ".join(where[:_N_SHOWN]) + (", ..." if len(where) > _N_SHOWN else "")
         told += f"; {repeated.total()} of {len(rows)} entries say again what stands before them (at {shown})"
     yield told
-    rows_of = {case.painting: case.labels["formula"] for case in cases}
+    if names := dict.fromkeys(name for row in by_name.values() for name in row.labels):
+        yield f"columns taken for labels: {', '.join(names)}"
+    rows_of = {(case.painting, case.cluster): case.labels["formula"] for case in cases}
     sources = Counter(rows_of.values())
     said = [f"{sources[name]} {name}" for name in (GIVEN, READ, PROPOSED) if sources[name]]
     yield f"formulas: {', '.join(said) or 'none'}" + (f"; {sources[NONE]} have none" if sources[NONE] else "")

@@ -18,6 +18,7 @@ from salva.core.table import Cell, Table
 from salva.judging.headline import of_main_observers
 from salva.judging.tally import RATE_COLUMNS, tally
 from salva.suites.prompts.cases import NONE, PROPOSED
+from salva.writing.paraphrases import PARAPHRASED_BY
 
 _MOST_ROWS = 200
 
@@ -66,6 +67,8 @@ def _kind(case: Case) -> str:
     if case.mutation is not None:
         return f"a prompt and a mutant by {case.mutation.operator}"
     source = case.labels.get("formula", NONE)
+    if PARAPHRASED_BY in case.labels:
+        return "paraphrases, proved by formulas" if case.equivalent else "paraphrases, unproved"
     what = "a prompt and a rewording" if "reworded" in case.labels else "pairs" if len(case.prompts) == 2 else "prompts"
     if source == PROPOSED:
         return f"{what}, formula proposed by a text model"
