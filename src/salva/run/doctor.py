@@ -41,6 +41,7 @@ EXTRAS = {
     "pdf": ("reportlab",),
     "parquet": ("pyarrow",),
     "captions": ("spacy",),
+    "tensorboard": ("tensorboardX",),
     "wordnet": ("wn",),
     "ray": ("ray",),
 }

@@ -1,0 +1,151 @@
+"""A training loop watched: every so many steps a small suite on what is in memory, and its rates in TensorBoard.
+
+from salva.callbacks import Watch
+watch = Watch(every=500, detector="mm-grounding-dino", log_dir="logs")
+watch(step, pipeline)  # in the loop
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import secrets
+import sys
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Protocol, Unpack, cast
+
+from salva.api import Run, run_suite
+from salva.core.blame import described
+from salva.core.legible import legible
+from salva.errors import MissingExtraError, UsageError
+from salva.notebook.keywords import RunFlags, Setting
+from salva.notebook.logged import Logged, logged
+
+_NAME = "training"
+
+
+class Writer(Protocol):
+    """What SummaryWriter of tensorboardX and of torch.utils.tensorboard have in common."""
+
+    def add_scalar(self, tag: str, scalar_value: float, global_step: int) -> object:
+        """A number at a step."""
+
+    def add_image(self, tag: str, img_tensor: Any, global_step: int, *, dataformats: str) -> object:
+        """A picture at a step."""
+
+    def add_text(self, tag: str, text_string: str, global_step: int) -> object:
+        """A text at a step."""
+
+    def flush(self) -> object:
+        """Write what is held."""
+
+
+class Watch:
+    """Runs a suite on the model of a training loop every so many steps, and logs what came out.
+
+    Whatever goes wrong is printed and ends nothing, unless `raises`. The training goes on as if nothing had happened:
+    random numbers and the modes of the model's parts are put back.
+    """
+
+    def __init__(
+        self,
+        *,
+        every: int,
+        suite: str = "metalogic",
+        log_dir: str | Path | None = None,
+        writer: Writer | None = None,
+        out: str | Path = "runs",
+        name: str = _NAME,
+        pictures: int = 3,
+        raises: bool = False,
+        settings: dict[str, Setting] | None = None,
+        **flags: Unpack[RunFlags],
+    ) -> None:
+        """Runs lie in a new folder of `out`; pictures: how many counterexamples are logged each time."""
+        if not isinstance(every, int) or isinstance(every, bool) or every < 1:
+            raise UsageError(f"every= is {every!r}; give after how many steps to look again, 1 or more")
+        if (log_dir is None) == (writer is None):
+            raise UsageError(
+                "give log_dir=, a folder for TensorBoard, or writer=, a SummaryWriter you have; one of them"
+            )
+        self._writer = writer if writer is not None else _own_writer(Path(cast("str | Path", log_dir)))
+        self._every, self._suite, self._name = every, suite, name
+        self._n_pictures, self._raises = pictures, raises
+        self._settings, self._flags = settings, flags
+        # The step alone would be the same key in the next training, whose weights are others.
+        self._training = f"{datetime.now():%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+        self.folder = Path(out) / f"{name}-{self._training}"
+        """Where the runs of this training are; salva.open_runs(watch.folder) is a frame of them."""
+
+    def is_due(self, step: int) -> bool:
+        """Whether a call at this step would look: for loops that must build a pipeline first."""
+        return step % self._every == 0
+
+    def __call__(self, step: int, model: object) -> Run | None:
+        """Look at the model, if it is time; the run, or None where none was made.
+
+        model: whatever salva.run_suite takes: a diffusers pipeline, a function (prompt, seed) -> picture.
+        """
+        if not self.is_due(step):
+            return None
+        try:
+            with _undisturbed(model):
+                run = run_suite(
+                    self._suite,
+                    model,
+                    name=self._name,
+                    version=f"step {step} of {self._training}",
+                    out=self.folder / f"step-{step:08d}",
+                    settings=self._settings,
+                    **self._flags,
+                )
+            self._log(step, logged(run.directory, self._n_pictures))
+        except Exception as error:
+            if self._raises:
+                raise
+            print(f"salva: step {step} was not looked at: {legible(described(error))}", file=sys.stderr)
+            return None
+        return run
+
+    def _log(self, step: int, told: Logged) -> None:
+        for tag, value in told.numbers.items():
+            self._writer.add_scalar(tag, value, step)
+        for tag, picture, text in told.pictures:
+            self._writer.add_image(tag, picture, step, dataformats="HWC")
+            self._writer.add_text(tag, text, step)
+        self._writer.flush()
+
+
+def _own_writer(log_dir: Path) -> Writer:
+    try:
+        from tensorboardX import SummaryWriter
+    except ImportError as error:
+        raise MissingExtraError("Watch(log_dir=...)", "tensorboard") from error
+    return cast(Writer, SummaryWriter(str(log_dir)))
+
+
+@contextlib.contextmanager
+def _undisturbed(model: object) -> Iterator[None]:
+    """Look at a model in training without a trace: its parts paint as they would be used, and all is put back."""
+    parts = [part for part in getattr(model, "components", {}).values() if hasattr(part, "training")]
+    modes = [(part, part.training) for whole in parts for part in whole.modules()]
+    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+    plain, rows = random.getstate(), numpy.random.get_state() if numpy else None
+    drawn = torch.random.get_rng_state() if torch else None
+    devices = torch.cuda.get_rng_state_all() if torch and torch.cuda.is_available() else None
+    try:
+        for part in parts:
+            part.eval()
+        yield
+    finally:
+        for module, is_training in modes:
+            module.training = is_training
+        random.setstate(plain)
+        if numpy:
+            numpy.random.set_state(rows)
+        if torch:
+            torch.random.set_rng_state(drawn)
+            if devices is not None:
+                torch.cuda.set_rng_state_all(devices)
