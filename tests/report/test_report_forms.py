@@ -243,7 +243,8 @@ def test_the_page_says_what_each_relation_that_judged_asks() -> None:
 def test_a_stored_run_is_written_whole(tmp_path: Path) -> None:
     records, images = random_run(n_entities=2)
     store_run(tmp_path / "run", records, images)
-    write_html(tmp_path / "run", tmp_path / "run" / "report" / "index.html")
+    report = tmp_path / "run" / "report"
+    write_html(tmp_path / "run", report / "index.html", figures=report / "figures")
     text = (tmp_path / "run" / "report" / "index.html").read_text("utf-8")
     assert text.count('class="thing') > 10, "boxes come out of the store"
     assert text.count('class="text blamed') >= 1

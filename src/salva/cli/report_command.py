@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from salva.cli import flags
+from salva.errors import UsageError
 
 _FORMS = ("html", "md", "json", "csv", "pdf", "junit")
 _PAGES = {"html": "index.html", "pdf": "report.pdf"}
@@ -24,14 +25,16 @@ _PAGES = {"html": "index.html", "pdf": "report.pdf"}
     help="Where to write it; json, md, csv and junit print otherwise.",
 )
 def command(run: Path, form: str, output: Path | None) -> None:
-    """Make the report of RUN; html and pdf go to RUN/report/ unless told otherwise, html with its charts as files."""
+    """Make the report of RUN; html and pdf go to RUN/report/ unless told otherwise, html there with charts as files."""
     from salva.report.summary import summarise_run
 
+    if output is not None and not output.parent.is_dir():
+        raise UsageError(f"there is no folder {str(output.parent)!r} to write {output.name!r} to; make it first")
     if form == "html":
         from salva.report.html import write_html
 
         path = output or run / "report" / _PAGES["html"]
-        write_html(run, path)
+        write_html(run, path, figures=None if output else path.parent / "figures")
         click.echo(path)
         return
     if form == "pdf":

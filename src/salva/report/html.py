@@ -44,12 +44,13 @@ class Figure:
     """What all its marks choose by: the model, where there are several."""
 
 
-def write_html(directory: Path, out: Path, limit: int = MAX_EXHIBITS) -> None:
-    """Write the report of a run."""
+def write_html(directory: Path, out: Path, limit: int = MAX_EXHIBITS, *, figures: Path | None = None) -> None:
+    """Write the report of a run; figures: a folder for its charts as files."""
     with open_source(directory) as (records, images):
         summary = summarise_records(records)
         page = _page(summary, records, images, limit)
-        write_figures(summary, out.parent / "figures")
+        if figures is not None:
+            write_figures(summary, figures)
     write_text(out, page)
 
 

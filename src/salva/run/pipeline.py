@@ -28,6 +28,7 @@ from salva.run import environment as surroundings
 from salva.run.addresses import at_addresses, keep_addresses
 from salva.run.canary import Canary
 from salva.run.directory import as_judged_then, rules_kept, settle, uncounted_options
+from salva.run.false_start import undone_if_refused
 from salva.run.foresight import foresee, refuse_unwatched
 from salva.run.healing import forget_lost, tell_healed
 from salva.run.ledger import CaseCount, asked_before, finished_summary, keep_cases, open_ledger, stamp_finished
@@ -76,7 +77,11 @@ def execute(
         names = known_names(spec.detector)
         for line in foresee(spec, Cast.of(spec, names=names)).lines:
             progress.note(line)
-    with closing(open_executor(executor)) as workplace, open_run(directory, "write") as store:
+    with (
+        undone_if_refused(directory),
+        closing(open_executor(executor)) as workplace,
+        open_run(directory, "write") as store,
+    ):
         # Again, now that nobody else can write: two processes may have found the directory empty.
         spec = at_addresses(settle(directory, spec, asked_before(store)), store.components())
         judged_as = as_judged_then(spec, read_run_file(directory))
