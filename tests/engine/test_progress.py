@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from salva.engine.progress import RichProgress, SilentProgress, make_progress
+from salva.engine.progress import LineProgress, RichProgress, SilentProgress, make_progress
 from salva.run.pipeline import execute
 from salva.testing.fakes import FakeReader
 from salva.testing.specs import bound, fake_spec
@@ -55,5 +55,32 @@ def test_bars_show_counts_and_notes_without_markup(capsys: pytest.CaptureFixture
 
 
 def test_nothing_is_drawn_where_nobody_watches() -> None:
-    assert isinstance(make_progress(quiet=True), SilentProgress)
-    assert isinstance(make_progress(), SilentProgress), "standard error is no terminal here"
+    assert type(make_progress(quiet=True)) is SilentProgress
+    assert isinstance(make_progress(), LineProgress), "standard error is no terminal here"
+
+
+def test_a_log_gets_a_line_now_and_then(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1000.0
+    monkeypatch.setattr("salva.engine.progress.time.monotonic", lambda: now)
+    progress = LineProgress()
+    progress.start("painting", 400)
+    progress.start("judging", None)
+    for second in range(1, 101):
+        now = 1000.0 + second
+        progress.advance("painting", 2)
+    progress.finish("painting")
+    progress.finish("judging")
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == [
+        "salva: painting 60 of 400, judging 0 of ? after 30 s; about 3 min left",
+        "salva: painting 120 of 400, judging 0 of ? after 60 s; about 2 min left",
+        "salva: painting 180 of 400, judging 0 of ? after 2 min; about 2 min left",
+    ]
+
+
+def test_what_is_over_at_once_writes_no_line(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = LineProgress()
+    progress.start("painting", 2)
+    progress.advance("painting", 2)
+    progress.finish("painting")
+    assert capsys.readouterr().err == ""

@@ -99,7 +99,7 @@ size_flag = flag(
     "--size", default="quick", metavar="NAME|N", show_default=True, help="A named size, or how many cases."
 )
 seed_flag = flag("--seed", type=int, default=0, show_default=True, help="The seed all others derive from.")
-progress_flag = flag("--no-progress", is_flag=True, help="No progress bars.")
+progress_flag = flag("--no-progress", is_flag=True, help="No progress: no bars, and no lines in a log.")
 
 
 def text_model(name: str, base_url: str, output: Path | None = None) -> TextModel:

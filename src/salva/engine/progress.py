@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from rich.progress import ProgressColumn, TaskID
 
 _REFRESH_S = 0.1
+_LINE_S = 30.0
+"""How long a log is left alone between two lines."""
 
 
 class Progress(Protocol):
@@ -51,6 +53,50 @@ class SilentProgress:
     def note(self, text: str) -> None:
         """Notes go to standard error even when nothing is drawn, because they say what was left out."""
         print(f"salva: {legible(redact(text))}", file=sys.stderr)
+
+
+class LineProgress(SilentProgress):
+    """A line now and then, for logs and pipes that nobody watches; none for what is over before the first."""
+
+    def __init__(self) -> None:
+        self._done: dict[str, int] = {}
+        self._totals: dict[str, int | None] = {}
+        self._began_at = self._told_at = time.monotonic()
+        self._lock = threading.Lock()
+
+    def start(self, stage: str, total: int | None) -> None:
+        """Count a stage, or correct its total."""
+        with self._lock:
+            if not self._totals:
+                self._began_at = self._told_at = time.monotonic()
+            self._totals[stage] = total
+            self._done.setdefault(stage, 0)
+
+    def advance(self, stage: str, n: int = 1) -> None:
+        """So many more; told when it is time for a line."""
+        with self._lock:
+            self._done[stage] = self._done.get(stage, 0) + n
+            if time.monotonic() - self._told_at >= _LINE_S:
+                self._told_at = time.monotonic()
+                self.note(self._line())
+
+    def finish(self, stage: str) -> None:
+        """One stage less."""
+        with self._lock:
+            self._totals.pop(stage, None)
+            self._done.pop(stage, None)
+
+    def _line(self) -> str:
+        parts = [f"{stage} {self._done[stage]:,} of {_total(total)}" for stage, total in self._totals.items()]
+        elapsed = time.monotonic() - self._began_at
+        # The stage that has furthest to go says when all is over.
+        left = [
+            elapsed * (total - self._done[stage]) / self._done[stage]
+            for stage, total in self._totals.items()
+            if total and 0 < self._done[stage] <= total
+        ]
+        ending = f"; about {_duration(max(left))} left" if left else ""
+        return f"{', '.join(parts)} after {_duration(elapsed)}{ending}"
 
 
 class RichProgress:
@@ -119,8 +165,21 @@ class RichProgress:
 
 
 def make_progress(*, quiet: bool = False) -> Progress:
-    """Bars on a terminal; silence when asked for, or when nobody watches."""
-    return SilentProgress() if quiet or not sys.stderr.isatty() else RichProgress()
+    """Bars on a terminal, lines where there is none, silence when asked for."""
+    if quiet:
+        return SilentProgress()
+    return RichProgress() if sys.stderr.isatty() else LineProgress()
+
+
+def _total(total: int | None) -> str:
+    return "?" if total is None else f"{total:,}"
+
+
+def _duration(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{minutes} min" if minutes < 90 else f"{minutes / 60:.1f} h"
 
 
 def _rate_column() -> ProgressColumn:
