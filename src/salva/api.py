@@ -25,7 +25,8 @@ from salva.engine.progress import make_progress
 from salva.errors import NobodyNamedError, SalvaError, UsageError
 from salva.notebook.frames import case_frame, image_frame, run_frame, verdict_frame
 from salva.notebook.keywords import RunFlags, Setting, read_flags, read_settings, read_suite
-from salva.notebook.models import Version, read_models
+from salva.notebook.models import Version, is_function, read_models
+from salva.notebook.seeds import seed_notes
 from salva.report.card import card_html, card_lines
 from salva.report.run_list import list_runs
 from salva.report.summary import Summary, summarise_records, summarise_run
@@ -138,6 +139,10 @@ def run_suite(
             words += [f"{word}={value!r}" for word, value in given.items() if value]
             call = f"salva.run_suite({', '.join(words)}, {error.role}={error.name!r})"
             raise UsageError(redact(f"{error.problem}. Name one:\n  {call}\n{error.others}")) from error
+        if summary.n_rendered:
+            functions = {name: thing for name, thing in models.things.items() if is_function(thing)}
+            for line in seed_notes(directory, functions):
+                shown.note(line)
     if n_failed := summary.outcomes.get("FAILED", 0):
         shown.note(f"{n_failed} verdicts FAILED and are part of no rate: {_first_cause(directory)}")
     return Run(directory)

@@ -125,7 +125,7 @@ def test_ctrl_c_keeps_what_was_painted_and_the_same_call_goes_on(tmp_path: Path)
     n_before = len(painted)
     run = ask(tmp_path / "run", interrupted, name="m", version=1, size=8)
     assert len(run.verdicts) > 0
-    assert len(set(painted)) == len(painted), "nothing is painted twice"
+    assert len(painted) - len(set(painted)) == 1, "nothing is painted twice but the one that is compared"
     assert len(painted) > n_before
 
 

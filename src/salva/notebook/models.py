@@ -100,6 +100,11 @@ def _each(model: object, name: str) -> Iterator[tuple[str, object]]:
         raise UsageError(f"model= is a {type(model).__name__}; give {_WANTED}, or several of these")
 
 
+def is_function(one: object) -> bool:
+    """Whether something that was handed over is called with prompts and seeds, and is no pipeline."""
+    return _kind(one) == FUNCTION
+
+
 def _is_thing(one: object) -> bool:
     return isinstance(one, Batched) or callable(one)
 
