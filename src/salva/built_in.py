@@ -6,6 +6,7 @@ Nothing here is imported before it is asked for.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import product
 
 BUILT_IN: Mapping[str, Mapping[str, str]] = {
     "suite": {
@@ -114,3 +115,31 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "ray": "salva.engine.executors.ray:RayExecutor",
     },
 }
+
+_TORCH = {
+    "model": ("diffusers", "pipeline"),
+    "detector": (
+        *("detr", "florence2", "florence2-grounding", "grounding-dino", "llmdet", "mask2former"),
+        *("mm-grounding-dino", "owlv2", "sam3"),
+    ),
+    "embedder": ("clip", "siglip", "published-inception"),
+    "judge": ("blip-vqa", "transformers"),
+}
+_API = {"model": ("a1111", "comfyui", "deduce", "google", "openai"), "judge": ("anthropic", "google", "openai")}
+EXTRAS: Mapping[tuple[str, str], str] = {
+    (role, name): extra
+    for extra, by_role in (("torch", _TORCH), ("api", _API))
+    for role, names in by_role.items()
+    for name in names
+}
+"""Role and name of what does not work without one of salva's extras, to that extra."""
+
+_OPENAI, _GOOGLE = ("OPENAI_API_KEY",), ("GEMINI_API_KEY", "GOOGLE_API_KEY")
+KEYS: Mapping[tuple[str, str], tuple[str, ...]] = {
+    **dict.fromkeys([*product(("model", "judge"), ("openai",)), ("model", "deduce")], _OPENAI),
+    **dict.fromkeys(product(("model", "judge"), ("google",)), _GOOGLE),
+    ("judge", "anthropic"): ("ANTHROPIC_API_KEY",),
+    ("model", "a1111"): ("A1111_API_KEY",),
+}
+"""Role and name to the variables that may hold its key; one of them is enough, and an endpoint of one's own may need
+none."""

@@ -20,6 +20,7 @@ Broken invariants are assertions, not exceptions of this tree. Every class survi
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from difflib import get_close_matches
 from typing import Any
 
@@ -77,8 +78,7 @@ class MissingExtraError(PluginError):
         self.extra = extra
 
     def __str__(self) -> str:
-        install = f"pip install 'salva[{self.extra}]'"
-        return f"{self.component} needs packages that are not installed; install them with: {install}"
+        return f"{self.component} needs packages that are not installed; install them with: {install_line(self.extra)}"
 
 
 class BackendError(SalvaError):
@@ -141,6 +141,25 @@ class LockedError(StoreError):
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> UsageError:
     """The error for a name nobody registered, with the nearest known one."""
     names = sorted(known)
-    close = get_close_matches(name, names, n=1)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
-    return UsageError(f"no {kind} named {name!r}; known: {', '.join(names) or 'none'}.{hint}")
+    return UsageError(f"no {kind} named {name!r}; known: {', '.join(names) or 'none'}.{meant(name, names)}")
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """A sentence with the known name that is nearest to another one; empty where none is near."""
+    close = get_close_matches(name, list(known), n=1)
+    return f" Did you mean {close[0]!r}?" if close else ""
+
+
+def install_line(extra: str) -> str:
+    """What installs an extra: of the release, or of the clone that this salva runs from."""
+    from importlib.metadata import PackageNotFoundError, distribution
+    from json import loads
+    from shlex import quote
+    from urllib.parse import unquote, urlparse
+
+    with suppress(PackageNotFoundError, ValueError, AttributeError):
+        came_from = loads(distribution("salva").read_text("direct_url.json") or "{}")
+        address = urlparse(str(came_from.get("url", "")))
+        if address.scheme == "file" and came_from.get("dir_info", {}).get("editable"):
+            return f"pip install -e {quote(f'{unquote(address.path)}[{extra}]')}"
+    return f"pip install 'salva[{extra}]'"

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from salva.built_in import BUILT_IN as BUILT_IN
+from salva.built_in import EXTRAS, KEYS
 from salva.core.about import About, about_of, address_of, options_of, weights_of
 from salva.core.asked import Asked
 from salva.core.blame import blaming
@@ -97,6 +98,22 @@ def load(role: str, name: str) -> type[Any]:
         _, maker_module, maker = _STAND_INS[role]
         component = getattr(importlib.import_module(maker_module), maker)(component)
     return component  # type: ignore[no-any-return]  # getattr on a module is untyped
+
+
+def extra_of(role: str, name: str) -> str:
+    """The extra of salva that one of its own components needs; empty for none."""
+    return EXTRAS.get(_registered_for(role, name), "")
+
+
+def keys_of(role: str, name: str) -> tuple[str, ...]:
+    """The variables that may hold the key of one of salva's own components; none where it takes no key."""
+    return KEYS.get(_registered_for(role, name), ())
+
+
+def _registered_for(role: str, name: str) -> tuple[str, str]:
+    """The role a component was made for, which may stand in for another."""
+    stands_in = role in _STAND_INS and name not in BUILT_IN[role]
+    return (_STAND_INS[role][0] if stands_in else role), name
 
 
 def rates_of(relations: Iterable[str]) -> dict[str, Rate | None]:

@@ -369,7 +369,7 @@ def test_what_a_text_encoder_never_sees_is_recorded(sd: Path, checkpoints: Calla
 
 def test_a_missing_library_prints_its_install_line(sd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "diffusers", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'salva\[torch\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install .*\[torch\]"):
         _generator(sd)
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from salva.core.legible import legible
 from salva.errors import PluginError, UsageError, unknown_name
+
+if TYPE_CHECKING:
+    from salva.core.about import About
 
 _ROLES = {
     "suites": "suite",
@@ -21,6 +26,13 @@ _ROLES = {
     "importers": "importer",
     "exporters": "exporter",
     "executors": "executor",
+}
+
+
+_SEEDS = {
+    True: "the same prompt and seed give the same picture",
+    False: "none: the same prompt gives another picture each time",
+    None: "whether they hold, nobody says",
 }
 
 
@@ -79,19 +91,58 @@ def _tell_one(kind: str, name: str) -> None:
     from salva.core.options import described, fields_of
     from salva.registry import load
 
-    role = _ROLES[kind]
-    component = load(role, name.partition("/")[0])
+    role, plain = _ROLES[kind], name.partition("/")[0]
+    component = load(role, plain)
     about = about_of(component)
     click.echo(f"{name}: {_first_line(component)}")
     if about.made_for:
         click.echo(f"made for: {about.made_for}")
     if role == "detector":
         click.echo(f"names:    {about.names if isinstance(about.names, str) else ', '.join(about.names)}")
+    if sees := _sees(role, about):
+        click.echo(f"sees:     {sees}")
+    if role == "model":
+        click.echo(f"seeds:    {_SEEDS[about.seeds_hold]}")
+    for line in _needs(role, plain):
+        click.echo(f"needs:    {line}")
     if about.licence:
         click.echo(f"licence:  {about.licence}")
     for option, field in fields_of(options_of(component)).items():
         default, text = described(field)
         click.echo(f"{role}.{option}={default}\n    {text}")
+
+
+def _sees(role: str, about: About) -> str:
+    """What can change what a component paints or says."""
+    if role == "model":
+        wrapped = "what the model it is put round sees, with the words it deduced"
+        return (
+            wrapped
+            if about.wraps
+            else "a prompt's formula, not its words"
+            if about.sees_formula
+            else "a prompt's words"
+        )
+    if role not in ("detector", "reader", "embedder", "judge"):
+        return ""
+    if about.needs:
+        seen = f"what the {' and the '.join(about.needs)} saw, not the picture"
+    else:
+        seen = "pictures and texts" if role == "embedder" else "pictures"
+    seen += ", and what it is to look for" if about.takes_labels else ""
+    return seen + (", and formulas, without which it can say nothing" if about.needs_formulas else "")
+
+
+def _needs(role: str, name: str) -> Iterator[str]:
+    """What must be installed or set for one of salva's own components."""
+    from salva.errors import install_line
+    from salva.registry import extra_of, keys_of
+
+    if extra := extra_of(role, name):
+        yield f"the extra {extra}: {install_line(extra)}"
+    if keys := keys_of(role, name):
+        is_set = "set" if any(os.environ.get(key) for key in keys) else "not set"
+        yield f"a key in {' or '.join(keys)} ({is_set}); an endpoint of your own may need none"
 
 
 def _first_line(component: type[Any]) -> str:

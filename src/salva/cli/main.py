@@ -18,7 +18,7 @@ import click
 from salva.core.legible import legible
 from salva.core.secrets import redact
 from salva.core.threads import any_left_behind
-from salva.errors import NobodyNamedError, SalvaError, UsageError
+from salva.errors import NobodyNamedError, SalvaError, UsageError, unknown_name
 
 COMMANDS = {
     "run": "Paint every prompt of a suite, look at the pictures, judge and summarise.",
@@ -60,6 +60,13 @@ class LazyGroup(click.Group):
             typed = redact(shlex.join(["salva", *ctx.meta[_TYPED]]))
             how = f"Name one:\n  {typed} --{error.role} {error.name}\n{error.others}"
             raise UsageError(f"{error.problem}. {how}") from error
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in COMMANDS and not args[0].startswith("-") and not ctx.resilient_parsing:
+            raise unknown_name("command", args[0], COMMANDS)
+        return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(COMMANDS)

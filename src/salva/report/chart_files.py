@@ -46,7 +46,9 @@ def write_figures(summary: Summary, folder: Path) -> list[Path]:
     for model, chart in all_charts(summary):
         owner = "".join(c if c.isalnum() or c in "+.-" else "-" for c in model)[:60]
         stem = f"{owner}-{chart.name}" if owner and len(summary.by_model) > 1 else chart.name
-        scene = draw_chart(chart, _FILE_WIDTH, has_title=True)
+        # A file stands alone: of several models it says whose it is.
+        named = replace(chart, title=f"{chart.title}: {model}") if owner and len(summary.by_model) > 1 else chart
+        scene = draw_chart(named, _FILE_WIDTH, has_title=True)
         for form, data in (("svg", svg_file(scene)), ("png", png_file(scene))):
             path = folder / f"{stem}.{form}"
             write_bytes(path, data)

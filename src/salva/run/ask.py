@@ -15,7 +15,7 @@ from salva.core.fingerprint import fingerprint
 from salva.core.options import as_typed, fields_of, value_of
 from salva.core.shard import Shard
 from salva.core.spec import Binding, ComponentSpec, RunSpec
-from salva.errors import UsageError, unknown_name
+from salva.errors import UsageError, meant, unknown_name
 from salva.registry import BUILT_IN, bind, colourist, defaults, entries, load, lookout, suite_about
 from salva.run.untouched import for_given
 
@@ -409,4 +409,6 @@ def _check_size(suite: Binding, size: str) -> None:
     if size in sizes:
         return
     if not size.isascii() or not size.isdigit() or int(size) < 1:
-        raise UsageError(f"--size is {size!r}; {suite.label} has {', '.join(sizes)}, or give a number of cases")
+        raise UsageError(
+            f"--size is {size!r}; {suite.label} has {', '.join(sizes)}, or give a number of cases.{meant(size, sizes)}"
+        )

@@ -19,7 +19,7 @@ from pathlib import Path
 from salva.assets.files import asset_names, read_asset
 from salva.core.blame import translating
 from salva.core.spec import Binding, RunSpec
-from salva.errors import PluginError, SalvaError
+from salva.errors import PluginError, SalvaError, install_line
 from salva.hardware.cores import n_cores
 from salva.run.plan import n_pictures, planned_cases
 from salva.store.sqlite import open_run
@@ -94,7 +94,7 @@ def _extras() -> Iterator[Finding]:
         missing = [module for module in modules if not _is_there(module)]
         told = "installed"
         if missing:
-            told = f"{', '.join(missing)} not installed; install with: pip install 'salva[{extra}]'"
+            told = f"{', '.join(missing)} not installed; install with: {install_line(extra)}"
         yield Finding(section="extras", name=extra, told=told)
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from salva.assets.pocket_priors import USUAL_COLOURS, USUAL_PLACES
 from salva.core.fingerprint import Json, fingerprint
-from salva.errors import UsageError
+from salva.errors import UsageError, unknown_name
 from salva.logic.formula import Related
 from salva.logic.order import canonical
 from salva.logic.words import COLOURS
@@ -46,7 +46,7 @@ def parse_faults(text: str) -> dict[str, float]:
     for part in filter(None, (piece.strip() for piece in text.split(","))):
         name, _, rate_text = (piece.strip() for piece in part.partition(":"))
         if name.partition(AT)[0] not in FAULTS:
-            raise UsageError(f"no fault named {name!r}; known: {', '.join(FAULTS)}")
+            raise unknown_name("fault", name.partition(AT)[0], FAULTS)
         if name in rates:
             raise UsageError(f"the fault {name!r} is given twice in {text!r}; give each fault one rate")
         try:

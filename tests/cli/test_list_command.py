@@ -1,0 +1,98 @@
+"""`salva list KIND NAME` says of one component what it can see and what it needs, and what it says is true."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from in_process import salva
+
+from salva.built_in import BUILT_IN, EXTRAS, KEYS
+from salva.core.about import about_of
+from salva.registry import extra_of, load
+from salva.run.doctor import KEYS as EXAMINED
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "said"),
+    [
+        ("models", "diffusers/x", ("sees:     a prompt's words", "seeds:    the same", "[torch]", "model.lora=")),
+        ("models", "openai", ("seeds:    none", "a key in OPENAI_API_KEY (not set)", "[api]", "model.base_url=")),
+        ("models", "painter", ("sees:     a prompt's formula, not its words", "model.faults=")),
+        ("models", "deduce", ("the model it is put round", "[api]")),
+        ("models", "folder", ("seeds:    whether they hold, nobody says",)),
+        ("detectors", "mm-grounding-dino", ("pictures, and what it is to look for", "[torch]", "names:")),
+        ("judges", "scene", ("what the detector saw, not the picture, and formulas",)),
+        ("judges", "anthropic", ("a key in ANTHROPIC_API_KEY",)),
+        ("readers", "openai", ("a key in OPENAI_API_KEY",)),
+        ("embedders", "pocket", ("pictures and texts",)),
+        ("suites", "metalogic", ("suite.entities=",)),
+    ],
+)
+def test_one_component_says_what_it_sees_and_needs(kind: str, name: str, said: tuple[str, ...]) -> None:
+    done = salva("list", kind, name, OPENAI_API_KEY="", ANTHROPIC_API_KEY="")
+    assert done.returncode == 0, done.stderr
+    for words in said:
+        assert words in done.stdout
+
+
+def test_a_key_that_is_set_is_said_and_never_shown() -> None:
+    done = salva("list", "models", "openai", OPENAI_API_KEY="sk-planted-1234567890")
+    assert "OPENAI_API_KEY (set)" in done.stdout
+    assert "planted" not in done.stdout + done.stderr
+
+
+def test_what_is_said_of_extras_and_keys_is_true() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    for role, name in (*EXTRAS, *KEYS):
+        assert name in BUILT_IN[role]
+    assert set(EXTRAS.values()) <= set(project["optional-dependencies"])
+    assert {key for keys in KEYS.values() for key in keys} <= set(EXAMINED)
+    for role in ("model", "judge"):
+        for name in BUILT_IN[role]:
+            assert (extra_of(role, name) == "api") >= about_of(load(role, name)).is_remote, name
+
+
+def test_commands_sizes_and_faults_that_are_nearly_right_are_named() -> None:
+    for words, meant in (
+        (("rn",), "run"),
+        (("reprt", "x"), "report"),
+        (("run", "metalogic", "--size", "papr"), "paper"),
+        (("run", "metalogic", "--model", "painter", "--set", "model.faults=entity-omision:0.3"), "entity-omission"),
+    ):
+        done = salva(*words)
+        assert done.returncode == 2
+        assert f"Did you mean {meant!r}?" in done.stderr
+
+
+def test_a_report_is_written_where_it_is_told_and_nowhere_else(tmp_path: Path) -> None:
+    from report.fake_runs import small_run, store_run
+
+    store_run(tmp_path / "run", *small_run())
+    out = tmp_path / "out"
+    out.mkdir()
+    assert salva("report", str(tmp_path / "run"), "-o", str(out / "page.html")).returncode == 0
+    assert [path.name for path in out.iterdir()] == ["page.html"]
+    done = salva("report", str(tmp_path / "run"), "--format", "json", "-o", str(tmp_path / "typo" / "x.json"))
+    assert done.returncode == 2
+    assert "make it first" in done.stderr
+    assert not (tmp_path / "typo").exists()
+    assert salva("report", str(tmp_path / "run")).returncode == 0
+    assert {path.name for path in (tmp_path / "run" / "report").iterdir()} == {"index.html", "figures"}
+
+
+def test_the_shell_completes_commands_flags_and_values() -> None:
+    import os
+    import subprocess
+    import sys
+
+    program = "import sys; from salva.cli.main import main; sys.argv = ['salva']; main()"
+    for typed, offered in (("salva ru", "run"), ("salva run --ju", "--judge"), ("salva list det", "detectors")):
+        words = {"_SALVA_COMPLETE": "bash_complete", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
+        done = subprocess.run(
+            [sys.executable, "-c", program], env={**os.environ, **words}, capture_output=True, text=True
+        )
+        assert f"plain,{offered}" in done.stdout.splitlines(), done.stderr
