@@ -47,6 +47,7 @@ def save_mask2former(folder: Path, device: str, *, is_tiny: bool, n_found: int) 
         side = 64 if is_tiny else 800
         coarse = torch.randn(1, 3, 8, 8)
         picture = torch.nn.functional.interpolate(coarse, size=(side, side), mode="bicubic")
+    model.to(device)  # one of its weights is made on the processor wherever it is told to be
     with torch.no_grad():
         # Queries that differ, as trained ones do; else all of them would find the same.
         for layer in model.model.transformer_module.decoder.layers:
