@@ -106,3 +106,21 @@ def test_a_dry_run_asks_nobody_and_leaves_nothing(server: Server) -> None:
     assert "judge openai/judge-1: " in done.stdout
     assert "price" in done.stdout
     assert "usd_per_million_input" in done.stdout
+
+
+@pytest.mark.usefixtures("server")
+def test_questions_of_a_file_are_asked_and_prompts_it_does_not_have_are_listed(captions: list[str]) -> None:
+    fields = "item_id,text,proposition_id,dependency,question_natural_language\n"
+    unread = captions[4:10]
+    asked = [f'{n},"{text}",{m},{m - 1},"Is part {m} of {n} there?"\n' for n, text in enumerate(unread) for m in (1, 2)]
+    Path("questions.csv").write_text(fields + "".join(asked), encoding="utf-8")
+    Path("captions.txt").write_text("\n".join(captions[4:12]), encoding="utf-8")
+    done = in_process.salva(*RUN, "--set", "relation.questions=questions.csv", "--no-progress", "--out", "run")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(in_process.salva("report", "run", "--format", "json").stdout)
+    tables = {table["name"]: table for table in report["tables"]}
+    assert sorted(row[1] for row in tables["prompts without a way"]["rows"]) == sorted(captions[10:12])
+    assert report["headline"]["n"] == 6
+    outcomes = {verdict.case_id: verdict for verdict in read_records(Path("run")).verdicts}
+    wrong = [text for n, text in enumerate(captions[4:10], 4) if n % 3 == 0]
+    assert sum(verdict.scores["dsg_a"] == 0 for verdict in outcomes.values()) == len(wrong)

@@ -191,6 +191,16 @@ def test_scope_all_needs_no_formula() -> None:
     assert blame(concluded) == [(ENTITY_OMISSION, "", "cat")]
 
 
+def test_a_pair_without_formulas_that_names_the_way_is_compared_over_every_label() -> None:
+    prompts = tuple(Prompt(role=role, text="a cat") for role in "ab")
+    case = dataclasses.replace(pair("cat"), prompts=prompts, ways=(("same-scene",),))
+    assert relation().applies(case)
+    assert judge(relation(), case, row("cat", "tree"), row("cat", "tree")).outcome is Outcome.HOLDS
+    assert blame(judge(relation(), case, row("cat", "tree"), row("cat"))) == [(ENTITY_OMISSION, "", "tree")]
+    assert judge(relation(), case, row(), row()).outcome is Outcome.INCONCLUSIVE
+    assert not relation().applies(dataclasses.replace(case, ways=(("same-answers",),)))
+
+
 def test_text_in_one_image_alone() -> None:
     same = row("cat", "dog")
     concluded = judge(relation(), AND, same, same, reads=(text("THERE IS A CAT"), text()))

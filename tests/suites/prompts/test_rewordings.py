@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import formulas
@@ -9,7 +10,9 @@ from strategies import formulas
 from salva.logic.english import from_english, to_english
 from salva.logic.equivalence import are_equivalent
 from salva.logic.formula import Formula
+from salva.logic.laws import find_laws
 from salva.logic.notation import parse, to_notation
+from salva.logic.rewrite import Rewrite
 from salva.logic.words import comparable
 from salva.suites.prompts.rewordings import rewordings
 
@@ -43,3 +46,10 @@ def test_plain_laws_come_before_double_denials() -> None:
 def test_a_text_that_does_not_name_its_things_is_not_said_again_in_english() -> None:
     assert rewordings("eine Katze und ein Hund", "cat & dog", 1) == []
     assert rewordings("two cats and a dog", "2 cat & dog", 1) != []
+
+
+def test_what_does_not_say_the_same_is_not_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    (law, *_) = find_laws("complement")
+    wrong = Rewrite(law=law, position=(), formula=parse("2 cat"), direction="forward")
+    monkeypatch.setattr("salva.suites.prompts.rewordings.rewrites", lambda *_: iter([wrong]))
+    assert rewordings("a cat", "cat", 3) == []
