@@ -123,4 +123,4 @@ def test_questions_of_a_file_are_asked_and_prompts_it_does_not_have_are_listed(c
     assert report["headline"]["n"] == 6
     outcomes = {verdict.case_id: verdict for verdict in read_records(Path("run")).verdicts}
     wrong = [text for n, text in enumerate(captions[4:10], 4) if n % 3 == 0]
-    assert sum(verdict.scores["dsg_a"] == 0 for verdict in outcomes.values()) == len(wrong)
+    assert sum(verdict.scores["dsg_A"] == 0 for verdict in outcomes.values()) == len(wrong)

@@ -46,19 +46,19 @@ def _answer(look: Look, replies: Mapping[str, str]) -> Answer:
 def test_all_right_holds_and_one_wrong_answer_violates() -> None:
     right, asked = judged(case(DOG, RED, CAT), {CAT.text: "no"})
     assert right.outcome is Outcome.HOLDS
-    assert right.scores["dsg_a"] == right.scores["faith_a"] == 1
+    assert right.scores["dsg_A"] == right.scores["faith_A"] == 1
     assert asked == [DOG.text, CAT.text, RED.text]
     wrong, _ = judged(case(DOG, RED, CAT), {CAT.text: "no", RED.text: "no"})
     assert wrong.outcome is Outcome.VIOLATED
     assert wrong.errors == ("wrong-answer",)
     assert wrong.failures[0].message == "Is the dog red? no, and it should be yes"
-    assert wrong.scores["dsg_a"] == pytest.approx(2 / 3)
+    assert wrong.scores["dsg_A"] == pytest.approx(2 / 3)
 
 
 def test_a_child_is_not_asked_where_its_parent_fails_and_counts_as_wrong() -> None:
     found, asked = judged(case(DOG, RED, CAT), {DOG.text: "no", CAT.text: "no"})
     assert RED.text not in asked
-    assert found.scores["dsg_a"] == pytest.approx(1 / 3)
+    assert found.scores["dsg_A"] == pytest.approx(1 / 3)
     assert judged(case(DOG, RED, CAT), {DOG.text: "no"}, children="always")[1][-1] == CAT.text
 
 

@@ -93,7 +93,7 @@ class RightAnswers:
             if scored.faith is None or scored.dsg is None:
                 reason = f"no question has an answer that prompt {prompt.role!r} settles"
                 return Conclusion(outcome=Outcome.INCONCLUSIVE, scores=scores, reason=reason)
-            scores |= {f"faith_{prompt.role}": scored.faith, f"dsg_{prompt.role}": scored.dsg}
+            scores |= {f"faith_{prompt.role.upper()}": scored.faith, f"dsg_{prompt.role.upper()}": scored.dsg}
             if scored.dsg < self._options.min_faithfulness:
                 is_right = False
                 failures += wrong_of(scored, prompt.role)

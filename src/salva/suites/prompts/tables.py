@@ -21,6 +21,8 @@ from salva.suites.prompts.cases import NONE, PROPOSED
 from salva.writing.paraphrases import PARAPHRASED_BY
 
 _MOST_ROWS = 200
+_SHARES = ("dsg_A", "dsg_B")
+"""Scores of a verdict: of each picture the share of right answers."""
 
 
 class PromptsTables:
@@ -47,7 +49,7 @@ def _ways(seen: Sequence[Judged], left: Sequence[Case]) -> Table:
         groups.setdefault((one.verdict.relation, _kind(one.case)), []).append(one)
     rows: list[tuple[Cell, ...]] = []
     for (relation, kind), group in groups.items():
-        faith = [value for one in group for name, value in one.verdict.scores.items() if name.startswith("dsg_")]
+        faith = [value for one in group for name in _SHARES if (value := one.verdict.scores.get(name)) is not None]
         n_prompts = len({one.case.painting for one in group})
         rows.append((relation, kind, n_prompts, *tally(group).cells(), fmean(faith) if faith else None))
     if left:
