@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from random import Random
 
 import pytest
-from compare.fake_entrants import Breaks, cases, number, store, verdicts
+from compare.fake_entrants import Breaks, asked, cases, number, store, verdicts
+from report.fake_runs import FakeImages, make_case, make_verdict, store_run
 
 from salva.compare.comparing import Finding, compare_runs
+from salva.core.asked import AskedComponent
 from salva.core.case import Case
+from salva.core.source import RunRecords
 from salva.errors import StoreError, UsageError
+from salva.store.sqlite import open_run
 
 
 def never(case: Case, repeat: int) -> bool:
@@ -215,3 +222,40 @@ def test_verdicts_of_a_case_that_is_not_there_change_nothing(tmp_path: Path) -> 
     (duel,) = compare_runs(runs).duels
     assert duel.leading.n_pairs == 8
     assert any("8 are only in old" in note for note in duel.notes)
+
+
+def test_pairs_without_a_verdict_on_one_side_are_undecided_and_not_forgotten(tmp_path: Path) -> None:
+    """A run that is not finished, or died on its hard cases, is not compared on the easy ones in silence."""
+    first = store(tmp_path / "a", {"old": some})
+    second = store(tmp_path / "b", {"new": some})
+    with open_run(second, "write") as opened:
+        opened.drop_verdicts("truth")
+        for verdict in verdicts([case for case in cases() if number(case) >= 4], some, "new"):
+            opened.put_verdict(verdict)
+    (duel,) = compare_runs([first, second]).duels
+    assert (duel.leading.n_pairs, duel.leading.n_undecided, duel.leading.undecided) == (24, 16, (0, 16, 0))
+    assert "only 24 of 40" in duel.too_little
+
+
+def test_scores_that_are_no_numbers_decide_nothing(tmp_path: Path) -> None:
+    def scored(name: str, kappas: Sequence[float]) -> Path:
+        of = [make_case(f"case-{place}", relation="semantic-effect", suite="semvar") for place in range(len(kappas))]
+        made = [
+            make_verdict(
+                f"case-{place}", relation="semantic-effect", model=name, scores={"kappa": kappa, "alignment": 0.5}
+            )
+            for place, kappa in enumerate(kappas)
+        ]
+        relation = AskedComponent(role="relation", name="semantic-effect")
+        records = RunRecords(
+            cases=tuple(of), verdicts=tuple(made), asked=asked((name,), relations=(relation,)), name=name
+        )
+        store_run(tmp_path / name, records, FakeImages())
+        with closing(sqlite3.connect(tmp_path / name / "salva.db")) as database:
+            database.execute("UPDATE verdicts SET scores = replace(replace(scores, '0.0625', 'NaN'), '0.125', '1e999')")
+            database.commit()
+        return tmp_path / name
+
+    (duel,) = compare_runs([scored("a", (0.5, 0.6, 0.0625, 0.8)), scored("b", (0.4, 0.125, 0.5, 0.7))]).duels
+    assert (duel.leading.name, duel.leading.n_pairs, duel.leading.n_undecided) == ("kappa", 2, 2)
+    assert duel.leading.difference == pytest.approx(-0.1)

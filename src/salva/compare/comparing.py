@@ -131,11 +131,11 @@ def compare_entrants(entrants: Sequence[Entrant]) -> Comparison:
 
 def _duel(first: Entrant, second: Entrant) -> Duel:
     notes = notes_on(first, second)
-    ours, theirs = _led_by(first, second)
+    ours, theirs = _both_asked(*_led_by(first, second), first, second)
     figure = difference_of(ours, theirs)
     others = {series.name: series for series in second.series}
     beside = [
-        difference_of(series, others[series.name])
+        difference_of(*_both_asked(series, others[series.name], first, second))
         for series in first.series
         if series.name in others and series.name != ours.name
     ]
@@ -166,6 +166,14 @@ def _led_by(first: Entrant, second: Entrant) -> tuple[Series, Series]:
             "both by one relation with salva judge RUN --relation R"
         )
     return ours[decided[0]], theirs[decided[0]]
+
+
+def _both_asked(ours: Series, theirs: Series, first: Entrant, second: Entrant) -> tuple[Series, Series]:
+    """Both with the pairs that only one has a verdict on and both were asked: the other's run is not finished."""
+    before, after = ({case.case_id: case for case in entrant.cases} for entrant in (first, second))
+    repeats = min(first.asked.repeats, second.asked.repeats)
+    keys = [key for key in (*ours.terms, *theirs.terms) if key[0] in before and key[0] in after and key[1] < repeats]
+    return ours.asked(keys, before), theirs.asked(keys, after)
 
 
 def _is_scored(series: Series) -> bool:

@@ -13,9 +13,11 @@ from salva.compare.entrants import Entrant
 from salva.core.asked import Asked
 from salva.core.case import Case
 from salva.core.fingerprint import Json
+from salva.core.verdict import Verdict, observers_text
 from salva.errors import UsageError
 from salva.judging.leading import BLIND
 
+_LONGEST = 60
 _MOST = 3
 """Of differing options and cases so many are named."""
 
@@ -60,15 +62,24 @@ def _asks(case: Case) -> object:
     return case.category, tuple((prompt.role, prompt.text, prompt.formula) for prompt in case.prompts)
 
 
+def _shared(first: Entrant, second: Entrant) -> Iterator[tuple[Verdict, Verdict]]:
+    """The verdicts on the same pair that a figure rests on, on both sides."""
+    others = {series.name: series for series in second.series}
+    for series in first.series:
+        theirs = others[series.name].verdicts if series.name in others else {}
+        yield from ((verdict, theirs[key]) for key, verdict in series.verdicts.items() if key in theirs)
+
+
 def _same_rules(first: Entrant, second: Entrant) -> None:
     """The same relation by the same rule: reading, scope, thresholds and the rest."""
-    if first.relations and second.relations and first.relations != second.relations:
-        raise UsageError(
-            f"{_place(first)} is judged by {_listed(first.relations)} and {_place(second)} by "
-            f"{_listed(second.relations)}: two rules are no measure of two models; bring one to the other's with "
-            f"salva judge {shlex.quote(str(second.directory))} --relation {min(first.relations)}"
-        )
-    for name in sorted(first.relations | second.relations):
+    for one, other in _shared(first, second):
+        if one.relation != other.relation:
+            raise UsageError(
+                f"{_place(first)} judges the case {one.case_id} by {one.relation} and {_place(second)} by "
+                f"{other.relation}: two rules are no measure of two models; bring one to the other's with salva judge "
+                f"{shlex.quote(str(second.directory))} --relation {one.relation}"
+            )
+    for name in sorted(first.relations & second.relations):
         ours, theirs = _rule(first, name), _rule(second, name)
         if ours and theirs and (differing := _differing(ours, theirs)):
             raise UsageError(
@@ -98,15 +109,14 @@ def _settings(ours: Mapping[str, Json], theirs: Mapping[str, Json]) -> str:
 
 def _same_observers(first: Entrant, second: Entrant) -> None:
     """The same eyes: name, version, weights, options and, at an endpoint, the model that answered."""
-    if not first.observers or not second.observers:
-        return
-    if first.observers != second.observers:
-        raise UsageError(
-            f"{_place(first)} was looked at by {_listed(first.observers)} and {_place(second)} by "
-            f"{_listed(second.observers)}: what differs between them may be who looked; have one looked at by the "
-            f"other's with salva judge {shlex.quote(str(second.directory))}{_roles(first)}"
-        )
-    for label in sorted(first.observers):
+    for one, other in _shared(first, second):
+        if one.observers != other.observers:
+            raise UsageError(
+                f"{_place(first)} was looked at by {observers_text(one.observers)} and {_place(second)} by "
+                f"{observers_text(other.observers)}: what differs between them may be who looked; have one seen by "
+                f"the other's with salva judge {shlex.quote(str(second.directory))}{_roles(first)}"
+            )
+    for label in sorted(first.observers & second.observers):
         ours, theirs = first.fingerprints.observers.get(label), second.fingerprints.observers.get(label)
         if ours and theirs and ours != theirs:
             differing = _differing(dict(ours[0]), dict(theirs[0])) or "more than one of them"
@@ -189,15 +199,16 @@ def _differing(ours: Mapping[str, Json], theirs: Mapping[str, Json]) -> str:
 
 
 def _word(value: Json) -> str:
+    """A value of an option, in a few letters."""
     if isinstance(value, dict):
-        return ", ".join(f"{name}={_word(part)}" for name, part in value.items()) or "nothing"
-    if isinstance(value, list):
-        return ",".join(_word(part) for part in value) or "nothing"
-    return "unset" if value is None or value == "" else str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _listed(names: frozenset[str]) -> str:
-    return ", ".join(sorted(names))
+        said = ", ".join(f"{name}={_word(part)}" for name, part in value.items()) or "nothing"
+    elif isinstance(value, list):
+        said = ",".join(_word(part) for part in value) or "nothing"
+    elif value is None or value == "":
+        said = "unset"
+    else:
+        said = str(value).lower() if isinstance(value, bool) else str(value)
+    return said if len(said) <= _LONGEST else f"{said[: _LONGEST - 3]}..."
 
 
 def _place(entrant: Entrant) -> str:

@@ -72,7 +72,7 @@ def comparison_page(comparison: Comparison) -> str:
         shown=shown,
         filters=filters_of(map(_tags, shown), _FILTERS),
         n_flipped=sum(len(duel.flipped) for duel in comparison.against_first),
-        is_imported=False,
+        is_imported=any(entrant.asked.imported for entrant in comparison.entrants),
         asides_of=asides_of,
         flips_of=flips_of,
         sentence_of=sentence_of,

@@ -6,8 +6,9 @@ ones; what a suite leads with otherwise it says itself (core/own_figure.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import isfinite
 
 from salva.core.case import Case
 from salva.core.judged import Judged, Judgements, Rate
@@ -43,6 +44,12 @@ class Series:
     is_high_good: bool = False
     is_share: bool = True
     of_means: Callable[[Sequence[float]], float | None] = one_mean
+
+    def asked(self, keys: Iterable[Key], cases: Mapping[str, Case]) -> Series:
+        """The same with these pairs undecided where nothing is said of them yet."""
+        missing = dict.fromkeys(key for key in keys if key not in self.terms)
+        named = {case_id: cases[case_id] for case_id, _ in missing if case_id not in self.cases}
+        return replace(self, terms={**self.terms, **missing}, cases={**self.cases, **named}) if missing else self
 
     def category(self, case_id: str) -> str:
         """The category a case is averaged in; one for all where the figure is a plain mean."""
@@ -86,7 +93,8 @@ def _own(judged: Judgements, figures: Sequence[OwnFigure]) -> Iterator[Series]:
         terms: dict[Key, tuple[float, ...] | None] = {_key(one): None for one in judged.headline}
         verdicts = {_key(one): one.verdict for one in judged.headline}
         for one in seen:
-            if (brought := figure.terms(one)) is not None:
+            # Scores of a run that somebody else made may be anything; one that is no number decides nothing.
+            if (brought := figure.terms(one)) is not None and all(map(isfinite, brought)):
                 terms[_key(one)] = brought
                 verdicts[_key(one)] = one.verdict
         if terms:
