@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from in_process import salva
+from PIL import Image
 from report.fake_runs import small_run, store_run
 
+import salva as package
 from salva.core.asked import AskedComponent
 
 
@@ -40,3 +43,15 @@ def test_an_empty_folder_and_no_folder_are_said(tmp_path: Path) -> None:
     done = salva("runs", cwd=tmp_path)
     assert done.returncode == 2
     assert "there is no folder 'runs'" in done.stderr
+
+
+def test_a_rate_of_a_blind_oracle_does_not_stand_there_like_the_others(tmp_path: Path) -> None:
+    def grey(prompt: str, seed: int) -> Image.Image:
+        return Image.new("RGB", (64, 64), (128, 128, 128))
+
+    flags: dict[str, Any] = {"size": 4, "reader": "none", "detector": "pocket", "version": 1}
+    package.run_suite("metalogic", grey, out=tmp_path / "run", **flags)
+    done = salva("runs", str(tmp_path))
+    assert "wrong 100.0 %" in done.stdout
+    assert "complete, blind oracle" in done.stdout
+    assert list(package.open_runs(tmp_path)["oracle"]) == ["blind"]

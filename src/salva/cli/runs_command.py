@@ -25,6 +25,7 @@ def command(folder: Path) -> None:
     from salva.core.legible import legible
     from salva.core.secrets import redact
     from salva.figures.formats import interval_text, percent
+    from salva.judging.leading import OK
     from salva.report.run_list import DAMAGED, NO_RUN, list_runs
 
     table = Table(box=None, pad_edge=False)
@@ -38,9 +39,11 @@ def command(folder: Path) -> None:
         rate = line.figure or f"{percent(line.rate)} ({interval_text(line.low, line.high)})"
         leads = f"{line.title} {rate}" if line.title else line.problem
         date = f"{line.date:%Y-%m-%d %H:%M}" if line.date else ""
-        failed = f", {n} FAILED" if (n := line.outcomes.get("FAILED", 0)) else ""
+        state = line.state + (f", {n} FAILED" if (n := line.outcomes.get("FAILED", 0)) else "")
+        # A rate that a blind detector gave must not stand there like the others.
+        state += f", {line.oracle} oracle" if line.oracle not in ("", OK) else ""
         cells = (line.directory.name, line.suite, line.size, line.model, leads, str(line.n or 0), date)
-        table.add_row(*(Text(legible(cell)) for cell in cells), Text(line.state + failed))
+        table.add_row(*(Text(legible(cell)) for cell in cells), Text(state))
     if table.row_count:
         # In a file or a pipe a line is a line.
         width = None if sys.stdout.isatty() else _WIDE

@@ -40,7 +40,7 @@ _IMAGE = (
     "path",
 )
 _RUN = ("run", "model", "suite", "size", "repeats", "seed", "cases", "relation", "title", "rate", "low", "high", "n")
-_RUN_END = ("figure", *(str(outcome) for outcome in Outcome), "date", "state", "problem", "path")
+_RUN_END = ("oracle", "figure", *(str(outcome) for outcome in Outcome), "date", "state", "problem", "path")
 
 
 def verdict_frame(records: RunRecords) -> pd.DataFrame:
@@ -104,6 +104,7 @@ def run_frame(lines: Iterable[RunLine]) -> pd.DataFrame:
             "cases": line.n_cases,
             **{name: getattr(line, name) for name in _RUN if name not in ("run", "cases")},
             **{str(outcome): line.outcomes.get(str(outcome)) for outcome in Outcome},
+            "oracle": line.oracle,
             "figure": line.figure,
             "date": line.date,
             "state": line.state,

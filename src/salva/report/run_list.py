@@ -49,6 +49,8 @@ class RunLine:
     high: float | None = None
     n: int | None = None
     """Decided pairs that the rate rests on."""
+    oracle: str = ""
+    """Whether who looked can be trusted: ok, partial or blind."""
     outcomes: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -112,6 +114,7 @@ def _line(directory: Path, state: str, date: datetime, summary: Summary, model: 
         low=interval[0],
         high=interval[1],
         n=leads.n if leads else 0,
+        oracle=model.leading.oracle,
         outcomes=dict(model.outcomes),
     )
 
