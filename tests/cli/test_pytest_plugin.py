@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 
 from salva import registry
+from salva.core.spec import Binding
 from salva.core.verdict import Outcome
-from salva.engine.executors.local import LocalExecutor
+from salva.engine.executors.local import LocalExecutor, LocalLane
 from salva.errors import FormulaError, NobodyNamedError, UsageError
 from salva.scene_tests import Parts, SceneTests
 
@@ -214,9 +215,9 @@ def test_a_component_is_opened_once_and_again_after_something_stopped_it(
     opened: list[str] = []
     plain = LocalExecutor.open
 
-    def count(self: LocalExecutor, binding: object) -> object:
-        opened.append(binding.role)  # type: ignore[attr-defined]  # a Binding
-        return plain(self, binding)  # type: ignore[arg-type]  # as above
+    def count(self: LocalExecutor, binding: Binding, crowd: Sequence[Binding]) -> LocalLane:
+        opened.append(binding.role)
+        return plain(self, binding, crowd)
 
     monkeypatch.setattr(LocalExecutor, "open", count)
     for scene in ("cat", "dog", "2 cat"):

@@ -12,6 +12,7 @@ import math
 import os
 import secrets
 import signal
+import socket
 import sys
 import threading
 from collections.abc import Sequence
@@ -30,6 +31,7 @@ from salva.errors import MissingExtraError, PluginError, UsageError
 from salva.hardware.cores import n_cores
 
 _STORE_BYTES = 512 * 2**20
+_KNOCK_S = 10.0
 _ADDRESS = "RAY_ADDRESS"
 _AUTH = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN")
 _TELLING = ("The actor", "Worker exit", "worker exit")
@@ -149,6 +151,10 @@ class Cluster:
         is_main = threading.current_thread() is threading.main_thread()
         on_term = signal.getsignal(signal.SIGTERM)
         with translating(lambda error: UsageError(f"Ray could not {told}: {one_line(error)}{how}")):
+            host, colon, port = at.rpartition(":")
+            if colon:
+                # Ray itself would try for minutes.
+                socket.create_connection((host, int(port)), _KNOCK_S).close()
             self._ray.init(**settings)
         if is_main:
             # Ray would turn it into an exception, and a run told to end would wait for its answers.
