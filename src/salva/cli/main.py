@@ -32,6 +32,7 @@ COMMANDS = {
     "merge": "Shards of a run into one run.",
     "compare": "Models held against each other on the same cases, with a gate.",
     "power": "How many pairs a difference takes, or what a run could have shown.",
+    "check": "A release check: suites on a candidate against a baseline, by the rules of a file.",
     "quality": "FID and Inception Score of a run's pictures.",
     "export": "Counterexamples or verdict rows of a run as files.",
     "agree": "How far judges agree with people.",

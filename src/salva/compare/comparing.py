@@ -80,6 +80,8 @@ class Duel:
             return f"{figure.n_pairs} pairs were decided on both sides, and it takes {MIN_DECIDED}"
         if figure.n_pairs < FEWEST_DECIDED * n_asked:
             return f"only {figure.n_pairs} of {n_asked} pairs were decided on both sides"
+        if figure.interval is None:
+            return f"how sure the difference is cannot be told from so few cases ({figure.n_cases})"
         blind = [entrant.title for entrant in (self.first, self.second) if entrant.leading.oracle == BLIND]
         return f"the oracle is blind to {' and '.join(blind)}" if blind else ""
 

@@ -1,0 +1,61 @@
+"""`salva check`: suites on a candidate against a baseline, by the rules of a file."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from salva.cli import flags
+from salva.cli.main import EXIT_GATE, EXIT_INCOMPLETE, EXIT_INTERRUPTED
+
+if TYPE_CHECKING:
+    from salva.core.table import Table
+
+_EXITS = {"passed": 0, "failed": EXIT_GATE, "not decided": EXIT_INCOMPLETE}
+
+
+@click.command("check", short_help="A release check: suites, baseline and rules from one file.")
+@click.argument("spec", type=click.Path(dir_okay=False, path_type=Path), metavar="SPEC.toml")
+@flags.progress_flag
+def command(spec: Path, no_progress: bool) -> None:
+    """Run the suites of SPEC.toml on its candidate, hold them against the baseline, and exit by its rules.
+
+    Exit 0 when every rule is kept, 1 when one is broken, 2 when the file or the baseline must be changed (before
+    anything is painted), 3 when too little is decided. The same command resumes and paints nothing twice.
+    """
+    from salva.compare.check_file import read_check
+    from salva.compare.check_forms import check_lines, check_table, write_check
+    from salva.compare.checking import run_check
+    from salva.core.legible import legible
+    from salva.engine.progress import make_progress
+
+    asked = read_check(spec)
+    try:
+        result = run_check(asked, make_progress(quiet=no_progress), lambda text: click.echo(text, err=True))
+    except KeyboardInterrupt:
+        click.echo(f"\ninterrupted; what is finished is in {asked.out}. The same command goes on.", err=True)
+        sys.exit(EXIT_INTERRUPTED)
+    folder = write_check(result)
+    _print(check_table(result))
+    for line in check_lines(result):
+        click.echo(legible(line))
+    click.echo(f"\ncheck {result.verdict}: {asked.candidate.model}\nreports:       {folder}")
+    sys.exit(_EXITS[result.verdict])
+
+
+def _print(table: Table) -> None:
+    from rich.box import SIMPLE
+    from rich.console import Console
+    from rich.table import Table as Grid
+
+    from salva.core.legible import legible
+
+    grid = Grid(box=SIMPLE, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    for name in table.columns:
+        grid.add_column(name, overflow="fold")
+    for row in table.rows:
+        grid.add_row(*(legible(str(cell)) for cell in row))
+    Console(markup=False).print(grid)

@@ -1,0 +1,149 @@
+"""A check as files: a table for people, JSON for programs, JUnit for readers of test results, a page for each suite.
+
+Results in, files in one folder out, each whole or not there. Words from runs are escaped for the format at hand.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+from salva.compare.checking import CheckResult, SuiteResult
+from salva.compare.comparing import Duel
+from salva.compare.forms import comparison_json, comparison_markdown
+from salva.compare.page import comparison_page
+from salva.compare.words import sentence_of, step_of, value_of, verdict_of
+from salva.core.fingerprint import Json
+from salva.core.table import Cell, Table
+from salva.figures.formats import NOTHING, percent
+from salva.files.outfiles import write_text
+from salva.report.html import write_html
+from salva.report.junit import junit_of
+from salva.report.lead import title_of
+from salva.report.markdown import escape, table_text
+from salva.report.pages import render_page
+from salva.report.pair_lines import one_line
+
+REPORT = "report"
+SCHEMA = 1
+_TAGS = {False: "failure", None: "error"}
+
+
+def write_check(result: CheckResult) -> Path:
+    """Write everything into the check's folder; gives the folder of the reports."""
+    folder = result.spec.out / REPORT
+    for suite in result.suites:
+        write_html(suite.candidate, folder / suite.title / "index.html")
+        write_text(folder / suite.title / "junit.xml", junit_of(suite.candidate))
+        if suite.comparison is not None:
+            write_text(folder / suite.title / "comparison.html", comparison_page(suite.comparison))
+            write_text(folder / suite.title / "comparison.md", comparison_markdown(suite.comparison))
+            write_text(folder / suite.title / "comparison.json", _json_text(comparison_json(suite.comparison)))
+    write_text(folder / "index.html", check_page(result))
+    write_text(folder / "check.json", _json_text(check_json(result)))
+    write_text(folder / "check.md", check_markdown(result))
+    write_text(folder / "junit.xml", check_junit(result))
+    return folder
+
+
+def check_table(result: CheckResult) -> Table:
+    """A row a suite: both figures, their difference, and how each rule came out."""
+    rules = tuple(dict.fromkeys(rule.name for suite in result.suites for rule in suite.rules))
+    rows: list[tuple[Cell, ...]] = []
+    for suite in result.suites:
+        outcomes = {rule.name: rule.word for rule in suite.rules}
+        rows.append((suite.title, *_figures(suite), *(outcomes.get(name, NOTHING) for name in rules)))
+    return Table(
+        name="check", columns=("suite", "figure", "baseline", "candidate", "difference", *rules), rows=tuple(rows)
+    )
+
+
+def _figures(suite: SuiteResult) -> tuple[str, str, str, str]:
+    duel = _duel(suite)
+    if duel is None:
+        return title_of(suite.model.leading), NOTHING, percent(suite.model.violation_rate), NOTHING
+    figure = duel.leading
+    values = [value_of(figure, value) for value in (figure.first, figure.second)]
+    return figure.title, values[0], values[1], step_of(figure, figure.difference)
+
+
+def check_page(result: CheckResult) -> str:
+    """The table with a link to each suite's pages, which lie beside it."""
+    said = [
+        (suite, verdict_of(duel), sentence_of(duel)) if (duel := _duel(suite)) else (suite, "not compared", "")
+        for suite in result.suites
+    ]
+    return render_page("compare", "check.html.j2", result=result, table=check_table(result), said=said)
+
+
+def _duel(suite: SuiteResult) -> Duel | None:
+    return suite.comparison.duels[0] if suite.comparison else None
+
+
+def check_lines(result: CheckResult) -> Iterator[str]:
+    """What every rule says, a line each."""
+    for suite in result.suites:
+        yield from (f"{suite.title}: {rule.name}: {rule.word}: {rule.told}" for rule in suite.rules)
+
+
+def check_markdown(result: CheckResult) -> str:
+    """For a job's summary or a pull request, ending in a newline."""
+    blocks = [f"# Check {result.verdict}: {escape(result.spec.candidate.model)}", table_text(check_table(result))]
+    for suite in result.suites:
+        blocks.append(f"## {escape(suite.title)}")
+        if (duel := _duel(suite)) is not None:
+            said = verdict_of(duel)
+            blocks.append(f"{escape(said[:1].upper() + said[1:])}: {escape(sentence_of(duel))}.")
+        blocks.append("\n".join(f"- {escape(rule.name)}: **{rule.word}**: {escape(rule.told)}" for rule in suite.rules))
+    return "\n\n".join(blocks) + "\n"
+
+
+def check_json(result: CheckResult) -> dict[str, Json]:
+    """For programs."""
+    baseline = result.spec.baseline
+    return {
+        "schema": SCHEMA,
+        "verdict": result.verdict,
+        "candidate": result.spec.candidate.model,
+        "baseline": baseline.model if baseline else None,
+        "suites": [_suite_json(suite) for suite in result.suites],
+    }
+
+
+def _suite_json(suite: SuiteResult) -> dict[str, Json]:
+    return {
+        "title": suite.title,
+        "suite": suite.suite,
+        "candidate": {"run": str(suite.candidate), "model": suite.model.model},
+        "baseline": str(suite.baseline) if suite.baseline else None,
+        "violation_rate": suite.model.violation_rate,
+        "interval": list(suite.model.interval),
+        "comparison": comparison_json(suite.comparison) if suite.comparison else None,
+        "rules": [{"rule": rule.name, "passed": rule.passed, "reason": rule.told} for rule in suite.rules],
+    }
+
+
+def check_junit(result: CheckResult) -> str:
+    """A test suite a suite, a test case a rule; the pairs of each are in its own file."""
+    root = ElementTree.Element("testsuites", {"name": "salva check"})
+    for suite in result.suites:
+        tests = ElementTree.SubElement(root, "testsuite", {"name": suite.title})
+        for rule in suite.rules:
+            given = {"classname": f"check.{suite.title}", "name": rule.name, "time": "0"}
+            test = ElementTree.SubElement(tests, "testcase", given)
+            if not rule.passed:
+                said = {"type": rule.word, "message": one_line(rule.told)}
+                ElementTree.SubElement(test, _TAGS[rule.passed], said).text = one_line(rule.told)
+    for element in (*root, root):
+        counts = {"tests": "testcase", "failures": "failure", "errors": "error", "skipped": "skipped"}
+        for name, tag in counts.items():
+            element.set(name, str(len(element.findall(f".//{tag}"))))
+        element.set("time", "0")
+    ElementTree.indent(root)
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _json_text(content: dict[str, Json]) -> str:
+    return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"

@@ -1,0 +1,254 @@
+"""A release check done: every suite on the candidate, held against its baseline and against the rules of the file.
+
+A CheckSpec in, results out; everything that can be refused is refused before the first picture. A stored baseline is
+data: it must be what the same file would have asked of another model, and nothing named in it is built or contacted.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from salva import registry
+from salva.compare.check_file import CheckSpec, Rules, Side, SuiteCheck
+from salva.compare.comparing import Comparison, compare_runs
+from salva.compare.words import gate_of
+from salva.core.addresses import plain_words
+from salva.core.asked import Asked
+from salva.core.fingerprint import Json
+from salva.core.spec import RunSpec
+from salva.engine.progress import Progress
+from salva.errors import NobodyNamedError, UsageError
+from salva.report.summary import ModelSummary, summarise_run
+from salva.run.ask import Ask, make_spec
+from salva.run.foresight import refuse_null_rate, refuse_unwatched
+from salva.run.gate import Decision, Gate, decide, forget, keep
+from salva.run.pipeline import execute
+from salva.run.summary import RunSummary
+from salva.store.queries import read_records
+from salva.store.reading import DATABASE
+from salva.store.runfile import read_run_file
+
+RUNS = "runs"
+ENOUGH, NOT_WORSE, RATE = "decided", "not worse", "limit"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleResult:
+    """How a suite did by one rule."""
+
+    name: str
+    passed: bool | None
+    """None where nothing could be decided."""
+    told: str
+
+    @property
+    def word(self) -> str:
+        """For people."""
+        return {True: "passed", False: "failed", None: "not decided"}[self.passed]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteResult:
+    """What came of one suite."""
+
+    title: str
+    suite: str
+    candidate: Path
+    baseline: Path | None
+    model: ModelSummary
+    """The candidate's figures."""
+    comparison: Comparison | None
+    rules: tuple[RuleResult, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckResult:
+    """What came of all of them."""
+
+    spec: CheckSpec
+    suites: tuple[SuiteResult, ...]
+
+    @property
+    def outcomes(self) -> tuple[bool | None, ...]:
+        """Of every rule of every suite."""
+        return tuple(rule.passed for suite in self.suites for rule in suite.rules)
+
+    @property
+    def verdict(self) -> str:
+        """passed, failed or not decided: a broken rule is the worst news, even where something is open besides."""
+        return "failed" if False in self.outcomes else "not decided" if None in self.outcomes else "passed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    """One suite with both sides bound."""
+
+    check: SuiteCheck
+    candidate: RunSpec
+    baseline: RunSpec | None
+    """None for one that is stored, or where there is none."""
+    stored: Path | None
+
+
+def run_check(spec: CheckSpec, progress: Progress, tell: Callable[[str], None]) -> CheckResult:
+    """Do the check, or finish one that was interrupted; `tell` hears what is run where."""
+    for source in spec.plugins:
+        registry.add_loose_plugin(source)
+    plans = [_plan(spec, check) for check in spec.suites]
+    return CheckResult(spec=spec, suites=tuple(_do(spec, plan, progress, tell) for plan in plans))
+
+
+def _plan(spec: CheckSpec, check: SuiteCheck) -> _Plan:
+    candidate = _bound(spec, check.asked_of(spec.candidate))
+    if check.rules.max_violation_rate is not None and check.rules.gate_rate:
+        refuse_null_rate(candidate, check.rules.gate_rate)
+    if check.baseline is not None:
+        _check_stored(spec, check, candidate)
+        return _Plan(check=check, candidate=candidate, baseline=None, stored=check.baseline)
+    if spec.baseline is None:
+        return _Plan(check=check, candidate=candidate, baseline=None, stored=None)
+    baseline = _bound(spec, check.asked_of(spec.baseline))
+    if baseline.choice() == candidate.choice():
+        raise UsageError(
+            f"{spec.path}: candidate and baseline are both {spec.candidate.model!r} with the same options; name "
+            "another model, or set an option otherwise under [candidate.set]"
+        )
+    return _Plan(check=check, candidate=candidate, baseline=baseline, stored=None)
+
+
+def _bound(spec: CheckSpec, ask: Ask) -> RunSpec:
+    """The run that is asked, refused where nobody would look at its pictures."""
+    try:
+        bound = make_spec(ask)
+        refuse_unwatched(bound)
+    except NobodyNamedError as error:
+        raise UsageError(
+            f'{spec.path}: {error.problem}. Name one under [parts]:\n  {error.role} = "{error.name}"\n{error.others}'
+        ) from error
+    return bound
+
+
+def _check_stored(spec: CheckSpec, check: SuiteCheck, candidate: RunSpec) -> None:
+    """Refuse a stored baseline that is none of this check."""
+    path = check.baseline
+    assert path is not None
+    stored = read_run_file(path) if (path / DATABASE).is_file() else None
+    if stored is None or not read_records(path).verdicts:
+        raise UsageError(
+            f"{spec.path}: {check.title!r} has its baseline in {str(path)!r}, and nothing is judged there; make it "
+            f"with the model to hold against:\n  {_command(check.ask, spec.baseline, path)}"
+        )
+    asked = stored.judged_as().asked
+    if len(asked.models) != 1:
+        raise UsageError(
+            f"{spec.path}: the baseline {str(path)!r} holds {len(asked.models)} models, and it takes one; make one with"
+            f"\n  {_command(check.ask, spec.baseline, path)} (in another folder)"
+        )
+    ours, theirs = _words(candidate.asked().redacted()), _words(asked)
+    differing = [name for name in dict.fromkeys((*ours, *theirs)) if ours.get(name) != theirs.get(name)]
+    if differing:
+        told = "; ".join(f"{name} {_word(theirs.get(name))} there, {_word(ours.get(name))} here" for name in differing)
+        raise UsageError(
+            f"{spec.path}: the baseline {str(path)!r} was asked otherwise than {check.title!r} is: {told}. Whatever "
+            f"differs besides the model would count as the model's; make a baseline with\n"
+            f"  {_command(check.ask, spec.baseline, path)} (in another folder), or change the [[suite]]"
+        )
+
+
+def _words(asked: Asked) -> dict[str, Json]:
+    """What was asked besides the model, in the words of the command line."""
+    return plain_words(replace(asked, models=()).chosen(registry.defaults).words())
+
+
+def _word(value: Json) -> str:
+    if isinstance(value, list):
+        return ",".join(map(_word, value)) or "nothing"
+    return "unset" if value is None or value == "" else str(value)
+
+
+def _command(ask: Ask, baseline: Side | None, out: Path) -> str:
+    """`salva run` that makes a baseline."""
+    settings = {**ask.settings, **(baseline.settings if baseline else {})}
+    words = ["salva", "run", ask.suite, "--model", baseline.model if baseline else "MODEL"]
+    for flag in ("detector", "reader", "embedder", "relation", "reading"):
+        words += [f"--{flag}", getattr(ask, flag)] if getattr(ask, flag) else []
+    for judge in ask.judges:
+        words += ["--judge", judge]
+    words += ["--size", ask.size, "--repeats", str(ask.repeats), "--seed", str(ask.seed)]
+    words += ["--control"] if ask.control else []
+    for label in ask.only:
+        words += ["--only", label]
+    for name, value in settings.items():
+        words += ["--set", f"{name}={value}"]
+    return shlex.join([*words, "--out", str(out)])
+
+
+def _do(spec: CheckSpec, plan: _Plan, progress: Progress, tell: Callable[[str], None]) -> SuiteResult:
+    baseline, baseline_done = plan.stored, None
+    if plan.baseline is not None:
+        baseline = spec.out / RUNS / plan.baseline.directory_name()
+        tell(f"{plan.check.title}: the baseline {plan.baseline.models[0].label}: {baseline}")
+        baseline_done = execute(plan.baseline, baseline, progress)
+    candidate = spec.out / RUNS / plan.candidate.directory_name()
+    tell(f"{plan.check.title}: the candidate {plan.candidate.models[0].label}: {candidate}")
+    done = execute(plan.candidate, candidate, progress)
+    decision = _at_the_gate(candidate, plan.check.rules, done)
+    comparison = compare_runs([baseline, candidate]) if baseline is not None else None
+    (model,) = summarise_run(candidate).by_model
+    rules = [_enough(model, done, baseline_done)]
+    if comparison is not None and plan.check.rules.fail_if_worse is not None:
+        rules.append(_not_worse(comparison, plan.check.rules.fail_if_worse))
+    if decision is not None:
+        passed = decision.passed if decision.decides else None
+        rules.append(RuleResult(name=RATE, passed=passed, told=decision.reason))
+    return SuiteResult(
+        title=plan.check.title,
+        suite=plan.check.ask.suite,
+        candidate=candidate,
+        baseline=baseline,
+        model=model,
+        comparison=comparison,
+        rules=tuple(rules),
+    )
+
+
+def _enough(model: ModelSummary, done: RunSummary, baseline_done: RunSummary | None) -> RuleResult:
+    problems = [model.leading.reason or "too little is decided"] if _is_too_little(model) else []
+    for who, summary in (("candidate", done), ("baseline", baseline_done)):
+        if summary is not None and not summary.is_complete:
+            problems.append(f"{_n_missing(summary)} verdicts of the {who} FAILED or are missing")
+    figure = model.leading.figure
+    told = "; ".join(problems) or f"{figure.n if figure else 0} pairs of the candidate are decided"
+    return RuleResult(name=ENOUGH, passed=None if problems else True, told=told)
+
+
+def _is_too_little(model: ModelSummary) -> bool:
+    return bool(model.leading.reason) or model.leading.decides_too_little
+
+
+def _n_missing(summary: RunSummary) -> int:
+    return summary.outcomes.get("FAILED", 0) + summary.n_unpainted
+
+
+def _not_worse(comparison: Comparison, margin: float) -> RuleResult:
+    (duel,) = comparison.against_first
+    passed = False if duel.is_worse_than(margin) else None if duel.too_little else True
+    return RuleResult(name=NOT_WORSE, passed=passed, told=gate_of(duel, margin).partition(": ")[2])
+
+
+def _at_the_gate(directory: Path, rules: Rules, done: RunSummary) -> Decision | None:
+    """Hold the candidate against its limit and keep what was decided with the run, for its report."""
+    figures = summarise_run(directory)
+    (model,) = figures.by_model
+    if rules.max_violation_rate is None:
+        if model.gate is not None:
+            forget(directory)
+        return None
+    gate = Gate(limit=rules.max_violation_rate, end=rules.gate_on, rate=rules.gate_rate, min_decided=rules.min_decided)
+    n_missing = 0 if done.is_complete else _n_missing(done)
+    decision = decide(model.model, model.leading, gate, n_missing=n_missing, only=figures.asked.only)
+    keep(directory, [decision])
+    return decision

@@ -1,0 +1,177 @@
+"""SPEC.toml of a release check: read as it is meant, or refused in words that say what to write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from salva.compare.check_file import CheckSpec, Rules, Side, read_check
+from salva.errors import UsageError
+
+PLAIN = """
+[candidate]
+model = "painter"
+[baseline]
+model = "pocket"
+[rules]
+fail_if_worse = 0.05
+[[suite]]
+name = "metalogic"
+"""
+
+
+def read(tmp_path: Path, text: str) -> CheckSpec:
+    path = tmp_path / "release.toml"
+    path.write_text(text, encoding="utf-8")
+    return read_check(path)
+
+
+def test_a_plain_file_takes_the_defaults_of_the_command_line(tmp_path: Path) -> None:
+    spec = read(tmp_path, PLAIN)
+    (suite,) = spec.suites
+    assert (spec.candidate, spec.baseline) == (Side(model="painter"), Side(model="pocket"))
+    assert spec.out == tmp_path / "salva-check"
+    assert suite.rules == Rules(fail_if_worse=0.05)
+    assert (suite.title, suite.ask.size, suite.ask.repeats, suite.ask.seed) == ("metalogic", "quick", 1, 0)
+
+
+def test_a_suite_has_the_last_word_over_parts_and_rules(tmp_path: Path) -> None:
+    spec = read(
+        tmp_path,
+        """
+        out = "here"
+        plugin = "mine.py:Mine"
+        [candidate]
+        model = "painter"
+        [candidate.set]
+        model.faults = "entity-omission:0.3"
+        [parts]
+        detector = "pocket"
+        reader = "none"
+        seed = 3
+        set = { relation = { threshold = 0.4, doubt = 0 } }
+        [rules]
+        max-violation-rate = 0.5
+        gate_on = "upper"
+        [[suite]]
+        name = "metalogic"
+        size = 40
+        only = ["law=commutative"]
+        baseline = "stored/run"
+        reader = "rapidocr"
+        judge = ["scene"]
+        max_violation_rate = 0.2
+        set = { "suite.entities" = ["cat", "dog", "apple"], "relation.threshold" = 0.6, "suite.brackets" = true }
+        [[suite]]
+        name = "metalogic"
+        title = "all-of-it"
+        """,
+    )
+    first, second = spec.suites
+    assert first.ask.settings == {
+        "relation.threshold": "0.6",
+        "relation.doubt": "0",
+        "suite.entities": "cat,dog,apple",
+        "suite.brackets": "true",
+    }
+    assert (first.ask.reader, second.ask.reader) == ("rapidocr", "none")
+    assert (first.ask.detector, first.ask.seed, first.ask.size, first.ask.judges) == ("pocket", 3, "40", ("scene",))
+    assert first.rules == Rules(max_violation_rate=0.2, gate_on="upper")
+    assert second.rules.max_violation_rate == 0.5
+    assert first.baseline == tmp_path / "stored" / "run"
+    assert spec.plugins == (f"{tmp_path}/mine.py:Mine",)
+    asked = first.asked_of(spec.candidate)
+    assert asked.models == ("painter",)
+    assert asked.settings["model.faults"] == "entity-omission:0.3"
+
+
+def changed(before: str, after: str) -> str:
+    assert before in PLAIN
+    return PLAIN.replace(before, after)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("candidate = ", "release.toml: Invalid value"),
+        ("", r"\[candidate\] is missing"),
+        (
+            changed('model = "painter"', 'modle = "painter"'),
+            "no key of .candidate. named 'modle'.*Did you mean 'model'",
+        ),
+        (changed("fail_if_worse", "fail_if_worst"), "Did you mean 'fail_if_worse'"),
+        (changed("[rules]", "[rule]"), "no key of the file named 'rule'.*Did you mean 'rules'"),
+        (changed("name =", "nmae ="), "Did you mean 'name'"),
+        (changed("0.05", '"0.05"'), "fail_if_worse in .rules. is '0.05', where a number, 0 or more"),
+        (changed("0.05", "-0.05"), "is -0.05"),
+        (changed("0.05", "true"), "is True, where a number"),
+        (changed("0.05", "nan"), "is nan, where a number"),
+        (changed("fail_if_worse = 0.05", "max_violation_rate = 5"), "0 to 1"),
+        (changed("fail_if_worse = 0.05", "gate_on = 'lower'"), "'metalogic' has no rule"),
+        (
+            PLAIN.replace("0.05", "0.05\ngate_on = 'middle'"),
+            "gate_on in .rules. is 'middle', where one of lower, point",
+        ),
+        (changed('[baseline]\nmodel = "pocket"\n', ""), "there is none; add .baseline. model"),
+        (changed("[[suite]]", "[suite]"), "two brackets"),
+        (PLAIN + '[[suite]]\nname = "metalogic"', "'metalogic' stands for two suites"),
+        (PLAIN + 'title = "a/../b"', "folders are called so"),
+        (PLAIN + "size = true", "a named size or a number of cases"),
+        (PLAIN + "repeats = 0", "a whole number of 1 or more"),
+        (PLAIN + "repeats = 2.5", "is 2.5, where a whole number"),
+        (PLAIN + "control = 1", "true or false"),
+        (PLAIN + "only = [1]", "a text or a list of texts"),
+        (PLAIN + "detector = ''", "detector in ..suite.. is '', where a text"),
+        (PLAIN + "set = 3", "a table of ROLE.OPTION"),
+        (PLAIN + "fail-if-worse = 0.1\nfail_if_worse = 0.2", "'fail_if_worse' is said twice"),
+        (changed('model = "painter"', 'model = "painter"\nset = {"detector.x" = 1}'), "is no option of the model"),
+        (changed('model = "painter"', 'model = ["painter"]'), "where a text is wanted"),
+        (changed('[candidate]\nmodel = "painter"', "candidate = 3"), "is 3, where a table is wanted"),
+        (PLAIN.replace('[[suite]]\nname = "metalogic"', ""), "no suite is named"),
+        (changed('name = "metalogic"', ""), "has no name"),
+    ],
+)
+def test_what_is_not_plain_is_refused(tmp_path: Path, text: str, told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        read(tmp_path, text)
+
+
+def test_a_file_that_is_not_there_or_no_text_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"nowhere.toml"):
+        read_check(tmp_path / "nowhere.toml")
+    (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(UsageError, match=r"bytes.toml"):
+        read_check(tmp_path / "bytes.toml")
+
+
+VALUES = st.recursive(
+    st.one_of(st.text(max_size=5), st.integers(), st.floats(), st.booleans()),
+    lambda inner: st.one_of(st.lists(inner, max_size=2), st.dictionaries(st.text(max_size=5), inner, max_size=2)),
+    max_leaves=4,
+)
+NAMES = ["out", "plugin", "candidate", "baseline", "parts", "rules", "suite", "model", "set", "name", "size", "only"]
+
+
+@given(content=st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=5))
+def test_any_content_is_read_or_refused_on_purpose(
+    content: dict[str, object], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "any.toml"
+    path.write_text("".join(f"{name} = {_toml(value)}\n" for name, value in content.items()), encoding="utf-8")
+    with pytest.raises(UsageError):
+        read_check(path)
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return '"' + "".join(f"\\U{ord(letter):08x}" for letter in value) + '"'
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_toml(key)} = {_toml(part)}" for key, part in value.items()) + "}"
+    return repr(value)

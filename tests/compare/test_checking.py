@@ -1,0 +1,237 @@
+"""A release check done: passed, broken, undecided or refused, each for the right reason; nothing painted twice."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from in_process import Done, salva
+
+from salva.compare import checking
+from salva.run.pipeline import execute
+from salva.run.summary import RunSummary
+from salva.store.sqlite import open_run
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "docs" / "how-to" / "release-check.toml"
+GREY = '''
+from salva.core.about import About
+from salva.core.image import Picture
+from salva.core.protocols import Rendered
+
+class Grey:
+    """Paints nothing."""
+    version = "1"
+    about = About(seeds_hold=True)
+    def __init__(self, options): ...
+    def render(self, requests):
+        return [Rendered(picture=Picture(rgb=bytes([128] * 3 * 64 * 64), width=64, height=64)) for _ in requests]
+'''
+HEAD = """
+[candidate]
+model = "painter"
+[parts]
+detector = "pocket"
+reader = "none"
+"""
+FAULTY = HEAD.replace('"painter"', '"painter"\nset = {"model.faults" = "entity-omission:1"}')
+AGAINST = '[baseline]\nmodel = "painter"\n'
+FOREIGN = HEAD.replace("painter", "openai/x").replace('detector = "pocket"\n', "")
+NOT_WORSE = "[rules]\nfail_if_worse = 0.05\n"
+LIMIT = "[rules]\nmax_violation_rate = 0.5\n"
+SUITE = '[[suite]]\nname = "metalogic"\nsize = 20\n'
+
+
+def check(folder: Path, text: str) -> Done:
+    (folder / "release.toml").write_text(text, encoding="utf-8")
+    return salva("check", "release.toml", "--no-progress", cwd=folder)
+
+
+def pictures(folder: Path) -> dict[Path, int]:
+    return {path: path.stat().st_mtime_ns for path in folder.rglob("*.webp")}
+
+
+def junit(folder: Path) -> tuple[int, int, int]:
+    root = ElementTree.parse(folder / "salva-check" / "report" / "junit.xml").getroot()
+    return int(root.attrib["tests"]), int(root.attrib["failures"]), int(root.attrib["errors"])
+
+
+@pytest.fixture(scope="module")
+def broken(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Done]:
+    """A faulty candidate against a faultless baseline, both run by the file."""
+    folder = tmp_path_factory.mktemp("broken")
+    rules = "[rules]\nfail_if_worse = 0.05\nmax_violation_rate = 0.5\n"
+    return folder, check(folder, FAULTY + AGAINST + rules + SUITE)
+
+
+def test_a_worse_candidate_breaks_both_rules(broken: tuple[Path, Done]) -> None:
+    folder, done = broken
+    assert done.returncode == 1, done.stderr
+    assert "check failed: painter" in done.stdout
+    assert junit(folder) == (3, 2, 0)
+    report = folder / "salva-check" / "report"
+    content = json.loads((report / "check.json").read_text(encoding="utf-8"))
+    assert content["verdict"] == "failed"
+    (suite,) = content["suites"]
+    assert suite["comparison"]["verdict"] == "worse"
+    assert [rule["passed"] for rule in suite["rules"]] == [True, False, False]
+    assert (report / "check.md").read_text(encoding="utf-8").startswith("# Check failed: painter\n")
+    made = {path.name for path in (report / "metalogic").iterdir()}
+    assert {"index.html", "junit.xml", "comparison.html", "comparison.md", "comparison.json"} <= made
+    page = (report / "index.html").read_text(encoding="utf-8")
+    assert 'href="metalogic/comparison.html"' in page
+    assert '<p class="big">failed</p>' in page
+
+
+def test_the_same_command_paints_nothing_again_and_another_candidate_keeps_the_baseline(
+    broken: tuple[Path, Done],
+) -> None:
+    folder, _ = broken
+    before = pictures(folder)
+    assert salva("check", "release.toml", "--no-progress", cwd=folder).returncode == 1
+    assert pictures(folder) == before
+    fine = FAULTY.replace("entity-omission:1", "optical-character:0")
+    done = check(folder, fine + AGAINST + NOT_WORSE + SUITE)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "check passed" in done.stdout
+    assert len(list((folder / "salva-check" / "runs").iterdir())) == 3, "one baseline, two candidates"
+
+
+def test_a_stored_run_is_a_baseline_and_nothing_else_of_it_is_used(broken: tuple[Path, Done], tmp_path: Path) -> None:
+    folder, _ = broken
+    runs = sorted((folder / "salva-check" / "runs").glob("metalogic-painter-20-*"))
+    stored = next(run for run in runs if "entity-omission" not in (run / "run.json").read_text())
+    shutil.copytree(stored, tmp_path / "stored")
+    before = pictures(tmp_path / "stored")
+    done = check(tmp_path, FAULTY + NOT_WORSE + SUITE + 'baseline = "stored"\n')
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert pictures(tmp_path / "stored") == before
+    assert len(list((tmp_path / "salva-check" / "runs").iterdir())) == 1
+    # A stranger's run may name anything as its model: it is read, and never built.
+    file = tmp_path / "stored" / "run.json"
+    content = json.loads(file.read_text(encoding="utf-8"))
+    content["asked"]["models"][0] |= {"name": "painter", "typed": "command/touch owned", "options": {"x": "y"}}
+    file.write_text(json.dumps(content), encoding="utf-8")
+    done = salva("check", "release.toml", "--no-progress", cwd=tmp_path)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert not (tmp_path / "owned").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (('reader = "none"', 'reader = "rapidocr"'), "reader unset there, rapidocr here"),
+        (("size = 20", "size = 21"), "size 20 there, 21 here"),
+        (("[parts]", "[parts]\nseed = 7"), "seed 0 there, 7 here"),
+        (('"metalogic"', '"scene"\ntitle = "s"'), "suite metalogic there, scene here"),
+        (("size = 20", 'size = 20\nset = {"relation.threshold" = 0.7}'), "relation.threshold unset there, 0.7 here"),
+        (
+            ('"stored"', '"nowhere"'),
+            "nothing is judged there; make it with the model to hold against:\n  salva run metalogic",
+        ),
+    ],
+)
+def test_a_baseline_that_was_asked_otherwise_is_refused_before_anything_is_painted(
+    broken: tuple[Path, Done], tmp_path: Path, change: tuple[str, str], told: str
+) -> None:
+    stored = min((broken[0] / "salva-check" / "runs").iterdir())
+    shutil.copytree(stored, tmp_path / "stored")
+    text = FAULTY + NOT_WORSE + SUITE + 'baseline = "stored"\n'
+    assert change[0] in text
+    done = check(tmp_path, text.replace(*change).replace("size = 20\n", "" if "scene" in change[1] else "size = 20\n"))
+    assert done.returncode == 2, done.stdout
+    assert told in done.stderr
+    assert not (tmp_path / "salva-check").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (HEAD + AGAINST + NOT_WORSE + SUITE, "are both 'painter' with the same options"),
+        (HEAD.replace("painter", "paintr") + LIMIT + SUITE, "Did you mean 'painter'"),
+        (HEAD + LIMIT + SUITE.replace("metalogic", "metalogik"), "Did you mean 'metalogic'"),
+        (HEAD + LIMIT + SUITE + "only = ['law']\n", "expected KEY=VALUE"),
+        (FOREIGN + LIMIT + SUITE, "Name one under [parts]:\n  detector ="),
+    ],
+)
+def test_what_must_be_changed_is_known_before_anything_is_painted(tmp_path: Path, text: str, told: str) -> None:
+    done = check(tmp_path, text)
+    assert done.returncode == 2, done.stdout
+    assert told in done.stderr
+    assert not (tmp_path / "salva-check").exists()
+
+
+def test_a_grey_painter_and_too_few_pairs_never_pass(tmp_path: Path) -> None:
+    (tmp_path / "grey.py").write_text(GREY, encoding="utf-8")
+    grey = 'plugin = "grey.py:Grey"\n' + HEAD.replace('"painter"', '"grey"')
+    done = check(tmp_path, grey + AGAINST + NOT_WORSE + SUITE)
+    assert done.returncode == 1, done.stdout + done.stderr
+    done = check(tmp_path, HEAD + LIMIT + SUITE.replace("20", "4"))
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "it takes 16" in done.stdout
+    assert junit(tmp_path) == (2, 0, 1)
+
+
+def test_an_empty_and_a_damaged_baseline_are_refused(broken: tuple[Path, Done], tmp_path: Path) -> None:
+    stored = min((broken[0] / "salva-check" / "runs").iterdir())
+    text = FAULTY + NOT_WORSE + SUITE + 'baseline = "stored"\n'
+    shutil.copytree(stored, tmp_path / "stored")
+    with open_run(tmp_path / "stored", "write") as store:
+        store.drop_verdicts("truth")
+        store.drop_verdicts("same-scene")
+    done = check(tmp_path, text)
+    assert done.returncode == 2
+    assert "nothing is judged there; make it with the model to hold against" in done.stderr
+    (tmp_path / "stored" / "salva.db").write_bytes(b"not a database" * 99)
+    done = check(tmp_path, text)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    (tmp_path / "stored" / "run.json").write_text("[]")
+    assert check(tmp_path, text).returncode == 2
+    assert not (tmp_path / "salva-check").exists()
+
+
+def test_an_interrupted_check_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = FAULTY + AGAINST + NOT_WORSE + SUITE
+    n_runs = 0
+
+    def interrupted(*args: Any, **kwargs: Any) -> RunSummary:
+        nonlocal n_runs
+        n_runs += 1
+        if n_runs == 2:
+            raise KeyboardInterrupt
+        return execute(*args, **kwargs)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checking, "execute", interrupted)
+        done = check(tmp_path, text)
+    assert done.returncode == 130
+    assert "The same command goes on" in done.stderr
+    assert not (tmp_path / "salva-check" / "report").exists(), "no half of a report"
+    before = pictures(tmp_path)
+    assert before
+    assert check(tmp_path, text).returncode == 1
+    assert before.items() <= pictures(tmp_path).items()
+
+
+@pytest.mark.slow
+def test_the_example_of_the_page_runs(tmp_path: Path) -> None:
+    text = EXAMPLE.read_text(encoding="utf-8")
+    small = text.replace("size = 200", "size = 20").replace("only =", "size = 16\nonly =")
+    assert "size = 200" not in small
+    done = check(tmp_path, small)
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    content = json.loads((tmp_path / "salva-check" / "report" / "check.json").read_text(encoding="utf-8"))
+    assert [suite["title"] for suite in content["suites"]] == ["metalogic", "numbering"]
+    assert [suite["comparison"]["pairs"] for suite in content["suites"]] == [20, 16]
+
+
+def test_many_seeds_of_one_scene_show_no_difference_of_models(tmp_path: Path) -> None:
+    scene = '[[suite]]\nname = "scene"\nrepeats = 16\nset = {"suite.scene" = "cat & dog"}\n'
+    done = check(tmp_path, FAULTY + AGAINST + NOT_WORSE + scene)
+    assert done.returncode == 3, done.stdout
+    assert "cannot be told from so few cases (1)" in done.stdout
