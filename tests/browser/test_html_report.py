@@ -136,9 +136,11 @@ def test_with_several_models_a_mark_chooses_its_model_too(browser: webdriver.Chr
     marks = second.find_elements(By.CSS_SELECTOR, ".roomy .mark")
     next(mark for mark in marks if mark.get_dom_attribute("data-tags") == tags).click()
     assert (_chosen(browser, "model"), _chosen(browser, "label:law")) == ("other", "de-morgan")
-    cards = browser.find_elements(By.CSS_SELECTOR, "article.exhibit:not([hidden]) footer")
+    cards = browser.find_elements(By.CSS_SELECTOR, "article.exhibit:not([hidden])")
     assert cards
-    assert all("model other" in card.text for card in cards)
+    for card in cards:
+        sides = card.find_elements(By.CSS_SELECTOR, "section[data-side]")
+        assert any("model\tother" in str(side.get_dom_attribute("data-side")).split("\n") for side in sides)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -217,3 +219,50 @@ def test_what_the_judge_was_asked_can_be_read_under_narrow_pictures(browser: web
     assert len(questions) == 3
     assert all(question.size["width"] > 100 for question in questions)
     assert browser.find_element(By.CSS_SELECTOR, "#gallery .kind").text == "semantic-effect broken"
+
+
+def test_several_models_side_by_side_and_only_where_they_differ(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    records, images = random_run(n_entities=3, models=("painter", "other"))
+    _open(browser, tmp_path / "report.html", render_html(records, images, limit=120))
+    assert not _console(browser)
+
+    def cards(*, what: str = "") -> list[WebElement]:
+        return browser.find_elements(By.CSS_SELECTOR, f"article.lineup:not([hidden]) {what}".strip())
+
+    everyone = browser.find_elements(By.CSS_SELECTOR, "article.lineup")
+    alike = [card for card in everyone if not card.get_dom_attribute("data-tags")]
+    assert alike
+    assert len(alike) < len(everyone)
+    assert len(cards(what="section.side")) == 2 * len(cards())
+    browser.find_element(By.ID, "switch").click()
+    assert cards()
+    assert {card.get_dom_attribute("data-tags") for card in cards()} == {"differs\tyes"}
+    counter = browser.find_element(By.ID, "counter").text
+    assert counter == f"{len(everyone) - len(alike)} of {len(everyone)} match"
+    # One side must answer to all that is chosen: this model, and this error of this very model.
+    Select(browser.find_element(By.CSS_SELECTOR, "select[data-filter='model']")).select_by_value("other")
+    Select(browser.find_element(By.CSS_SELECTOR, "select[data-filter='error']")).select_by_value("x-misposition")
+    for card in cards():
+        (side,) = card.find_elements(By.CSS_SELECTOR, "section[data-side]")
+        tags = str(side.get_dom_attribute("data-side")).split("\n")
+        assert "model\tother" in tags
+        assert "error\tx-misposition" in tags
+    browser.find_element(By.ID, "reset").click()
+    assert not browser.find_element(By.ID, "switch").is_selected()
+    assert browser.find_element(By.ID, "counter").text == f"{len(everyone)} shown here"
+    _mark(browser, "model\tother").click()
+    assert _chosen(browser, "model") == "other"
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_several_models_fit_a_telephone(browser: webdriver.Chrome, tmp_path: Path, width: int) -> None:
+    records, images = random_run(n_entities=2, models=("painter", "a-model/with-a-long-name@revision", "third"))
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False},
+    )
+    try:
+        _open(browser, tmp_path / "report.html", render_html(records, images, limit=12))
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

@@ -200,3 +200,11 @@ def test_a_chart_of_a_column_that_is_not_there_is_refused() -> None:
         make_chart(filters={"law": "label:law"})
     with pytest.raises(ValueError, match="'model'"):
         make_chart(table=Table(name="t", columns=("category", "kappa"), rows=()), is_joined=True)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_name_stands_beside_its_bars_whichever_series_has_one(width: float) -> None:
+    rows: tuple[tuple[Cell, ...], ...] = (("one", "shared", 0.1), ("two", "shared", 0.2), ("two", "its own", 0.3))
+    table = Table(name="by law", columns=("model", "law", "rate"), rows=rows)
+    chart = Chart(name="bars", title="Bars", kind=ChartKind.BARS, table=table, x="law", y="rate", series="model")
+    assert "its own" in words_of(draw_chart(chart, width))

@@ -57,14 +57,13 @@ def draw_bars(chart: Chart, width: float, top: float) -> tuple[list[Part], float
     bars: list[Part] = []
     for name in names:
         head, y = _name(chart, name, labels, width, y)
-        for index, group in enumerate(groups):
-            row = rows.get((name, group))
-            if row is None:
-                continue
+        drawn = [(index, row) for index, group in enumerate(groups) if (row := rows.get((name, group))) is not None]
+        for nth, (index, row) in enumerate(drawn):
             shapes, end = _bar(chart, row, colour_of(chart, index), scale, (width, notes), y)
-            if not index:
+            # The name stands beside its first bar, whichever series that is of.
+            if not nth:
                 shapes = (*head, *shapes)
-            floor = y - (18 if labels == 0 and not index else 0)
+            floor = y - (18 if labels == 0 and not nth else 0)
             place = Rect(x=0, y=floor - 2, width=width, height=end - floor + 2)
             bars.append(Mark(parts=(place, *shapes), title=mark_title(chart, row), chooses=choices(chart, row)))
             y = end

@@ -2,36 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from salva.core.chart import Chart, ChartKind
+from salva.core.table import Table
 from salva.figures.drawing import draw_chart
 from salva.figures.png import png_file
 from salva.figures.svg import svg_file
 from salva.files.outfiles import write_bytes
+from salva.report.lead import title_of
 from salva.report.summary import Summary
 
 _FILE_WIDTH = 760
 _MANY = 12
+_MOST_TOGETHER = 6
+"""Of more models than this the bars of one name cannot be told apart by colour."""
 
 
 def all_charts(summary: Summary) -> Iterator[tuple[str, Chart]]:
-    """Every chart of a run with the name of its model; those of several models joined come first, without one."""
-    joined: dict[str, list[Chart]] = {}
-    is_alone = len(summary.by_model) == 1
-    for model in () if is_alone else summary.by_model:
-        for chart in model.charts:
-            if chart.is_joined:
-                joined.setdefault(chart.name, []).append(chart)
-    for same in joined.values():
-        rows = tuple(row for chart in same for row in chart.table.rows)
-        yield "", replace(same[0], table=replace(same[0].table, rows=rows))
+    """Every chart of a run with the name of its model; those of several models together come first, without one."""
+    if len(summary.by_model) == 1:
+        yield from ((summary.models[0], chart) for chart in summary.by_model[0].charts if not chart.is_for_several)
+        return
+    named: dict[str, list[tuple[str, Chart]]] = {}
     for model in summary.by_model:
         for chart in model.charts:
-            if (is_alone and not chart.is_for_several) or not chart.is_joined:
-                yield model.model, chart
+            named.setdefault(chart.name, []).append((model.model, chart))
+    together = {name: made for name, same in named.items() if (made := _together(same)) is not None}
+    if (leading := _leading(summary)) is not None:
+        yield "", leading
+    yield from (("", chart) for chart in together.values())
+    for model in summary.by_model:
+        yield from ((model.model, chart) for chart in model.charts if chart.name not in together)
+
+
+def _leading(summary: Summary) -> Chart | None:
+    """What leads, a bar a model; None where no model has a rate."""
+    figures = [(model.model, model.leading.figure) for model in summary.by_model if model.has_rate]
+    rows = tuple(
+        (
+            name,
+            figure.rate,
+            *((figure.interval.low, figure.interval.high) if figure.interval else (None, None)),
+            figure.n,
+        )
+        for name, figure in figures
+        if figure is not None and figure.rate is not None
+    )
+    if not rows:
+        return None
+    title = title_of(next(model.leading for model in summary.by_model if model.has_rate))
+    return Chart(
+        name="models",
+        title=f"The models: {title}",
+        kind=ChartKind.BARS,
+        table=Table(name="models", columns=("model", "rate", "low", "high", "n"), rows=rows),
+        x="model",
+        y="rate",
+        low="low",
+        high="high",
+        n="n",
+        y_label=title,
+        is_share=True,
+        ends=(0.0, 1.0),
+        filters={"model": "model"},
+        note="The lines are 95 % intervals under other seeds, of each model by itself. Whether two models differ is a "
+        "matter of the same pairs: salva compare says.",
+    )
+
+
+def _together(same: Sequence[tuple[str, Chart]]) -> Chart | None:
+    """One chart of several models' charts of one name; None where each is drawn by itself."""
+    first = same[0][1]
+    if first.is_joined:
+        return replace(first, table=replace(first.table, rows=tuple(row for _, one in same for row in one.table.rows)))
+    can_join = first.kind is ChartKind.BARS and not first.series and "model" not in first.table.columns
+    if not can_join or not 1 < len(same) <= _MOST_TOGETHER:
+        return None
+    # The same columns in every model's table, or it is another chart under the same name.
+    if any(one.table.columns != first.table.columns for _, one in same):
+        return None
+    rows = tuple((model, *row) for model, one in same for row in one.table.rows)
+    table = replace(first.table, columns=("model", *first.table.columns), rows=rows)
+    return replace(first, table=table, series="model", filters={**first.filters, "model": "model"})
 
 
 def is_wide(chart: Chart) -> bool:

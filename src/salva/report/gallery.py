@@ -34,10 +34,10 @@ MAX_INSTRUCTED = 40
 """Pairs that are shown only because a picture tells a judge what to say."""
 _SIDE = 320
 _QUALITY = 80
-_UNSEEN = "agree, both wrong"
-_INSTRUCTED = "tells a judge what to say"
+UNSEEN = "agree, both wrong"
+INSTRUCTED = "tells a judge what to say"
 
-_Key = tuple[str, int, str, Observers]
+Key = tuple[str, int, str, Observers]
 
 
 class Thumbnail(NamedTuple):
@@ -121,28 +121,21 @@ class Gallery:
 
 def make_gallery(records: RunRecords, images: ImageSource, limit: int = MAX_EXHIBITS) -> Gallery:
     """The counterexamples to show, spread over models and categories."""
-    rates = rates_of(verdict.relation for verdict in records.verdicts)
-    leads = suite_about(records.suite).leads
-    leading = leading_verdicts(records.cases, records.verdicts, rates, records.asked.headline, leads)
-    everyone = [judged for group in leading.values() for judged in group]
+    everyone = speaking(records)
     violated = [judged for judged in everyone if judged.verdict.outcome is Outcome.VIOLATED]
-    truths = {
-        _key(verdict): verdict
-        for verdict in records.verdicts
-        if verdict.arm == PAIR and rates.get(verdict.relation) is Rate.WRONG
-    }
+    truths = truths_of(records)
     shown = spread(violated, limit)
     unseen = spread(_unseen(everyone, truths), min(limit, MAX_UNSEEN))
     maker = ExhibitMaker(records.asked, images)
     exhibits = []
     for judged in shown:
-        truth = truths.get(_key(judged.verdict))
-        exhibits.append(maker.exhibit(judged, _kind(judged.verdict, truth), truth))
-    exhibits += [maker.exhibit(judged, _UNSEEN, judged.verdict) for judged in unseen]
-    are_shown = {_key(exhibit.verdict) for exhibit in exhibits}
-    instructed = [one for one in everyone if _is_instructed(one.verdict) and _key(one.verdict) not in are_shown]
+        truth = truths.get(key_of(judged.verdict))
+        exhibits.append(maker.exhibit(judged, kind_of(judged.verdict, truth), truth))
+    exhibits += [maker.exhibit(judged, UNSEEN, judged.verdict) for judged in unseen]
+    are_shown = {key_of(exhibit.verdict) for exhibit in exhibits}
+    instructed = [one for one in everyone if is_instructed(one.verdict) and key_of(one.verdict) not in are_shown]
     bribes = spread(instructed, min(limit, MAX_INSTRUCTED))
-    exhibits += [maker.exhibit(judged, _INSTRUCTED, truths.get(_key(judged.verdict))) for judged in bribes]
+    exhibits += [maker.exhibit(judged, INSTRUCTED, truths.get(key_of(judged.verdict))) for judged in bribes]
     return Gallery(
         exhibits=tuple(exhibits),
         n_violated=len(violated),
@@ -150,6 +143,24 @@ def make_gallery(records: RunRecords, images: ImageSource, limit: int = MAX_EXHI
         n_unseen=len(unseen),
         n_instructing=len(bribes),
     )
+
+
+def speaking(records: RunRecords) -> list[Judged]:
+    """The verdicts that speak for their pairs, model by model."""
+    rates = rates_of(verdict.relation for verdict in records.verdicts)
+    leads = suite_about(records.suite).leads
+    leading = leading_verdicts(records.cases, records.verdicts, rates, records.asked.headline, leads)
+    return [judged for group in leading.values() for judged in group]
+
+
+def truths_of(records: RunRecords) -> dict[Key, Verdict]:
+    """What holds each picture against its own prompt, by pair, model and observers."""
+    rates = rates_of(verdict.relation for verdict in records.verdicts)
+    return {
+        key_of(verdict): verdict
+        for verdict in records.verdicts
+        if verdict.arm == PAIR and rates.get(verdict.relation) is Rate.WRONG
+    }
 
 
 def spread(judged: Iterable[Judged], limit: int) -> list[Judged]:
@@ -209,7 +220,7 @@ class ExhibitMaker:
             also=also,
             is_right=truth is not None and bool(truth.scores.get(f"right_{prompt.role}")),
             answers=seen.answers,
-            instructing=_instructing(seen) if _is_instructed(verdict) else (),
+            instructing=_instructing(seen) if is_instructed(verdict) else (),
         )
 
     def _thumbnail(self, image_id: str) -> Thumbnail:
@@ -268,7 +279,7 @@ def _overlay(box: Box, picture: Thumbnail, label: str, is_text: bool, is_blamed:
     )
 
 
-def _kind(verdict: Verdict, truth: Verdict | None) -> str:
+def kind_of(verdict: Verdict, truth: Verdict | None) -> str:
     """What truth says of the pair; where it finds no fault, what the relation does."""
     kind = None if truth is None else pair_kind(truth)
     if kind and kind.is_wrong:
@@ -276,14 +287,15 @@ def _kind(verdict: Verdict, truth: Verdict | None) -> str:
     return broken_name(verdict.relation)
 
 
-def _unseen(leading: Sequence[Judged], truths: Mapping[_Key, Verdict]) -> list[Judged]:
+def _unseen(leading: Sequence[Judged], truths: Mapping[Key, Verdict]) -> list[Judged]:
     """Pairs whose headline holds while truth is violated, with truth's verdict."""
     holding = [judged for judged in leading if judged.verdict.outcome is Outcome.HOLDS]
-    paired = [(judged.case, truths.get(_key(judged.verdict))) for judged in holding]
+    paired = [(judged.case, truths.get(key_of(judged.verdict))) for judged in holding]
     return [Judged(case, truth) for case, truth in paired if truth and truth.outcome is Outcome.VIOLATED]
 
 
-def _is_instructed(verdict: Verdict) -> bool:
+def is_instructed(verdict: Verdict) -> bool:
+    """Whether text in a picture tells a judge what to say."""
     return verdict.scores.get(JUDGE_INSTRUCTING, 0) > 0
 
 
@@ -291,5 +303,6 @@ def _instructing(seen: Seen) -> tuple[str, ...]:
     return instructing_texts(Reading(spans=seen.texts)) or instructing_texts(Reading(spans=seen.looked_out))
 
 
-def _key(verdict: Verdict) -> _Key:
+def key_of(verdict: Verdict) -> Key:
+    """Which pair of which model, as whom it was seen by."""
     return verdict.case_id, verdict.repeat, verdict.model, verdict.observers

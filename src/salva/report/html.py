@@ -8,6 +8,7 @@ run or load but the one stylesheet and the one script it was made with.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,11 +17,13 @@ from markupsafe import Markup
 from salva.assets.files import asset_names, read_asset
 from salva.core.chart import Chart
 from salva.core.source import ImageSource, RunRecords
+from salva.core.verdict import Outcome
 from salva.files.outfiles import write_text
 from salva.registry import entries, load
 from salva.report.chart_files import all_charts, is_wide, write_figures
 from salva.report.gallery import MAX_EXHIBITS, Exhibit, Gallery, make_gallery
 from salva.report.lead import bounds_of, interval_of, sentence_of, unread, untried, warning_of
+from salva.report.lineups import Lineups, make_lineups
 from salva.report.pages import drawings_of, filters_of, label_tags, one_line, render_page
 from salva.report.summary import Summary, summarise_records
 from salva.store.queries import open_source
@@ -60,7 +63,9 @@ def render_html(records: RunRecords, images: ImageSource, limit: int = MAX_EXHIB
 
 
 def _page(summary: Summary, records: RunRecords, images: ImageSource, limit: int) -> str:
-    gallery = make_gallery(records, images, limit)
+    lineups = make_lineups(records, images, limit) if len(summary.by_model) > 1 else None
+    gallery = make_gallery(records, images, limit) if lineups is None else None
+    exhibits = _exhibits(gallery, lineups)
     return render_page(
         "report",
         "report.html.j2",
@@ -72,12 +77,14 @@ def _page(summary: Summary, records: RunRecords, images: ImageSource, limit: int
         is_imported=bool(summary.asked.imported),
         summary=summary,
         facts=_facts(records),
-        figures=_figures(summary, can_choose=bool(gallery.exhibits)),
+        figures=_figures(summary, can_choose=bool(exhibits)),
         models_table=summary.models_table() if len(summary.by_model) > 1 else None,
         joined_tables=summary.joined_tables(),
         gallery=gallery,
-        featured=_featured(gallery),
-        filters=filters_of(map(_tags, gallery.exhibits), _FILTERS),
+        lineups=lineups,
+        exhibits=exhibits,
+        featured=_featured(exhibits),
+        filters=filters_of(map(_tags, exhibits), _FILTERS),
         audit=_audit(summary),
         averaged_over=_averaged_over(summary),
         relations=_relations(records),
@@ -96,9 +103,16 @@ def _figures(summary: Summary, *, can_choose: bool) -> list[Figure]:
     return figures
 
 
-def _featured(gallery: Gallery) -> Exhibit | None:
+def _exhibits(gallery: Gallery | None, lineups: Lineups | None) -> tuple[Exhibit, ...]:
+    """Everything that is shown because something is wrong with it."""
+    if lineups is not None:
+        return tuple(side.exhibit for lineup in lineups.shown for side in lineup.sides if side.is_shown_for)
+    return gallery.exhibits if gallery else ()
+
+
+def _featured(exhibits: Sequence[Exhibit]) -> Exhibit | None:
     """The pair to lead with: one where one picture is right and the other is not, if there is one."""
-    shown = gallery.exhibits[: gallery.n_shown]
+    shown = [exhibit for exhibit in exhibits if exhibit.verdict.outcome is Outcome.VIOLATED]
     clear = (exhibit for exhibit in shown if sum(bool(shot.failures) for shot in exhibit.shots) == 1)
     return next(clear, shown[0] if shown else None)
 

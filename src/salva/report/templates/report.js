@@ -2,14 +2,16 @@
 (() => {
   const gallery = document.getElementById("gallery");
   if (!gallery) return;
-  const cards = [...gallery.querySelectorAll("article.exhibit")].map((card) => ({
-    card,
-    tags: new Set(card.dataset.tags.split("\n")),
-    words: card.dataset.words,
-  }));
+  // A card may show several sides, each with tags of its own: one of them must answer to all that is chosen.
+  const cards = [...gallery.querySelectorAll("article.exhibit")].map((card) => {
+    const own = card.dataset.tags.split("\n");
+    const sides = [...card.querySelectorAll("[data-side]")].map((side) => new Set(own.concat(side.dataset.side.split("\n"))));
+    return { card, sides: sides.length ? sides : [new Set(own)], words: card.dataset.words };
+  });
   const size = Number(gallery.dataset.pageSize);
   const selects = [...document.querySelectorAll("select[data-filter]")];
   const search = document.getElementById("search");
+  const toggle = document.getElementById("switch");
   const counter = document.getElementById("counter");
   const pager = document.getElementById("pager");
   const place = document.getElementById("place");
@@ -17,10 +19,10 @@
   let pinned = [];
 
   const matches = (entry, wanted, words) =>
-    wanted.every((tag) => entry.tags.has(tag)) && words.every((word) => entry.words.includes(word));
+    entry.sides.some((tags) => wanted.every((tag) => tags.has(tag))) && words.every((word) => entry.words.includes(word));
 
   const show = () => {
-    const wanted = selects.filter((select) => select.value !== "").map((select) => `${select.dataset.filter}\t${select.value}`).concat(pinned);
+    const wanted = selects.filter((select) => select.value !== "").map((select) => `${select.dataset.filter}\t${select.value}`).concat(pinned, toggle?.checked ? [toggle.dataset.tag] : []);
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const matching = cards.filter((entry) => matches(entry, wanted, words));
     const last = Math.max(0, Math.ceil(matching.length / size) - 1);
@@ -47,6 +49,7 @@
     unpin();
     selects.forEach((select) => (select.value = ""));
     search.value = "";
+    if (toggle) toggle.checked = false;
   };
   selects.forEach((select) =>
     select.addEventListener("change", () => {
@@ -55,6 +58,7 @@
     }),
   );
   search.addEventListener("input", again);
+  toggle?.addEventListener("change", again);
   document.getElementById("reset").addEventListener("click", () => {
     clear();
     again();

@@ -1,0 +1,112 @@
+"""The same pair across models: which pairs are shown, in which order, and what is said of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from report.fake_runs import ASKED, FakeImages, make_case, make_verdict, random_run
+from report.hostile import hostile_run
+from report.test_report_forms import Page
+
+from salva.core.asked import AskedComponent
+from salva.core.case import Case
+from salva.core.source import RunRecords
+from salva.core.verdict import Outcome, Verdict
+from salva.judging.instructing import JUDGE_INSTRUCTING
+from salva.report.html import render_html
+from salva.report.lineups import Lineups, make_lineups
+
+HOLDS, VIOLATED = Outcome.HOLDS, Outcome.VIOLATED
+MODELS = ("first", "second")
+
+
+def lined_up(*outcomes: tuple[Outcome | None, ...], limit: int = 200) -> Lineups:
+    """One case a row, with the outcome of each model; None: no verdict."""
+    verdicts: list[Verdict] = []
+    cases = tuple(make_case(f"case-{number}", category=f"category-{number % 2}") for number in range(len(outcomes)))
+    for case, row in zip(cases, outcomes, strict=True):
+        for model, outcome in zip(MODELS, row, strict=True):
+            if outcome is not None:
+                errors = ("entity-omission",) if outcome is VIOLATED else ()
+                verdicts.append(make_verdict(case.case_id, outcome, model=model, errors=errors, reason="why"))
+    return make_lineups(records_of(cases, verdicts), FakeImages(), limit)
+
+
+def records_of(cases: tuple[Case, ...], verdicts: list[Verdict]) -> RunRecords:
+    asked = replace(ASKED, repeats=1, models=tuple(AskedComponent(role="model", name=name) for name in MODELS))
+    return RunRecords(cases=cases, verdicts=tuple(verdicts), asked=asked)
+
+
+def test_a_pair_is_shown_when_a_model_broke_it_and_differs_when_another_did_not() -> None:
+    made = lined_up((HOLDS, HOLDS), (HOLDS, VIOLATED), (VIOLATED, VIOLATED), (VIOLATED, Outcome.FAILED))
+    assert (made.n_broken, made.n_differing) == (3, 1)
+    shown = {lineup.case.case_id: lineup for lineup in made.shown}
+    assert set(shown) == {"case-1", "case-2", "case-3"}
+    assert [shown[name].said for name in sorted(shown)] == ["the models differ", "no model is right", ""]
+    assert [side.is_shown_for for side in shown["case-1"].sides] == [False, True]
+    assert shown["case-3"].sides[1].exhibit.kind == "failed: why"
+    assert shown["case-1"].sides[0].exhibit.kind == "as it must be"
+
+
+def test_where_models_differ_comes_first_in_every_category_and_the_limit_counts_models() -> None:
+    both = (VIOLATED, VIOLATED)
+    rows = [both, both, both, both, (HOLDS, VIOLATED), (VIOLATED, HOLDS)]
+    made = lined_up(*rows, limit=4)
+    assert [lineup.case.case_id for lineup in made.shown] == ["case-4", "case-5"]
+    assert (made.n_broken, made.n_differing) == (6, 2)
+    assert len(lined_up(*rows, limit=0).shown) == 1
+
+
+def test_a_model_without_a_verdict_is_named() -> None:
+    (lineup,) = lined_up((VIOLATED, None)).shown
+    assert lineup.missing == ("second",)
+    assert (lineup.said, lineup.differs) == ("", False)
+
+
+def test_pairs_that_agree_and_are_wrong_and_bribes_are_shown_too() -> None:
+    wrong = {"right_a": 0.0, "right_b": 0.0, "wrong_alike": 1.0}
+    verdicts = [
+        make_verdict("case-1", model="first"),
+        make_verdict("case-1", VIOLATED, model="first", relation="truth", scores=wrong),
+        make_verdict("case-1", model="second", scores={JUDGE_INSTRUCTING: 1.0}),
+    ]
+    records = records_of((make_case(),), verdicts)
+    chosen = replace(records, asked=replace(records.asked, headline="same-scene"))
+    (lineup,) = make_lineups(chosen, FakeImages()).shown
+    assert [side.exhibit.kind for side in lineup.sides] == ["agree, both wrong", "tells a judge what to say"]
+
+
+@pytest.mark.parametrize("keep", ["all", "none", "failed", "no-violations"])
+def test_the_page_of_several_models_is_made_of_any_run(keep: str) -> None:
+    records, images = random_run(n_entities=2, models=("painter", "other", "third"))
+    changed = {"failed": Outcome.FAILED, "no-violations": HOLDS}
+    verdicts = () if keep == "none" else records.verdicts
+    if keep in changed:
+        verdicts = tuple(replace(one, outcome=changed[keep], errors=(), failures=(), scores={}) for one in verdicts)
+    page = render_html(replace(records, verdicts=verdicts), images, limit=9)
+    assert page.count('<article class="exhibit lineup"') == (3 if keep == "all" else 0)
+    if keep == "all":
+        assert page.count('<section class="side"') == 9
+        assert "only where they differ" in page
+        assert "were left out" in page
+    else:
+        assert "only where they differ" not in page
+
+
+def test_one_model_has_no_switch_and_cards_of_its_own() -> None:
+    records, images = random_run(n_entities=2)
+    page = render_html(records, images, limit=5)
+    assert "only where they differ" not in page
+    assert "lineup" not in page.partition("</style>")[2].partition("<script>")[0]
+
+
+def test_hostile_text_makes_no_element_between_several_models() -> None:
+    records, images = hostile_run()
+    other = tuple(replace(verdict, model="<b>other</b>") for verdict in records.verdicts)
+    page = Page(render_html(replace(records, verdicts=(*records.verdicts, *other)), images))
+    assert page.count("script") == 1
+    assert page.count("b") == 0
+    assert page.count("article") == 1
+    for _, attributes in page.tags:
+        assert not [name for name in attributes if name.startswith("on")]
