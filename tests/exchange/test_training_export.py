@@ -75,12 +75,10 @@ def test_the_filter_is_the_papers_equations(s: dict[tuple[str, str], float]) -> 
     n = {pair: round(20 * score) for pair, score in s.items()}  # whole twentieths, which nothing rounds
     even_images = abs((n["a", "a"] - n["a", "pv"]) - (n["pv", "pv"] - n["pv", "a"])) < 3
     even_texts = abs((n["a", "a"] - n["pv", "a"]) - (n["pv", "pv"] - n["a", "pv"])) < 3
-    strict = TrainingFilter(min_score=0.6, max_asymmetry=0.15)
+    strict = TrainingFilter(min_score=0.6, max_asymmetry=0.15, need_kept=False)
     assert SCORING.passes(s, strict) == (aligned and above and even_images and even_texts)
-    assert SCORING.passes(s, TrainingFilter(min_score=0.6, filter="none")) == aligned
-    assert SCORING.passes(s, TrainingFilter(min_score=0.6, filter="none", need_kept=True)) == (
-        aligned and s["pi", "pi"] > 0.6
-    )
+    assert SCORING.passes(s, replace(strict, filter="none")) == aligned
+    assert SCORING.passes(s, TrainingFilter(min_score=0.6, filter="none")) == (aligned and s["pi", "pi"] > 0.6)
 
 
 def test_a_difference_of_exactly_c3_does_not_pass() -> None:
@@ -109,6 +107,18 @@ def test_which_reading_of_the_paper_was_taken_is_told() -> None:
     assert by_code is not None
     assert "equation 12" in by_equation.note
     assert "as in the paper's code" in by_code.note
+
+
+@pytest.mark.parametrize(("flags", "n_pictures"), [([], 0), (["--need-kept"], 0), (["--no-need-kept"], 3)])
+def test_a_wrong_picture_of_the_kept_meaning_is_trained_on_only_on_request(
+    tmp_path: Path, flags: list[str], n_pictures: int
+) -> None:
+    store_run(tmp_path / "run", semvar_run({**GOOD, ("pi", "pi"): 0.1}), FakeImages())
+    arguments = ["export", str(tmp_path / "run"), "--as", "sft", "-o", str(tmp_path / "sft"), *flags]
+    done = CliRunner().invoke(command, arguments)
+    written = tmp_path / "sft" / "metadata.jsonl"
+    assert (len(written.read_text().splitlines()) if written.exists() else 0) == n_pictures, done.output
+    assert (done.exit_code == 0) == bool(n_pictures)
 
 
 def test_the_counts_of_every_filter_choice_are_told() -> None:

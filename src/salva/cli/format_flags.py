@@ -98,4 +98,6 @@ def _flag(name: str, formats: list[str], options: type[Any]) -> Callable[[F], F]
         settings["type"] = click.Choice(list(choices))
     elif is_list:
         settings["metavar"] = "NAME,..."
-    return click.option(f"--{name.replace('_', '-')}", name, **settings)
+    flag = name.replace("_", "-")
+    # What is on unless said otherwise needs a way to say so.
+    return click.option(f"--{flag}/--no-{flag}" if field.default is True else f"--{flag}", name, **settings)

@@ -43,7 +43,7 @@ class TrainingFilter:
         "strict", "Whether mismatched scores are looked at too (equations 13 to 16).", choices=("strict", "none")
     )
     need_kept: bool = option(
-        False, "The picture of the kept meaning must pass as well: the paper's code asks for it, its equation does not."
+        True, "The picture of the kept meaning must pass as well: the paper's code asks for it, its equation does not."
     )
 
 

@@ -107,5 +107,5 @@ def _png(images: ImageSource, image_id: str) -> bytes:
 def _nothing(records: RunRecords) -> UsageError:
     return UsageError(
         f"{records.name!r} has no picture that passes: no case whose scores reach --min-score, and no picture that "
-        "is known to be right; try a lower --min-score or --filter none"
+        "is known to be right; try a lower --min-score, --filter none or --no-need-kept"
     )

@@ -64,10 +64,10 @@ class TripleScoring:
     def filter_note(self, wanted: TrainingFilter) -> str:
         """Which of the two readings of the paper this is."""
         if wanted.need_kept:
-            return "S(T_a, I_a), S(T_pv, I_pv) and S(T_pi, I_pi) above min_score, as in the paper's code (--need-kept)."
+            return "S(T_a, I_a), S(T_pv, I_pv) and S(T_pi, I_pi) above min_score, as in the paper's code."
         return (
-            "S(T_a, I_a) and S(T_pv, I_pv) above min_score, as in equation 12; "
-            "--need-kept asks S(T_pi, I_pi) too, as the paper's code does."
+            "S(T_a, I_a) and S(T_pv, I_pv) above min_score, as in equation 12 (--no-need-kept); "
+            "without the flag S(T_pi, I_pi) is asked too, as the paper's code does."
         )
 
 
