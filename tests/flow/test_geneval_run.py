@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from in_process import salva
 
+from salva.compare.comparing import compare_runs
 from salva.core.observation import Observation, Vector
 from salva.core.protocols import LookRequest
-from salva.errors import SalvaError
+from salva.errors import SalvaError, UsageError
 from salva.perception.embedders.pocket_embedder import PocketEmbedder
 from salva.suites.geneval.demands import TASKS
 
@@ -116,6 +117,7 @@ def test_what_stands_beside_the_tasks_is_counted_apart(tmp_path: Path) -> None:
         ("other-side", 4, 1.0),
         ("exchanged", 4, 1.0),
     }
+    assert [row["pictures_differ_rate"] for row in rows] == [0.0, 0.0, None], "compared where both say the same"
 
 
 def test_a_second_detector_stands_beside_the_first(tmp_path: Path) -> None:
@@ -144,3 +146,10 @@ def test_what_rewriting_buys(tmp_path: Path) -> None:
         ("single_object", 0.0, 3),
         ("overall", 0.0, 3),
     }
+    plain, alone = tmp_path / "plain", tmp_path / "alone"
+    flags = ("--size", "paper", "--model", "painter", "--reader", "none")
+    _ran(plain, *flags, *settings[:2])
+    _ran(alone, *flags, *settings, "--only", "kind=rewritten")
+    with pytest.raises(UsageError, match="have no case in common"):
+        compare_runs([plain, alone])
+    assert compare_runs([plain, tmp_path / "run"]).duels[0].leading.n_pairs == 3, "rewritten prompts stay out"

@@ -182,16 +182,17 @@ def task_case(case_id: str, asked: Asked, source: str = OFFICIAL) -> Case:
 
 def _case(case_id: str, prompts: tuple[Prompt, ...], asked: Asked, labels: dict[str, str], painting: str = "") -> Case:
     formulas = [parse(prompt.formula or "") for prompt in prompts]
+    equivalent = are_equivalent(formulas[0], formulas[1]) if len(formulas) == 2 else None
     names = names_of([asked.demand])
     return Case(
         case_id=case_id,
         suite="geneval",
         category=labels.get(KIND, asked.demand.tag),
         prompts=prompts,
-        relation="truth",
+        relation="same-scene" if equivalent else "truth",
         labels={TAG: asked.demand.tag, "things": ",".join(names), **labels},
         cluster="+".join(names),
-        equivalent=are_equivalent(formulas[0], formulas[1]) if len(formulas) == 2 else None,
+        equivalent=equivalent,
         determinate=all(map(is_determinate, formulas)),
         painting=painting,
     )
