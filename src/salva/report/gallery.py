@@ -35,6 +35,7 @@ MAX_INSTRUCTED = 40
 _SIDE = 320
 _QUALITY = 80
 UNSEEN = "agree, both wrong"
+WRONG_BY_TRUTH = "wrong by truth"
 INSTRUCTED = "tells a judge what to say"
 
 Key = tuple[str, int, str, Observers]
@@ -115,6 +116,8 @@ class Gallery:
     n_shown: int
     n_unseen: int
     """Exhibits whose headline holds although both pictures are wrong."""
+    n_wrong_by_truth: int = 0
+    """Further exhibits of one picture each: right by the relation that leads, and wrong by the one for truth."""
     n_instructing: int = 0
     """Further exhibits, shown because text in a picture tells a judge what to say."""
 
@@ -131,7 +134,10 @@ def make_gallery(records: RunRecords, images: ImageSource, limit: int = MAX_EXHI
     for judged in shown:
         truth = truths.get(key_of(judged.verdict))
         exhibits.append(maker.exhibit(judged, kind_of(judged.verdict, truth), truth))
-    exhibits += [maker.exhibit(judged, UNSEEN, judged.verdict) for judged in unseen]
+    alone = [judged for judged in unseen if len(judged.case.prompts) == 1]
+    exhibits += [
+        maker.exhibit(judged, WRONG_BY_TRUTH if judged in alone else UNSEEN, judged.verdict) for judged in unseen
+    ]
     are_shown = {key_of(exhibit.verdict) for exhibit in exhibits}
     instructed = [one for one in everyone if is_instructed(one.verdict) and key_of(one.verdict) not in are_shown]
     bribes = spread(instructed, min(limit, MAX_INSTRUCTED))
@@ -140,7 +146,8 @@ def make_gallery(records: RunRecords, images: ImageSource, limit: int = MAX_EXHI
         exhibits=tuple(exhibits),
         n_violated=len(violated),
         n_shown=len(shown),
-        n_unseen=len(unseen),
+        n_unseen=len(unseen) - len(alone),
+        n_wrong_by_truth=len(alone),
         n_instructing=len(bribes),
     )
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from in_process import salva
 
+from salva.compare.comparing import compare_runs
 from salva.core.verdict import Verdict
 from salva.store.sqlite import open_run
 
@@ -53,6 +54,8 @@ def test_lines_come_back_equal(made: Path, tmp_path: Path) -> None:
         key: (v.outcome, v.model, v.observers) for key, v in decided.items()
     }
     assert any(one.outcome == "VIOLATED" for one in decided.values())
+    duel = compare_runs([made, back]).duels[0]
+    assert (duel.leading.difference, duel.leading.n_pairs) == (0.0, len(decided))
 
 
 def test_pictures_come_back_equal(made: Path, tmp_path: Path) -> None:
