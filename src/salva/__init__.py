@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from salva.api import Run, compare_runs, open_run, open_runs, run_suite
+    from salva.api import Run, compare_runs, open_run, open_runs, plan_run, run_suite
     from salva.core.case import Case, Prompt
     from salva.core.handed import batched
     from salva.core.scene import Scene, Thing
@@ -27,6 +27,7 @@ _HOME = {
     "compare_runs": "salva.api",
     "open_run": "salva.api",
     "open_runs": "salva.api",
+    "plan_run": "salva.api",
     "run_suite": "salva.api",
     "Case": "salva.core.case",
     "Prompt": "salva.core.case",
@@ -77,6 +78,7 @@ __all__ = [
     "open_run",
     "open_runs",
     "parse",
+    "plan_run",
     "rewrites",
     "run_suite",
     "satisfies",

@@ -32,7 +32,9 @@ from salva.report.run_list import list_runs
 from salva.report.summary import Summary, summarise_records, summarise_run
 from salva.run.ask import Ask, make_spec
 from salva.run.directory import RUNS, find_directory
+from salva.run.forecast import Forecast, forecast
 from salva.run.pipeline import execute
+from salva.run.untouched import Untouched
 from salva.run.workplaces import bind_executor
 from salva.store.queries import open_source, read_records
 from salva.store.runfile import read_run_file
@@ -146,6 +148,24 @@ def run_suite(
     if n_failed := summary.outcomes.get("FAILED", 0):
         shown.note(f"{n_failed} verdicts FAILED and are part of no rate: {_first_cause(directory)}")
     return Run(directory)
+
+
+def plan_run(
+    suite: str,
+    model: object = (),
+    *,
+    out: str | Path | None = None,
+    settings: Mapping[str, Setting] | None = None,
+    **flags: Unpack[RunFlags],
+) -> Forecast:
+    """What `run_suite` would do with the same words, as `salva run --dry-run` says it; nothing is done or written."""
+    models = read_models(model, "", None)
+    told = {**read_settings(settings), **models.settings}
+    ask = Ask(suite=read_suite(suite), models=models.texts, settings=told, **read_flags(flags))
+    with handing_over(models.things):
+        spec = make_spec(ask, foreign=Untouched())
+        directory = Path(out) if out is not None else find_directory(spec, RUNS, make_progress(quiet=True))
+        return forecast(spec, directory)
 
 
 def _first_cause(directory: Path) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from in_process import salva
 
+from salva.api import plan_run
 from salva.engine.progress import SilentProgress
 from salva.run.ask import Ask, make_spec
 from salva.run.earlier import Known
@@ -101,3 +102,14 @@ def test_time_is_known_from_a_run_of_the_same_model_beside_it(tmp_path: Path) ->
     assert seen(Ask(suite="prompts", models=("painter",), reader="none", size="full"), tmp_path / "next").n_earlier == 1
     other = Ask(suite="prompts", models=("painter",), reader="none", settings={"model.faults": "entity-omission:1"})
     assert seen(other, tmp_path / "next").n_earlier == 0
+
+
+def test_python_gets_the_same_plan(tmp_path: Path) -> None:
+    planned = plan_run("prompts", model="painter", size=3, out=tmp_path / "run")
+    assert planned == seen(Ask(suite="prompts", models=("painter",), size="3"), tmp_path / "run")
+    assert plan_run("prompts", model=_never, detector="pocket", out=tmp_path / "run").n_cases == 12
+    assert not list(tmp_path.iterdir())
+
+
+def _never(prompt: str, seed: int) -> None:
+    raise AssertionError(f"{prompt!r} was painted with seed {seed}")
