@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from salva.core.case import Prompt
+from salva.core.image import Picture
 from salva.core.protocols import Rendered, RenderRequest
 from salva.engine.actors import requests_of
 from salva.engine.progress import SilentProgress
@@ -28,8 +29,9 @@ def put(path: Path, note: str) -> None:
     path.write_bytes(encode_picture(painted(["cat"], note)))
 
 
-def opened(folder: Path, **options: str) -> FolderImages:
-    return FolderImages(FolderImages.Options(path=str(folder), **options))
+def opened(folder: Path, layout: str = "auto", listing: str = "", missing: str | None = None) -> FolderImages:
+    to_list = f"{folder}/missing.jsonl" if missing is None else missing
+    return FolderImages(FolderImages.Options(path=str(folder), layout=layout, listing=listing, missing=to_list))
 
 
 def asked(model: FolderImages, text: str, repeat: int = 0, seed: int = 123_456_789) -> Rendered | SalvaError:
@@ -81,8 +83,10 @@ def test_the_layout_of_pairs(tmp_path: Path) -> None:
     assert note(asked(opened(tmp_path / "Images"), "no red cat")) == "A", "the list may lie one folder up"
 
 
-def test_a_list_of_pairs_beside_pictures_named_otherwise_is_the_suites_own(tmp_path: Path) -> None:
+@pytest.mark.parametrize("other", ["a_dog_0.png", "vitamin_A.png"])
+def test_a_list_of_pairs_beside_pictures_named_otherwise_is_the_suites_own(tmp_path: Path, other: str) -> None:
     put(tmp_path / "pictures" / "a_cat_0.png", "cat")
+    put(tmp_path / "pictures" / other, "other")
     (tmp_path / "mine.csv").write_text("pair_id,prompt_A,prompt_B\np1,a cat,one cat\n")
     assert detect(tmp_path / "pictures") == ("names",)
     assert note(asked(opened(tmp_path / "pictures"), "a cat")) == "cat"
@@ -267,7 +271,11 @@ def test_a_partial_folder_fails_the_missing_and_lists_them_and_the_list_becomes_
 ) -> None:
     folder = tmp_path / "pictures"
     folder.mkdir()
-    spec = fake_spec(6, models=(bound("model", FolderImages, "folder/pictures", path=str(folder)),), repeats=2)
+    spec = fake_spec(
+        6,
+        models=(bound("model", FolderImages, "folder/pictures", path=str(folder), missing=f"{folder}/missing.jsonl"),),
+        repeats=2,
+    )
     everything = [request for case in planned_cases(spec) for request in requests_of(case, 2, spec.seed)]
 
     def paint(rows: list[dict[str, object]]) -> None:
@@ -292,6 +300,31 @@ def test_a_partial_folder_fails_the_missing_and_lists_them_and_the_list_becomes_
     third = execute(spec, tmp_path / "run", SilentProgress())
     assert third.outcomes == {"HOLDS": 12}
     assert not (folder / "missing.jsonl").exists()
+
+
+def test_nothing_is_written_among_the_pictures_unless_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put(tmp_path / "a_cat_0.png", "cat")
+    model = opened(tmp_path, missing="")
+    for number in range(7):
+        assert isinstance(asked(model, f"{number} dogs"), BackendError)
+    model.close()
+    assert [path.name for path in tmp_path.iterdir()] == ["a_cat_0.png"]
+    told = capsys.readouterr().err
+    assert "7 pictures of 7 prompts are not in" in told
+    assert "'0 dogs'" in told
+    assert "and 2 more; --set model.missing=FILE lists them all" in told
+
+
+def test_blank_pictures_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put(tmp_path / "a_cat_0.png", "cat")
+    (tmp_path / "a_dog_0.png").write_bytes(encode_picture(Picture(rgb=bytes(3 * 64), width=8, height=8)))
+    model = opened(tmp_path)
+    assert all(isinstance(asked(model, text), Rendered) for text in ("a cat", "a dog"))
+    model.close()
+    told = capsys.readouterr().err
+    assert f"1 of the pictures are of one colour, as some programs write them where painting failed: {tmp_path}" in told
+    assert "a_dog_0.png" in told
+    assert "a_cat_0.png" not in told
 
 
 def test_the_list_never_gives_two_pictures_one_name(tmp_path: Path) -> None:

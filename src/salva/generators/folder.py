@@ -1,7 +1,7 @@
 """Generator: pictures you already have, found by prompt and seed or repeat.
 
 Nothing is painted. A picture that is not there costs its own cases only, and all that are missing are listed
-in a file that, once they are painted, serves as the folder's manifest.
+in a file, where one is named, that serves as the folder's manifest once they are painted.
 """
 
 from __future__ import annotations
@@ -15,15 +15,17 @@ from typing import ClassVar
 
 from salva.core.about import About, Habits
 from salva.core.fingerprint import fingerprint
+from salva.core.image import Picture
 from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
 from salva.errors import BackendError, SalvaError, UsageError
 from salva.generators.folder_layouts import LAYOUTS, MANIFESTS, ListedPicture, detect, listed_in, worn
+from salva.generators.folder_pattern import Pattern, listed_by
 from salva.generators.folder_repeats import key_of, placed
 from salva.imaging.files import decode_picture
 
-MISSING = "missing.jsonl"
 _LONGEST_NAME = 200
+_N_SHOWN = 5
 
 
 class FolderImages:
@@ -38,9 +40,15 @@ class FolderImages:
         listing: str = option(
             "", "The manifest or list of prompts, where it has another name or lies elsewhere.", reaches="file"
         )
-        missing: str = option(
-            "", f"Where to list what is missing; empty for {MISSING} in the folder.", keyed=False, reaches="file"
+        missing: str = option("", "A file to list what is missing in; none unless named.", keyed=False, reaches="file")
+        pattern: str = option(
+            "",
+            "How pictures are named, where no layout fits: {index} or {number} (a prompt's place in the list from 0 or "
+            "from 1), a column of the list, or {prompt}; {sample} or {seed}.",
+            since="0.2",
         )
+        column: str = option("", "With a pattern, the list's column of prompts; prompt unless named.", since="0.2")
+        grid: int = option(1, "With a pattern, every file is a grid of so many pictures a side.", since="0.2")
 
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(is_given=True)
@@ -52,15 +60,14 @@ class FolderImages:
         if not self._folder.is_dir():
             raise UsageError(f"there is no folder {options.path!r}; make it, or check the path after folder/")
         listing = Path(options.listing).expanduser() if options.listing else None
-        layouts = detect(self._folder, listing) if options.layout == "auto" else (options.layout,)
-        self._layout = " and ".join(layouts)
+        by_layout = _pictures_of(self._folder, options, listing)
+        self._layout = " and ".join(by_layout)
         self._by_seed: dict[tuple[str, int], list[ListedPicture]] = {}
         self._by_repeat: dict[tuple[str, int], list[ListedPicture]] = {}
         self._seeds: dict[int, int] = {}
         """The folder's own seed of a repeat, where it is known."""
         # One after the other: numbers mean different things in different layouts. The first one has the say.
-        for layout in layouts:
-            pictures = listed_in(self._folder, layout, listing)
+        for pictures in by_layout.values():
             for picture in pictures:
                 if picture.seed is not None:
                     self._by_seed.setdefault((key_of(picture), picture.seed), []).append(picture)
@@ -70,6 +77,7 @@ class FolderImages:
             self._seeds = self._seeds or seeds
         self._asked_as: dict[str, str] = {}
         self._missing: dict[tuple[str, int], RenderRequest] = {}
+        self._blank: dict[str, None] = {}
         self._n_given = 0
 
     def render(self, requests: Sequence[RenderRequest]) -> Sequence[Rendered | SalvaError]:
@@ -77,37 +85,43 @@ class FolderImages:
         return [self._render(request) for request in requests]
 
     def close(self) -> None:
-        """List what was missing, and say so; an old list is removed when nothing is any more."""
-        list_path = self._list_path()
+        """Say what was missing or blank; list what was missing where the user named a file for it."""
+        if self._blank:
+            print(
+                f"salva: {len(self._blank)} of the pictures are of one colour, as some programs write them where "
+                f"painting failed: {_some(list(self._blank))}",
+                file=sys.stderr,
+            )
+        list_path = Path(self.options.missing).expanduser() if self.options.missing else None
+        if list_path is not None:
+            try:
+                self._list_missing(list_path)
+            except OSError as error:
+                print(f"salva: the list of missing pictures cannot be written to {list_path}: {error}", file=sys.stderr)
+                list_path = None
+        if self._missing:
+            prompts = list(dict.fromkeys(repr(request.prompt.text) for request in self._missing.values()))
+            what_next = (
+                f"they are listed in {list_path}: save each as its path says and add its line to {MANIFESTS[1]}"
+                if list_path
+                else "--set model.missing=FILE lists them all"
+            )
+            print(
+                f"salva: {len(self._missing)} pictures of {len(prompts)} prompts are not in {self._folder} "
+                f"(read by {self._layout}): {_some(prompts)}; {what_next}",
+                file=sys.stderr,
+            )
+
+    def _list_missing(self, list_path: Path) -> None:
+        """An old list is removed when nothing is missing any more."""
         rows = [
             {"prompt": r.prompt.text, "seed": r.seed, "repeat": r.repeat, "path": path}
             for r, path in zip(self._missing.values(), _file_names(self._missing.values()), strict=True)
         ]
-        try:
-            if rows:
-                list_path.write_text(
-                    "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8"
-                )
-            elif self._n_given and _is_list(list_path):
-                list_path.unlink()
-        except OSError as error:
-            print(
-                f"salva: the list of missing pictures cannot be written to {list_path}: {error}; "
-                "name another place with --set model.missing=FILE",
-                file=sys.stderr,
-            )
-            return
         if rows:
-            n_prompts = len({request.prompt.text for request in self._missing.values()})
-            print(
-                f"salva: {len(rows)} pictures of {n_prompts} prompts are not in {self._folder} "
-                f"(read by {self._layout}); they are listed in {list_path}: "
-                f"save each as its path says and add its line to {MANIFESTS[1]}",
-                file=sys.stderr,
-            )
-
-    def _list_path(self) -> Path:
-        return Path(self.options.missing) if self.options.missing else self._folder / MISSING
+            list_path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+        elif self._n_given and _is_list(list_path):
+            list_path.unlink()
 
     def _render(self, request: RenderRequest) -> Rendered | SalvaError:
         try:
@@ -120,10 +134,12 @@ class FolderImages:
             self._missing[wanted.prompt.text, wanted.seed] = wanted
             return BackendError(self._what_is_missing(wanted, listed), is_retryable=False)
         try:
-            picture = decode_picture(listed.path.read_bytes())
+            picture = _tile(decode_picture(listed.path.read_bytes()), listed.tile, self.options.grid)
         except (OSError, ValueError) as error:
             return BackendError(f"the file {str(listed.path)!r} is {error}", is_retryable=False)
         self._n_given += 1
+        if picture.rgb == picture.rgb[:3] * (picture.width * picture.height):
+            self._blank[str(listed.path)] = None
         return Rendered(picture=picture, provenance={"file": str(listed.path)})
 
     def _find(self, request: RenderRequest) -> ListedPicture | None:
@@ -153,7 +169,40 @@ class FolderImages:
             if listed
             else f"in {str(self._folder)!r}, read by {self._layout}"
         )
-        return f"{what}: {where}; what is missing is listed in {str(self._list_path())!r} when the run ends"
+        return f"{what}: {where}"
+
+
+def _pictures_of(folder: Path, options: FolderImages.Options, listing: Path | None) -> dict[str, list[ListedPicture]]:
+    """The folder's pictures by the layouts it has; a manifest adds to what a pattern finds, too."""
+    if not options.pattern:
+        if options.column or options.grid != 1:
+            raise UsageError("model.column and model.grid go with a pattern; say how pictures are named: model.pattern")
+        layouts = detect(folder, listing) if options.layout == "auto" else (options.layout,)
+        return {layout: listed_in(folder, layout, listing) for layout in layouts}
+    if options.layout != "auto":
+        raise UsageError(f"model.pattern says how pictures are named; leave out model.layout={options.layout}")
+    pattern = Pattern(text=options.pattern, listing=listing, column=options.column, grid=options.grid)
+    by_manifest = {name: listed_in(folder, name) for name in detect(folder) if name == "manifest"}
+    return by_manifest | {f"the pattern {options.pattern}": listed_by(pattern, folder)}
+
+
+def _tile(picture: Picture, tile: int | None, grid: int) -> Picture:
+    """One of the pictures in a grid, counted row by row."""
+    if tile is None:
+        return picture
+    width, height = picture.width // grid, picture.height // grid
+    if not width or not height:
+        raise ValueError(f"a picture of {picture.width} x {picture.height} pixels, too small for a grid of {grid}")
+    left, top = tile % grid * width, tile // grid * height
+    starts = (3 * (row * picture.width + left) for row in range(top, top + height))
+    rgb = b"".join(picture.rgb[start : start + 3 * width] for start in starts)
+    return Picture(rgb=rgb, width=width, height=height)
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first few of them."""
+    more = f" and {len(names) - _N_SHOWN} more" if len(names) > _N_SHOWN else ""
+    return ", ".join(names[:_N_SHOWN]) + more
 
 
 def _is_list(path: Path) -> bool:

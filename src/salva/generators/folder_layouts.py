@@ -40,6 +40,8 @@ class ListedPicture:
     """Counts pictures, of a prompt or of all; no seed."""
     repeat: int | None = None
     """None: told from seeds or numbers, or from the order in which the pictures of a prompt are listed."""
+    tile: int | None = None
+    """Which part of the file it is, where that holds a grid of pictures."""
 
 
 def worn(prompt: str) -> str:
@@ -61,8 +63,8 @@ def detect(folder: Path, listing: Path | None = None) -> tuple[str, ...]:
 def _layout_of_pictures(folder: Path) -> str:
     if next(folder.glob("*/metadata.jsonl"), None) is not None:
         return "geneval"
-    # A list of pairs may lie beside any folder, since suites read one too; here it names the pictures <pair_id>_A.
-    if _pairs_list(folder) is not None and any(path.stem.endswith(("_A", "_B")) for path in _all_pictures(folder)):
+    # A list of pairs may lie beside any folder, since suites read one too; here it names the pictures.
+    if (pairs := _pairs_list(folder)) is not None and _names_any(pairs, all_pictures(folder)):
         return "pairs"
     if is_of_cfworld(folder):
         return CFWORLD
@@ -147,13 +149,14 @@ def _by_pairs(folder: Path, listing: Path | None) -> Iterator[ListedPicture]:
             raise UsageError(f"{str(path)!r}, {where}: {', '.join(missing)} is empty or missing")
         for side in ("A", "B"):
             prompts[f"{row['pair_id']}_{side}"] = str(row[f"prompt_{side}"])
-    files = {path.stem: path for path in _all_pictures(folder)}
+    files = {path.stem: path for path in all_pictures(folder)}
     return (
         ListedPicture(path=files[stem], prompt=prompt, repeat=0) for stem, prompt in prompts.items() if stem in files
     )
 
 
-def _all_pictures(folder: Path) -> list[Path]:
+def all_pictures(folder: Path) -> list[Path]:
+    """Every picture of a folder and of the folders in it."""
     return sorted(path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES)
 
 
@@ -165,6 +168,12 @@ def _pairs_list(folder: Path) -> Path | None:
 
 def _is_of_pairs(path: Path) -> bool:
     return {"pair_id", "prompt_A", "prompt_B"} <= set(columns_of(path))
+
+
+def _names_any(pairs: Path, pictures: Iterable[Path]) -> bool:
+    """Whether a list of pairs names one of these pictures <pair_id>_A or _B."""
+    ends = {stem for path in pictures if (stem := path.stem).endswith(("_A", "_B"))}
+    return bool(ends) and any(f"{row.get('pair_id')}_{side}" in ends for _, row in _rows(pairs) for side in "AB")
 
 
 def _by_geneval(folder: Path) -> Iterator[ListedPicture]:
@@ -263,7 +272,7 @@ def _read_ids(path: Path) -> dict[str, str]:
 
 def _by_cfworld(folder: Path, listing: Path | None) -> Iterator[ListedPicture]:
     """<discipline>/<id>_l1.png and the folders of the probes, with the folder of CF-World's prompts."""
-    named = named_pictures(folder, listing, _all_pictures(folder))
+    named = named_pictures(folder, listing, all_pictures(folder))
     return (ListedPicture(path=path, prompt=prompt, repeat=0) for path, prompt in named)
 
 

@@ -1,0 +1,185 @@
+"""Pictures named by a pattern of the user's, such as {index}_{sample}.png, told by a list of prompts.
+
+A folder, a pattern and a list come in, pictures with their prompts go out. {sample} counts the pictures of a prompt,
+{seed} is a seed, {index} and {number} count the list's prompts from 0 and from 1; any other name is a column of the
+list. Reads names and the list, never pixels.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from salva.errors import UsageError
+from salva.files.infiles import file_text
+from salva.files.tables import is_json, parse_json, read_rows
+from salva.generators.folder_layouts import ListedPicture, all_pictures
+
+_PLACES = re.compile(r"\{(\w*)\}")
+_COUNTS = ("sample", "seed")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pattern:
+    """How pictures are named, and where their prompts are."""
+
+    text: str
+    """With {names}, relative to the folder; / parts folders."""
+    listing: Path | None
+    """A list of prompts: text, a table, JSON, or a folder with one text file a prompt."""
+    column: str = ""
+    """The list's column of prompts; empty for prompt, in capitals or not."""
+    grid: int = 1
+    """Every file holds grid by grid pictures of its prompt, row by row."""
+
+    @property
+    def names(self) -> list[str]:
+        """What stands in braces."""
+        return _PLACES.findall(self.text)
+
+
+def listed_by(pattern: Pattern, folder: Path) -> list[ListedPicture]:
+    """Every picture whose name fits, with the prompt that the list has for it."""
+    _check(pattern)
+    keys = [name for name in pattern.names if name not in _COUNTS]
+    prompts = {} if keys == ["prompt"] else _prompts(pattern, keys)
+    fitting = re.compile(_expression(pattern.text))
+    found = [
+        (path, match)
+        for path in all_pictures(folder)
+        if (match := fitting.fullmatch(path.relative_to(folder).as_posix()))
+    ]
+    if not found and (pictures := all_pictures(folder)):
+        first = pictures[0].relative_to(folder).as_posix()
+        raise UsageError(
+            f"no picture in {str(folder)!r} is named as model.pattern={pattern.text!r} says; the first of "
+            f"{len(pictures)} is {first!r}: write the pattern as that is written"
+        )
+    _check_start(pattern, prompts, [match for _, match in found])
+    return list(_listed(pattern, prompts, keys, found))
+
+
+def _listed(
+    pattern: Pattern,
+    prompts: Mapping[tuple[str, ...], str],
+    keys: Sequence[str],
+    found: Sequence[tuple[Path, re.Match[str]]],
+) -> Iterator[ListedPicture]:
+    for path, match in found:
+        groups = match.groupdict()
+        is_worn = list(keys) == ["prompt"]
+        prompt = groups["prompt"] if is_worn else prompts.get(tuple(_plain(groups[name]) for name in keys))
+        if prompt is None:
+            continue
+        listed = ListedPicture(path=path, prompt=prompt, is_worn=is_worn)
+        if "seed" in groups:
+            yield replace(listed, seed=int(groups["seed"]))
+        elif "sample" in groups:
+            yield replace(listed, number=int(groups["sample"]))
+        elif pattern.grid > 1:
+            for tile in range(pattern.grid**2):
+                yield replace(listed, repeat=tile, tile=tile)
+        else:
+            yield replace(listed, repeat=0)
+
+
+def _check(pattern: Pattern) -> None:
+    names = pattern.names
+    got = f"model.pattern is {pattern.text!r}"
+    if not any(name not in _COUNTS for name in names) or "" in names or len(set(names)) < len(names):
+        raise UsageError(
+            f"{got}; it must tell prompts apart by {{index}}, {{number}}, {{prompt}} or columns of the list, each "
+            "named once, such as '{index}_{sample}.png'"
+        )
+    if pattern.listing is None and set(names) - {"prompt", *_COUNTS}:
+        raise UsageError(f"{got}; name the list of prompts that its numbers stand for with --set model.listing=FILE")
+    if pattern.listing is not None and "prompt" in names:
+        raise UsageError(f"{got}, which holds the prompt itself; leave out model.listing={str(pattern.listing)!r}")
+    if "prompt" in names and set(names) - {"prompt", *_COUNTS}:
+        raise UsageError(f"{got}; beside {{prompt}} it can hold {{sample}} or {{seed}} alone")
+    if pattern.grid < 1 or (pattern.grid > 1 and set(names) & set(_COUNTS)):
+        raise UsageError(
+            f"model.grid is {pattern.grid} and {got}; a grid has 1 or more pictures a side, and counts them itself, "
+            "without {sample} or {seed}"
+        )
+
+
+def _expression(text: str) -> str:
+    """The pattern as a regular expression with a group for each name."""
+    parts = _PLACES.split(text)
+    made = []
+    for number, part in enumerate(parts):
+        if number % 2 == 0:
+            made.append(re.escape(part))
+        else:
+            made.append(f"(?P<{part}>{r'[0-9]+' if part in (*_COUNTS, 'number') else '[^/]+'})")
+    return "".join(made)
+
+
+def _prompts(pattern: Pattern, keys: Sequence[str]) -> dict[tuple[str, ...], str]:
+    """Prompts of the list by what names them."""
+    assert pattern.listing is not None
+    rows = _rows(pattern.listing)
+    if not rows:
+        raise UsageError(f"{str(pattern.listing)!r} has no prompts")
+    columns = dict.fromkeys(name for row in rows for name in row)
+    column = pattern.column or next((name for name in columns if name.casefold() == "prompt"), "")
+    if unknown := [name for name in (column, *keys) if name not in (*columns, "index", "number")]:
+        wanted = f"no column {unknown[0]!r}" if unknown[0] else "no column 'prompt'"
+        raise UsageError(
+            f"{str(pattern.listing)!r} has {wanted}; it has {', '.join(columns)}. Name its column of prompts with "
+            "--set model.column=NAME, and other columns in the pattern"
+        )
+    prompts: dict[tuple[str, ...], str] = {}
+    for place, row in enumerate(rows):
+        counted = {"index": str(place), "number": str(place + 1)} | row
+        key = tuple(_plain(counted.get(name, "")) for name in keys)
+        prompt = row.get(column, "")
+        if prompts.setdefault(key, prompt) != prompt:
+            said = ", ".join(f"{name} {counted.get(name, '')!r}" for name in keys)
+            raise UsageError(
+                f"{str(pattern.listing)!r} has two prompts with {said}: {prompts[key]!r} and {prompt!r}; name another "
+                "column in the pattern, or give a list of these pictures alone"
+            )
+    return {key: prompt for key, prompt in prompts.items() if prompt}
+
+
+def _rows(listing: Path) -> list[dict[str, str]]:
+    if listing.is_dir():
+        files = sorted(listing.glob("*.txt"))
+        return [{"id": path.stem, "prompt": file_text(path).strip()} for path in files]
+    text = file_text(listing)
+    if is_json(text):
+        content = None if listing.suffix.lower() == ".jsonl" else parse_json(listing, text)
+        if isinstance(content, dict):
+            # From id to prompt, or to an object that has it.
+            return [
+                {"id": name, **_texts(value)} if isinstance(value, dict) else {"id": name, "prompt": str(value)}
+                for name, value in content.items()
+            ]
+    elif listing.suffix.lower() == ".txt":
+        return [{"prompt": line.strip()} for line in text.splitlines() if line.strip()]
+    return [_texts(row) for _, row in read_rows(listing)]
+
+
+def _texts(row: Mapping[str, object]) -> dict[str, str]:
+    return {name: str(value).strip() for name, value in row.items() if isinstance(value, str | int)}
+
+
+def _plain(value: str) -> str:
+    """A number without the zeros before it, which lists and file names write as they like."""
+    return str(int(value)) if value.isdecimal() else value
+
+
+def _check_start(pattern: Pattern, prompts: Mapping[tuple[str, ...], str], found: Sequence[re.Match[str]]) -> None:
+    """Pictures counted from 1 would each be held against the prompt before theirs."""
+    if [name for name in pattern.names if name not in _COUNTS] != ["index"]:
+        return
+    names = {_plain(match["index"]) for match in found}
+    if "0" not in names and ("0",) in prompts and names & {str(len(prompts))} and (str(len(prompts)),) not in prompts:
+        raise UsageError(
+            f"the pictures of model.pattern={pattern.text!r} run from 1 to {len(prompts)}, and {{index}} counts from "
+            "0; write {number}, which counts from 1"
+        )
