@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from salva.core.exchange import Flaw
 from salva.core.legible import legible
 from salva.errors import UsageError
-from salva.files.tables import Row, columns_of, csv_text, read_json_lines, read_rows, read_sheet
+from salva.files.tables import Row, by_kind, columns_of, csv_text, read_json_lines, read_rows, read_sheet, unusable
 
 
 def _file(folder: Path, content: str | bytes, name: str = "t.csv") -> Path:
@@ -105,6 +106,26 @@ def test_a_heading_is_read_without_the_rest(tmp_path: Path) -> None:
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"nowhere.csv' cannot be read: No such file"):
         read_sheet(tmp_path / "nowhere.csv")
+
+
+def test_many_problems_are_told_by_kind_the_commonest_first() -> None:
+    few = ["line 2: no id", "line 3: parent '7' is nowhere", "line 4: no id"]
+    assert by_kind(few) == few
+    many = ["line 2: no id", *(f"line {n}: parent '{n}' is nowhere" for n in range(3, 33)), "line 33: no id", "odd"]
+    assert by_kind(many) == [
+        "line 3: parent '3' is nowhere (and 29 more of this kind)",
+        "line 2: no id (and 1 more of this kind)",
+        "odd",
+    ]
+    assert "has 33 rows that cannot be used:\n  line 3: parent" in str(unusable("f.csv", many))
+
+
+@given(st.lists(st.sampled_from("abcdefghijklmnopqrstuvwxyz")))
+def test_no_problem_is_lost_from_the_counts(kinds: list[str]) -> None:
+    lines = by_kind([f"line {n}: {kind}" for n, kind in enumerate(kinds)])
+    more = [int(found[1]) for line in lines if (found := re.search(r"and (\d+) more", line))]
+    n_named = sum(line.startswith("line") for line in lines)
+    assert n_named + sum(more) == len(kinds)
 
 
 @given(st.lists(st.tuples(st.text(), st.text().filter(str.strip)), min_size=1))

@@ -378,6 +378,29 @@ def test_another_question_file_under_the_same_name_is_another_rule(tmp_path: Pat
     assert SameAnswers.weights(SameAnswersOptions()) == ""
 
 
+@pytest.mark.parametrize("parent", ["7", "dark red", "2"])
+def test_a_question_whose_parent_is_none_stands_alone_and_is_named(
+    tmp_path: Path, parent: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = _written(tmp_path, "dsg.csv", DSG.replace('"1"', f'"{parent}"'))
+    no_cat = saying(there_a_cat="no", asleep="yes")
+    found, asked = heard(same(questions=path), pair(None, None, equivalent=None), {"a": RIGHT, "b": no_cat})
+    assert asked["b"] == ["Is there a cat?", "Is the cat asleep?"], "asked whatever is said of another"
+    assert (found.scores["dsg_A"], found.scores["dsg_B"]) == (1, 0.5)
+    told = capsys.readouterr().err
+    assert told.count(f"parent {parent.split()[0]!r} is no other proposition of 'p1'; the question stands alone") == 1
+
+
+def test_questions_that_a_file_asks_twice_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    last = DSG.splitlines()[-1]
+    path = _written(tmp_path, "dsg.csv", DSG + "".join(f"{last.replace(',2,', f',{n},')}\n" for n in (3, 4)))
+    assert read_questions(path).n_repeated == 2
+    _, asked = heard(same(questions=path), pair(None, None, equivalent=None), {"a": RIGHT, "b": RIGHT})
+    assert asked["a"] == ["Is there a cat?", "Is the cat asleep?"]
+    assert "2 rows repeat a question about the same text" in capsys.readouterr().err
+    assert read_questions(_written(tmp_path, "dsg.csv", DSG)).n_repeated == 0
+
+
 @pytest.mark.parametrize(
     ("name", "content", "complaint"),
     [
@@ -390,7 +413,6 @@ def test_another_question_file_under_the_same_name_is_another_rule(tmp_path: Pat
         ("q.json", json.dumps([{**TIFA[0], "choices": "cat"}]), "entry 1: choices are 'cat'"),
         ("q.json", "{", "no JSON"),
         ("q.json", '{"a": 1}', "list of objects"),
-        ("q.csv", DSG.replace('"1"', '"7"'), "parent '7' is no proposition of 'p1'"),
         ("q.csv", "a,b\n1,2\n", "is no question file"),
     ],
 )

@@ -26,6 +26,7 @@ Value = TypeVar("Value")
 _DELIMITERS = ",\t;"
 _HEADING_BYTES = 65_536
 _N_SHOWN = 20
+_VALUES = re.compile(r"'[^']*'|\"[^\"]*\"|\d+")
 
 
 class Row(NamedTuple, Generic[Value]):
@@ -125,10 +126,23 @@ def parse_json(path: Path, text: str, where: str = "") -> Json:
 
 
 def unusable(name: str, problems: Sequence[str], what: str = "rows") -> UsageError:
-    """The error that names the first of many things wrong with a file."""
-    shown = "".join(f"\n  {problem}" for problem in problems[:_N_SHOWN])
-    more = f"\n  and {len(problems) - _N_SHOWN} more" if len(problems) > _N_SHOWN else ""
-    return UsageError(f"{name!r} has {len(problems)} {what} that cannot be used:{shown}{more}")
+    """The error that names what is wrong with a file."""
+    shown = "".join(f"\n  {line}" for line in by_kind(problems))
+    return UsageError(f"{name!r} has {len(problems)} {what} that cannot be used:{shown}")
+
+
+def by_kind(problems: Sequence[str]) -> list[str]:
+    """Problems such as "line 3: no id", one a line; where they are many, a line for each kind, the commonest first."""
+    if len(problems) <= _N_SHOWN:
+        return list(problems)
+    kinds: dict[str, list[str]] = {}
+    for problem in problems:
+        # What is quoted or counted differs from row to row; what is wrong does not.
+        kinds.setdefault(_VALUES.sub("_", problem.partition(": ")[2] or problem), []).append(problem)
+    ordered = sorted(kinds.values(), key=len, reverse=True)
+    lines = [f"{group[0]}{f' (and {len(group) - 1} more of this kind)' if len(group) > 1 else ''}" for group in ordered]
+    n_left = sum(map(len, ordered[_N_SHOWN:]))
+    return lines[:_N_SHOWN] + ([f"and {n_left} more of {len(ordered) - _N_SHOWN} other kinds"] if n_left else [])
 
 
 def csv_text(rows: Iterable[Sequence[Cell]]) -> str:

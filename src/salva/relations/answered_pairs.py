@@ -25,7 +25,7 @@ from salva.relations.answers import (
     read_pair,
 )
 from salva.relations.asking import with_checks
-from salva.relations.question_files import read_questions
+from salva.relations.question_files import questions_to_ask
 from salva.relations.similarities import similarity_looks, similarity_scores
 
 WRONG_ANSWER = "wrong-answer"
@@ -46,7 +46,7 @@ class AnsweredPairs:
 
     def __init__(self, options: AnswerOptions) -> None:
         self._options = options
-        self.file = read_questions(options.questions) if options.questions else None
+        self.file = questions_to_ask(options.questions)
 
     def looks(self, case: Case, roles: Collection[str], sights: Mapping[str, Sight]) -> list[Look]:
         """Questions for the judge, and vectors where there is an embedder."""

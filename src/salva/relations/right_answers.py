@@ -20,7 +20,7 @@ from salva.errors import UsageError
 from salva.relations.answered_pairs import WRONG_ANSWER, digest_of, wrong_of
 from salva.relations.answers import AnswerOptions, answer_looks, asked_about, is_asked_about, read_answers, score
 from salva.relations.asking import AskingOptions, with_checks, with_notes
-from salva.relations.question_files import read_questions
+from salva.relations.question_files import questions_to_ask
 
 RIGHT_ANSWERS = "right-answers"
 
@@ -54,7 +54,7 @@ class RightAnswers:
 
     def __init__(self, options: RightAnswersOptions) -> None:
         self._options = options
-        self._file = read_questions(options.questions) if options.questions else None
+        self._file = questions_to_ask(options.questions)
 
     @classmethod
     def weights(cls, options: RightAnswersOptions) -> str:
