@@ -139,6 +139,13 @@ def _oracle(judgements: Judgements, figure: Figure | None, usual_score: float | 
     if figure.coverage is not None and figure.coverage < FEWEST_DECIDED:
         n = f"only {figure.n}" if figure.n else "none"
         return PARTIAL, f"{n} of {figure.n + figure.n_undecided} pairs could be decided{_mostly(judgements)}"
+    judged = {one.case.case_id for one in judgements.pairs}
+    unjudged = [case for case in judgements.cases if case.ways and case.case_id not in judged]
+    if len(unjudged) > (1 - FEWEST_DECIDED) * len(judgements.cases):
+        return PARTIAL, (
+            f"no way is open to {len(unjudged)} of {len(judgements.cases)} prompts, so the rates are about the others "
+            "alone; the report lists why, and a --judge or formulas of your own open one"
+        )
     return OK, ""
 
 
