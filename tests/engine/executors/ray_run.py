@@ -6,6 +6,7 @@ Says what it has done as it goes, so that it can be killed or interrupted in its
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from pathlib import Path
 
@@ -30,6 +31,7 @@ def main() -> None:
     try:
         summary = execute(spec, directory, Telling(), executor=bind_executor("ray", json.loads(settings)))
     except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # as `salva` does: one more would change the exit code
         print("interrupted", flush=True)
         sys.exit(130)
     except SalvaError as error:
