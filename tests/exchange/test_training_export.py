@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 from hypothesis import given
@@ -220,6 +221,39 @@ def test_preferences_are_parquet_with_pictures_inside(tmp_path: Path) -> None:
         assert chosen["path"] != rejected["path"]
         with Image.open(io.BytesIO(chosen["bytes"])) as image:
             assert image.format == "PNG"
+
+
+def test_the_datasets_library_is_told_which_columns_are_pictures(tmp_path: Path) -> None:
+    store_run(tmp_path / "run", semvar_run(), FakeImages())
+    export_run(tmp_path / "run", "dpo", tmp_path / "pairs.parquet")
+    schema = pq.read_schema(tmp_path / "pairs.parquet")
+    features = json.loads(schema.metadata[b"huggingface"])["info"]["features"]
+    assert features == {
+        "caption": {"dtype": "string", "_type": "Value"},
+        "chosen": {"_type": "Image"},
+        "rejected": {"_type": "Image"},
+        "case_id": {"dtype": "string", "_type": "Value"},
+        "model": {"dtype": "string", "_type": "Value"},
+    }
+    assert list(features) == schema.names
+
+
+def test_preferences_in_the_columns_that_diffusers_trains_on(tmp_path: Path) -> None:
+    store_run(tmp_path / "run", semvar_run(), FakeImages())
+    for layout in ("chosen", "pickapic"):
+        out = str(tmp_path / f"{layout}.parquet")
+        arguments = ["export", str(tmp_path / "run"), "--as", "dpo", "-o", out, "--layout", layout]
+        assert CliRunner().invoke(command, arguments).exit_code == 0
+    plain, picked = (pd.read_parquet(tmp_path / f"{layout}.parquet") for layout in ("chosen", "pickapic"))
+    assert list(picked.columns[:4]) == ["caption", "jpg_0", "jpg_1", "label_0"]
+    assert picked["label_0"].tolist() == [1, 0, 1, 0]
+    assert picked["caption"].tolist() == plain["caption"].tolist()
+    for (_, row), (_, wanted) in zip(picked.iterrows(), plain.iterrows(), strict=True):
+        # As the script does: pictures are opened from the cells, and swapped where the label is 0.
+        both = [row["jpg_0"], row["jpg_1"]][:: 1 if row["label_0"] else -1]
+        assert both == [wanted["chosen"]["bytes"], wanted["rejected"]["bytes"]]
+        with Image.open(io.BytesIO(both[0])) as image:
+            assert image.size
 
 
 def test_nothing_that_passes_is_an_error_with_a_way_out(tmp_path: Path) -> None:

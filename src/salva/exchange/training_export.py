@@ -7,17 +7,21 @@ without loss.
 from __future__ import annotations
 
 import importlib.util
+import io
 import json
 import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from salva.core.exchange import Written
+from salva.core.options import option
 from salva.core.scoring import TrainingFilter
 from salva.core.source import ImageSource, RunRecords, RunSource
 from salva.core.table import Table
 from salva.errors import MissingExtraError, UsageError
-from salva.exchange.training_pairs import filter_table, preferences, right_pictures
+from salva.exchange.training_pairs import Example, filter_table, preferences, right_pictures
 from salva.files.outfiles import write_bytes, write_text
 from salva.imaging.files import decode_picture, encode_picture
 
@@ -58,41 +62,88 @@ class SftFolder:
         return Written(n=len(lines), what="captioned pictures", tables=_choices(source.records, self._wanted))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DpoOptions(TrainingFilter):
+    """What is taken, and how it is laid out."""
+
+    layout: str = option(
+        "chosen",
+        "Columns of the table: chosen and rejected, or jpg_0, jpg_1 and label_0 as Pick-a-Pic has them.",
+        choices=("chosen", "pickapic"),
+    )
+
+
 class DpoTable:
     """A Parquet file: right pictures against wrong ones under one caption, for preference tuning."""
 
     version: ClassVar[str] = "1"
-    Options = TrainingFilter
+    Options = DpoOptions
 
-    def __init__(self, options: TrainingFilter) -> None:
+    def __init__(self, options: DpoOptions) -> None:
         self._wanted = options
 
     def write(self, source: RunSource, out: Path) -> Written:
-        """OUT with caption, chosen and rejected."""
+        """OUT with a caption and two pictures a row; the datasets library knows them for pictures."""
         if importlib.util.find_spec("pyarrow") is None:
             raise MissingExtraError("export --as dpo", "parquet")
-        import pandas as pd
-
         examples = preferences(source.records, self._wanted)
         if not examples:
             raise _nothing(source.records)
-        files: dict[str, dict[str, object]] = {}
-        for example in examples:
-            for image_id in (example.chosen, example.rejected):
-                if image_id not in files:
-                    # The shape in which the datasets library keeps images inside Parquet.
-                    files[image_id] = {"bytes": _png(source.images, image_id), "path": f"{image_id}.png"}
-        table = pd.DataFrame(
-            {
-                "caption": [example.caption for example in examples],
-                "chosen": [files[example.chosen] for example in examples],
-                "rejected": [files[example.rejected] for example in examples],
-                "case_id": [example.case_id for example in examples],
-                "model": [example.model for example in examples],
-            }
-        )
-        write_bytes(out, table.to_parquet(index=False))
+        pictures = {
+            image_id: _png(source.images, image_id)
+            for example in examples
+            for image_id in (example.chosen, example.rejected)
+        }
+        layout = _as_chosen if self._wanted.layout == "chosen" else _as_pickapic
+        write_bytes(out, layout(examples, pictures))
         return Written(n=len(examples), what="preferences", tables=_choices(source.records, self._wanted))
+
+
+def _as_chosen(examples: Sequence[Example], pictures: Mapping[str, bytes]) -> bytes:
+    def column(name: str) -> list[dict[str, object]]:
+        ids = [getattr(example, name) for example in examples]
+        return [{"bytes": pictures[image_id], "path": f"{image_id}.png"} for image_id in ids]
+
+    captions = [example.caption for example in examples]
+    columns: dict[str, list[Any]] = {"caption": captions, "chosen": column("chosen"), "rejected": column("rejected")}
+    return _parquet(columns | _origin(examples), images=("chosen", "rejected"))
+
+
+def _as_pickapic(examples: Sequence[Example], pictures: Mapping[str, bytes]) -> bytes:
+    """Pictures as plain bytes, which diffusers' script opens itself; the better one is the first in every other row."""
+    firsts = [number % 2 == 0 for number in range(len(examples))]
+    pairs = [
+        (one.chosen, one.rejected) if is_first else (one.rejected, one.chosen)
+        for one, is_first in zip(examples, firsts, strict=True)
+    ]
+    columns: dict[str, list[Any]] = {
+        "caption": [example.caption for example in examples],
+        "jpg_0": [pictures[first] for first, _ in pairs],
+        "jpg_1": [pictures[second] for _, second in pairs],
+        "label_0": [int(is_first) for is_first in firsts],
+    }
+    return _parquet(columns | _origin(examples), images=())
+
+
+def _origin(examples: Sequence[Example]) -> dict[str, list[Any]]:
+    return {"case_id": [one.case_id for one in examples], "model": [one.model for one in examples]}
+
+
+def _parquet(columns: Mapping[str, list[Any]], images: Collection[str]) -> bytes:
+    """A Parquet file that tells the datasets library which of its columns are pictures."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pa.table(dict(columns))
+    features = {
+        field.name: {"_type": "Image"} if field.name in images else {"dtype": str(field.type), "_type": "Value"}
+        for field in table.schema
+    }
+    # Where that library looks for the kinds of columns.
+    told = json.dumps({"info": {"features": features}})
+    buffer = io.BytesIO()
+    pq.write_table(table.replace_schema_metadata({"huggingface": told}), buffer)
+    return buffer.getvalue()
 
 
 def _choices(records: RunRecords, wanted: TrainingFilter) -> tuple[Table, ...]:
