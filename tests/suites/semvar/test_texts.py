@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import isclose
 from pathlib import Path
 from statistics import fmean
@@ -39,6 +40,31 @@ REVISED = {"relative_location", "vague_amount", "height", "sentiment"}
 """Where some T_pi of the published files are no longer those of the paper."""
 
 
+PUBLISHED_RANDOM = {
+    "absolute_location": 52.40,
+    "relative_location": 46.98,
+    "action": 48.35,
+    "interaction": 44.26,
+    "direction": 50.21,
+    "spatio_temporal": 59.94,
+    "vague_amount": 50.38,
+    "size": 46.82,
+    "height": 31.22,
+    "weight": 22.20,
+    "color": 46.90,
+    "material": 41.92,
+    "appearance": 59.14,
+    "age": 46.64,
+    "shape": 40.98,
+    "temperature": 38.50,
+    "texture": 54.22,
+    "sentiment": 48.65,
+    "manner": 52.90,
+    "counting": 44.18,
+}
+"""The same table's mean distance to a random sentence, drawn by chance; its average over all triples is 54.30."""
+
+
 def test_edit_distances_are_the_published_ones(foreign_data: Path) -> None:
     cases = list(SemVar(SemVarOptions(path=(str(foreign_data / "semvarbench"),))).cases("test"))
     table = edit_distances(cases)
@@ -51,6 +77,36 @@ def test_edit_distances_are_the_published_ones(foreign_data: Path) -> None:
     n, a_pv, a_pi, a_random = found["all, by sample"]
     assert (n, round(a_pv, 2)) == (684, 13.12)
     assert a_pi < a_random
+    off = [abs(found[category][3] - printed) for category, printed in PUBLISHED_RANDOM.items()]
+    assert fmean(off) < 3.5, "drawn within the category; across categories it is twice as much"
+    assert abs(a_random - 54.30) < 3
+
+
+def test_the_random_sentence_is_one_of_the_same_category() -> None:
+    """Sentences of one category are of one length, and those of the two are far apart."""
+    texts = {"color": ("a red cat", "a red dog", "a red cow"), "action": ("x" * 80, "y" * 80, "z" * 80)}
+    cases = [
+        replace(
+            CASES[0],
+            case_id=f"{category}-{n}",
+            category=category,
+            labels={**CASES[0].labels, "category": category},
+            prompts=tuple(replace(prompt, text=text) for prompt in CASES[0].prompts),
+        )
+        for category, of_category in texts.items()
+        for n, text in enumerate(of_category)
+    ]
+    table = edit_distances(cases)
+    assert table is not None
+    found = {row[0]: row[4] for row in table.rows}
+    assert isinstance(found["color"], float)
+    assert 2 <= found["color"] <= 3, "cat, dog and cow"
+    assert found["action"] == 80
+    alone = edit_distances(cases[:1])
+    assert alone is not None
+    assert [row[4] for row in alone.rows] == [None, None], "there is no other"
+    assert isinstance(found["all, by sample"], float)
+    assert found["all, by sample"] > 41.5, "drawn from all categories"
 
 
 def test_what_is_wrong_with_triples_is_counted_by_kind() -> None:
