@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from salva import registry
+from salva.store import images
 
 # The same examples on every run, and none of them timed: a red test means a changed program. SALVA_EXPLORE=1
 # looks for new ones.
@@ -62,6 +63,12 @@ def no_salva_variables(monkeypatch: pytest.MonkeyPatch) -> None:
 def own_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
     """A loose plugin that a test names is there for that test alone."""
     monkeypatch.setattr(registry, "_loose", {role: dict(names) for role, names in registry._loose.items()})
+
+
+@pytest.fixture(autouse=True)
+def own_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An address of images that a test names is named for that test alone."""
+    monkeypatch.setattr(images, "_named", set())
 
 
 @pytest.fixture(autouse=True)

@@ -36,6 +36,7 @@ from salva.run.forecast import Forecast, forecast
 from salva.run.pipeline import execute
 from salva.run.untouched import Untouched
 from salva.run.workplaces import bind_executor
+from salva.store.images import name_images
 from salva.store.queries import open_source, read_records
 from salva.store.runfile import read_run_file
 from salva.store.sqlite import open_run as open_store
@@ -84,6 +85,11 @@ class Run:
         with open_store(self.directory) as store:
             return store.image_path(image_id)
 
+    def image_bytes(self, image_id: str) -> bytes:
+        """The file of an image as bytes, wherever it is."""
+        with open_store(self.directory) as store:
+            return store.blobs.read(image_id)
+
     def __repr__(self) -> str:
         try:
             return "\n".join(card_lines(self.summary, str(self.directory)))
@@ -110,14 +116,17 @@ def run_suite(
     settings: Mapping[str, Setting] | None = None,
     executor: str = "local",
     progress: bool = False,
+    images: str = "",
     **flags: Unpack[RunFlags],
 ) -> Run:
     """Run a suite as `salva run` does, on the same default model, and give the finished run.
 
     model: a name, a diffusers pipeline, a function (prompt, seed) -> picture, `batched` of one, a list of these, or a
     mapping of names to them. version: which one it is; the same call resumes an interrupted run and does nothing twice,
-    but a function or a pipeline without a version is painted anew every time.
+    but a function or a pipeline without a version is painted anew every time. images: a folder elsewhere for the
+    pictures, such as s3://bucket/folder.
     """
+    images_at = name_images(images) if images else ""
     models = read_models(model, name, version)
     told = {**read_settings(settings), **models.settings}
     ask = Ask(suite=read_suite(suite), models=models.texts, settings=told, **read_flags(flags))
@@ -133,10 +142,10 @@ def run_suite(
                 )
             spec = replace(spec, notes=(models.note, *spec.notes))
         try:
-            summary = execute(spec, directory, shown, executor=workplace)
+            summary = execute(spec, directory, shown, executor=workplace, images_at=images_at)
         except NobodyNamedError as error:
             # The call as it was made, with the keyword it lacks.
-            given = {"name": name, "version": version, "out": out, "settings": settings, **flags}
+            given = {"name": name, "version": version, "out": out, "settings": settings, "images": images, **flags}
             words = [repr(suite), *([f"model={models.shown}"] if models.texts else [])]
             words += [f"{word}={value!r}" for word, value in given.items() if value]
             call = f"salva.run_suite({', '.join(words)}, {error.role}={error.name!r})"
@@ -174,8 +183,10 @@ def _first_cause(directory: Path) -> str:
     return causes.most_common(1)[0][0] if causes else "nobody knows why"
 
 
-def open_run(directory: str | Path) -> Run:
-    """A run made earlier; raises UsageError when the directory holds none."""
+def open_run(directory: str | Path, *, images: str = "") -> Run:
+    """A run made earlier; raises UsageError when the directory holds none. images: where its pictures are elsewhere."""
+    if images:
+        name_images(images)
     with open_store(Path(directory)):
         return Run(Path(directory))
 

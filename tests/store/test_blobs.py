@@ -59,7 +59,7 @@ def test_what_a_killed_process_left_half_written_is_swept_away(tmp_path: Path) -
     left_over = tmp_path / "images" / "ab" / ".123-0"
     left_over.write_bytes(b"pix")
     assert list(blobs.stored_ids()) == [IMAGE_ID]
-    blobs.sweep()
+    blobs.prepare()
     assert not left_over.exists()
     assert blobs.read(IMAGE_ID) == b"pixels"
 

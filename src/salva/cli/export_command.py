@@ -17,6 +17,7 @@ from salva.cli.format_flags import format_flags, format_list, given_options
     epilog=format_list("exporter"),
 )
 @click.argument("run", type=flags.RUN_DIRECTORY)
+@flags.images_flag
 @click.option("--as", "form", metavar="FORMAT", required=True, help="What to write; see below.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="The file or folder to write.")
 @format_flags("exporter")

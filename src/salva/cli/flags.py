@@ -60,6 +60,14 @@ def _flatten(table: dict[str, Any], prefix: str = "") -> dict[str, str]:
     return flat
 
 
+def _name_images(_ctx: click.Context, _parameter: click.Parameter, url: str) -> str:
+    if not url:
+        return ""
+    from salva.store.images import name_images
+
+    return name_images(url)
+
+
 def _load_plugins(_ctx: click.Context, _parameter: click.Parameter, sources: tuple[str, ...]) -> None:
     for source in sources:
         add_loose_plugin(source)
@@ -81,6 +89,13 @@ plugin_flag = flag(
     expose_value=False,
     metavar="FILE:CLASS",
     help="Try a component from a loose file.",
+)
+_IMAGES: dict[str, Any] = {"default": "", "metavar": "URL", "callback": _name_images, "is_eager": True}
+new_images_flag = flag(
+    "--images", "images_at", **_IMAGES, help="A folder elsewhere for the pictures: s3://bucket/folder"
+)
+images_flag = flag(
+    "--images", expose_value=False, **_IMAGES, help="Where the run's pictures are, if it says that they are elsewhere."
 )
 set_flag = flag(
     "--set",

@@ -14,6 +14,7 @@ from salva.cli.main import EXIT_INCOMPLETE
 
 @click.command("judge", short_help="Verdicts again from stored pictures.")
 @click.argument("run", type=flags.RUN_DIRECTORY)
+@flags.images_flag
 @flags.plugin_flag
 @click.option("--relation", default=None, help="The relation that leads from now on.")
 @click.option(

@@ -26,6 +26,7 @@ _NOTE = (
 
 @click.command("quality", short_help="FID and Inception Score of a run's pictures.")
 @click.argument("run", type=flags.RUN_DIRECTORY)
+@flags.images_flag
 @flags.plugin_flag
 @click.option("--reference", type=_FOLDER, help="Real pictures: gives the FID of the run's from these.")
 @flags.flag(

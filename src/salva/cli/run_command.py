@@ -52,6 +52,7 @@ def _default(role: str) -> str:
 @flags.reading_flag
 @flags.flag("--published", is_flag=True, help="Judge by the rule of the suite's paper; prints the flags it stands for.")
 @flags.flag("--out", type=flags.RUN_DIRECTORY, help="The run's directory; default runs/<name of what was asked>.")
+@flags.new_images_flag
 @flags.flag("--executor", default="local", show_default=True, help="Where components run: local or ray.")
 @flags.flag("--max-violation-rate", type=click.FloatRange(0, 1), help="Exit 1 when the rate is above this.")
 @flags.flag(
@@ -82,6 +83,7 @@ def _default(role: str) -> str:
 def command(
     suite: str,
     out: Path | None,
+    images_at: str,
     executor: str,
     max_violation_rate: float | None,
     gate_on: str,
@@ -136,6 +138,7 @@ def command(
             retry_refused=retry_refused,
             retry_unreadable=retry_unreadable,
             limits=limits,
+            images_at=images_at,
         )
     except KeyboardInterrupt:
         click.echo(f"\ninterrupted; everything finished so far is in {directory}. The same command goes on.", err=True)

@@ -14,6 +14,7 @@ from salva.core.legible import legible
 
 @click.command("verify", short_help="Check a run's images and rows.")
 @click.argument("run", type=flags.RUN_DIRECTORY)
+@flags.images_flag
 @flags.progress_flag
 def command(run: Path, no_progress: bool) -> None:
     """Read everything RUN has stored and name what does not match."""

@@ -289,6 +289,8 @@ class RunFile:
     judged: Judged | None = None
     """None when the run is judged as it was asked."""
     imported: Imported | None = None
+    images: str = ""
+    """Where the image files are, if not in the run's directory; changes nothing that is asked."""
     more: Mapping[str, Json] = field(default_factory=dict)
     """What a later version wrote; kept as it is."""
     schema: int = SCHEMA
@@ -309,7 +311,7 @@ class RunFile:
             content["judged"] = {**differing, "leading": dict(self.judged.leading)}
         if self.imported is not None:
             content["imported"] = self.imported.to_json()
-        return content
+        return content | ({"images": self.images} if self.images else {})
 
     @classmethod
     def from_json(cls, value: Json) -> RunFile:
@@ -328,6 +330,7 @@ class RunFile:
             resumed_in=tuple(_object(part, "'resumed_in'") for part in _get(content, "resumed_in", list, [])),
             judged=None if judged is None else _judged(asked, judged),
             imported=Imported.from_json(content["imported"]) if "imported" in content else None,
+            images=_get(content, "images", str, ""),
             more={name: part for name, part in content.items() if name not in _OUR_KEYS},
             schema=schema,
         )
@@ -337,7 +340,7 @@ class RunFile:
         return self.judged or Judged(asked=self.asked)
 
 
-_OUR_KEYS = {"schema", "asked", "choice", "components", "environment", "resumed_in", "judged", "imported"}
+_OUR_KEYS = {"schema", "asked", "choice", "components", "environment", "resumed_in", "judged", "imported", "images"}
 
 
 def _judged(asked: dict[str, Json], judged: dict[str, Json]) -> Judged:

@@ -13,14 +13,15 @@ from salva.core.image import AnyPicture, Picture
 from salva.engine.parcels import as_file
 from salva.errors import StoreError
 from salva.imaging.files import decode_picture
-from salva.store.blobs import Blobs, digest_of
+from salva.store.blobs import digest_of
+from salva.store.images import ImageStore
 from salva.store.records import StoredImage
 
 
 class ImageFiles:
     """The image files of a run, for several threads at once."""
 
-    def __init__(self, blobs: Blobs) -> None:
+    def __init__(self, blobs: ImageStore) -> None:
         self._blobs = blobs
         self._turns = [threading.Lock() for _ in range(64)]
 
@@ -34,9 +35,9 @@ class ImageFiles:
             webp = self._blobs.read(image_id)
             picture = replace(decode_picture(webp, formats=("WEBP",)), webp=webp)
         except ValueError as error:
-            raise StoreError(f"{str(self._blobs.path_of(image_id))!r} is damaged ({error})") from error
+            raise StoreError(f"{self._blobs.place_of(image_id)!r} is damaged ({error})") from error
         if picture.image_id() != image_id:
-            raise StoreError(f"{str(self._blobs.path_of(image_id))!r} is damaged: its pixels are not those of its name")
+            raise StoreError(f"{self._blobs.place_of(image_id)!r} is damaged: its pixels are not those of its name")
         return picture
 
     def _save(self, picture: AnyPicture) -> StoredImage:
@@ -45,7 +46,7 @@ class ImageFiles:
         # Two wordings may give the very same pixels at the same time: one writes, the other finds it written,
         # so that the row's digest is always that of the file.
         with self._turns[int(image_id[:2], 16) % len(self._turns)]:
-            if self._blobs.path_of(image_id).exists():
+            if self._blobs.has(image_id):
                 data = self._kept_or_replaced(image_id, data)
             else:
                 self._blobs.write(image_id, data)

@@ -33,7 +33,7 @@ class RunFlags(TypedDict, total=False):
     reading: str
 
 
-OTHERS = ("suite", "model", "name", "version", "out", "settings", "progress")
+OTHERS = ("suite", "model", "name", "version", "out", "settings", "progress", "images")
 """The keywords that are no flags of a run."""
 
 

@@ -40,6 +40,7 @@ EXTRAS = {
     "torch": ("torch", "diffusers", "transformers", "accelerate", "peft", "safetensors", "sentencepiece"),
     "pdf": ("reportlab",),
     "parquet": ("pyarrow",),
+    "storage": ("fsspec", "s3fs"),
     "captions": ("spacy",),
     "tensorboard": ("tensorboardX",),
     "wordnet": ("wn",),

@@ -46,7 +46,7 @@ def stamp_of(spec: RunSpec) -> str:
 
 
 def finished_summary(
-    directory: Path, spec: RunSpec, retry_refused: bool, retry_unreadable: bool = False
+    directory: Path, spec: RunSpec, retry_refused: bool, retry_unreadable: bool = False, images_at: str = ""
 ) -> RunSummary | None:
     """What a finished run came to, without touching anything; None when there is work to do."""
     content = read_run_file(directory)
@@ -54,6 +54,7 @@ def finished_summary(
         # A run that was judged otherwise since goes back to its own rules first; nothing is painted for that.
         return None
     with open_run(directory) as store:
+        store.check_images_at(images_at)
         stamp = store.meta().get(FINISHED)
         n_unreadable = store.n_unreadable()
         if not has_all_files(store) or (retry_unreadable and n_unreadable):
@@ -121,6 +122,7 @@ def open_ledger(store: RunStore, spec: RunSpec, cast_: Cast, environment: Mappin
         components=components,
         resumed_in=(*content.resumed_in, environment) if is_new_place else content.resumed_in,
         judged=None,
+        images=store.images_at(),
     )
     keep_run_file(store, fresh)
     store.set_meta(ASKED, spec.asked().redacted().to_json())

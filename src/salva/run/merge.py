@@ -17,13 +17,14 @@ from salva.engine.progress import Progress
 from salva.errors import StoreError, UsageError
 from salva.run.directory import refuse_strangers
 from salva.run.ledger import ASKED, CASES, FINISHED, RULES, asked_before
+from salva.store.images import IMAGES_AT
 from salva.store.joining import join_rows
 from salva.store.records import FIGURES, GATE, IN_VAIN, PASSED, STOPPED, TOLD, UNTRIED, WHOLE
 from salva.store.runfile import DIGESTS, keep_run_file, read_run_file
 from salva.store.sqlite import RunStore, open_run
 
 _STAGE = "merging"
-_OF_ONE_PART = {ASKED, CASES, DIGESTS, FINISHED, GATE, FIGURES, WHOLE}
+_OF_ONE_PART = {ASKED, CASES, DIGESTS, FINISHED, GATE, FIGURES, IMAGES_AT, WHOLE}
 """Notes that say nothing about the whole, or are made anew for it."""
 _LISTS = {PASSED, TOLD, UNTRIED, STOPPED}
 _ALIKE = {RULES: "was judged by other rules", "salva_version": "was made by another version of salva"}
@@ -65,7 +66,7 @@ def merge(directories: Sequence[Path], out: Path, progress: Progress) -> Merged:
     _check_all_there(parts)
     content = _content(parts)
     _check_out(out, content)
-    with open_run(out, "write") as store:
+    with open_run(out, "write", images_at=content.images) as store:
         if (before := asked_before(store)) is not None and before.asked.to_json() != content.asked.to_json():
             raise UsageError(f"{str(out)!r} holds another run; choose another directory with --out")
         # What was read so far may have been written on since: notes and rows are taken of one moment each.

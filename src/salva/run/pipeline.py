@@ -54,10 +54,12 @@ def execute(
     retry_unreadable: bool = False,
     environment: Mapping[str, Json] | None = None,
     limits: Limits | None = None,
+    images_at: str = "",
 ) -> RunSummary:
     """Make or finish the run in a directory; KeyboardInterrupt leaves after all that is done is safe.
 
     executor: where components run; no part of the specification, since it changes no outcome. None: threads here.
+    images_at: the address of the image files, where they are not to be in the directory.
     """
     for note in spec.notes:
         progress.note(note)
@@ -68,7 +70,7 @@ def execute(
     spec = settle(directory, asked_now := spec)
     if kept := rules_kept(asked_now.asked(), spec.asked(), uncounted_options(spec)):
         progress.note(f"{str(directory)!r} goes by the rules it was made with ({kept}); another --out takes today's")
-    finished = finished_summary(directory, spec, retry_refused, retry_unreadable)
+    finished = finished_summary(directory, spec, retry_refused, retry_unreadable, images_at)
     if finished is not None:
         return finished
     refuse_unwatched(spec)
@@ -80,7 +82,7 @@ def execute(
     with (
         undone_if_refused(directory),
         closing(open_executor(executor)) as workplace,
-        open_run(directory, "write") as store,
+        open_run(directory, "write", images_at=images_at) as store,
     ):
         # Again, now that nobody else can write: two processes may have found the directory empty.
         spec = at_addresses(settle(directory, spec, asked_before(store)), store.components())
@@ -88,6 +90,7 @@ def execute(
         cast_ = Cast.of(judged_as, names=names if is_new else names_for(spec.detector, store))
         for line in keep_addresses(store, cast_):
             progress.note(line)
+        store.blobs.prepare()
         open_ledger(store, spec, cast_, environment or surroundings.environment())
         counted = keep_cases(store, spec, placed_cases(spec))
         lost = forget_lost(store, progress)

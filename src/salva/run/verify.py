@@ -23,7 +23,7 @@ from salva.hardware.cores import n_cores
 from salva.imaging.files import decode_picture
 from salva.run.ledger import CASES, asked_before, asked_otherwise
 from salva.run.recompute import Recomputed, recompute
-from salva.store.blobs import Blobs
+from salva.store.images import ImageStore
 from salva.store.records import Status, StoredImage
 from salva.store.runfile import RUN_FILE, is_run_file_ours, read_run_file
 from salva.store.sqlite import RunStore, open_run
@@ -118,24 +118,24 @@ def _run_file_problems(store: RunStore, content: RunFile | None) -> Iterator[str
 
 
 def _verify_images(store: RunStore, problems: list[str], progress: Progress) -> int:
-    images = store.images()
+    images, blobs = store.images(), store.blobs
     n_images = 0
     progress.start(_STAGE, store.n_images())
     with ThreadPoolExecutor(n_cores()) as pool:
         while chunk := list(islice(images, _CHUNK)):
             n_images += len(chunk)
-            problems += filter(None, pool.map(lambda image: _image_problem(store.blobs, image), chunk))
+            problems += filter(None, pool.map(lambda image: _image_problem(blobs, image), chunk))
             progress.advance(_STAGE, len(chunk))
     progress.finish(_STAGE)
     return n_images
 
 
-def _image_problem(blobs: Blobs, image: StoredImage) -> str:
-    path = blobs.path_of(image.image_id)
+def _image_problem(blobs: ImageStore, image: StoredImage) -> str:
+    path = blobs.place_of(image.image_id)
     try:
-        data = path.read_bytes()
-    except OSError as error:
-        return f"image {image.image_id}: {path} cannot be read ({error.strerror})"
+        data = blobs.read(image.image_id)
+    except StoreError as error:
+        return f"image {image.image_id}: {error}"
     if len(data) != image.n_bytes or hashlib.sha256(data).hexdigest() != image.digest:
         return f"image {image.image_id}: {path} is not the file that was written (its digest differs)"
     try:

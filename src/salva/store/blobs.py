@@ -11,7 +11,7 @@ import hashlib
 import itertools
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from salva.errors import StoreError
@@ -47,22 +47,40 @@ def digest_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-class Blobs:
-    """The image files of one run directory; safe to use from several threads."""
+def check_image_id(image_id: object, owner: str) -> None:
+    """Refuse an id that could lead elsewhere; owner: whoever names it."""
+    if not isinstance(image_id, str) or not _IMAGE_ID.fullmatch(image_id):
+        raise StoreError(
+            f"{owner!r} names an image {str(image_id)[:80]!r}, which is no image's id: somebody edited it; restore it "
+            "from a copy"
+        )
 
-    def __init__(self, directory: Path) -> None:
-        self.root = directory / IMAGES
+
+class Blobs:
+    """The image files of one run directory, or of another folder; safe to use from several threads."""
+
+    def __init__(self, directory: Path, root: Path | None = None) -> None:
+        self.root = root or directory / IMAGES
+        self._owner = str(directory)
         self._serial = itertools.count()
         self._made: set[str] = set()
 
     def path_of(self, image_id: str) -> Path:
         """Where an image's file is or will be; StoreError for an id that could lead elsewhere."""
-        if not isinstance(image_id, str) or not _IMAGE_ID.fullmatch(image_id):
-            raise StoreError(
-                f"{str(self.root.parent)!r} names an image {str(image_id)[:80]!r}, which is no image's id: somebody "
-                "edited it; restore it from a copy"
-            )
+        check_image_id(image_id, self._owner)
         return self.root / image_id[:2] / f"{image_id[2:]}.webp"
+
+    def place_of(self, image_id: str) -> str:
+        """The same, for messages."""
+        return str(self.path_of(image_id))
+
+    def has(self, image_id: str) -> bool:
+        """Whether there is a file of that name."""
+        return self.path_of(image_id).is_file()
+
+    def lost(self, image_ids: Iterable[str]) -> Iterator[str]:
+        """Those that have no file."""
+        return (image_id for image_id in image_ids if not self.has(image_id))
 
     def read(self, image_id: str) -> bytes:
         """The bytes of a stored file."""
@@ -89,7 +107,7 @@ class Blobs:
             _remove(temporary)
             raise store_error(path, error) from error
 
-    def sweep(self) -> None:
+    def prepare(self) -> None:
         """Remove what a killed process left half-written; only for the holder of the run lock."""
         for folder in self._folders():
             for entry in os.scandir(folder):

@@ -93,7 +93,9 @@ def _seen(row: sqlite3.Row) -> object:
 
 
 def _take_file(store: RunStore, part: RunReader, image: StoredImage) -> None:
-    """Link or copy an image's file, unless it is there and whole."""
+    """Link or copy an image's file, unless it is there and whole; runs with one place for their images share it."""
+    if store.images_at():
+        return
     known, path = store.find_image(image.image_id), store.image_path(image.image_id)
     if known is not None and _has_digest(path, known.digest):
         return

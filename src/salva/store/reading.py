@@ -22,6 +22,7 @@ from salva.core.verdict import Observers, Verdict
 from salva.errors import StoreError, UsageError
 from salva.store.blobs import Blobs
 from salva.store.connection import translated
+from salva.store.images import IMAGES_AT, ImageStore, images_of
 from salva.store.records import Status, StoredComponent, StoredImage, StoredLook, StoredRender
 from salva.store.rows import (
     DIGESTED,
@@ -69,9 +70,27 @@ class RunReader:
     def __init__(self, directory: Path, connection: sqlite3.Connection) -> None:
         self.directory = directory
         self.path = directory / DATABASE
-        self.blobs = Blobs(directory)
         self._connection = connection
         self._labels: dict[str, str] = {}
+
+    @functools.cached_property
+    def blobs(self) -> ImageStore:
+        """The image files, wherever they are."""
+        return images_of(self.directory, self.images_at())
+
+    def images_at(self) -> str:
+        """The address of the image files; empty where they are in the run's directory."""
+        return str(self.meta().get(IMAGES_AT, ""))
+
+    def check_images_at(self, address: str) -> None:
+        """Refuse another place for the images than the one they are in."""
+        known = self.images_at()
+        if address and address != known and (known or self.n_images()):
+            raise UsageError(
+                f"the pictures of {str(self.directory)!r} are {f'at {known}' if known else 'in its directory'}, and "
+                f"--images names {address}: one run keeps them in one place; leave it as it was, or choose another "
+                "directory with --out"
+            )
 
     def meta(self) -> dict[str, Json]:
         """The run's own notes: versions, stamps."""
@@ -124,7 +143,9 @@ class RunReader:
         return ImageRef(image_id=image.image_id, width=image.width, height=image.height)
 
     def image_path(self, image_id: str) -> Path:
-        """The file of an image."""
+        """The file of an image; UsageError where it is no file of this machine."""
+        if not isinstance(self.blobs, Blobs):
+            raise UsageError(f"{self.blobs.place_of(image_id)} is no file of this machine; read its bytes instead")
         return self.blobs.path_of(image_id)
 
     def find_image(self, image_id: str) -> StoredImage | None:

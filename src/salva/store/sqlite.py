@@ -27,6 +27,7 @@ from salva.store.connection import (
     connect_for_writing,
     migrated_copy,
 )
+from salva.store.images import IMAGES_AT
 from salva.store.lock import RunLock
 from salva.store.migrations import MIGRATIONS
 from salva.store.reading import DATABASE, RunReader, guarded
@@ -49,10 +50,13 @@ GROUP_ROWS = 32
 GROUP_S = 0.2
 
 
-def open_run(directory: Path, mode: Literal["read", "write"] = "read") -> RunStore:
-    """The store of a run directory; "write" creates what is missing and takes the run lock."""
+def open_run(directory: Path, mode: Literal["read", "write"] = "read", *, images_at: str = "") -> RunStore:
+    """The store of a run directory; "write" creates what is missing and takes the run lock.
+
+    images_at: the address of the image files of a run that is made now; one that is there keeps its own.
+    """
     if mode == "write":
-        return _open_for_writing(directory)
+        return _open_for_writing(directory, images_at)
     path = directory / DATABASE
     if not path.is_file():
         raise UsageError(f"{str(directory)!r} is no run: it has no {DATABASE}; give the directory `salva run` printed")
@@ -77,7 +81,7 @@ def _brought_up_to_date(directory: Path, connection: sqlite3.Connection) -> sqli
     return connect_for_reading(directory / DATABASE)
 
 
-def _open_for_writing(directory: Path) -> RunStore:
+def _open_for_writing(directory: Path, images_at: str = "") -> RunStore:
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except FileNotFoundError as error:
@@ -93,7 +97,13 @@ def _open_for_writing(directory: Path) -> RunStore:
     except BaseException:
         lock.release()
         raise
-    store.blobs.sweep()
+    try:
+        store.keep_images_at(images_at)
+        if not store.images_at():
+            store.blobs.prepare()
+    except BaseException:
+        store.close()
+        raise
     return store
 
 
@@ -112,6 +122,13 @@ class RunStore(RunReader):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def keep_images_at(self, address: str) -> None:
+        """Note where the images go, before there are any; UsageError where they are elsewhere already."""
+        self.check_images_at(address)
+        if address and not self.images_at():
+            self.set_meta(IMAGES_AT, address)
+            self.flush()
 
     def put_component(self, component: StoredComponent) -> None:
         """Remember a component by its id."""

@@ -1,0 +1,133 @@
+"""Where the image files of a run are: in its own directory, or at an address somebody named.
+
+A run directory is data: an address that it names is contacted for nobody who does not name it again. Knows of every
+place only that files can be read from it and written to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import unquote, urlsplit
+
+from salva.errors import UsageError
+from salva.remote.urls import check_url
+from salva.store.blobs import Blobs
+
+IMAGES_AT = "images_at"
+"""The note of a run whose images are not in its directory: the address of the folder they are in."""
+_named: set[str] = set()
+"""Addresses that whoever is at the keyboard named; what lies below one is named too."""
+
+
+class ImageStore(Protocol):
+    """Image files by the id of their image; safe to use from several threads."""
+
+    def place_of(self, image_id: str) -> str:
+        """Where an image's file is or will be, for messages."""
+
+    def has(self, image_id: str) -> bool:
+        """Whether there is a file of that name."""
+
+    def read(self, image_id: str) -> bytes:
+        """The bytes of a stored file."""
+
+    def write(self, image_id: str, data: bytes) -> None:
+        """Store a file; when this returns, it is there and whole."""
+
+    def lost(self, image_ids: Iterable[str]) -> Iterator[str]:
+        """Those that have no file."""
+
+    def stored_ids(self) -> Iterator[str]:
+        """The image id of every file under a final name."""
+
+    def prepare(self) -> None:
+        """See that files can be written, before anything is painted; only for the holder of the run lock."""
+
+
+def checked_address(url: str) -> str:
+    """An address as it is written down; UsageError for one that is none, or that holds a key."""
+    try:
+        check_url("--images", url, "let the environment or the configuration of your storage say who you are")
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    parts = urlsplit(url)
+    path = unquote(parts.path)
+    is_plain = not parts.query and not parts.fragment and "::" not in url and ".." not in path.split("/")
+    if not parts.scheme or "://" not in url or not (parts.netloc or path.strip("/")) or not is_plain:
+        raise UsageError(
+            f"--images is {url!r}; it is the address of a folder, such as s3://bucket/folder or file:///mnt/folder"
+        )
+    if parts.scheme == "file" and parts.netloc:
+        raise UsageError(f"--images is {url!r}; a folder of this machine has three slashes, as in file:///mnt/folder")
+    return url.rstrip("/")
+
+
+def name_images(url: str) -> str:
+    """Allow what is at an address to be read and written from now on; gives it as it is written down."""
+    address = checked_address(url)
+    _named.add(address)
+    return address
+
+
+def is_named(address: str) -> bool:
+    """Whether an address, or a folder it lies in, was named."""
+    return any(address == named or address.startswith(f"{named}/") for named in _named)
+
+
+def images_of(directory: Path, address: str) -> ImageStore:
+    """The images of a run that are at an address, or in its directory where it has none."""
+    if not address:
+        return Blobs(directory)
+    # What a stranger's run says is held to the same rules as what is typed.
+    if not is_named(checked_address(address)):
+        return UnnamedImages(directory, address)
+    if urlsplit(address).scheme == "file":
+        return Blobs(directory, Path(unquote(urlsplit(address).path)))
+    from salva.store.remote_blobs import RemoteBlobs
+
+    return RemoteBlobs(address)
+
+
+class UnnamedImages:
+    """Images at an address that only the run names: nobody contacts it."""
+
+    def __init__(self, directory: Path, address: str) -> None:
+        self._directory, self._address = directory, address
+
+    def place_of(self, image_id: str) -> str:
+        """Where its file is, by what the run says."""
+        return f"{self._address}/{image_id[:2]}/{image_id[2:]}.webp"
+
+    def _refuse(self) -> UsageError:
+        return UsageError(
+            f"the pictures of {str(self._directory)!r} are at {self._address}, by what the run itself says, and this "
+            f"command does not name that: nothing was contacted. If you trust it, add --images {self._address}"
+        )
+
+    def has(self, image_id: str) -> bool:  # noqa: ARG002  # the seam's shape
+        """Refused."""
+        raise self._refuse()
+
+    def read(self, image_id: str) -> bytes:  # noqa: ARG002  # the seam's shape
+        """Refused."""
+        raise self._refuse()
+
+    def write(self, image_id: str, data: bytes) -> None:  # noqa: ARG002  # the seam's shape
+        """Refused."""
+        raise self._refuse()
+
+    def lost(self, image_ids: Iterable[str]) -> Iterator[str]:
+        """Refused, unless there are none."""
+        for _ in image_ids:
+            raise self._refuse()
+        return iter(())
+
+    def stored_ids(self) -> Iterator[str]:
+        """Refused."""
+        raise self._refuse()
+
+    def prepare(self) -> None:
+        """Refused."""
+        raise self._refuse()

@@ -1,0 +1,131 @@
+"""Image files on any file system that fsspec knows: bytes in, bytes out.
+
+On an object store a put is atomic, so a name that exists is whole; elsewhere a writer that was killed may leave half a
+file, which no row names, and which is written anew when its picture is painted again. A file that is not there is a
+StoreError; a storage that is away or refuses is a BackendError, since the run's own disk is well.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
+
+from salva.core.secrets import redact
+from salva.errors import BackendError, MissingExtraError, StoreError, UsageError
+from salva.store.blobs import check_image_id
+
+_FLAT = {"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oss", "oci", "memory"}
+"""Where folders need not be made, and where making one could make a bucket."""
+_SETTINGS = {
+    "s3": {"config_kwargs": {"connect_timeout": 10, "read_timeout": 60, "retries": {"max_attempts": 3}}},
+}
+"""By protocol, how long its servers are waited for."""
+_AGAIN = "what is stored is kept; run the same command again once this is fixed"
+_TRIAL = ".salva"
+_T = TypeVar("_T")
+
+
+class RemoteBlobs:
+    """The image files of one run in a folder somewhere else; safe to use from several threads."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        protocol = address.partition("://")[0]
+        try:
+            import fsspec
+        except ImportError as error:
+            raise MissingExtraError(f"--images {protocol}://...", "storage") from error
+        try:
+            # Another process may write there too: what was listed once is not taken for what is there.
+            settings: dict[str, Any] = {"use_listings_cache": False, **_SETTINGS.get(protocol, {})}
+            self._files, self._root = fsspec.core.url_to_fs(address, **settings)
+        except ImportError as error:
+            if protocol in ("s3", "s3a"):
+                raise MissingExtraError(f"--images {protocol}://...", "storage") from error
+            raise UsageError(f"--images {address}: {error}") from error
+        except ValueError as error:
+            raise UsageError(f"--images {address}: {redact(str(error))}") from error
+        self._is_flat = protocol in _FLAT
+
+    def place_of(self, image_id: str) -> str:
+        """Where an image's file is or will be, for messages."""
+        return f"{self._address}/{_name_of(image_id, self._address)}"
+
+    def has(self, image_id: str) -> bool:
+        """Whether there is a file of that name."""
+        path = self._path_of(image_id)
+        return self._done(path, lambda: bool(self._files.exists(path)))
+
+    def read(self, image_id: str) -> bytes:
+        """The bytes of a stored file."""
+        path = self._path_of(image_id)
+        return self._done(path, lambda: bytes(self._files.cat_file(path)))
+
+    def write(self, image_id: str, data: bytes) -> None:
+        """Store a file; when this returns, it is there and whole."""
+        self._put(self._path_of(image_id), data)
+
+    def lost(self, image_ids: Iterable[str]) -> Iterator[str]:
+        """Those that have no file; one listing, however many they are."""
+        present: set[str] | None = None
+        for image_id in image_ids:
+            present = set(self.stored_ids()) if present is None else present
+            if image_id not in present:
+                yield image_id
+
+    def stored_ids(self) -> Iterator[str]:
+        """The image id of every file that has the name of an image."""
+        names = self._done(self._root, lambda: sorted(self._found()))
+        for name in names:
+            folder, file = posixpath.split(name)
+            stem, suffix = posixpath.splitext(file)
+            if suffix == ".webp":
+                yield posixpath.basename(folder) + stem
+
+    def prepare(self) -> None:
+        """Write a small file, so that a wrong key or bucket costs no picture."""
+        self._put(f"{self._root}/{_TRIAL}", b"salva keeps the images of a run here\n")
+
+    def _found(self) -> list[str]:
+        try:
+            return list(self._files.find(self._root))
+        except FileNotFoundError:
+            return []
+
+    def _put(self, path: str, data: bytes) -> None:
+        def put() -> None:
+            if not self._is_flat:
+                self._files.makedirs(posixpath.dirname(path), exist_ok=True)
+            self._files.pipe_file(path, data)
+
+        self._done(path, put)
+
+    def _path_of(self, image_id: str) -> str:
+        return f"{self._root}/{_name_of(image_id, self._address)}"
+
+    def _done(self, path: str, act: Callable[[], _T]) -> _T:
+        try:
+            return act()
+        except FileNotFoundError as error:
+            raise StoreError(self._problem(path, error)) from error
+        except Exception as error:  # the kits of storages share no branch of exceptions
+            raise BackendError(self._problem(path, error), is_retryable=True) from error
+
+    def _problem(self, path: str, error: Exception) -> str:
+        said = redact(" ".join(str(error).split()))[:300] or type(error).__name__
+        where = f"{self._address.partition('://')[0]}://{path.lstrip('/')}"
+        if isinstance(error, PermissionError) or type(error).__name__ == "NoCredentialsError":
+            advice = f"access is denied; see that your credentials may read and write there; {_AGAIN}"
+        elif isinstance(error, FileNotFoundError):
+            advice = f"it is not there; see that the bucket or folder exists and the address is right; {_AGAIN}"
+        elif isinstance(error, TimeoutError | ConnectionError) or "onnect" in type(error).__name__:
+            advice = f"the storage does not answer; see that it is up and can be reached; {_AGAIN}"
+        else:
+            advice = _AGAIN
+        return f"cannot use {where!r} ({said}): {advice}"
+
+
+def _name_of(image_id: str, owner: str) -> str:
+    check_image_id(image_id, owner)
+    return f"{image_id[:2]}/{image_id[2:]}.webp"

@@ -1,0 +1,67 @@
+"""Where pictures are: what is an address, and who must have named it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from salva.errors import UsageError
+from salva.store.blobs import Blobs
+from salva.store.images import UnnamedImages, checked_address, images_of, is_named, name_images
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("", "bucket/folder", "s3:bucket", "s3://", "file:///", "file://host/folder", "s3://bucket/../other"),
+        *("s3://bucket/%2e%2e/other", "s3://bucket?versionId=3", "zip://a::s3://bucket/b.zip", "s3://bucket/a#b"),
+    ],
+)
+def test_what_is_no_address_of_a_folder_is_refused(url: str) -> None:
+    with pytest.raises(UsageError, match="--images"):
+        checked_address(url)
+
+
+@pytest.mark.parametrize("url", ["s3://me:secretsecretsecret@bucket/x", "sftp://me@host/x", "s3://b/x?token=abcdefgh"])
+def test_an_address_with_a_key_is_refused_and_not_repeated(url: str) -> None:
+    with pytest.raises(UsageError, match="stored with the run") as refused:
+        checked_address(url)
+    assert "secretsecret" not in str(refused.value)
+    assert "abcdefgh" not in str(refused.value)
+
+
+def test_a_key_of_the_environment_is_refused_in_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMIK7MDENGbPxRfiCY")
+    with pytest.raises(UsageError, match="a key of yours"):
+        checked_address("s3://bucket/wJalrXUtnFEMIK7MDENGbPxRfiCY")
+
+
+def test_what_lies_below_a_named_folder_is_named() -> None:
+    name_images("s3://bucket/runs/")
+    assert is_named("s3://bucket/runs")
+    assert is_named("s3://bucket/runs/7")
+    assert not is_named("s3://bucket/runs-of-others")
+    assert not is_named("s3://bucket")
+
+
+def test_an_address_nobody_named_is_not_used_and_a_folder_is_a_plain_one(tmp_path: Path) -> None:
+    address = f"file://{tmp_path}/pictures"
+    unnamed = images_of(tmp_path, address)
+    assert isinstance(unnamed, UnnamedImages)
+    for act in (
+        lambda: unnamed.read("ab"),
+        lambda: unnamed.has("ab"),
+        lambda: unnamed.write("ab", b""),
+        lambda: list(unnamed.stored_ids()),
+        lambda: list(unnamed.lost(["ab"])),
+        unnamed.prepare,
+    ):
+        with pytest.raises(UsageError, match=f"nothing was contacted.*--images {address}"):
+            act()
+    assert list(unnamed.lost([])) == []
+    name_images(address)
+    named = images_of(tmp_path, address)
+    assert isinstance(named, Blobs)
+    named.write("abcd", b"pixels")
+    assert (tmp_path / "pictures" / "ab" / "cd.webp").read_bytes() == b"pixels"
