@@ -64,7 +64,7 @@ def rows(directory: Path) -> dict[str, list[tuple[Any, ...]]]:
 
 def notes(directory: Path) -> dict[str, Any]:
     with open_run(directory) as store:
-        return {name: value for name, value in store.meta().items() if name not in ("finished", "run_file")}
+        return {name: value for name, value in store.meta().items() if name not in ("finished", "run_file", "pace")}
 
 
 @pytest.fixture(scope="module")
@@ -322,9 +322,12 @@ def test_counts_of_work_in_vain_are_added_and_trials_are_joined(parts: list[Path
     for part in parts:
         with open_run(part, "write") as store:
             store.set_meta("spent_in_vain", {"x": {"n_calls": 2, "cost_usd": 0.5}})
+            store.set_meta("pace", {"seconds": 1.5, "n_images": 4})
             store.set_meta("canary_passed", ["a", part.name])
             store.set_meta("figures", {"fake": []})
     merged = merge(parts, tmp_path / "out", QUIET)
     assert notes(tmp_path / "out")["spent_in_vain"] == {"x": {"n_calls": 6, "cost_usd": 1.5}}
+    with open_run(tmp_path / "out") as store:
+        assert store.meta()["pace"] == {"seconds": 4.5, "n_images": 12}
     assert notes(tmp_path / "out")["canary_passed"] == ["a", "shard1", "shard2", "shard3"]
     assert "salva quality" in merged.left_out[0]

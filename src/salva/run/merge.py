@@ -19,7 +19,7 @@ from salva.run.directory import refuse_strangers
 from salva.run.ledger import ASKED, CASES, FINISHED, RULES, asked_before
 from salva.store.images import IMAGES_AT
 from salva.store.joining import join_rows
-from salva.store.records import FIGURES, GATE, IN_VAIN, PASSED, STOPPED, TOLD, UNTRIED, WHOLE
+from salva.store.records import FIGURES, GATE, IN_VAIN, PACE, PASSED, STOPPED, TOLD, UNTRIED, WHOLE
 from salva.store.runfile import DIGESTS, keep_run_file, read_run_file
 from salva.store.sqlite import RunStore, open_run
 
@@ -220,7 +220,7 @@ def _keep_notes(store: RunStore, metas: Sequence[Mapping[str, Json]]) -> Iterato
     """The notes of all parts as those of one run; a sentence for each that cannot be."""
     for name in sorted({name for meta in metas for name in meta} - _OF_ONE_PART):
         values = [meta[name] for meta in metas if name in meta]
-        if name == IN_VAIN:
+        if name in (IN_VAIN, PACE):
             store.set_meta(name, _summed(values))
         elif name in _LISTS:
             store.set_meta(name, list(dict.fromkeys(who for value in values for who in _listed(value))))
@@ -246,12 +246,12 @@ def _listed(value: Json) -> Iterable[str]:
     return map(str, value) if isinstance(value, list) else ()
 
 
-def _summed(values: Iterable[Json]) -> dict[str, Json]:
-    """Usage by component, added up."""
-    sums: dict[str, dict[str, float]] = {}
-    for value in values:
-        for component_id, usage in value.items() if isinstance(value, dict) else ():
-            known = sums.setdefault(component_id, {})
-            for name, amount in usage.items() if isinstance(usage, dict) else ():
-                known[name] = known.get(name, 0.0) + (amount if isinstance(amount, int | float) else 0.0)
-    return {component_id: dict[str, Json](usage) for component_id, usage in sums.items()}
+def _summed(values: Sequence[Json]) -> Json:
+    """Numbers added up, those under one name with each other."""
+    tables = [value for value in values if isinstance(value, dict)]
+    if not tables:
+        return sum(value for value in values if isinstance(value, int | float))
+    return {
+        name: _summed([table[name] for table in tables if name in table])
+        for name in dict.fromkeys(name for table in tables for name in table)
+    }
