@@ -94,6 +94,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "semvar-tables": "salva.suites.semvar.tables:SemVarTables",
     },
     "importer": {
+        "archive": "salva.exchange.archive:ArchiveImport",
         "cfworld": "salva.suites.cfworld.scores_import:ScoresImport",
         "geneval": "salva.suites.geneval.results_import:ResultsImport",
         "ratings": "salva.exchange.import_ratings:RatingsImport",
@@ -101,6 +102,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     },
     "exporter": {
         "actesting": "salva.suites.actesting.published_sets:PublishedSets",
+        "archive": "salva.exchange.archive:ArchiveExport",
         "counterexamples": "salva.exchange.counterexamples:Counterexamples",
         "csv": "salva.exchange.verdict_rows:CsvRows",
         "dpo": "salva.exchange.training_export:DpoTable",

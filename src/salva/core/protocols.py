@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, runtime_checkable
 
 from salva.core.case import Case, Prompt
 from salva.core.chart import Chart
@@ -253,6 +253,24 @@ class Delivered:
 Painting = Rendered | Delivered
 """What a lane gives back for a picture that was painted."""
 Orders = Sequence[RenderRequest] | Sequence[LookOrder]
+@runtime_checkable
+class RunExporter(Protocol):
+    """An exporter that takes a run as it is stored, and not its records: of whatever size, none of it is loaded."""
+
+    version: ClassVar[str]
+
+    def write_run(self, directory: Path, out: Path) -> Written:
+        """Write the file or folder OUT of the run in a directory; says how many of what."""
+
+
+@runtime_checkable
+class RunImporter(Protocol):
+    """An importer whose files hold a whole run."""
+
+    version: ClassVar[str]
+
+    def read_run(self, files: Sequence[Path], out: Path) -> ReadIn:
+        """Make the run OUT of the files, whole or not at all; says what was read, and repeats none of it."""
 
 
 class Lane(Protocol):

@@ -15,7 +15,7 @@ from pathlib import Path
 from salva import registry
 from salva.core.asked import Asked, AskedComponent, Imported, ImportedFile, Judged, RunFile
 from salva.core.exchange import KEPT_FOLDER, ImportSettings, ReadIn
-from salva.core.protocols import Importer
+from salva.core.protocols import Importer, RunImporter
 from salva.core.spec import ComponentSpec
 from salva.errors import UsageError
 from salva.files.infiles import file_bytes
@@ -36,8 +36,12 @@ def import_files(
 
     model: who painted, where the files do not say. options: those of the format.
     """
-    importer: Importer = registry.bind(ComponentSpec(role="importer", name=form, options=options or {})).build()
+    importer: Importer | RunImporter = registry.bind(
+        ComponentSpec(role="importer", name=form, options=options or {})
+    ).build()
     _check_empty(out)
+    if isinstance(importer, RunImporter):
+        return importer.read_run(files, out)
     read_in = importer.read(files, ImportSettings(model=model, names=tuple(shown_names(files))))
     _write(read_in, files, form, out)
     return read_in

@@ -230,6 +230,11 @@ class RunReader:
             if self._connection.in_transaction:
                 self._connection.execute("COMMIT")
 
+    @guarded
+    def write_snapshot(self, path: Path) -> None:
+        """The database of one moment as a file of its own, whoever writes; the same rows give the same bytes."""
+        self._connection.execute("VACUUM INTO ?", (str(path),))
+
     def digests(self) -> Iterator[tuple[str, str, bool | None]]:
         """Table and key of every row that may have a digest, and whether its content has it; None where none is."""
         for table in DIGESTED:

@@ -1,0 +1,318 @@
+"""A run as one file and back: equal, the same bytes each time, and nothing else gets in."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import sqlite3
+import tarfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from in_process import salva
+
+from salva.engine.progress import SilentProgress
+from salva.errors import SalvaError, StoreError, UsageError
+from salva.exchange.exporting import export_run
+from salva.exchange.importing import import_files
+from salva.run.pipeline import execute
+from salva.run.verify import verify
+from salva.store.images import name_images
+from salva.store.migrations import COLUMNS
+from salva.store.sqlite import open_run
+from salva.testing.fakes import CALLS
+from salva.testing.specs import fake_spec
+
+QUIET = SilentProgress()
+SPEC = fake_spec(12, {"omits": 0.3})
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("archive") / "run"
+    execute(SPEC, directory, QUIET)
+    connection = sqlite3.connect(directory / "review.db")
+    connection.execute("CREATE TABLE labels (who TEXT, what TEXT)")
+    connection.execute("INSERT INTO labels VALUES ('ada', 'right')")
+    connection.commit()
+    connection.close()
+    return directory
+
+
+@pytest.fixture(scope="module")
+def archive(run: Path) -> Path:
+    path = run.with_name("run.tar")
+    export_run(run, "archive", path)
+    return path
+
+
+def rows(directory: Path) -> dict[str, list[tuple[Any, ...]]]:
+    with open_run(directory) as store:
+        return {
+            table: sorted(map(tuple, store.rows(f"SELECT {', '.join(columns)} FROM {table}")), key=repr)
+            for table, columns in COLUMNS.items()
+        }
+
+
+def files(directory: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(directory).as_posix(): path.read_bytes()
+        for path in sorted(directory.rglob("*"))
+        if path.is_file() and not path.name.startswith((".lock", "salva.db", "review.db"))
+    }
+
+
+def test_what_comes_back_is_the_run(run: Path, archive: Path, tmp_path: Path) -> None:
+    read_in = import_files([archive], "archive", tmp_path / "back")
+    assert read_in.counts == {"cases": 12, "images": 24}
+    assert rows(tmp_path / "back") == rows(run)
+    assert files(tmp_path / "back") == files(run)
+    assert verify(tmp_path / "back", QUIET).problems == ()
+    connection = sqlite3.connect(tmp_path / "back" / "review.db")
+    assert connection.execute("SELECT * FROM labels").fetchall() == [("ada", "right")]
+    connection.close()
+    CALLS.clear()
+    execute(SPEC, tmp_path / "back", QUIET)
+    assert CALLS["render"] == CALLS["detect"] == 0
+
+
+def test_the_same_run_gives_the_same_bytes(run: Path, archive: Path, tmp_path: Path) -> None:
+    export_run(run, "archive", tmp_path / "again.tar")
+    assert (tmp_path / "again.tar").read_bytes() == archive.read_bytes()
+    assert [path.name for path in tmp_path.iterdir()] == ["again.tar"]
+
+
+def test_other_programs_read_it(archive: Path) -> None:
+    with tarfile.open(archive) as tar:
+        names = tar.getnames()
+        assert names[:4] == ["archive.json", "run.json", "salva.db", "review.db"]
+        assert len(names) == 4 + 24
+        assert {(member.mtime, member.uid, member.uname) for member in tar} == {(0, 0, "")}
+
+
+def test_a_run_that_is_being_written_is_archived_as_of_one_moment(tmp_path: Path) -> None:
+    directory = tmp_path / "run"
+    spec = fake_spec(60, {"omits": 0.3, "delay_s": 0.01})
+    worker = threading.Thread(target=lambda: execute(spec, directory, QUIET))
+    worker.start()
+    n_images: list[int] = []
+    try:
+        while worker.is_alive() and len(n_images) < 4:
+            try:
+                written = export_run(directory, "archive", tmp_path / f"{len(n_images)}.tar")
+            except SalvaError:
+                continue  # there is no run yet
+            n_images.append(written.n)
+    finally:
+        worker.join()
+    assert len(n_images) == 4
+    assert n_images[0] < 120
+    for number in range(4):
+        import_files([tmp_path / f"{number}.tar"], "archive", tmp_path / f"back{number}")
+        with open_run(tmp_path / f"back{number}") as store:
+            assert store.n_images() == n_images[number]
+            if store.n_cases():
+                store.close()
+                assert verify(tmp_path / f"back{number}", QUIET).problems == ()
+    execute(spec, tmp_path / "back0", QUIET)
+    assert rows(tmp_path / "back0")["verdicts"] == rows(directory)["verdicts"]
+
+
+def test_pictures_elsewhere_come_home(tmp_path: Path) -> None:
+    name_images("memory://archived")
+    execute(SPEC, tmp_path / "away", QUIET, images_at="memory://archived")
+    export_run(tmp_path / "away", "archive", tmp_path / "run.tar")
+    fsspec.filesystem("memory").store.clear()
+    import_files([tmp_path / "run.tar"], "archive", tmp_path / "home")
+    assert verify(tmp_path / "home", QUIET).problems == ()
+    assert "images" not in json.loads((tmp_path / "home" / "run.json").read_text())
+
+
+def test_a_damaged_picture_is_not_archived(run: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(run, tmp_path / "copy"))
+    image = next((copy / "images").glob("*/*.webp"))
+    image.write_bytes(b"other")
+    with pytest.raises(StoreError, match="its digest differs"):
+        export_run(copy, "archive", tmp_path / "run.tar")
+    image.unlink()
+    with pytest.raises(StoreError, match="it is gone"):
+        export_run(copy, "archive", tmp_path / "run.tar")
+    assert [path.name for path in tmp_path.iterdir()] == ["copy"]
+
+
+Members = list[tuple[tarfile.TarInfo, bytes]]
+
+
+def members(archive: Path) -> Members:
+    with tarfile.open(archive) as tar:
+        return [(info, (tar.extractfile(info) or io.BytesIO()).read()) for info in tar.getmembers()]
+
+
+def written(path: Path, content: Members) -> Path:
+    with tarfile.open(path, "w", format=tarfile.GNU_FORMAT) as tar:
+        for info, data in content:
+            info.size = len(data)
+            tar.addfile(info, io.BytesIO(data))
+    return path
+
+
+def link(content: Members) -> None:
+    info = tarfile.TarInfo(content[5][0].name)
+    info.type, info.linkname = tarfile.SYMTYPE, "/etc/passwd"
+    content[5] = (info, b"")
+
+
+def hard_link(content: Members) -> None:
+    info = tarfile.TarInfo(content[5][0].name)
+    info.type, info.linkname = tarfile.LNKTYPE, "run.json"
+    content[5] = (info, b"")
+
+
+def renamed(name: str, place: int) -> Callable[[Members], None]:
+    def change(content: Members) -> None:
+        content[place][0].name = name
+
+    return change
+
+
+def listed(**changes: Any) -> Callable[[Members], None]:
+    def change(content: Members) -> None:
+        info, data = content[0]
+        content[0] = (info, json.dumps({**json.loads(data), **changes}).encode())
+
+    return change
+
+
+def listed_name(name: str) -> Callable[[Members], None]:
+    def change(content: Members) -> None:
+        content[1][0].name = name
+        parts = json.loads(content[0][1])["files"]
+        parts[0]["name"] = name
+        listed(files=parts)(content)
+
+    return change
+
+
+def flipped(place: int) -> Callable[[Members], None]:
+    def change(content: Members) -> None:
+        info, data = content[place]
+        content[place] = (info, data[:-1] + bytes([data[-1] ^ 1]))
+
+    return change
+
+
+def long_name(content: Members) -> None:
+    content[4][0].name = "images/" + "a" * 5000
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        renamed("../../evil", 1),
+        renamed("/etc/evil", 5),
+        renamed("images/ab/../../../evil.webp", 5),
+        listed_name("../evil"),
+        listed_name("imported/../../evil"),
+        listed_name(".ssh/authorized_keys"),
+        link,
+        hard_link,
+        long_name,
+        flipped(1),
+        flipped(2),
+        flipped(3),
+        flipped(8),
+        lambda content: content.pop(7),
+        lambda content: content.pop(2),
+        lambda content: content.pop(0),
+        lambda content: content.append((tarfile.TarInfo("more.txt"), b"more")),
+        lambda content: content.insert(1, (tarfile.TarInfo("more.txt"), b"more")),
+        lambda content: content.reverse(),
+        lambda content: content.clear(),
+        listed(version=2),
+        listed(files=[]),
+        listed(files=[{"name": "run.json", "n_bytes": -5, "sha256": ""}]),
+        listed(files=7),
+        listed(n_images=10**9),
+        listed(format="other"),
+    ],
+)
+def test_what_does_not_belong_there_is_refused_and_leaves_nothing(
+    archive: Path, tmp_path: Path, spoil: Callable[[Members], object]
+) -> None:
+    content = members(archive)
+    spoil(content)
+    source = written(tmp_path / "bad.tar", content)
+    with pytest.raises(UsageError, match=r"is no archive of a run, or is damaged: .*; nothing was imported"):
+        import_files([source], "archive", tmp_path / "in" / "back")
+    assert list((tmp_path / "in").iterdir()) == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.tar", "in"]
+
+
+@given(st.data())
+def test_an_archive_that_ends_early_or_has_one_wrong_byte_never_becomes_another_run(data: st.DataObject) -> None:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        whole = _ARCHIVE[0].read_bytes()
+        place = data.draw(st.integers(0, len(whole) - 1025))
+        cut = data.draw(st.booleans())
+        spoilt = whole[:place] if cut else whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :]
+        source = Path(folder) / "bad.tar"
+        source.write_bytes(spoilt)
+        try:
+            import_files([source], "archive", Path(folder) / "back")
+        except SalvaError:
+            assert [path.name for path in Path(folder).iterdir()] == ["bad.tar"]
+        else:
+            # What no digest covers says nothing: padding, and the owner and time of a header that has a checksum.
+            assert rows(Path(folder) / "back") == _ROWS[0]
+
+
+_ARCHIVE: list[Path] = []
+_ROWS: list[Any] = []
+
+
+@pytest.fixture(autouse=True)
+def known(archive: Path, run: Path) -> None:
+    _ARCHIVE[:], _ROWS[:] = [archive], [rows(run)]
+
+
+def test_a_header_that_wants_gigabytes_is_refused_at_once(archive: Path, tmp_path: Path) -> None:
+    info = tarfile.TarInfo("x")
+    info.type, info.size = tarfile.XHDTYPE, 1 << 40
+    (tmp_path / "bomb.tar").write_bytes(info.tobuf(tarfile.GNU_FORMAT) + b"0" * 2048)
+    with pytest.raises(UsageError, match="no plain file"):
+        import_files([tmp_path / "bomb.tar"], "archive", tmp_path / "back")
+    sparse = tarfile.TarInfo("archive.json")
+    sparse.type, sparse.size = tarfile.GNUTYPE_SPARSE, 1 << 40
+    (tmp_path / "sparse.tar").write_bytes(sparse.tobuf(tarfile.GNU_FORMAT) + b"0" * 2048)
+    with pytest.raises(UsageError, match="no plain file"):
+        import_files([tmp_path / "sparse.tar"], "archive", tmp_path / "back")
+    assert not (tmp_path / "back").exists()
+
+
+def test_an_archive_that_does_not_fit_on_the_disk_is_not_begun(
+    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: type("Usage", (), {"free": 5})())
+    with pytest.raises(StoreError, match="free some space"):
+        import_files([archive], "archive", tmp_path / "back")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_commands(run: Path, tmp_path: Path) -> None:
+    done = salva("export", str(run), "--as", "archive", "-o", "run.tar", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "24 images and all rows in run.tar\n")
+    done = salva("import", "run.tar", "--as", "archive", "--out", "back", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("12 cases, 24 images of fake in back\n")
+    assert salva("import", "run.tar", "--as", "archive", "--out", "back", cwd=tmp_path).returncode == 2
+    assert salva("import", "run.tar", "run.tar", "--as", "archive", "--out", "b", cwd=tmp_path).returncode == 2
+    assert salva("import", "nowhere.tar", "--as", "archive", "--out", "b", cwd=tmp_path).returncode == 2
