@@ -228,5 +228,9 @@ def test_nothing_is_painted_where_nothing_can_be_written(
         with pytest.raises(BackendError, match="see that your credentials may read and write there"):
             run(tmp_path / "away")
     assert CALLS["render"] == 0
+
+
+def test_one_run_keeps_its_pictures_in_one_place(tmp_path: Path, memory: Any) -> None:
+    run(tmp_path / "away")
     with pytest.raises(UsageError, match="one run keeps them in one place"):
         run(tmp_path / "away", "memory://pictures/others")

@@ -253,6 +253,8 @@ class Delivered:
 Painting = Rendered | Delivered
 """What a lane gives back for a picture that was painted."""
 Orders = Sequence[RenderRequest] | Sequence[LookOrder]
+
+
 @runtime_checkable
 class RunExporter(Protocol):
     """An exporter that takes a run as it is stored, and not its records: of whatever size, none of it is loaded."""

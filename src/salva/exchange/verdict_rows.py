@@ -1,67 +1,115 @@
 """A run's verdicts as rows for other programs: CSV and Parquet.
 
-No cell of the CSV can be taken for a formula by a spreadsheet.
+Rows are read, made and written some at a time, whatever the size of the run; of all verdicts at once only the keys are
+in memory, to find those that lead. No cell of the CSV can be taken for a formula by a spreadsheet.
 """
 
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable
+import json
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import ClassVar
 
+from salva.core.case import Case, Prompt
 from salva.core.exchange import Written
 from salva.core.judged import JudgedBy
 from salva.core.options import NoOptions
-from salva.core.source import RunRecords, RunSource
+from salva.core.source import RunRecords
 from salva.core.table import Cell
-from salva.core.verdict import PAIR, Verdict, observers_text
+from salva.core.verdict import PAIR, Outcome, Verdict, observers_text
 from salva.errors import MissingExtraError
-from salva.files.outfiles import write_bytes, write_text
+from salva.files.outfiles import writing
 from salva.files.tables import csv_text
 from salva.judging.headline import leading_verdicts, parted
 from salva.registry import rates_of, suite_about
+from salva.store.queries import is_leading, judged_now, leading_first
+from salva.store.reading import VERDICT_ORDER, RunReader
+from salva.store.sqlite import open_run
 
 _FIXED = ("case_id", "suite", "model", "repeat", "arm", "relation", "outcome", "errors")
+
+
+_N_AT_ONCE = 4096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerdictRows:
+    """The rows of a run, to be read once."""
+
+    columns: tuple[str, ...]
+    rows: Iterator[list[Cell]]
+
+    def pieces(self) -> Iterator[list[list[Cell]]]:
+        """Some rows at a time."""
+        while piece := list(islice(self.rows, _N_AT_ONCE)):
+            yield piece
 
 
 class CsvRows:
     """A file: one row a verdict."""
 
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
 
     def __init__(self, options: NoOptions) -> None:
         """Nothing can be chosen."""
 
-    def write(self, source: RunSource, out: Path) -> Written:
+    def write_run(self, directory: Path, out: Path) -> Written:
         """OUT, one row a verdict."""
-        write_text(out, verdicts_csv(source.records))
-        return Written(n=len(source.records.verdicts), what="verdicts")
+        with writing(out) as file:
+            for text in csv_pieces(directory):
+                file.write(text.encode())
+        with open_run(directory) as store:
+            return Written(n=store.n_verdicts(), what="verdicts")
 
 
 class ParquetRows:
-    """A file: the same rows as csv, for data frames."""
+    """A file: the same rows as csv, for data frames and query engines."""
 
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
 
     def __init__(self, options: NoOptions) -> None:
         """Nothing can be chosen."""
 
-    def write(self, source: RunSource, out: Path) -> Written:
-        """OUT, one row a verdict."""
+    def write_run(self, directory: Path, out: Path) -> Written:
+        """OUT, one row a verdict, in groups of rows."""
         if importlib.util.find_spec("pyarrow") is None:
             raise MissingExtraError("export --as parquet", "parquet")
-        import pandas as pd
+        import pyarrow as pa
+        import pyarrow.parquet as pq
 
-        columns, rows = verdict_rows(source.records)
-        write_bytes(out, pd.DataFrame(rows, columns=columns).to_parquet(index=False))
-        return Written(n=len(rows), what="verdicts")
+        n = 0
+        with verdict_rows(directory) as table, writing(out) as file:
+            kinds = {int: pa.int64(), float: pa.float64(), str: pa.string()}
+            schema = pa.schema([(name, kinds[_kind_of(name)]) for name in table.columns])
+            with pq.ParquetWriter(file, schema) as writer:
+                for piece in table.pieces():
+                    columns = [
+                        pa.array(cells, kind)
+                        for cells, kind in zip(zip(*piece, strict=True), schema.types, strict=True)
+                    ]
+                    writer.write_table(pa.Table.from_arrays(columns, schema=schema))
+                    n += len(piece)
+        return Written(n=n, what="verdicts")
 
 
-def verdicts_csv(records: RunRecords) -> str:
-    """The contract's columns, then every label and every score that occurs."""
-    columns, rows = verdict_rows(records)
-    return csv_text([columns, *rows])
+def _kind_of(column: str) -> type[int] | type[float] | type[str]:
+    if column in ("repeat", "is_headline"):
+        return int
+    return float if column.startswith("score.") else str
+
+
+def csv_pieces(directory: Path) -> Iterator[str]:
+    """The contract's columns, then every label and every score that occurs, as CSV; some rows at a time."""
+    with verdict_rows(directory) as table:
+        yield csv_text([table.columns])
+        for piece in table.pieces():
+            yield csv_text(piece)
 
 
 def speaking(records: RunRecords) -> Callable[[Verdict], bool]:
@@ -88,24 +136,70 @@ def _unit(verdict: Verdict) -> tuple[str, int, str, str]:
     return verdict.case_id, verdict.repeat, verdict.model, verdict.relation
 
 
-def verdict_rows(records: RunRecords) -> tuple[list[str], list[list[Cell]]]:
+@contextmanager
+def verdict_rows(directory: Path) -> Iterator[VerdictRows]:
     """Columns and rows, one a verdict; observers stand where they tell two rows apart, whether it leads comes last."""
-    is_headline = speaking(records)
-    cases = {case.case_id: case for case in records.cases}
-    labels = sorted({name for case in records.cases for name in case.labels})
-    scores = sorted({name for verdict in records.verdicts for name in verdict.scores})
-    units = {
-        (verdict.case_id, verdict.model, verdict.repeat, verdict.arm, verdict.relation) for verdict in records.verdicts
-    }
-    has_observers = len(units) < len(records.verdicts)
-    rows = []
-    for verdict in records.verdicts:
-        case = cases.get(verdict.case_id)
-        given = case.labels if case else {}
-        row: list[Cell] = [verdict.case_id, case.suite if case else "", verdict.model, verdict.repeat, verdict.arm]
-        row += [verdict.relation, str(verdict.outcome), ";".join(verdict.errors)]
-        row += [given.get(name) for name in labels] + [verdict.scores.get(name) for name in scores]
-        row += [observers_text(verdict.observers)] if has_observers else []
-        rows.append([*row, int(is_headline(verdict))])
-    columns = [*_FIXED, *(f"label.{name}" for name in labels), *(f"score.{name}" for name in scores)]
-    return [*columns, *(["observers"] if has_observers else []), "is_headline"], rows
+    with open_run(directory) as store, store.held_still():
+        labels = _names(store, "SELECT DISTINCT key FROM cases, json_each(record, '$.labels') ORDER BY key")
+        scores = _names(store, "SELECT DISTINCT key FROM verdicts, json_each(scores) ORDER BY key")
+        unit = "case_id, model, repeat, arm, relation"
+        has_observers = any(store.rows(f"SELECT 1 FROM verdicts GROUP BY {unit} HAVING count(*) > 1 LIMIT 1"))
+        columns = [*_FIXED, *(f"label.{name}" for name in labels), *(f"score.{name}" for name in scores)]
+        judged = judged_now(directory)
+        # In the order that decides which of two equally busy observers leads.
+        verdicts = sorted(_slim_verdicts(store), key=lambda verdict: not is_leading(verdict, judged.leading))
+        speaks = speaking(RunRecords(cases=_slim_cases(store), verdicts=tuple(verdicts), asked=judged.asked))
+
+        def rows() -> Iterator[list[Cell]]:
+            case: Case | None = None
+            for verdict in leading_first(store, judged.leading):
+                if case is None or case.case_id != verdict.case_id:
+                    case = store.case(verdict.case_id) if store.has_case(verdict.case_id) else None
+                given = case.labels if case else {}
+                row: list[Cell] = [verdict.case_id, case.suite if case else "", verdict.model, verdict.repeat]
+                row += [verdict.arm, verdict.relation, str(verdict.outcome), ";".join(verdict.errors)]
+                row += [given.get(name) for name in labels] + [verdict.scores.get(name) for name in scores]
+                row += [observers_text(verdict.observers)] if has_observers else []
+                yield [*row, int(speaks(verdict))]
+
+        named = (*columns, *(("observers",) if has_observers else ()), "is_headline")
+        yield VerdictRows(columns=named, rows=rows())
+
+
+def _names(store: RunReader, query: str) -> list[str]:
+    return sorted(str(row[0]) for row in store.rows(query))
+
+
+_NO_PROMPTS = (Prompt(role="a", text="-"),)
+_NO_SCORES: Mapping[str, float] = {}
+_NO_IMAGES: Mapping[str, str] = {}
+
+
+def _slim_cases(store: RunReader) -> tuple[Case, ...]:
+    """The cases less their texts."""
+    return tuple(replace(case, prompts=_NO_PROMPTS, findings=(), mutation=None, extra={}) for case in store.cases())
+
+
+def _slim_verdicts(store: RunReader) -> tuple[Verdict, ...]:
+    """Whose verdicts there are on what, less what they say; those of the control never lead."""
+    known: dict[str, str] = {}
+    groups: dict[str, tuple[str, ...]] = {}
+
+    def slim(row: sqlite3.Row) -> Verdict:
+        case_id, repeat, model, relation, observers = row
+        if observers not in groups:
+            groups[observers] = tuple(json.loads(observers))
+        return Verdict(
+            case_id=known.setdefault(case_id, case_id),
+            repeat=repeat,
+            arm=PAIR,
+            model=known.setdefault(model, model),
+            relation=known.setdefault(relation, relation),
+            observers=groups[observers],
+            outcome=Outcome.HOLDS,
+            scores=_NO_SCORES,
+            images=_NO_IMAGES,
+        )
+
+    keys = f"SELECT case_id, repeat, model, relation, observers FROM verdicts WHERE arm = ? {VERDICT_ORDER}"
+    return tuple(store.parsed("verdicts", row, slim) for row in store.rows(keys, (PAIR,)))

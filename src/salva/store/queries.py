@@ -9,12 +9,12 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from salva.core import asked as words
-from salva.core.asked import NOTHING, Asked, RunFile
+from salva.core.asked import NOTHING, Asked, Judged, RunFile
 from salva.core.case import Case
 from salva.core.fingerprint import Json
 from salva.core.judged import SetFigure
@@ -205,16 +205,22 @@ def read_records(directory: Path) -> RunRecords:
         return records
 
 
+def judged_now(directory: Path) -> Judged:
+    """How a run is judged now, and what it was asked as it is judged so."""
+    run_file = read_run_file(directory) or RunFile(asked=NOTHING)
+    judged = run_file.judged_as()
+    return judged if run_file.schema > 1 else replace(judged, asked=judged.asked.led_as_before())
+
+
 @contextmanager
 def open_source(directory: Path) -> Iterator[RunSource]:
     """The records and the pictures of a run; closed again afterwards."""
     with open_run(directory) as store:
-        run_file = read_run_file(directory) or RunFile(asked=NOTHING)
-        judged = run_file.judged_as()
+        judged = judged_now(directory)
         records = RunRecords(
             cases=tuple(store.cases()),
-            verdicts=_leading_first(store.verdicts(), judged.leading),
-            asked=judged.asked if run_file.schema > 1 else judged.asked.led_as_before(),
+            verdicts=tuple(leading_first(store, judged.leading)),
+            asked=judged.asked,
             name=directory.resolve().name,
             gate=gate if isinstance(gate := store.meta().get(GATE), dict) else {},
             canary_about=_names(next((store.meta()[note] for note in _CANARY if note in store.meta()), None)),
@@ -237,11 +243,17 @@ def _threshold(asked: Asked) -> float | None:
     return next((value for value in stated if isinstance(value, int | float)), None)
 
 
-def _leading_first(verdicts: Iterable[Verdict], leading: Mapping[str, str]) -> tuple[Verdict, ...]:
+def leading_first(store: RunReader, leading: Mapping[str, str]) -> Iterator[Verdict]:
     """Verdicts of the observers named last before the others: of two equally busy detectors the first counts."""
-    return tuple(
-        sorted(verdicts, key=lambda verdict: leading.get(verdict.relation) != observers_text(verdict.observers))
-    )
+    for is_first in (True, False) if leading else (False,):
+        for verdict in store.verdicts():
+            if is_first == is_leading(verdict, leading):
+                yield verdict
+
+
+def is_leading(verdict: Verdict, leading: Mapping[str, str]) -> bool:
+    """Whether a verdict is of the observers named last."""
+    return leading.get(verdict.relation) == observers_text(verdict.observers)
 
 
 def _figures(stored: Json) -> dict[str, tuple[SetFigure, ...]]:
