@@ -14,6 +14,7 @@ import pytest
 from in_process import Done, salva
 from s3_server import BUCKET, s3_server
 
+import salva as api
 from salva.core.verdict import Verdict
 from salva.engine.progress import SilentProgress
 from salva.errors import BackendError, StoreError, UsageError
@@ -83,6 +84,13 @@ def test_every_reader_of_pictures_finds_them_once_they_are_named(folder: Path, c
         shutil.rmtree(away)
         for made in ("examples", "sft"):
             shutil.rmtree(folder / made, ignore_errors=True)
+
+
+def test_where_a_picture_is_is_said_without_asking(folder: Path) -> None:
+    assert told(folder, "report", "away", "--format", "junit", "-o", "x.xml").returncode == 0
+    assert f"picture: {ADDRESS}/" in (folder / "x.xml").read_text()
+    paths = api.open_run(folder / "away").images["path"]
+    assert all(path.startswith(f"{ADDRESS}/") for path in paths)
 
 
 def test_numbers_need_no_pictures(folder: Path) -> None:

@@ -20,6 +20,7 @@ _PAGE = Path("comparison.html")
 
 @click.command("compare", short_help="Paired differences of two models or more.")
 @click.argument("runs", nargs=-1, required=True, type=flags.RUN_DIRECTORY, metavar="RUN [RUN...]")
+@flags.images_flag
 @flags.flag(
     "--fail-if-worse",
     type=click.FloatRange(min=0),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 from salva.core.asked import Asked
@@ -17,6 +18,8 @@ from salva.core.legible import legible
 from salva.core.source import ImageSource, Seen
 from salva.core.verdict import Failure, observers_text
 from salva.store.blobs import Blobs
+from salva.store.images import UnnamedImages
+from salva.store.runfile import read_run_file
 
 
 def lines_of(judged: Judged, images: ImageSource, directory: Path, chosen: Asked) -> Iterator[str]:
@@ -54,8 +57,17 @@ def picture_path(directory: Path, image_id: str | None) -> str:
     """The file of a picture, for people; StoreError for an id that could lead elsewhere."""
     if image_id is None:
         return "none"
+    if address := _images_at(directory):
+        return UnnamedImages(directory, address).place_of(image_id)
     path = Blobs(directory).path_of(image_id)
     return str(path) if path.is_file() else f"{path} (missing)"
+
+
+@lru_cache(maxsize=8)
+def _images_at(directory: Path) -> str:
+    """The address of a run's pictures where they are elsewhere; only to be printed."""
+    content = read_run_file(directory)
+    return content.images if content is not None else ""
 
 
 def _seen(seen: Seen) -> str:
