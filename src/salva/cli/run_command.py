@@ -151,6 +151,11 @@ def command(
     if max_violation_rate is not None:
         gate = Gate(limit=max_violation_rate, end=gate_on, rate=gate_rate or "", min_decided=min_decided)
     decisions = _at_the_gate(figures, gate, summary, directory)
+    _exit(summary, figures, decisions)
+
+
+def _exit(summary: RunSummary, figures: Summary, decisions: list[Decision]) -> None:
+    """End with the code that says how it went; return where all is well."""
     # A rate above its limit is the worst news, even where something failed besides.
     if any(decision.decides and not decision.passed for decision in decisions):
         sys.exit(EXIT_GATE)
