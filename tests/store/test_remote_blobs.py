@@ -142,5 +142,5 @@ def test_a_storage_nobody_knows_and_one_that_lacks_its_package() -> None:
 
 def test_a_missing_extra_prints_its_install_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "fsspec", None)
-    with pytest.raises(MissingExtraError, match=r"salva\[storage\]"):
+    with pytest.raises(MissingExtraError, match=r"\[storage\]"):
         RemoteBlobs("s3://x/y")
