@@ -25,6 +25,8 @@ from salva.errors import UsageError
 from salva.exchange.exporting import export_run
 from salva.exchange.training_pairs import filter_table, preferences, right_pictures
 from salva.people.rating_sheets import COLUMNS
+from salva.people.role_codes import IMAGE, TEXT, role_code
+from salva.store.queries import read_records
 from salva.suites.semvar.effect import PAIRS
 from salva.suites.semvar.scoring import SCORING
 
@@ -273,9 +275,11 @@ def test_a_rating_sheet_is_blind_and_comes_back(tmp_path: Path) -> None:
     assert len(sheet) == 7
     assert set(sheet["model"]) == {""}
     assert all((out / picture).is_file() for picture in sheet["picture"])
+    assert not set(sheet["text_role"]) & set(sheet["image_role"]), "nothing says which picture is of which text"
+    codes = {(role_code("sv-1", TEXT, t), role_code("sv-1", IMAGE, i)): score for (t, i), score in GOOD.items()}
     # People who say exactly what the judge said.
     for index, row in sheet.iterrows():
-        score = GOOD[row["text_role"], row["image_role"]]
+        score = codes[row["text_role"], row["image_role"]]
         sheet.loc[index, ["rater", "objects", "relations"]] = ["ann", str(score * 50), str(score * 50)]
     sheet.to_csv(out / "ratings.csv", index=False)
     shown = CliRunner().invoke(
@@ -285,6 +289,11 @@ def test_a_rating_sheet_is_blind_and_comes_back(tmp_path: Path) -> None:
     assert shown.exit_code == 0, shown.output
     rows = json.loads(shown.stdout)[0]["rows"]
     assert next(row[3] for row in rows if row[0] == "all s" and row[2] == "pearson") == pytest.approx(1.0)
+    imported = ["import", str(out / "ratings.csv"), "--as", "ratings", "--out", str(tmp_path / "rated")]
+    done = CliRunner().invoke(command, imported)
+    assert done.exit_code == 0, done.output
+    (verdict,) = read_records(tmp_path / "rated").verdicts
+    assert {pair: verdict.scores[pair_name(*pair)] for pair in PAIRS} == pytest.approx(GOOD)
 
 
 def test_verdict_rows_are_the_same_in_csv_and_parquet(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from salva.people.rating_cells import Place as RowPlace
 from salva.people.rating_cells import column_key
 from salva.people.rating_files import Row, column_names
 from salva.people.ratings import MODEL, ROLE_COLUMNS, THING, Ratings
+from salva.people.role_codes import IMAGE, TEXT, plain_role
 from salva.registry import pair_scorings
 
 UNNAMED_MODEL = "unnamed"
@@ -72,7 +73,12 @@ def place_all(ratings: Ratings, model: str) -> Placed:
     scorings = pair_scorings()
     if not text_role or not image_role or not scorings:
         return reader.single_things()
-    roles = [(_role(row.get(text_role, "")), _role(row.get(image_role, ""))) for row in ratings.rows]
+    known = dict.fromkeys(role for scoring in scorings.values() for pair in scoring.pairs for role in pair)
+    roles = []
+    for row in ratings.rows:
+        case_id = row.get(names.get("case_id", ""), "").strip()
+        text = plain_role(case_id, TEXT, row.get(text_role, ""), known)
+        roles.append((_role(text), _role(plain_role(case_id, IMAGE, row.get(image_role, ""), known))))
     relation = max(scorings, key=lambda name: sum(pair in scorings[name].pairs for pair in roles))
     return reader.scored_pairs(relation, scorings[relation], (text_role, image_role), roles)
 

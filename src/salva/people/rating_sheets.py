@@ -1,7 +1,8 @@
 """An empty sheet for people: which picture to hold against which text or question, and where to write the ratings.
 
 `salva agree RUN --ratings SHEET` reads it back when it is filled in, `salva import` makes a run of it. Blind on
-purpose: neither the model nor what any judge said stands in it, pictures are named by number, several models by codes.
+purpose: neither the model, nor what any judge said, nor which picture was painted from which text stands in it;
+pictures are named by number, several models and the roles of texts and pictures by codes.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from salva.files.tables import csv_text
 from salva.imaging.files import decode_picture, encode_picture
 from salva.people.calibration import Picture
 from salva.people.question_sheets import QUESTION_COLUMNS, QUESTION_HINT, graded_pictures, question_rows
+from salva.people.role_codes import IMAGE, TEXT, role_code
 from salva.people.run_agreement import model_code
 from salva.registry import pair_scorings
 
@@ -109,11 +111,15 @@ def _pairs(case: Case, scorings: Sequence[PairScoring]) -> Sequence[Pair]:
 
 def _sheet(rows: list[_Row], numbers: Mapping[str, int]) -> str:
     is_one_model = len({model for (_, _, model, _, _), _ in rows}) == 1
+    # Where every picture stands beside its own text there is nothing to hide.
+    is_crossed = any(text_role != image_role for (*_, text_role, image_role), _ in rows)
     lines: list[tuple[Cell, ...]] = [COLUMNS]
     for (case_id, repeat, model, text_role, image_role), (category, text, image_id) in rows:
         named = "" if is_one_model else model_code(model)
         picture = f"pictures/{numbers[image_id]:05}.png"
-        lines.append((case_id, repeat, named, category, text_role, image_role, text, picture, "", "", ""))
+        codes = role_code(case_id, TEXT, text_role), role_code(case_id, IMAGE, image_role)
+        roles = codes if is_crossed else (text_role, image_role)
+        lines.append((case_id, repeat, named, category, *roles, text, picture, "", "", ""))
     return csv_text(lines)
 
 

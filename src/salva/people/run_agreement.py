@@ -27,6 +27,7 @@ from salva.people.question_sheets import is_question_row, question_answer, with_
 from salva.people.rating_cells import Problems, as_number, column_key, is_silent, rating_columns
 from salva.people.rating_files import Row
 from salva.people.ratings import YES_OR_NO, Sheet, read_sheet
+from salva.people.role_codes import IMAGE, TEXT, plain_role
 from salva.registry import pair_scorings
 from salva.stats.agreement import Calibration, rogan_gladen
 from salva.store.queries import read_records
@@ -207,7 +208,9 @@ def _row_ratings(
         if answer is not None:
             yield answer
         return
-    roles = row.get("text_role", "").strip(), row.get("image_role", "").strip()
+    known = [prompt.role for prompt in case.prompts]
+    text_role = plain_role(case.case_id, TEXT, row.get("text_role", ""), known)
+    roles = text_role, plain_role(case.case_id, IMAGE, row.get("image_role", ""), known)
     if all(roles):
         rating = problems.rating(row, pair, index) if pair else None
         if rating is not None:
