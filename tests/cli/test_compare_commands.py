@@ -45,6 +45,13 @@ def test_a_gate_fails_passes_and_says_why(runs: tuple[str, str]) -> None:
     assert by_variable.returncode == 1
 
 
+@pytest.mark.parametrize("margin", ["nan", "inf", "5"])
+def test_a_margin_that_nothing_can_exceed_is_refused(runs: tuple[str, str], margin: str) -> None:
+    done = salva("compare", *runs, "--fail-if-worse", margin)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--fail-if-worse" in done.stderr
+
+
 def test_too_little_passes_no_gate(tmp_path: Path, runs: tuple[str, str]) -> None:
     few = cases(2)
     small = [str(store(tmp_path / name, {name: some}, few)) for name in "ab"]

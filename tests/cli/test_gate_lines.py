@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from in_process import salva
 from judging.test_rates import _leading, _truth
 from report.fake_runs import judged, make_case
 
@@ -68,3 +69,11 @@ def test_what_changed_is_said_only_where_a_rate_has_taken_the_place_of_another(
     said = capsys.readouterr().err
     assert "gate passed" in said
     assert "until now" not in said
+
+
+@pytest.mark.parametrize("limit", ["--max-violation-rate", "--max-cost"])
+def test_a_limit_that_is_no_number_is_refused_before_painting(tmp_path: Path, limit: str) -> None:
+    out = tmp_path / "run"
+    done = salva("run", "metalogic", "--model", "painter", "--size", "20", limit, "nan", "--out", str(out))
+    assert (done.returncode, out.exists()) == (2, False)
+    assert limit in done.stderr

@@ -105,10 +105,12 @@ def changed(before: str, after: str) -> str:
         (changed("fail_if_worse", "fail_if_worst"), "Did you mean 'fail_if_worse'"),
         (changed("[rules]", "[rule]"), "no key of the file named 'rule'.*Did you mean 'rules'"),
         (changed("name =", "nmae ="), "Did you mean 'name'"),
-        (changed("0.05", '"0.05"'), "fail_if_worse in .rules. is '0.05', where a number, 0 or more"),
+        (changed("0.05", '"0.05"'), "fail_if_worse in .rules. is '0.05', where a number, 0 to 1"),
         (changed("0.05", "-0.05"), "is -0.05"),
         (changed("0.05", "true"), "is True, where a number"),
         (changed("0.05", "nan"), "is nan, where a number"),
+        (changed("0.05", "inf"), "is inf, where a number"),
+        (changed("0.05", "5"), "is 5, where a number, 0 to 1"),
         (changed("fail_if_worse = 0.05", "max_violation_rate = 5"), "0 to 1"),
         (changed("fail_if_worse = 0.05", "gate_on = 'lower'"), "'metalogic' has no rule"),
         (

@@ -23,7 +23,7 @@ _PAGE = Path("comparison.html")
 @flags.images_flag
 @flags.flag(
     "--fail-if-worse",
-    type=click.FloatRange(min=0),
+    type=flags.Span(0, 1),
     metavar="MARGIN",
     help="Exit 1 when a model is worse than the first by more than this, by the seeds interval; 0.05 is five points.",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,18 @@ if TYPE_CHECKING:
     from salva.writing.text_model import TextModel
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Span(click.FloatRange):
+    """A range of numbers that "nan" and "inf" are not in: a limit that nothing can exceed is none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number: float = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is no number that anything can be held against.", param, ctx)
+        return number
+
+
 RUN_DIRECTORY = click.Path(file_okay=False, path_type=Path)
 
 

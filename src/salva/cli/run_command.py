@@ -54,7 +54,7 @@ def _default(role: str) -> str:
 @flags.flag("--out", type=flags.RUN_DIRECTORY, help="The run's directory; default runs/<name of what was asked>.")
 @flags.new_images_flag
 @flags.flag("--executor", default="local", show_default=True, help="Where components run: local or ray.")
-@flags.flag("--max-violation-rate", type=click.FloatRange(0, 1), help="Exit 1 when the rate is above this.")
+@flags.flag("--max-violation-rate", type=flags.Span(0, 1), help="Exit 1 when the rate is above this.")
 @flags.flag(
     "--gate-on",
     type=click.Choice(["lower", "point", "upper"]),
@@ -76,7 +76,7 @@ def _default(role: str) -> str:
 )
 @flags.flag("--dry-run", is_flag=True, help="Say what would be done and what it takes; do, write and contact nothing.")
 @flags.flag("--max-images", type=click.IntRange(min=1), help="Stop after so many new images; exit 3, resumable.")
-@flags.flag("--max-cost", type=click.FloatRange(min=0), help="Stop before endpoints cost more than this, in USD.")
+@flags.flag("--max-cost", type=flags.Span(min=0), help="Stop before endpoints cost more than this, in USD.")
 @flags.flag("--retry-refused", is_flag=True, help="Ask again for pictures the model refused.")
 @flags.flag("--retry-unreadable", is_flag=True, help="Ask judges again, alone, where no reply could be read.")
 @flags.progress_flag

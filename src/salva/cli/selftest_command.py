@@ -40,7 +40,7 @@ _N_PAIRS, _N_ASKED = 200, 25
     help="Pictures of each hard kind; 0 for none.",
 )
 @flags.seed_flag
-@click.option("--threshold", type=click.FloatRange(0, 1), default=0.97, show_default=True, help="Exit 1 below this.")
+@click.option("--threshold", type=flags.Span(0, 1), default=0.97, show_default=True, help="Exit 1 below this.")
 @flags.set_flag
 @flags.progress_flag
 def command(

@@ -162,15 +162,14 @@ class _Table:
             raise self._wrong(name, value, "a whole number" + ("" if least is None else f" of {least} or more"))
         return value
 
-    def number(self, name: str, most: float | None = None) -> float | None:
-        """A number from 0 on, where one is said."""
+    def fraction(self, name: str) -> float | None:
+        """A number from 0 to 1, where one is said."""
         value = self._content.get(name)
         if value is None:
             return None
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not is_number or not 0 <= value <= (float("inf") if most is None else most):
-            span = "0 or more" if most is None else f"0 to {most:g}"
-            raise self._wrong(name, value, f"a number, {span} (0.05 is five points)")
+        if not is_number or not 0 <= value <= 1:
+            raise self._wrong(name, value, "a number, 0 to 1 (0.05 is five points)")
         return float(value)
 
     def flag(self, name: str) -> bool:
@@ -272,8 +271,8 @@ def _rules(own: _Table, shared: _Table) -> Rules:
         return own if own.has(key) else shared
 
     return Rules(
-        fail_if_worse=said("fail_if_worse").number("fail_if_worse"),
-        max_violation_rate=said("max_violation_rate").number("max_violation_rate", most=1),
+        fail_if_worse=said("fail_if_worse").fraction("fail_if_worse"),
+        max_violation_rate=said("max_violation_rate").fraction("max_violation_rate"),
         gate_on=said("gate_on").text("gate_on", "lower", choices=_ENDS),
         gate_rate=said("gate_rate").text("gate_rate", choices=_RATES),
         min_decided=said("min_decided").whole("min_decided", MIN_DECIDED, least=1),
