@@ -17,6 +17,11 @@ from salva.errors import UsageError
     type=click.Path(path_type=Path, dir_okay=False),
     help="People's ratings: of a RUN, or of the things whose scores are in FILE.",
 )
+@click.option(
+    "--questions",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="With raw answers in FILE: DSG's question file, where FILE has no column dependency.",
+)
 @click.option("--people", default="", metavar="COL,...", help="Columns of people's ratings; found by name otherwise.")
 @click.option("--judge", "judges", default="", metavar="COL,...", help="Columns of judges' scores; likewise.")
 @click.option("--item", default="", metavar="COL,...", help="Columns that name the rated thing; likewise.")
@@ -43,6 +48,7 @@ from salva.errors import UsageError
 def command(
     source: Path,
     ratings: Path | None,
+    questions: Path | None,
     people: str,
     judges: str,
     item: str,
@@ -56,7 +62,8 @@ def command(
     """Pearson, Spearman, Kendall, Cohen's kappa and Krippendorff's alpha, with intervals.
 
     FILE is a table (CSV, TSV, JSON, JSON lines) that holds people's ratings and judges' scores, wide or long; or
-    judges' scores alone, with people's ratings in another file under --ratings. For a RUN give people's ratings of
+    judges' scores alone, with people's ratings in another file under --ratings; such scores may also be raw answers
+    to yes-or-no questions, a row each, which are scored as DSG does. For a RUN give people's ratings of
     its pictures or cases with --ratings; its violation rate is then corrected by them. A RUN made of ratings
     (`salva import --as ratings`) holds them already.
     """
@@ -67,8 +74,10 @@ def command(
     n_bins, edges = parse_bins(bins)
     reckoning = Reckoning(n_bins=n_bins, edges=edges, level=level, cluster=cluster)
     if source.is_dir():
-        if people or judges or item or rater:
-            raise UsageError("--people, --judge, --item and --rater are for a FILE; a run knows its own columns")
+        if people or judges or item or rater or questions:
+            raise UsageError(
+                "--people, --judge, --item, --rater and --questions are for a FILE; a run knows its own columns"
+            )
         if ratings is not None and group:
             raise UsageError("--by is for a FILE, and for a run that was made of ratings")
         tables, notes = (
@@ -80,7 +89,9 @@ def command(
         things, raters, scorers = map(_names, (item, people, judges))
         columns = Columns(things=things, rater=rater, people=raters, judges=scorers, group=group)
         people_file, scores_file = (source, None) if ratings is None else (ratings, source)
-        tables, notes = file_agreement(people_file, columns, reckoning, scores_file)
+        if questions is not None and ratings is None:
+            raise UsageError("--questions goes with raw answers in FILE; give people's ratings with --ratings FILE")
+        tables, notes = file_agreement(people_file, columns, reckoning, scores_file, questions)
     for line in notes:
         click.echo(line, err=True)
     if form == "json":

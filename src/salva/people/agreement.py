@@ -50,10 +50,14 @@ def parse_bins(text: str) -> tuple[int, tuple[float, ...]]:
 
 
 def file_agreement(
-    path: Path, columns: Columns, reckoning: Reckoning | None = None, scores: Path | None = None
+    path: Path,
+    columns: Columns,
+    reckoning: Reckoning | None = None,
+    scores: Path | None = None,
+    questions: Path | None = None,
 ) -> tuple[list[Table], list[str]]:
     """Agreement of the people and judges in a file, or in two; also what was taken for what."""
-    return ratings_agreement(read_ratings(path, columns, scores), str(path), reckoning)
+    return ratings_agreement(read_ratings(path, columns, scores, questions), str(path), reckoning)
 
 
 def ratings_agreement(ratings: Ratings, name: str, reckoning: Reckoning | None = None) -> tuple[list[Table], list[str]]:

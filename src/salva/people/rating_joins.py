@@ -29,16 +29,23 @@ from salva.people.ratings import (
     ratings_of,
     read_sheet,
 )
+from salva.people.raw_answers import scored
 
 _SCORER = re.compile(rf"{ANYBODY}(_?id|_?name)?|judge|metric|scorer|judge_name|metric_name")
 
 
-def read_ratings(path: Path, columns: Columns | None = None, scores: Path | None = None) -> Ratings:
-    """The ratings in a file, and the scores of judges in it or in another file about the same things."""
+def read_ratings(
+    path: Path, columns: Columns | None = None, scores: Path | None = None, questions: Path | None = None
+) -> Ratings:
+    """The ratings in a file, and the scores of judges in it or in another file about the same things.
+
+    The other file may hold raw answers; questions: the file that says which questions depend on which.
+    """
     wanted = columns or Columns()
     if scores is None:
         return ratings_of(read_sheet(path), wanted)
-    return _with_scores([read_sheet(path)], [read_sheet(scores)], wanted)
+    answers = scored(read_sheet(scores), read_sheet(questions) if questions else None)
+    return _with_scores([read_sheet(path)], [answers], wanted)
 
 
 def read_together(paths: Sequence[Path], columns: Columns, names: Sequence[str] = ()) -> Ratings:
