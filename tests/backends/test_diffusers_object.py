@@ -17,7 +17,7 @@ from salva.core.case import Prompt
 from salva.core.handed import handing_over
 from salva.core.protocols import RenderRequest
 from salva.core.spec import Binding, ComponentSpec
-from salva.errors import RefusedError
+from salva.errors import BackendError, RefusedError
 from salva.registry import bind
 from salva.testing.conformance import check_generator
 
@@ -124,3 +124,13 @@ def test_another_version_of_the_same_pipeline_is_another_model(folder: Path, tmp
     salva.run_suite("metalogic", pipeline, name="sd", version=1, **flags)
     with pytest.raises(salva.UsageError, match=r'sd\.version was "1", now "2"'):
         salva.run_suite("metalogic", pipeline, name="sd", version=2, **flags)
+
+
+def test_weights_that_are_no_numbers_are_told_with_what_a_program_can_do(folder: Path) -> None:
+    pipe = loaded(folder)
+    pipe.vae.decoder.conv_out.weight.data.fill_(float("nan"))
+    with handing_over({"mine": pipe}):
+        (outcome,) = bound(steps="2").build().render(REQUESTS[:1])
+    assert isinstance(outcome, BackendError)
+    assert "see that its weights are numbers" in str(outcome)
+    assert "model.dtype" not in str(outcome), "a pipeline that was handed over has no such option"

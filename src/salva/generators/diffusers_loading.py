@@ -50,6 +50,7 @@ class AtWork:
     dtype: str
     on_memory: str = "set model.size lower, model.dtype=float16, model.vae_tiling=true or model.offload=model"
     on_refusal: str = "set model.safety_checker=false to see it"
+    on_no_number: str = "half precision is too coarse for it: set model.dtype=bfloat16 or float32"
 
 
 def import_diffusers(name: str) -> Any:

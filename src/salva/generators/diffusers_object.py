@@ -60,6 +60,8 @@ class PipelineObject:
             dtype=str(getattr(pipeline, "dtype", "unknown")).removeprefix("torch."),
             on_memory="set model.size or model.batch_size lower, or give the pipeline less to hold in memory",
             on_refusal="set pipe.safety_checker to None to see it",
+            on_no_number="see that its weights are numbers (a training may have diverged) and, where they are float16, "
+            "load it with torch_dtype=torch.bfloat16 or float32",
         )
         # Its own device: a pipeline that is partly off the GPU knows better than its parts where it computes.
         device = str(getattr(pipeline, "_execution_device", None) or pipeline.device)

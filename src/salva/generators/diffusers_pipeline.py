@@ -168,6 +168,7 @@ class Easel:
         self._name, self._device, self._options, self._is_compiled = _name(options), device, options, False
         self._lock = threading.Lock()
         self._pipeline, self._on_refusal, self._on_memory = pipeline, at_work.on_refusal, at_work.on_memory
+        self._on_no_number = at_work.on_no_number
         self._call = call_arguments(self._name, self._pipeline, preset, options)
         width, height = parse_size(options.size) or own_size(self._pipeline) or _USUAL_SIZE
         self.limit = options.batch_size or _batch_limit(width * height, device)
@@ -280,8 +281,8 @@ class Easel:
             return self._dead(error)
         if not is_sound:
             return BackendError(
-                f"{self._name} gave a picture that is black or no number at all, for {request.prompt.text!r}; half "
-                "precision is too coarse for it: set model.dtype=bfloat16 or float32",
+                f"{self._name} gave a picture that is black or no number at all, for {request.prompt.text!r}; "
+                f"{self._on_no_number}",
                 is_retryable=False,
             )
         provenance = dict(self._provenance)
