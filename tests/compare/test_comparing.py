@@ -77,6 +77,16 @@ def test_turned_round_worse_is_better(tmp_path: Path) -> None:
     assert not any(flip.got_worse for flip in duel.flipped)
 
 
+def test_a_comparison_that_is_looked_at_says_its_verdicts_and_no_more(tmp_path: Path) -> None:
+    runs = [store(tmp_path / name, {name: breaks}) for name, breaks in (("v1", some), ("v2", more), ("v3", never))]
+    comparison = compare_runs(runs)
+    first, second, third = repr(comparison).split("\n")
+    assert first.startswith("v2 is worse than v1: ")
+    assert second.startswith("v3 is better than v1: ")
+    assert third.startswith("v3 is better than v2: ")
+    assert f"over {comparison.duels[0].leading.n_pairs} pairs" in first
+
+
 def test_a_gate_fails_where_the_whole_interval_lies_beyond_the_margin(tmp_path: Path) -> None:
     runs = [store(tmp_path / "v1", {"old": some}), store(tmp_path / "v2", {"new": more})]
     comparison = compare_runs(runs)

@@ -17,6 +17,7 @@ from salva.compare.matching import notes_on
 from salva.compare.pairing import FigureDifference, GroupDifference, by_group, difference_of, flips_of
 from salva.compare.pairing import Flip as Flip
 from salva.compare.series import Series
+from salva.core.legible import legible
 from salva.errors import UsageError
 from salva.judging.leading import BLIND, FEWEST_DECIDED
 from salva.stats.paired import holm
@@ -50,6 +51,12 @@ class Duel:
     """What to know before believing it."""
     p_holm: float | None = None
     """Holm's p over all duels of the comparison."""
+
+    def __repr__(self) -> str:
+        """The verdict and what it rests on; all that a duel holds would fill a screen for every case."""
+        from salva.compare.words import sentence_of, verdict_of  # they are words about what stands here
+
+        return legible(f"{verdict_of(self)}: {sentence_of(self)}")
 
     @property
     def worsening(self) -> tuple[float, float] | None:
@@ -93,6 +100,10 @@ class Comparison:
     entrants: tuple[Entrant, ...]
     duels: tuple[Duel, ...]
     """Every two in the order of the entrants: the first against each other comes first."""
+
+    def __repr__(self) -> str:
+        """A line a duel, for whoever looks at a variable."""
+        return "\n".join(repr(duel) for duel in self.duels)
 
     @property
     def suite(self) -> str:
