@@ -38,6 +38,12 @@ def test_a_run_says_what_it_knows_and_could_show(tmp_path: Path) -> None:
     assert any("independently" in said for said in power_lines(str(run), Target()))
 
 
+def test_two_cases_show_no_difference_and_not_one_of_five_hundred_points(tmp_path: Path) -> None:
+    run = store(tmp_path / "run", {"m": some}, cases(1)[:2])
+    assert "could show no difference between two models" in line_after_run(run)
+    assert "no difference between two models is shown with 80 % power" in power_lines(str(run), Target())
+
+
 def test_with_two_models_it_goes_by_how_these_two_differ(tmp_path: Path) -> None:
     run = store(tmp_path / "run", {"old": some, "new": others})
     lines = power_lines(str(run), Target())

@@ -78,6 +78,11 @@ class Known:
         """A half-width or difference of this figure."""
         return f"{value * 100:.1f} points" if self.is_share else f"{value:.3f}"
 
+    def shown_words(self, n_cases: int, repeats: int) -> str:
+        """The difference that so many cases show with 80 % power, in words: two shares lie 100 points apart at most."""
+        shown = self.shown(n_cases, repeats)
+        return "no difference" if self.is_share and shown > 1 else f"a difference of {self.words(shown)}"
+
     def shown(self, n_cases: int, repeats: int) -> float:
         """The difference that so many cases show with 80 % power."""
         return shown_by(
@@ -129,7 +134,7 @@ def line_after_run(directory: Path) -> str:
         return ""
     return (
         f"{_cases_of(known)} know {known.title} to ±{known.words(known.half(known.n_cases, known.repeats))} and could "
-        f"show a difference of {known.words(known.shown(known.n_cases, known.repeats))} between two models (80 % power)"
+        f"show {known.shown_words(known.n_cases, known.repeats)} between two models (80 % power)"
     )
 
 
@@ -160,11 +165,11 @@ def _of_run(directory: Path, target: Target) -> list[str]:
 
 def _shown_by(known: Known) -> list[str]:
     n, repeats = known.n_cases, known.repeats
-    half, shown = (known.words(of(4 * n, repeats)) for of in (known.half, known.shown))
     return [
         f"{known.title} is known to ±{known.words(known.half(n, repeats))} under other seeds",
-        f"a difference of {known.words(known.shown(n, repeats))} between two models is shown with 80 % power",
-        f"four times as many cases: ±{half}, and a difference of {shown}",
+        f"{known.shown_words(n, repeats)} between two models is shown with 80 % power",
+        f"four times as many cases: ±{known.words(known.half(4 * n, repeats))}, and "
+        f"{known.shown_words(4 * n, repeats)}",
     ]
 
 

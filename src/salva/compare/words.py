@@ -105,12 +105,19 @@ def title_of(comparison: Comparison) -> str:
     return f"{titles[1]} against {titles[0]}" if len(titles) == 2 else f"{len(titles)} models against each other"
 
 
+def _could_show(figure: FigureDifference) -> str:
+    """Two shares lie 100 points apart at most."""
+    if figure.is_share and figure.detectable is not None and figure.detectable > 1:
+        return "no difference"
+    return size_of(figure, figure.detectable)
+
+
 def asides_of(duel: Duel) -> list[Aside]:
     """The figures that stand beside the difference."""
     figure = duel.leading
     figures = [
         Aside("for prompts like these about other things", step_of(figure, figure.difference), _things(figure)),
-        Aside("this many pairs could have shown", size_of(figure, figure.detectable), "with 80 % power"),
+        Aside("this many pairs could have shown", _could_show(figure), "with 80 % power"),
         *_effects(figure),
     ]
     for other in duel.beside:
