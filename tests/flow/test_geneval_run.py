@@ -153,3 +153,22 @@ def test_what_rewriting_buys(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="have no case in common"):
         compare_runs([plain, alone])
     assert compare_runs([plain, tmp_path / "run"]).duels[0].leading.n_pairs == 3, "rewritten prompts stay out"
+
+
+def test_exported_results_come_back_and_compare_with_the_run_they_are_of(tmp_path: Path) -> None:
+    own, back = tmp_path / "own", tmp_path / "back"
+    for words in (
+        ("run", "geneval", "--size", "6", "--model", "painter", "--no-progress", "--out", str(own)),
+        ("export", str(own), "--as", "geneval", "-o", str(tmp_path / "out")),
+        ("import", str(tmp_path / "out" / "results.jsonl"), "--as", "geneval", "--out", str(back)),
+    ):
+        done = salva(*words, cwd=tmp_path)
+        assert done.returncode in (0, 3), done.stderr
+    assert compare_runs([back, own]).duels[0].leading.difference == 0, "a detector and a reader looked at both"
+    other = salva(
+        *("run", "geneval", "--size", "6", "--model", "painter", "--reader", "none", "--no-progress", "--out", "other"),
+        cwd=tmp_path,
+    )
+    assert other.returncode in (0, 3), other.stderr
+    with pytest.raises(UsageError, match=r"imported; run the suite on its pictures with --model folder/"):
+        compare_runs([back, tmp_path / "other"])

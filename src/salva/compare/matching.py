@@ -116,8 +116,8 @@ def _same_observers(first: Entrant, second: Entrant) -> None:
         if one.observers != other.observers:
             raise UsageError(
                 f"{_place(first)} was looked at by {observers_text(one.observers)} and {_place(second)} by "
-                f"{observers_text(other.observers)}: what differs between them may be who looked; have one seen by "
-                f"the other's with salva judge {shlex.quote(str(second.directory))}{_roles(first)}"
+                f"{observers_text(other.observers)}: what differs between them may be who looked; "
+                f"{_look_again(first, second)}"
             )
     for label in sorted(first.observers & second.observers):
         ours, theirs = first.fingerprints.observers.get(label), second.fingerprints.observers.get(label)
@@ -135,6 +135,17 @@ def _same_observers(first: Entrant, second: Entrant) -> None:
                 f"{_place(second)}: another snapshot is another judge; judge both anew on the same day, or name a "
                 "dated snapshot as the judge"
             )
+
+
+def _look_again(first: Entrant, second: Entrant) -> str:
+    """How both come to be seen by the same eyes."""
+    foreign = [entrant for entrant in (first, second) if entrant.asked.imported]
+    if foreign:
+        return (
+            f"who looked at {_place(foreign[0])} is not here, since it was imported; run the suite on its pictures "
+            "with --model folder/... and the other's detector, and compare that run"
+        )
+    return f"have one seen by the other's with salva judge {shlex.quote(str(second.directory))}{_roles(first)}"
 
 
 def _roles(entrant: Entrant) -> str:

@@ -49,7 +49,7 @@ def test_a_line_comes_back_equal(boxes: list[SeenBox], is_right: bool, reason: s
         reason=reason,
         boxes=by_class,
         rule="rl-strict",
-        seen_by="eye",
+        seen_by=("eye", "reader"),
         model=model,
     )
     assert result_in(json.loads(line_of(result))) == result

@@ -35,7 +35,7 @@ class Result:
     boxes: tuple[SeenBox, ...] | None
     """Those above the threshold; None where the line has none that can be read."""
     rule: str = PUBLISHED
-    seen_by: str = ""
+    seen_by: tuple[str, ...] = ()
     model: str = ""
 
 
@@ -59,7 +59,7 @@ def line_of(result: Result) -> str:
         "metadata": json.dumps(metadata),
         "details": json.dumps(details),
         "rule": result.rule,
-        "seen_by": result.seen_by,
+        "seen_by": list(result.seen_by),
         "model": result.model,
     }
     return json.dumps(said, ensure_ascii=False)
@@ -81,9 +81,15 @@ def result_in(cells: Mapping[str, Json]) -> Result:
         reason=str(cells.get("reason") or ""),
         boxes=_boxes(cells.get("details")),
         rule=rule if isinstance(rule, str) and rule in (*RULES, "ours") else PUBLISHED,
-        seen_by=str(cells.get("seen_by") or ""),
+        seen_by=_names(cells.get("seen_by")),
         model=str(cells.get("model") or ""),
     )
+
+
+def _names(said: Json) -> tuple[str, ...]:
+    """Who looked, as one name or a list of them."""
+    names = said if isinstance(said, list) else [said]
+    return tuple(str(name) for name in names if name)
 
 
 def _metadata(cells: Mapping[str, Json]) -> dict[str, Json]:

@@ -18,7 +18,7 @@ from salva.core.observation import Detections
 from salva.core.options import NoOptions
 from salva.core.source import ImageSource, RunSource
 from salva.core.table import Table
-from salva.core.verdict import PAIR, Outcome, Verdict, observers_text
+from salva.core.verdict import PAIR, Outcome, Verdict
 from salva.errors import StoreError, UsageError
 from salva.files.outfiles import safe_name, write_bytes, write_text
 from salva.suites.geneval.demands import demands_of, metadata_of, names_of
@@ -111,7 +111,7 @@ def _result(case: Case, verdict: Verdict, name: str, picture: Picture, rule: str
         reason="\n".join(SAYS.sub("", failure.message) for failure in verdict.failures),
         boxes=tuple(box for group in kept_boxes(boxes, threshold).values() for box in group),
         rule=rule,
-        seen_by=observers_text(verdict.observers),
+        seen_by=verdict.observers,
         model=verdict.model,
     )
 
