@@ -16,6 +16,7 @@ from salva.core.spec import ComponentSpec
 from salva.engine.budget import Limits, check_prices
 from salva.errors import BackendError, BusyError, PluginError, RefusedError, SalvaError, UnusableError, UsageError
 from salva.registry import bind
+from salva.remote import openai_client
 from salva.testing.conformance import check_perceiver
 
 for package in ("openai", "anthropic", "google.genai"):
@@ -356,3 +357,14 @@ def test_garbage_is_an_error_or_a_problem_and_never_an_exception(maker: str, bod
     else:
         assert isinstance(outcome, BackendError)
         assert "judge-1" in str(outcome)
+
+
+def test_a_page_in_place_of_an_answer_is_shown_and_the_address_doubted() -> None:
+    page = "<html><body>Welcome to nginx!</body></html>"
+    with pytest.raises(json.JSONDecodeError) as caught:
+        json.loads(page)
+    told = openai_client.translate("openai/gpt-4o", caught.value)
+    assert isinstance(told, BackendError)
+    assert not told.is_retryable
+    for part in (page, "is no JSON", "check the base URL"):
+        assert part in str(told)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import weakref
 from typing import TYPE_CHECKING
 
 from salva.core.addresses import plain_address
+from salva.core.secrets import cut
 from salva.errors import BackendError, MissingExtraError, SalvaError, UsageError
 from salva.remote.endpoint import guarding
 from salva.remote.errors import http_error, unreachable
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 KEY_VARIABLE = "OPENAI_API_KEY"
 BASE_URL_VARIABLE = "OPENAI_BASE_URL"
 OWN_URL = "https://api.openai.com/v1"
+_N_SHOWN = 100
 
 
 def address(base_url: str, label: str) -> str:
@@ -62,4 +65,10 @@ def translate(name: str, error: Exception) -> SalvaError:
         if isinstance(cause, SalvaError):
             return cause
         return unreachable(name, str(error.request.url), cause if isinstance(cause, Exception) else error)
+    if isinstance(error, json.JSONDecodeError):
+        return BackendError(
+            f"{name} answered {cut(error.doc.strip(), _N_SHOWN)!r}, which is no JSON; wanted is what OpenAI's API "
+            "answers: check the base URL",
+            is_retryable=False,
+        )
     return BackendError(f"{name} failed: {type(error).__name__}: {error}", is_retryable=False)
