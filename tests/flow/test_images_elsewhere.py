@@ -242,3 +242,10 @@ def test_one_run_keeps_its_pictures_in_one_place(tmp_path: Path, memory: Any) ->
     run(tmp_path / "away")
     with pytest.raises(UsageError, match="one run keeps them in one place"):
         run(tmp_path / "away", "memory://pictures/others")
+
+
+def test_pictures_of_a_command_are_not_kept_in_memory(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    done = salva("run", "metalogic", "--model", "painter", "--size", "20", "--images", "memory://x", "--out", str(out))
+    assert (done.returncode, out.exists()) == (2, False)
+    assert "name a folder that stays" in done.stderr

@@ -78,6 +78,8 @@ def _name_images(_ctx: click.Context, _parameter: click.Parameter, url: str) -> 
         return ""
     from salva.store.images import name_images
 
+    if url.partition("://")[0].lower() == "memory":
+        raise UsageError(f"--images is {url!r}, and memory is gone when the command ends; name a folder that stays")
     return name_images(url)
 
 
