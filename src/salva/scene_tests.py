@@ -6,6 +6,7 @@ and tests of several processes do not wait for each other. Components stay loade
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -139,4 +140,4 @@ def _lines(judged: Sequence[Judged], source: RunSource, directory: Path, counts:
     chosen = widened(source.records.asked)
     for one in wrong:
         yield from lines_of(one, source.images, directory, chosen)
-    yield f"report: salva report {directory}"
+    yield f"report: salva report {shlex.quote(str(directory))}"

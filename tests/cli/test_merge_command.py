@@ -81,3 +81,11 @@ def test_a_shard_that_cannot_be_is_refused_before_anything_is_made(tmp_path: Pat
     assert done.returncode == 2
     assert "--shard" in done.stderr
     assert not (tmp_path / "runs").exists()
+
+
+def test_the_line_to_paste_is_one_also_where_a_name_has_a_blank(folder: Path) -> None:
+    runs = sorted(str(path) for path in (folder / "runs").iterdir())
+    done = merged(folder, *runs, out="put together")
+    assert done.stdout.splitlines()[-1] == "report: salva report 'put together'"
+    again = salva(*ASKED, *FAULTS, "--out", "put together", cwd=folder)
+    assert "salva report 'put together'" in again.stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -36,4 +37,4 @@ def command(files: tuple[Path, ...], form: str, out: Path, model: str, **options
             click.echo(f"  {problem}")
         if len(read_in.problems) > _N_SHOWN:
             click.echo(f"  and {len(read_in.problems) - _N_SHOWN} more")
-    click.echo(f"report: salva report {out}")
+    click.echo(f"report: salva report {shlex.quote(str(out))}")

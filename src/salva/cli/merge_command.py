@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 
@@ -28,11 +29,12 @@ def command(runs: tuple[Path, ...], out: Path, no_progress: bool) -> None:
     click.echo(f"{merged.n_shards} shards: {merged.n_cases} cases and {merged.n_images} images in {out}")
     for line in merged.left_out:
         click.echo(f"salva: {line}", err=True)
-    click.echo(f"report: salva report {out}")
+    click.echo(f"report: salva report {shlex.quote(str(out))}")
     if merged.unfinished:
         named = ", ".join(merged.unfinished[:5]) + (" ..." if len(merged.unfinished) > 5 else "")
         click.echo(
-            f"salva: not finished: {named}; their command without --shard, with --out {out}, does what is left",
+            f"salva: not finished: {named}; their command without --shard, with --out {shlex.quote(str(out))}, does "
+            "what is left",
             err=True,
         )
         sys.exit(EXIT_INCOMPLETE)

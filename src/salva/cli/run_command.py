@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -168,7 +169,7 @@ def _tell_place(summary: RunSummary, directory: Path) -> None:
     """Where the run is, what it could show, what it cost, and where it stopped."""
     from salva.compare.power import line_after_run
 
-    click.echo(f"\nrun directory: {directory}\nreport:        salva report {directory}")
+    click.echo(f"\nrun directory: {directory}\nreport:        salva report {shlex.quote(str(directory))}")
     if could_show := line_after_run(directory):
         click.echo(f"power:         {legible(could_show)}")
     if summary.cost_usd:

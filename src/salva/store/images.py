@@ -6,6 +6,7 @@ place only that files can be read from it and written to it.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Protocol
@@ -103,7 +104,8 @@ class UnnamedImages:
     def _refuse(self) -> UsageError:
         return UsageError(
             f"the pictures of {str(self._directory)!r} are at {self._address}, by what the run itself says, and this "
-            f"command does not name that: nothing was contacted. If you trust it, add --images {self._address}"
+            "command does not name that: nothing was contacted. If you trust it, add "
+            f"--images {shlex.quote(self._address)}"
         )
 
     def has(self, image_id: str) -> bool:  # noqa: ARG002  # the seam's shape
