@@ -172,3 +172,5 @@ def test_exported_results_come_back_and_compare_with_the_run_they_are_of(tmp_pat
     assert other.returncode in (0, 3), other.stderr
     with pytest.raises(UsageError, match=r"imported; run the suite on its pictures with --model folder/"):
         compare_runs([back, tmp_path / "other"])
+    with pytest.raises(UsageError, match=r"salva judge \S+own --detector pocket --reader none"):
+        compare_runs([tmp_path / "other", own])

@@ -126,7 +126,7 @@ def _same_observers(first: Entrant, second: Entrant) -> None:
             raise UsageError(
                 f"{label} in {_place(first)} is not {label} in {_place(second)} ({differing}): what differs between "
                 f"them may be who looked; look again with salva judge {shlex.quote(str(second.directory))}"
-                f"{_roles(first)}, or run both with one version"
+                f"{_roles(first, second)}, or run both with one version"
             )
         said, says = first.fingerprints.snapshots.get(label), second.fingerprints.snapshots.get(label)
         if said and says and said != says:
@@ -145,13 +145,16 @@ def _look_again(first: Entrant, second: Entrant) -> str:
             f"who looked at {_place(foreign[0])} is not here, since it was imported; run the suite on its pictures "
             "with --model folder/... and the other's detector, and compare that run"
         )
-    return f"have one seen by the other's with salva judge {shlex.quote(str(second.directory))}{_roles(first)}"
+    return f"have one seen by the other's with salva judge {shlex.quote(str(second.directory))}{_roles(first, second)}"
 
 
-def _roles(entrant: Entrant) -> str:
-    """The flags that name those who looked."""
-    named = (one for one in entrant.asked.observers if one.name in entrant.observers)
-    return "".join(f" --{one.role} {shlex.quote(one.typed or one.name)}" for one in named)
+def _roles(wanted: Entrant, other: Entrant) -> str:
+    """The flags that name those who looked, and leave out a reader that only the other has."""
+    named = [one for one in wanted.asked.observers if one.name in wanted.observers]
+    flags = "".join(f" --{one.role} {shlex.quote(one.typed or one.name)}" for one in named)
+    has_reader = any(one.role == "reader" for one in named)
+    is_read = any(one.role == "reader" and one.name in other.observers for one in other.asked.observers)
+    return f"{flags} --reader none" if is_read and not has_reader else flags
 
 
 def _suite_notes(first: Entrant, second: Entrant) -> Iterator[str]:
