@@ -147,6 +147,14 @@ def test_a_damaged_picture_is_not_archived(run: Path, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["copy"]
 
 
+def test_a_run_with_a_damaged_run_file_is_not_archived(run: Path, tmp_path: Path) -> None:
+    shutil.copytree(run, tmp_path / "run")
+    (tmp_path / "run" / "run.json").write_text("{", encoding="utf-8")
+    with pytest.raises(SalvaError, match=r"run\.json"):
+        export_run(tmp_path / "run", "archive", tmp_path / "out.tar")
+    assert not (tmp_path / "out.tar").exists()
+
+
 Members = list[tuple[tarfile.TarInfo, bytes]]
 
 

@@ -69,6 +69,7 @@ class ArchiveExport:
             if not files[RUN_FILE].is_file():
                 raise UsageError(f"{str(directory)!r} has no {RUN_FILE}, so that nobody could tell what it is a run of")
             shutil.copyfile(files[RUN_FILE], still / RUN_FILE)
+            read_run_file(directory)  # a damaged one is said now, and not when the archive is opened elsewhere
             store.write_snapshot(still / DATABASE)
             files |= {RUN_FILE: still / RUN_FILE, DATABASE: still / DATABASE}
             if (directory / _REVIEWS).is_file():
