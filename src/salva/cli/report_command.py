@@ -29,7 +29,8 @@ def command(run: Path, form: str, output: Path | None) -> None:
     """Make the report of RUN; html and pdf go to RUN/report/ unless told otherwise, html there with charts as files."""
     from salva.report.summary import summarise_run
 
-    if output is not None and not output.parent.is_dir():
+    # A run's own folder for reports is made where it belongs; any other must be there.
+    if output is not None and not output.parent.is_dir() and output.parent != run / "report":
         raise UsageError(f"there is no folder {str(output.parent)!r} to write {output.name!r} to; make it first")
     if form == "html":
         from salva.report.html import write_html
