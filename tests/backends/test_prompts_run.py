@@ -116,7 +116,7 @@ def test_questions_of_a_file_are_asked_and_prompts_it_does_not_have_are_listed(c
     Path("questions.csv").write_text(fields + "".join(asked), encoding="utf-8")
     Path("captions.txt").write_text("\n".join(captions[4:12]), encoding="utf-8")
     done = in_process.salva(*RUN, "--set", "relation.questions=questions.csv", "--no-progress", "--out", "run")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 3, "two of eight are more than may stay unjudged"
     report = json.loads(in_process.salva("report", "run", "--format", "json").stdout)
     tables = {table["name"]: table for table in report["tables"]}
     assert sorted(row[1] for row in tables["prompts without a way"]["rows"]) == sorted(captions[10:12])

@@ -140,7 +140,7 @@ def test_a_model_that_answers_garbage_stops_the_run(tmp_path: Path, mischief: st
     with pytest.raises(PluginError, match="the model 'fake'"):
         run(tmp_path, n=50, generator={"mischief": mischief})
     assert CALLS["render"] <= 16
-    assert verify(tmp_path, SilentProgress()).is_sound
+    assert not any(tmp_path.iterdir()), "nothing was painted, so nothing is left behind"
 
 
 def test_an_unusable_model_or_detector_stops_before_a_picture_is_bought(tmp_path: Path) -> None:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, TypeVar
 
+from salva.core.blame import translating
 from salva.core.secrets import redact
-from salva.errors import BackendError, MissingExtraError, StoreError, UsageError
+from salva.errors import BackendError, MissingExtraError, SalvaError, StoreError, UsageError
 from salva.store.blobs import check_image_id
 
 _FLAT = {"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oss", "oci", "memory"}
@@ -105,12 +107,14 @@ class RemoteBlobs:
         return f"{self._root}/{_name_of(image_id, self._address)}"
 
     def _done(self, path: str, act: Callable[[], _T]) -> _T:
-        try:
+        # The kits of storages share no branch of exceptions.
+        with translating(partial(self._translated, path)):
             return act()
-        except FileNotFoundError as error:
-            raise StoreError(self._problem(path, error)) from error
-        except Exception as error:  # the kits of storages share no branch of exceptions
-            raise BackendError(self._problem(path, error), is_retryable=True) from error
+
+    def _translated(self, path: str, error: Exception) -> SalvaError:
+        if isinstance(error, FileNotFoundError):
+            return StoreError(self._problem(path, error))
+        return BackendError(self._problem(path, error), is_retryable=True)
 
     def _problem(self, path: str, error: Exception) -> str:
         said = redact(" ".join(str(error).split()))[:300] or type(error).__name__

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -91,19 +92,16 @@ def _open_for_writing(directory: Path, images_at: str = "") -> RunStore:
         ) from error
     except OSError as error:
         raise store_error(directory, error) from error
-    lock = RunLock(directory)
-    try:
+    with ExitStack() as undo:  # whatever keeps the store from opening, the lock is given back
+        lock = RunLock(directory)
+        undo.callback(lock.release)
         store = RunStore(directory, connect_for_writing(directory / DATABASE), lock)
-    except BaseException:
-        lock.release()
-        raise
-    try:
+        undo.pop_all()
+        undo.callback(store.close)
         store.keep_images_at(images_at)
         if not store.images_at():
             store.blobs.prepare()
-    except BaseException:
-        store.close()
-        raise
+        undo.pop_all()
     return store
 
 
