@@ -6,6 +6,7 @@ import hashlib
 import json
 import signal
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +113,15 @@ def test_what_a_function_does_wrong_is_failed_with_its_cause(
     assert "verdicts FAILED and are part of no rate" in capsys.readouterr().err
 
 
+@pytest.fixture
+def _ctrl_c_is_heard() -> Iterator[None]:
+    """As in a terminal: what a shell starts in the background ignores Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_ctrl_c_is_heard")
 def test_ctrl_c_keeps_what_was_painted_and_the_same_call_goes_on(tmp_path: Path) -> None:
     painted: list[tuple[str, int]] = []
 

@@ -415,7 +415,7 @@ def test_a_prompt_that_kills_whoever_paints_it_fails_alone(
 
 
 def test_every_gpu_has_an_actor_of_its_own(cluster: TwoNodes, tmp_path: Path, plugin: Callable[..., Binding]) -> None:
-    on_gpu = replace(fake_spec(16), models=(plugin("OnGpu", delay_s="0.05", batch="1"),))
+    on_gpu = replace(fake_spec(16), models=(plugin("OnGpu", delay_s="0.3", batch="1"),))
     execute(on_gpu, tmp_path / "run", SilentProgress(), executor=bound("executor", RayExecutor, "ray"))
     with open_run(tmp_path / "run") as store:
         places = {(str(r.provenance["gpu"]), r.provenance["pid"]) for _, r in store.renders()}
