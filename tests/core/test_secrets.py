@@ -67,3 +67,21 @@ def test_redacting_costs_little() -> None:
     for _ in range(1000):
         redact(text)
     assert time.perf_counter() - began < 2.0
+
+
+@pytest.mark.parametrize("n_around", [0, 5, 500])
+@pytest.mark.parametrize("secret", ["short-one", KEY, KEY[11:19]])
+def test_a_key_is_noticed_in_short_and_long_texts(monkeypatch: pytest.MonkeyPatch, secret: str, n_around: int) -> None:
+    monkeypatch.setenv("OTHER_TOKEN", "short-one")
+    text = redact(f"{'.' * n_around}{secret}{'.' * n_around}")
+    assert secret not in text
+    assert text.count(".") == 2 * n_around
+
+
+def test_a_key_counts_from_when_it_is_there_until_it_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LATE_SECRET", "correct-horse")
+    assert redacted(["correct-horse"]) == ["[LATE_SECRET]"]
+    monkeypatch.setenv("LATE_SECRET", "battery-staple")
+    assert redacted(["correct-horse", "battery-staple"]) == ["correct-horse", "[LATE_SECRET]"]
+    monkeypatch.delenv("LATE_SECRET")
+    assert redacted(["battery-staple"]) == ["battery-staple"]

@@ -34,6 +34,22 @@ def test_a_write_that_fails_leaves_no_file_and_says_what_to_do(tmp_path: Path, m
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
+def test_a_file_that_the_disk_does_not_answer_for_does_not_count_as_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blobs = Blobs(tmp_path)
+    assert list(blobs.lost([IMAGE_ID])) == [IMAGE_ID]
+    blobs.write(IMAGE_ID, b"pixels")
+    assert list(blobs.lost([IMAGE_ID])) == []
+
+    def no_answer(path: str) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(os, "stat", no_answer)
+    with pytest.raises(StoreError, match="input/output error"):
+        list(blobs.lost([IMAGE_ID]))
+
+
 def test_the_name_appears_only_after_the_bytes_are_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     blobs = Blobs(tmp_path)
     steps = []

@@ -12,12 +12,15 @@ import json
 import os
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from salva.core.fingerprint import Json
 
 _NAMES = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "CREDENTIALS")
 _ADDRESSES = ("URL", "HOST", "ENDPOINT", "PROXY")
+_TELLING = (*_NAMES, *_ADDRESSES)
+"""How the name of a variable ends that may hold a key."""
 _SHORTEST = 6
 _PIECE = 8
 """So many characters of a key in a row are redacted too, where the key is at least twice as long."""
@@ -25,24 +28,58 @@ SECRET_PARAMETER = re.compile(r"key|token|secret|passw|auth|credential|sig", re.
 """What a parameter of an address is called that holds a key."""
 
 
+class _Secret(NamedTuple):
+    """A form in which a key may stand in a text."""
+
+    name: str
+    """The variable it is in."""
+    text: str
+    pieces: frozenset[str]
+    """Parts that are redacted too; none of a short key."""
+
+
+class _Secrets(NamedTuple):
+    """All of them, and what tells at one glance that a text holds none."""
+
+    every: tuple[_Secret, ...] = ()
+    """The longest first."""
+    short: tuple[str, ...] = ()
+    """The texts of those without pieces."""
+    pieces: frozenset[str] = frozenset()
+
+    def less(self, text: str) -> str:
+        """A text without them."""
+        # Nearly every text that is stored is innocent.
+        for secret in self.every if self._are_in(text) else ():
+            text = _less_pieces(text.replace(secret.text, f"[{secret.name}]"), secret)
+        return text
+
+    def _are_in(self, text: str) -> bool:
+        if not self.every or any(secret in text for secret in self.short):
+            return bool(self.every)
+        # Whichever are fewer: the pieces, or the places where one could stand.
+        if len(self.pieces) < len(text):
+            return any(piece in text for piece in self.pieces)
+        return any(text[start : start + _PIECE] in self.pieces for start in range(len(text) - _PIECE + 1))
+
+
 def redact(text: str) -> str:
     """The text without any key, and without any long enough part of one."""
-    for name, secret in _secrets(_variables()):
-        if secret in text:
-            text = text.replace(secret, f"[{name}]")
-        if len(secret) >= 2 * _PIECE:
-            text = _less_pieces(text, name, secret)
-    return text
+    return _secrets(_variables()).less(text) if text else text
 
 
 def redacted(value: Json) -> Json:
     """The same value with every text in it redacted."""
+    return _redacted(value, _secrets(_variables())) if value else value
+
+
+def _redacted(value: Json, secrets: _Secrets) -> Json:
     if isinstance(value, str):
-        return redact(value)
+        return secrets.less(value)
     if isinstance(value, dict):
-        return {redact(name): redacted(part) for name, part in value.items()}
+        return {secrets.less(name): _redacted(part, secrets) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [part if isinstance(part, int | float) else redacted(part) for part in value]
+        return [part if isinstance(part, int | float) else _redacted(part, secrets) for part in value]
     return value
 
 
@@ -51,17 +88,16 @@ def cut(value: object, most: int) -> str:
     return redact(str(value))[:most]
 
 
-def _less_pieces(text: str, name: str, secret: str) -> str:
-    grams = {secret[start : start + _PIECE] for start in range(len(secret) - _PIECE + 1)}
-    if not any(gram in text for gram in grams):
+def _less_pieces(text: str, secret: _Secret) -> str:
+    if not any(piece in text for piece in secret.pieces):
         return text
     parts, at = [], 0
     while at < len(text):
         end = at
-        while text[end : end + _PIECE] in grams:
+        while text[end : end + _PIECE] in secret.pieces:
             end += 1
         if end > at:
-            parts.append(f"[{name}]")
+            parts.append(f"[{secret.name}]")
             at = end + _PIECE - 1
         else:
             parts.append(text[at])
@@ -70,22 +106,33 @@ def _less_pieces(text: str, name: str, secret: str) -> str:
 
 
 def _variables() -> tuple[tuple[str, str], ...]:
-    return tuple(
-        (name, value) for name, value in os.environ.items() if value and name.upper().endswith((*_NAMES, *_ADDRESSES))
-    )
+    # Asked for every row that is stored: of most variables the name is enough.
+    names = [name for name in os.environ if name.upper().endswith(_TELLING)]
+    return tuple((name, value) for name in names if (value := os.environ.get(name)))
 
 
 @functools.lru_cache(maxsize=8)
-def _secrets(variables: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
-    """Every form of every key with the name of its variable, the longest first."""
-    found = {
+def _secrets(variables: tuple[tuple[str, str], ...]) -> _Secrets:
+    """Every form of every key with the name of its variable."""
+    forms = {
         (name, form)
         for name, value in variables
         for secret in (_in_address(value) if name.upper().endswith(_ADDRESSES) else _in_key(value))
         for form in _forms(secret)
         if len(form) >= _SHORTEST
     }
-    return tuple(sorted(found, key=lambda pair: (-len(pair[1]), pair)))
+    longest_first = sorted(forms, key=lambda pair: (-len(pair[1]), pair))
+    every = tuple(_Secret(name, form, _pieces(form)) for name, form in longest_first)
+    return _Secrets(
+        every=every,
+        short=tuple(secret.text for secret in every if not secret.pieces),
+        pieces=frozenset().union(*(secret.pieces for secret in every)),
+    )
+
+
+def _pieces(secret: str) -> frozenset[str]:
+    n_pieces = len(secret) - _PIECE + 1 if len(secret) >= 2 * _PIECE else 0
+    return frozenset(secret[start : start + _PIECE] for start in range(n_pieces))
 
 
 def _in_key(value: str) -> Iterator[str]:

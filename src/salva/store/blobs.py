@@ -11,6 +11,7 @@ import hashlib
 import itertools
 import os
 import re
+import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -61,22 +62,30 @@ class Blobs:
 
     def __init__(self, directory: Path, root: Path | None = None) -> None:
         self.root = root or directory / IMAGES
+        self._root = str(self.root)
         self._owner = str(directory)
         self._serial = itertools.count()
         self._made: set[str] = set()
 
     def path_of(self, image_id: str) -> Path:
         """Where an image's file is or will be; StoreError for an id that could lead elsewhere."""
-        check_image_id(image_id, self._owner)
-        return self.root / image_id[:2] / f"{image_id[2:]}.webp"
+        return Path(self.place_of(image_id))
 
     def place_of(self, image_id: str) -> str:
-        """The same, for messages."""
-        return str(self.path_of(image_id))
+        """The same as text; asked for every picture, and putting paths together takes longer than looking there."""
+        check_image_id(image_id, self._owner)
+        return f"{self._root}/{image_id[:2]}/{image_id[2:]}.webp"
 
     def has(self, image_id: str) -> bool:
         """Whether there is a file of that name."""
-        return self.path_of(image_id).is_file()
+        path = self.place_of(image_id)
+        try:
+            return stat.S_ISREG(os.stat(path).st_mode)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError as error:
+            # Whether it is there nobody knows; a picture that counts as lost would be painted again.
+            raise store_error(Path(path), error) from error
 
     def lost(self, image_ids: Iterable[str]) -> Iterator[str]:
         """Those that have no file."""
@@ -92,8 +101,8 @@ class Blobs:
 
     def write(self, image_id: str, data: bytes) -> None:
         """Store a file; when this returns, it is on disk and whole."""
-        path = self.path_of(image_id)
-        temporary = f"{path.parent}/{_TEMPORARY}{os.getpid()}-{next(self._serial)}"
+        path = self.place_of(image_id)
+        temporary = f"{os.path.dirname(path)}/{_TEMPORARY}{os.getpid()}-{next(self._serial)}"
         try:
             self._make_folder(image_id[:2])
             handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
@@ -105,7 +114,7 @@ class Blobs:
             os.rename(temporary, path)
         except OSError as error:
             _remove(temporary)
-            raise store_error(path, error) from error
+            raise store_error(Path(path), error) from error
 
     def prepare(self) -> None:
         """Remove what a killed process left half-written; only for the holder of the run lock."""

@@ -25,6 +25,8 @@ PACE = "pace"
 WHOLE = "is_whole"
 """The note of a run whose cases all have every verdict that they can have."""
 
+_QUERY_FIELDS = tuple(field.name for field in dataclasses.fields(Query))
+
 
 class Status(StrEnum):
     """How a piece of work ended."""
@@ -121,7 +123,7 @@ def look_key(component_id: str, image_id: str, query: Query, given: Mapping[str,
 
 def query_to_json(query: Query) -> dict[str, Json]:
     """The stored form of a query: its role and whatever else is said."""
-    fields = {field.name: getattr(query, field.name) for field in dataclasses.fields(query)}
+    fields = {name: getattr(query, name) for name in _QUERY_FIELDS}
     return {name: [*v] if isinstance(v, tuple) else v for name, v in fields.items() if v or name == "role"}
 
 

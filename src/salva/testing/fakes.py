@@ -187,7 +187,8 @@ class FakeDetector:
 
     def _seen(self, request: LookRequest) -> Observation | SalvaError:
         is_healed = bool(self.options.healed_by) and Path(self.options.healed_by).exists()
-        if not is_healed and random.Random(f"look/{request.picture.image_id()}").random() < self.options.fails:
+        fails = self.options.fails
+        if fails and not is_healed and random.Random(f"look/{request.picture.image_id()}").random() < fails:
             return BackendError("the detector blinked", is_retryable=False)
         labels = [label for label in written_in(request.picture)[0] if label != self.options.blind_to]
         width = 1 / max(1, len(labels))
