@@ -31,6 +31,8 @@ WORK = ROOT / "build" / "mutants"
 SOURCE = Path("src/salva")
 N_TESTS = 150
 LONGEST_S = 300
+MOST_FAILING = 0.01
+"""Of all tests: a record in which more fail says little about who would notice what."""
 _COMPARE = {
     ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==",
     ast.In: "not in", ast.NotIn: "in", ast.Is: "is not", ast.IsNot: "is",
@@ -182,6 +184,11 @@ class Reach:
             self._seconds[name] = float(case.get("time") or 0)
             if case.find("failure") is not None or case.find("error") is not None:
                 self._failing.add(name)
+        if len(self._failing) > MOST_FAILING * len(self._seconds):
+            raise SystemExit(
+                f"{len(self._failing)} of {len(self._seconds)} tests failed while who runs through what was recorded, "
+                f"such as {min(self._failing)}; mend them first"
+            )
 
     def tests(self, mutant: Mutant) -> list[str]:
         """The tests that run through its line, those of its own room and quick ones first."""
