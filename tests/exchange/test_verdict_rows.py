@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import tracemalloc
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
+from random import Random
 
 import duckdb
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from in_process import salva
-from report.fake_runs import random_run, store_run
+from report.fake_runs import ASKED, FakeImages, make_case, make_verdict, random_run, store_run
 
 import salva as api
-from salva.engine.progress import SilentProgress
+from salva.core.asked import OWN, AskedComponent, Judged, RunFile
+from salva.core.source import RunRecords
+from salva.core.verdict import observers_text
 from salva.exchange import verdict_rows
 from salva.exchange.exporting import export_run
-from salva.run.pipeline import execute
-from salva.testing.specs import fake_spec
+from salva.store.queries import read_records
+from salva.store.runfile import write_run_file
 
 
 @pytest.fixture(scope="module")
@@ -75,14 +80,52 @@ def test_a_printed_table_is_the_written_one(run: Path, tmp_path: Path) -> None:
     assert printed.stdout.splitlines() == (tmp_path / "rows.csv").read_text().splitlines()
 
 
-def test_memory_grows_by_keys_and_not_by_what_verdicts_say(tmp_path: Path) -> None:
+@pytest.mark.parametrize("seed", range(24))
+def test_whoever_judged_what_the_same_rows_lead_as_when_all_are_read_at_once(tmp_path: Path, seed: int) -> None:
+    rng = Random(seed)
+    observers = [("pocket",), ("pocket", "scene"), ("owlv2",), ("scene",)][: rng.randint(1, 4)]
+    relations = ["truth", "same-scene", "same-answers"][: rng.randint(1, 3)]
+    cases, verdicts = [], []
+    for i in range(rng.randint(1, 40)):
+        labels = {"law": rng.choice(["numbering", "commutative"])}
+        own, is_one = rng.choice(relations), rng.choice([True, False, None])
+        case = make_case(f"case-{i * 7 % 41}", suite=suite_of(seed), relation=own, determinate=is_one, labels=labels)
+        cases.append(replace(case, ways=((own,),) if rng.random() < 0.3 else ()))
+        for key in product(range(2), ("painter", "pocket"), relations, observers, ("pair", "control")):
+            if rng.random() < 0.6:
+                repeat, model, relation, by, arm = key
+                verdicts.append(
+                    make_verdict(case.case_id, repeat=repeat, model=model, relation=relation, observers=by, arm=arm)
+                )
+    headline = rng.choice(["", "", OWN, relations[0]])
+    leading = {relations[-1]: observers_text(observers[-1])} if rng.random() < 0.5 else {}
+    asked = replace(ASKED, headline=headline, suite=AskedComponent(role="suite", name=suite_of(seed)))
+    store_run(tmp_path / "run", RunRecords(cases=tuple(cases), verdicts=tuple(verdicts), asked=asked), FakeImages())
+    write_run_file(tmp_path / "run", RunFile(asked=asked, judged=Judged(asked=asked, leading=leading)))
+
+    records = read_records(tmp_path / "run")
+    is_leading = verdict_rows.speaking(records)
+    with verdict_rows.verdict_rows(tmp_path / "run") as table:
+        assert [row[-1] for row in table.rows] == [int(is_leading(verdict)) for verdict in records.verdicts]
+
+
+def suite_of(seed: int) -> str:
+    """Suites that lead by truth, by each case's own relation, and by one of their own."""
+    return ("metalogic", "actesting", "faithfulness")[seed % 3]
+
+
+def test_memory_does_not_grow_with_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verdict_rows, "_N_AT_ONCE", 64)
     peaks = []
-    for n in (200, 1000):
+    # Beyond the rows that are read at a time, twice.
+    for n in (1100, 2000):
+        cases = tuple(make_case(f"case-{i}", texts=(f"{i} cats", f"cats, {i} of them")) for i in range(n))
+        verdicts = tuple(make_verdict(case.case_id, reason=f"of {case.case_id}") for case in cases)
         directory = tmp_path / str(n)
-        execute(fake_spec(n, {"omits": 0.3}), directory, SilentProgress())
+        store_run(directory, RunRecords(cases=cases, verdicts=verdicts, asked=ASKED), FakeImages())
         export_run(directory, "csv", tmp_path / "warm.csv")
         tracemalloc.start()
         export_run(directory, "csv", tmp_path / "rows.csv")
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-    assert (peaks[1] - peaks[0]) / 800 < 4000, "bytes a case"
+    assert (peaks[1] - peaks[0]) / 900 < 30, "bytes a case"

@@ -1,7 +1,7 @@
 """A run's verdicts as rows for other programs: CSV and Parquet.
 
-Rows are read, made and written some at a time, whatever the size of the run; of all verdicts at once only the keys are
-in memory, to find those that lead. No cell of the CSV can be taken for a formula by a spreadsheet.
+Rows are read, made and written some at a time, and which of them lead is told from one case of each kind: memory does
+not grow with the run. No cell of the CSV can be taken for a formula by a spreadsheet.
 """
 
 from __future__ import annotations
@@ -9,24 +9,26 @@ from __future__ import annotations
 import importlib.util
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
-from salva.core.case import Case, Prompt
+from salva.core.asked import Judged as AskedJudged
+from salva.core.case import Case
 from salva.core.exchange import Written
 from salva.core.judged import JudgedBy
 from salva.core.options import NoOptions
 from salva.core.source import RunRecords
 from salva.core.table import Cell
-from salva.core.verdict import PAIR, Outcome, Verdict, observers_text
+from salva.core.verdict import PAIR, Observers, Outcome, Verdict, observers_text
 from salva.errors import MissingExtraError
 from salva.files.outfiles import writing
 from salva.files.tables import csv_text
-from salva.judging.headline import leading_verdicts, parted
+from salva.judging.headline import kind_of, leading_verdicts, parted
 from salva.registry import rates_of, suite_about
 from salva.store.queries import is_leading, judged_now, leading_first
 from salva.store.reading import VERDICT_ORDER, RunReader
@@ -112,11 +114,11 @@ def csv_pieces(directory: Path) -> Iterator[str]:
             yield csv_text(piece)
 
 
-def speaking(records: RunRecords) -> Callable[[Verdict], bool]:
-    """Whether a verdict is one of those that the headline counts."""
+def speaking(records: RunRecords, n_alike: Mapping[str, int] | None = None) -> Callable[[Verdict], bool]:
+    """Whether a verdict is one of those that the headline counts; n_alike: how many cases each stands for."""
     rates, chosen = rates_of(verdict.relation for verdict in records.verdicts), records.asked.headline
     about = suite_about(records.suite)
-    by_model = leading_verdicts(records.cases, records.verdicts, rates, chosen, about.leads)
+    by_model = leading_verdicts(records.cases, records.verdicts, rates, chosen, about.leads, n_alike or {})
     judged_by = {relation.name: JudgedBy(options=relation.options) for relation in records.asked.relations}
     observers = {
         _unit(judged.verdict): judged.verdict.observers
@@ -146,21 +148,21 @@ def verdict_rows(directory: Path) -> Iterator[VerdictRows]:
         has_observers = any(store.rows(f"SELECT 1 FROM verdicts GROUP BY {unit} HAVING count(*) > 1 LIMIT 1"))
         columns = [*_FIXED, *(f"label.{name}" for name in labels), *(f"score.{name}" for name in scores)]
         judged = judged_now(directory)
-        # In the order that decides which of two equally busy observers leads.
-        verdicts = sorted(_slim_verdicts(store), key=lambda verdict: not is_leading(verdict, judged.leading))
-        speaks = speaking(RunRecords(cases=_slim_cases(store), verdicts=tuple(verdicts), asked=judged.asked))
+        lead = _Lead(store, judged)
 
         def rows() -> Iterator[list[Cell]]:
             case: Case | None = None
+            alike = ""
             for verdict in leading_first(store, judged.leading):
                 if case is None or case.case_id != verdict.case_id:
                     case = store.case(verdict.case_id) if store.has_case(verdict.case_id) else None
+                    alike = lead.first_like(case) if case else ""
                 given = case.labels if case else {}
                 row: list[Cell] = [verdict.case_id, case.suite if case else "", verdict.model, verdict.repeat]
                 row += [verdict.arm, verdict.relation, str(verdict.outcome), ";".join(verdict.errors)]
                 row += [given.get(name) for name in labels] + [verdict.scores.get(name) for name in scores]
                 row += [observers_text(verdict.observers)] if has_observers else []
-                yield [*row, int(speaks(verdict))]
+                yield [*row, int(lead.speaks(replace(verdict, case_id=alike)))]
 
         named = (*columns, *(("observers",) if has_observers else ()), "is_headline")
         yield VerdictRows(columns=named, rows=rows())
@@ -170,36 +172,64 @@ def _names(store: RunReader, query: str) -> list[str]:
     return sorted(str(row[0]) for row in store.rows(query))
 
 
-_NO_PROMPTS = (Prompt(role="a", text="-"),)
-_NO_SCORES: Mapping[str, float] = {}
-_NO_IMAGES: Mapping[str, str] = {}
+_Kind = tuple[object, ...]
 
 
-def _slim_cases(store: RunReader) -> tuple[Case, ...]:
-    """The cases less their texts."""
-    return tuple(replace(case, prompts=_NO_PROMPTS, findings=(), mutation=None, extra={}) for case in store.cases())
+class _Lead:
+    """Which verdicts of a run lead, told from one case of each kind and how many there are of it.
+
+    In memory are as many cases as differ in what decides that, which are few in a run of any length.
+    """
+
+    def __init__(self, store: RunReader, judged: AskedJudged) -> None:
+        self._store = store
+        self._apart: tuple[str, str] | None = None
+        self._first: dict[_Kind, Case] = {}
+        n_alike: Counter[str] = Counter()
+        verdicts: list[Verdict] = []
+        for case in store.cases():
+            if not self._first:
+                self._apart = suite_about(case.suite).apart
+            keys = self._keys(case.case_id)
+            first = self._first.setdefault(self._kind(case, keys), case)
+            n_alike[first.case_id] += 1
+            if first is case:
+                verdicts += [_slim(case.case_id, key) for key in keys]
+        # In the order that decides which of two equally busy observers leads.
+        verdicts.sort(key=lambda verdict: not is_leading(verdict, judged.leading))
+        records = RunRecords(cases=tuple(self._first.values()), verdicts=tuple(verdicts), asked=judged.asked)
+        self.speaks = speaking(records, n_alike)
+        """Whether a verdict leads; it must be on the first case that is like its own."""
+
+    def first_like(self, case: Case) -> str:
+        """The id of the case that stands for it."""
+        return self._first[self._kind(case, self._keys(case.case_id))].case_id
+
+    def _kind(self, case: Case, keys: list[_Key]) -> _Kind:
+        return (*kind_of(case, self._apart), *keys)
+
+    def _keys(self, case_id: str) -> list[_Key]:
+        rows = self._store.rows(_PAIR_KEYS, (case_id, PAIR))
+        return [self._store.parsed("verdicts", row, _Key.of) for row in rows]
 
 
-def _slim_verdicts(store: RunReader) -> tuple[Verdict, ...]:
-    """Whose verdicts there are on what, less what they say; those of the control never lead."""
-    known: dict[str, str] = {}
-    groups: dict[str, tuple[str, ...]] = {}
+class _Key(NamedTuple):
+    """Whose verdict it is on a case, less what it says."""
 
-    def slim(row: sqlite3.Row) -> Verdict:
-        case_id, repeat, model, relation, observers = row
-        if observers not in groups:
-            groups[observers] = tuple(json.loads(observers))
-        return Verdict(
-            case_id=known.setdefault(case_id, case_id),
-            repeat=repeat,
-            arm=PAIR,
-            model=known.setdefault(model, model),
-            relation=known.setdefault(relation, relation),
-            observers=groups[observers],
-            outcome=Outcome.HOLDS,
-            scores=_NO_SCORES,
-            images=_NO_IMAGES,
-        )
+    repeat: int
+    model: str
+    relation: str
+    observers: Observers
 
-    keys = f"SELECT case_id, repeat, model, relation, observers FROM verdicts WHERE arm = ? {VERDICT_ORDER}"
-    return tuple(store.parsed("verdicts", row, slim) for row in store.rows(keys, (PAIR,)))
+    @classmethod
+    def of(cls, row: sqlite3.Row) -> _Key:
+        repeat, model, relation, observers = row
+        return cls(repeat, model, relation, tuple(json.loads(observers)))
+
+
+# Those of the control never lead.
+_PAIR_KEYS = f"SELECT repeat, model, relation, observers FROM verdicts WHERE case_id = ? AND arm = ? {VERDICT_ORDER}"
+
+
+def _slim(case_id: str, key: _Key) -> Verdict:
+    return Verdict(case_id=case_id, arm=PAIR, outcome=Outcome.HOLDS, **key._asdict())

@@ -7,8 +7,9 @@ Knows relations by what they say of themselves, never by name.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import repeat
 
 from salva.core.asked import OWN
 from salva.core.case import Case
@@ -18,6 +19,7 @@ from salva.core.verdict import CONTROL, PAIR, Observers, Verdict
 Rates = Mapping[str, Rate | None]
 """What each relation's violations are a rate of; a relation nobody knows is left out."""
 MACRO, POOLED = "macro", "pooled"
+_EACH_ITSELF: Mapping[str, int] = {}
 
 
 def judgements(
@@ -50,26 +52,41 @@ def judgements(
 
 
 def leading_verdicts(
-    cases: Sequence[Case], verdicts: Sequence[Verdict], rates: Rates, chosen: str = "", leads: str = ""
+    cases: Sequence[Case],
+    verdicts: Sequence[Verdict],
+    rates: Rates,
+    chosen: str = "",
+    leads: str = "",
+    n_alike: Mapping[str, int] = _EACH_ITSELF,
 ) -> dict[str, list[Judged]]:
-    """Each model's headline verdicts beside their cases."""
+    """Each model's headline verdicts beside their cases.
+
+    n_alike: how many cases a case stands for, by its id, where only the first of each kind_of is given.
+    """
     by_model: dict[str, list[Judged]] = {}
     for judged in join(cases, verdicts, PAIR):
         by_model.setdefault(judged.verdict.model, []).append(judged)
-    return {model: headline(group, rates, chosen, leads) for model, group in by_model.items()}
+    return {model: headline(group, rates, chosen, leads, n_alike) for model, group in by_model.items()}
 
 
-def headline(pairs: Sequence[Judged], rates: Rates, chosen: str = "", leads: str = "") -> list[Judged]:
+def kind_of(case: Case, apart: tuple[str, str] | None) -> tuple[object, ...]:
+    """All of a case that decides which of its verdicts speak: two that are alike in it differ in who judged them."""
+    return case.relation, bool(case.ways), case.determinate, is_apart(case, apart)
+
+
+def headline(
+    pairs: Sequence[Judged], rates: Rates, chosen: str = "", leads: str = "", n_alike: Mapping[str, int] = _EACH_ITSELF
+) -> list[Judged]:
     """The verdicts that speak: of one relation, by its main observers.
 
     That is the relation the run chose; else what the suite leads with; else the one that holds each picture against
     its own prompt, since agreeing on nonsense is no success; else the one most cases name as their own.
     """
-    seen = of_main_observers(pairs)
+    seen = of_main_observers(pairs, n_alike)
     if (chosen or leads) == OWN:
         return _each_its_own(seen, rates)
     judged_by = dict.fromkeys(judged.verdict.relation for judged in seen)
-    leading = leading_relation(judged_by, (case.relation for case, _ in seen), rates, chosen, leads)
+    leading = leading_relation(judged_by, (case.relation for case, _ in _each(seen, n_alike)), rates, chosen, leads)
     led = [judged for judged in seen if judged.verdict.relation == leading]
     return led if rates.get(leading) is Rate.WRONG else _of_one_way(led)
 
@@ -187,16 +204,22 @@ def _whole_names(verdicts: Sequence[Verdict]) -> dict[tuple[str, Observers], Obs
     return names
 
 
-def main_observers(group: Iterable[Judged]) -> dict[str, Observers]:
+def main_observers(group: Iterable[Judged], n_alike: Mapping[str, int] = _EACH_ITSELF) -> dict[str, Observers]:
     """For each relation the observers that most verdicts come from; the first seen wins a tie."""
-    counts = Counter((verdict.relation, verdict.observers) for _, verdict in group)
+    counts = Counter((verdict.relation, verdict.observers) for _, verdict in _each(group, n_alike))
     main: dict[str, Observers] = {}
     for (relation, observers), _ in counts.most_common():
         main.setdefault(relation, observers)
     return main
 
 
-def of_main_observers(group: Sequence[Judged]) -> list[Judged]:
+def of_main_observers(group: Sequence[Judged], n_alike: Mapping[str, int] = _EACH_ITSELF) -> list[Judged]:
     """The verdicts of each relation's main observers."""
-    main = main_observers(group)
+    main = main_observers(group, n_alike)
     return [judged for judged in group if judged.verdict.observers == main[judged.verdict.relation]]
+
+
+def _each(group: Iterable[Judged], n_alike: Mapping[str, int]) -> Iterator[Judged]:
+    """Every verdict as often as there are cases that its own stands for."""
+    for judged in group:
+        yield from repeat(judged, n_alike.get(judged.case.case_id, 1))
