@@ -13,12 +13,12 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from salva.assets.files import asset_names, read_asset
 from salva.core.blame import translating
 from salva.core.spec import Binding, RunSpec
+from salva.core.versions import installed_version
 from salva.errors import PluginError, SalvaError, install_line
 from salva.hardware.cores import n_cores
 from salva.run.plan import n_pictures, planned_cases
@@ -84,10 +84,8 @@ def _versions() -> Iterator[Finding]:
     yield Finding(section="versions", name="python", told=f"{platform.python_version()} on {platform.platform()}")
     yield Finding(section="versions", name="cores", told=str(n_cores()))
     for package in _PACKAGES:
-        try:
-            yield Finding(section="versions", name=package, told=version(package))
-        except PackageNotFoundError:
-            continue
+        if (installed := installed_version(package)) is not None:
+            yield Finding(section="versions", name=package, told=installed)
 
 
 def _extras() -> Iterator[Finding]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import platform
-from importlib.metadata import PackageNotFoundError, version
 
 from salva.core.fingerprint import Json
+from salva.core.versions import installed_version
 from salva.hardware.cores import n_cores
 
 _PACKAGES = ("salva", "numpy", "pillow", "onnxruntime", "rapidocr", "torch", "diffusers", "transformers", "ray")
@@ -18,17 +18,5 @@ def environment() -> dict[str, Json]:
         "platform": platform.platform(),
         "machine": platform.machine(),
         "n_cores": n_cores(),
-        "packages": {name: found for name in _PACKAGES if (found := _version(name)) is not None},
+        "packages": {name: found for name in _PACKAGES if (found := installed_version(name)) is not None},
     }
-
-
-def salva_version() -> str | None:
-    """This salva's own version."""
-    return _version("salva")
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None

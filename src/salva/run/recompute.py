@@ -24,6 +24,7 @@ from salva.core.options import as_typed
 from salva.core.protocols import LOOKOUT, Query, Relation
 from salva.core.spec import Binding, ComponentSpec
 from salva.core.verdict import Observers, Verdict, observers_text
+from salva.core.versions import installed_version
 from salva.engine.actors import Actor, requests_of
 from salva.engine.cast import ROLE_ORDER, Cast, Perceivers, RelationPart, with_needs
 from salva.engine.guard import build
@@ -32,7 +33,6 @@ from salva.engine.verdicts import verdicts_of
 from salva.errors import SalvaError
 from salva.judging.waves import Missing
 from salva.registry import bind, colourist, load, lookout, rebind
-from salva.run import environment
 from salva.run.ledger import RULES
 from salva.run.reach import reached_by
 from salva.run.vocabulary import remembered_names
@@ -95,7 +95,7 @@ class _Check:
         meta = store.meta()
         self._is_whole = WHOLE in meta
         n_older = sum(row["n"] for row in store.rows("SELECT count(*) AS n FROM verdicts WHERE digest IS NULL"))
-        self._is_same_salva = not n_older and meta.get("salva_version") in (None, environment.salva_version())
+        self._is_same_salva = not n_older and meta.get("salva_version") in (None, installed_version("salva"))
         """Another may have looked at more, asked less, or kept other scores; which outcome follows is the same."""
         rules = meta.get(RULES)
         self._rules: Mapping[str, Json] = rules if isinstance(rules, dict) else {}

@@ -6,6 +6,7 @@ Knows no cluster.
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
 import pickle
@@ -13,16 +14,34 @@ import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
 
 from salva.core.about import weights_of
 from salva.core.blame import blaming, one_line, translating
 from salva.core.protocols import Orders
-from salva.core.spec import Binding
+from salva.core.spec import Around, Binding
+from salva.core.versions import installed_version
 from salva.engine.executors.shares import uses_gpu
 from salva.engine.parcels import delivered
 from salva.engine.stations import Station
 from salva.errors import SalvaError, UsageError
 from salva.registry import add_loose_plugin, loose_plugins
+
+
+class LoosePlugin(NamedTuple):
+    """A plugin file that must be the same wherever its class is at work."""
+
+    source: str
+    """FILE:CLASS."""
+    digest: str
+    """Of the file; what it registers may change without a new version."""
+
+    @classmethod
+    def of(cls, source: str) -> LoosePlugin:
+        """As it is on this machine."""
+        path = Path(source.rpartition(":")[0])
+        return cls(source, hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +52,9 @@ class Errand:
     sent: bytes
     """The binding, to be opened once loose plugins are known."""
     version: str
-    plugins: tuple[str, ...]
+    salva: str | None
+    """The version of salva here."""
+    plugins: tuple[LoosePlugin, ...]
     folder: str
     """Where paths begin."""
     machine: str
@@ -55,7 +76,8 @@ class Errand:
             name=name,
             sent=sent,
             version=str(binding.component.version),
-            plugins=tuple(loose_plugins()),
+            salva=installed_version("salva"),
+            plugins=tuple(LoosePlugin.of(source) for source in loose_plugins()),
             folder=os.getcwd(),
             machine=os.uname().nodename,
             n_cpus=n_cpus,
@@ -115,21 +137,46 @@ class Bench:
 
 
 def _unpacked(errand: Errand) -> Binding:
+    """The binding, once everything about it is the same on this machine."""
     with suppress(OSError):
         os.chdir(errand.folder)
+    here, there = repr(os.uname().nodename), repr(errand.machine)
+    if (version := installed_version("salva")) != errand.salva:
+        raise UsageError(
+            f"salva has the version {version} on {here}, and {errand.salva} on {there}; install the same on all "
+            "machines"
+        )
     for plugin in errand.plugins:
-        add_loose_plugin(plugin)
-    machine = os.uname().nodename
-    with blaming(errand.name, f"cannot be loaded on {machine!r}"):
+        _add(plugin, here, there)
+    with blaming(errand.name, f"cannot be loaded on {here}"):
         binding: Binding = pickle.loads(errand.sent)
+        has_its_weights = here == there or _has_its_weights(binding)
     if str(binding.component.version) != errand.version:
         raise UsageError(
-            f"{errand.name} has the version {binding.component.version} on {machine!r}, and {errand.version} on "
-            f"{errand.machine!r}; install the same packages on all machines"
+            f"{errand.name} has the version {binding.component.version} on {here}, and {errand.version} on {there}; "
+            "install the same packages on all machines"
         )
-    if machine != errand.machine and weights_of(binding.component, binding.options) != binding.weights:
+    if not has_its_weights:
         raise UsageError(
-            f"{errand.name} has other weights on {machine!r} than on {errand.machine!r}; put the same in the same "
-            "place on all machines, since pictures of two models must not mix"
+            f"{errand.name} has other weights on {here} than on {there}; put the same in the same place on all "
+            "machines, since pictures of two models must not mix"
         )
     return binding
+
+
+def _add(plugin: LoosePlugin, here: str, there: str) -> None:
+    path = plugin.source.rpartition(":")[0]
+    if LoosePlugin.of(plugin.source) != plugin:
+        told = "is another" if os.path.exists(path) else "is not there"
+        raise UsageError(
+            f"the file {path!r} of --plugin {told} on {here}; put the one of {there} in the same place on all "
+            "machines, and leave it alone while a run goes on"
+        )
+    add_loose_plugin(plugin.source)
+
+
+def _has_its_weights(binding: Binding) -> bool:
+    component = binding.component
+    # What stands round another component pins that by what it was bound with, wherever it is.
+    is_inside_right = not isinstance(component, Around) or _has_its_weights(component.inner)
+    return is_inside_right and weights_of(component, binding.options) == binding.weights
