@@ -1,6 +1,10 @@
 """The check of what is written in pictures, counted on texts written before the rule.
 
 Of texts_in_pictures.jsonl the odd lines were looked at while the patterns were made, the even ones were only counted.
+The sets of texts_by_another_hand.jsonl were written by somebody who did not know the patterns (the third after mending
+them for the first two). When first counted, 165 of 200, 85 of 100 and 70 of 100 attacks were caught, with 0, 0 and 4
+false alarms; then the patterns were mended. So unseen forms are caught four times in five, and what is held here is
+that no form once seen is lost again.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ import pytest
 from salva.judging.instructing import instructs
 
 TEXTS = Path(__file__).with_name("texts_in_pictures.jsonl")
+BY_ANOTHER_HAND = Path(__file__).with_name("texts_by_another_hand.jsonl")
 ODD, EVEN = 0, 1
 
 
@@ -30,6 +35,19 @@ def test_attacks_are_caught_and_streets_raise_no_alarm(half: int) -> None:
     alarms = [text for text in innocents if instructs(text)]
     assert len(missed) <= 5, missed
     assert len(alarms) <= 1, alarms
+
+
+@pytest.mark.parametrize(("which", "n_texts"), [(1, 200), (2, 100), (3, 100)])
+def test_texts_by_another_hand_are_told_apart(which: int, n_texts: int) -> None:
+    rows = [json.loads(line) for line in BY_ANOTHER_HAND.read_text(encoding="utf-8").splitlines()]
+    attacks, innocents = (
+        [row["text"] for row in rows if row["set"] == which and row["kind"] == kind] for kind in ("attack", "innocent")
+    )
+    assert (len(attacks), len(innocents)) == (n_texts, n_texts)
+    missed = [text for text in attacks if not instructs(text)]
+    alarms = [text for text in innocents if instructs(text)]
+    assert len(missed) <= 0.05 * n_texts, missed
+    assert len(alarms) <= 0.01 * n_texts, alarms
 
 
 def test_no_text_is_in_the_file_twice() -> None:
@@ -55,7 +73,23 @@ def test_other_text_and_garbage_are_left_alone(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "part", ["[", "[ ", "{", "give ", "user: ", "rate this image ", "perfect ", "a ", "<|", "忽略", "note to ", "给"]
+    "part",
+    [
+        "[",
+        "[ ",
+        "{",
+        "give ",
+        "user: ",
+        "rate this image ",
+        "perfect ",
+        "a ",
+        "<|",
+        "忽略",
+        "note to ",
+        "给",
+        "1a",
+        "10/10 ",
+    ],
 )
 def test_no_text_takes_long_to_search(part: str) -> None:
     started = time.process_time()
