@@ -6,11 +6,15 @@ from collections import deque
 from dataclasses import dataclass
 
 from salva.core.image import AnyPicture, Picture
+from salva.imaging.room import RoomTaken, bytes_of
 
 
 @dataclass(slots=True, kw_only=True)
 class _Held:
     picture: AnyPicture | None
+    n_bytes: int
+    n_taken: int = 0
+    """Bytes of the room it has taken: none while it waits to be loaded."""
     n_jobs: int = 0
 
 
@@ -20,6 +24,7 @@ class Desk:
     def __init__(self) -> None:
         self._held: dict[str, _Held] = {}
         self._to_load: deque[str] = deque()
+        self._room = RoomTaken()
 
     @property
     def n_pictures(self) -> int:
@@ -29,12 +34,13 @@ class Desk:
     def lay(self, image_id: str, picture: AnyPicture) -> None:
         """Put a picture here; without a look at it, let_go takes it away again."""
         if image_id not in self._held:
-            self._held[image_id] = _Held(picture=picture)
+            self._held[image_id] = _Held(picture=picture, n_bytes=bytes_of(picture))
+            self._take(image_id)
 
-    def want(self, image_id: str) -> None:
-        """One more look at a picture; it is loaded in its turn if it is not here."""
+    def want(self, image_id: str, n_bytes: int = 0) -> None:
+        """One more look at a picture; it is loaded in its turn if it is not here, and will take so many bytes."""
         if image_id not in self._held:
-            self._held[image_id] = _Held(picture=None)
+            self._held[image_id] = _Held(picture=None, n_bytes=n_bytes)
             self._to_load.append(image_id)
         self._held[image_id].n_jobs += 1
 
@@ -45,6 +51,7 @@ class Desk:
             held.n_jobs -= n_jobs
             if held.n_jobs <= 0:
                 del self._held[image_id]
+                self._room.add(-held.n_taken)
 
     def picture_of(self, image_id: str) -> AnyPicture | None:
         """The picture, once it is here."""
@@ -56,8 +63,15 @@ class Desk:
         while self._to_load:
             image_id = self._to_load.popleft()
             if image_id in self._held:
+                self._take(image_id)
                 return image_id
         return None
+
+    def clear(self) -> None:
+        """Nobody will look any more; what is being looked at stays with whoever looks."""
+        self._held.clear()
+        self._to_load.clear()
+        self._room.close()
 
     def loaded(self, image_id: str, picture: Picture) -> bool:
         """A picture has come; whether anybody still wants it."""
@@ -65,3 +79,8 @@ class Desk:
             return False
         self._held[image_id].picture = picture
         return True
+
+    def _take(self, image_id: str) -> None:
+        held = self._held[image_id]
+        held.n_taken = held.n_bytes
+        self._room.add(held.n_taken)

@@ -28,6 +28,7 @@ from salva.engine.units import LookJob, RenderJob, Unit
 from salva.engine.workers import Workers
 from salva.errors import DownError, StoreError
 from salva.hardware.cores import n_cores
+from salva.imaging.room import RoomTaken, bytes_of
 
 _N_WRITERS = max(4, min(16, n_cores()))
 _N_PER_WRITE = 8
@@ -64,6 +65,8 @@ class Dispatch:
         self._ctrl_c = ctrl_c or CtrlC()
         self._note, self._n_pictures = note, n_pictures
         self._out: set[Future[Any]] = set()
+        self._room = RoomTaken()
+        """What is taken by pictures that are painted and not written yet."""
 
     @property
     def n_out(self) -> int:
@@ -73,10 +76,14 @@ class Dispatch:
     def stop(self) -> None:
         """Begin nothing more; what is under way is reported as before, and pictures can still be written."""
         self._executor.stop()
+        # Nobody looks any more, and what is still being painted needs the room.
+        self._looks.desk.clear()
 
     def close(self) -> None:
         """Stop the threads; safe to call twice."""
         self._workers.close()
+        self._looks.desk.clear()
+        self._room.close()
 
     def paint(self, job: RenderJob, unit: Unit) -> None:
         """Queue a picture."""
@@ -116,7 +123,9 @@ class Dispatch:
         is_patient = not any(painter.n_under_way and painter.is_remote for painter in self._painters.values())
         for looker in self._lookers.values():
             n_allowed = self._budget.n_allowed(looker.actor)
-            while looks := looker.next_batch(self._n_painting == 0, self.n_room, n_allowed, is_patient=is_patient):
+            # Where there is no room for more pictures, no company will come to a batch either.
+            is_last = self._n_painting == 0 or self._room.is_crowded
+            while looks := looker.next_batch(is_last, self.n_room, n_allowed, is_patient=is_patient):
                 self._send_looks(looker, looks)
                 n_allowed = self._budget.n_allowed(looker.actor)
 
@@ -132,6 +141,10 @@ class Dispatch:
         """Have pictures written to files."""
         for start in range(0, len(painted), _N_PER_WRITE):
             self._write(painted[start : start + _N_PER_WRITE])
+
+    def written(self, event: Written) -> None:
+        """Pictures are written: whether they stay in memory is for those to say who look at them."""
+        self._room.add(-sum(bytes_of(rendered.picture) for _, rendered in event.painted))
 
     def placed(self) -> None:
         """A picture that was to be painted is in its place, or will not come."""
@@ -161,7 +174,7 @@ class Dispatch:
         return lane
 
     def _free_room(self) -> int:
-        return self.n_room - self._n_painting - self._looks.desk.n_pictures
+        return 0 if self._room.is_crowded else self.n_room - self._n_painting - self._looks.desk.n_pictures
 
     def _send_looks(self, looker: JobQueue[LookJob], jobs: Sequence[LookJob]) -> None:
         self._budget.begin(looker.actor, len(jobs))
@@ -172,7 +185,12 @@ class Dispatch:
         self._n_painting += len(jobs)
         self._budget.begin(painter.actor, len(jobs))
         future = painter.submit([job.request for job in jobs])
-        self._report(future, lambda outcomes: Painted(jobs=jobs, outcomes=outcomes), jobs)
+        self._report(future, lambda outcomes: self._painted(jobs, outcomes), jobs)
+
+    def _painted(self, jobs: Sequence[RenderJob], outcomes: Sequence[object]) -> Painted:
+        """Pictures have come; counted before anything else happens, by whichever thread brings them."""
+        self._room.add(sum(bytes_of(outcome.picture) for outcome in outcomes if isinstance(outcome, Painting)))
+        return Painted(jobs=jobs, outcomes=outcomes)
 
     def _write(self, painted: Sequence[tuple[RenderJob, Painting]]) -> None:
         future = self._workers.submit(self._files.save, [rendered.picture for _, rendered in painted])

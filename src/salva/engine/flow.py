@@ -3,7 +3,7 @@
 One thread owns the store and all state here; painting, writing files and looking happen elsewhere at the same time
 and come back as events through one queue. `step` takes an event and changes what is known; what that makes ready
 waits on a list until it is worked off. What is in the store is never done again. The number of pictures in memory
-is bounded, so a run of any length takes the same room.
+and their pixels are bounded, so a run of any length takes the same room.
 """
 
 from __future__ import annotations
@@ -155,6 +155,7 @@ class Flow:
                 if ended_by is not None:
                     raise ended_by
             case Written():
+                self._dispatch.written(event)
                 for (job, rendered), image in zip(event.painted, event.images, strict=True):
                     self._results.keep_picture(job, rendered, image)
             case Looked():
@@ -218,10 +219,11 @@ class Flow:
         """
         jobs = []
         for look in wanted:
-            image_id = look.picture.image_id()
-            self._looks.desk.lay(image_id, look.picture)
-            jobs.append(self._looks.find(look.perceivers, image_id, look.query))
-            self._looks.desk.let_go(image_id, 0)
+            picture = look.picture
+            image = ImageRef(image_id=picture.image_id(), width=picture.width, height=picture.height)
+            self._looks.desk.lay(image.image_id, picture)
+            jobs.append(self._looks.find(look.perceivers, image, look.query))
+            self._looks.desk.let_go(image.image_id, 0)
         self._work_off()
         while any(job.outcome is None for job in jobs):
             self._put_off()
@@ -362,6 +364,7 @@ class Flow:
             else:
                 self.counts["rendered"] += 1
                 self._end_render(job, image, rendered.picture)
+        self._dispatch.written(event)
 
     def _not_painted(self, job: RenderJob, why: Missing) -> None:
         self.counts["failed"] += 1
@@ -380,7 +383,7 @@ class Flow:
     def _ask(self, perceivers: Perceivers, asker: Asker) -> None:
         image = asker.waves.images[asker.look.role]
         assert isinstance(image, ImageRef)
-        job = self._looks.find(perceivers, image.image_id, asker.look.query)
+        job = self._looks.find(perceivers, image, asker.look.query)
         asker.unit.look_keys.add(job.key)
         if job.outcome is None:
             for pending in (job, *(told for told in job.given.values() if told.outcome is None)):

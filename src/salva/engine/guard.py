@@ -23,6 +23,7 @@ from salva.core.threads import start_thread
 from salva.engine.limiter import Limiter, Turn, is_busy
 from salva.engine.pulse import Pulse
 from salva.errors import BackendError, DownError, PluginError, RefusedError, SalvaError, UnusableError, UsageError
+from salva.imaging.room import DecodingCall
 
 N_RETRIES = 4
 N_BUSY_RETRIES = 12
@@ -34,6 +35,7 @@ LONGEST_DELAY_S = 15.0
 _OVER = 0.02
 """By so much of the picture a box may stick out: networks guess edges, and one over the rim is no other unit."""
 _NO_GROWTH = BackendError("no answer")
+_SHORTEST_JOIN_S = 0.05
 
 Requests = Sequence[RenderRequest] | Sequence[LookRequest]
 
@@ -186,20 +188,28 @@ class Guard:
 
     def _watched(self, requests: list[RenderRequest | LookRequest]) -> object:
         """The call itself; where a time limit is set, in a thread that is left behind when it hangs."""
-        call: Callable[[list[RenderRequest | LookRequest]], object] = self._call  # type: ignore[assignment]  # a list of either kind
+        decoding = DecodingCall()
+
+        def call() -> object:
+            with decoding.under_way():
+                return self._call(requests)  # type: ignore[arg-type]  # a list of either kind
+
         if self._timeout_s is None:
-            return call(requests)
+            return call()
         box: list[object] = []
         problem: list[Exception] = []
 
         def target() -> None:
             try:
-                box.append(call(requests))
+                box.append(call())
             except Exception as error:
                 problem.append(error)
 
         thread = start_thread(target, f"a call to {self._name}")
-        thread.join(self._timeout_s)
+        deadline = time.monotonic() + self._timeout_s
+        # Waiting for room to put an answer is no fault of whoever gave it.
+        while thread.is_alive() and (left_s := deadline + decoding.waited_s() - time.monotonic()) > 0:
+            thread.join(max(left_s, _SHORTEST_JOIN_S))
         if problem:
             raise problem[0]
         if not box:

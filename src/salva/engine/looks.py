@@ -10,13 +10,14 @@ from collections import Counter, deque
 from collections.abc import Mapping
 from typing import cast
 
-from salva.core.image import Picture
+from salva.core.image import ImageRef, Picture
 from salva.core.observation import Answer, Observation, Reading
 from salva.core.protocols import LookOrder, Query
 from salva.engine.actors import Actor
 from salva.engine.cast import Perceivers, with_needs
 from salva.engine.desk import Desk
 from salva.engine.units import PUT_OFF, Asker, LookJob, PutOff
+from salva.imaging.room import bytes_of_size
 from salva.judging.waves import Missing
 from salva.store.records import Status
 from salva.store.sqlite import RunStore
@@ -34,23 +35,23 @@ class Looks:
         self._store, self._retry_refused, self._retry_unreadable = store, retry_refused, retry_unreadable
         self._under_way: dict[str, LookJob] = {}
 
-    def find(self, perceivers: Perceivers, image_id: str, query: Query) -> LookJob:
+    def find(self, perceivers: Perceivers, image: ImageRef, query: Query) -> LookJob:
         """The job of a look, with all that must be looked at before it."""
         if not perceivers[query.role].about.needs:
-            return self._job(perceivers[query.role], image_id, query, {})
+            return self._job(perceivers[query.role], image, query, {})
         jobs: dict[str, LookJob] = {}
         for role in with_needs(query.role, perceivers):
             actor = perceivers[role]
             asked = query if role == query.role else Query(role=role, labels=query.labels)
-            jobs[role] = self._job(actor, image_id, asked, {need: jobs[need] for need in actor.about.needs})
+            jobs[role] = self._job(actor, image, asked, {need: jobs[need] for need in actor.about.needs})
         return jobs[query.role]
 
-    def _job(self, actor: Actor, image_id: str, query: Query, given: Mapping[str, LookJob]) -> LookJob:
+    def _job(self, actor: Actor, image: ImageRef, query: Query, given: Mapping[str, LookJob]) -> LookJob:
         keyed = actor.keyed_query(query)
-        key = actor.look_key(image_id, keyed, {need: job.key for need, job in given.items()})
+        key = actor.look_key(image.image_id, keyed, {need: job.key for need, job in given.items()})
         if key in self._under_way:
             return self._under_way[key]
-        job = LookJob(key=key, actor=actor, image_id=image_id, query=keyed, given=given)
+        job = LookJob(key=key, actor=actor, image_id=image.image_id, query=keyed, given=given)
         status, observation, error = self._store.look_outcome(key) or (None, None, "")
         if status is Status.DONE and observation is not None and not self._is_asked_again(observation):
             job.outcome = observation
@@ -62,7 +63,7 @@ class Looks:
         else:
             job.failed_before = error if status is Status.FAILED else None
             self._under_way[key] = job
-            self.desk.want(image_id)
+            self.desk.want(image.image_id, bytes_of_size(image.width, image.height))
             for other in given.values():
                 if other.outcome is None:
                     other.dependents.append(job)

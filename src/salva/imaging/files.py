@@ -10,6 +10,7 @@ import io
 from typing import TYPE_CHECKING
 
 from salva.core.image import Picture
+from salva.imaging.room import DECODING, ENCODING, take_room, working
 
 if TYPE_CHECKING:
     from PIL.Image import Image as PilImage
@@ -28,8 +29,10 @@ def decode_picture(data: bytes, formats: tuple[str, ...] = FORMATS, max_pixels: 
             width, height = image.size
             if width * height > max_pixels:
                 raise ValueError(f"a picture of {width} x {height} pixels; at most {max_pixels:,} pixels are read")
-            rgb = as_rgb(ImageOps.exif_transpose(image))
-            return Picture(rgb=rgb.tobytes(), width=rgb.width, height=rgb.height)
+            take_room(width * height)
+            with working(DECODING * width * height):
+                rgb = as_rgb(ImageOps.exif_transpose(image))
+                return Picture(rgb=rgb.tobytes(), width=rgb.width, height=rgb.height)
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise ValueError(f"a picture of too many pixels; at most {max_pixels:,} are read: {error}") from error
     except (OSError, SyntaxError, EOFError) as error:
@@ -46,7 +49,8 @@ def encode_picture(picture: Picture, file_format: str = "PNG") -> bytes:
         # Method 0, quality 0 only set how hard the encoder tries; the pixels are exact either way.
         "WEBP": {"lossless": True, "method": 0, "quality": 0},
     }
-    image.save(buffer, file_format, **settings[file_format])
+    with working(ENCODING * picture.width * picture.height):
+        image.save(buffer, file_format, **settings[file_format])
     return buffer.getvalue()
 
 
