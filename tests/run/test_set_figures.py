@@ -56,6 +56,11 @@ def test_figures_are_kept_and_reported(directory: Path, tmp_path: Path) -> None:
     assert precision["orig"].value > 0.5, "the embedder knows the painter's world"
     assert original["ec"].value < precision["ec"].value, "a mutant's picture is of the mutant's caption"
     assert "other captions, where 99 are usual" in precision["orig"].warning
+    for figure in (*precision.values(), *original.values()):
+        assert figure.low is not None
+        assert figure.high is not None
+        assert figure.low <= figure.value <= figure.high
+    assert all((figure.low, figure.high) == (None, None) for figure in found["painter"] if figure.name == "FID")
     again = set_figures(directory, None, Retrieval(embedder="pocket"))
     assert again["painter"] == [figure for figure in found["painter"] if figure.name != "FID"], "the same draws again"
     table = summarise_run(directory).by_model[0].table("quality by set")

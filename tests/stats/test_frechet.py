@@ -103,6 +103,9 @@ def test_inception_score_is_the_published_formula() -> None:
     found = inception_score(logits, n_splits=2)
     assert found.value == pytest.approx(np.mean(wanted), abs=1e-12)
     assert found.spread == pytest.approx(np.std(wanted), abs=1e-12)
+    assert found.interval is not None
+    half = 12.706204736432095 * np.std(wanted, ddof=1) / np.sqrt(2)  # Student's t of one degree of freedom
+    assert (found.interval.low, found.interval.high) == pytest.approx((found.value - half, found.value + half))
 
 
 def test_images_that_cannot_be_shared_out_evenly_are_cut_where_the_published_code_cuts_them() -> None:

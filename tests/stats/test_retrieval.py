@@ -42,6 +42,25 @@ def test_a_draw_is_the_same_draw_again_and_another_seed_another() -> None:
     assert first.value != other.value
 
 
+def test_the_interval_is_over_captions_and_not_over_draws_or_pictures() -> None:
+    rng = np.random.default_rng(5)
+    texts = rng.normal(size=(60, 8))
+    images = texts + rng.normal(size=(60, 8))
+    few, many = (r_precision(images, texts, range(60), n_distractors=9, n_draws=n) for n in (2, 60))
+    for found in (few, many):
+        assert found.interval is not None
+        assert found.interval.low < found.value < found.interval.high
+        assert found.interval.high - found.interval.low > 0.15, "sixty captions are no thousands, however many draws"
+    twice = r_precision(np.repeat(images, 5, axis=0), texts, np.repeat(range(60), 5).tolist(), n_distractors=9)
+    assert twice.interval is not None
+    assert twice.interval.high - twice.interval.low > 0.15, "nor are five pictures of each"
+    sure, none = r_precision(texts, texts, range(60)).interval, r_precision(-texts, texts, range(60)).interval
+    assert sure is not None
+    assert none is not None
+    assert 0.9 < sure.low < sure.high == 1, "all found is not certain to stay so"
+    assert 0 == none.low < none.high < 0.1
+
+
 def test_few_captions_are_easier_and_said_to_be() -> None:
     assert "with 4 other captions, where 99 are usual" in r_precision(np.eye(5), np.eye(5), range(5)).warning
 

@@ -60,6 +60,9 @@ class SetFigure:
     """The embedder."""
     spread: float = 0.0
     """Standard deviation over splits or draws; 0 for figures without."""
+    low: float | None = None
+    """The ends of its interval, over captions or splits; None for figures without."""
+    high: float | None = None
     n_reference: int = 0
     warning: str = ""
 

@@ -227,6 +227,8 @@ def _figure(name: str, of: str, quality: Quality, embedder: str) -> SetFigure:
         n_images=quality.n_images,
         by=embedder,
         spread=quality.spread,
+        low=quality.interval.low if quality.interval else None,
+        high=quality.interval.high if quality.interval else None,
         n_reference=quality.n_reference,
         warning=quality.warning,
     )

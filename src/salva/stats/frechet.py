@@ -12,6 +12,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from salva.errors import UsageError
+from salva.stats.intervals import Interval
+from salva.stats.mean_intervals import mean_interval
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,6 +44,8 @@ class Quality:
     """0 for figures without a reference."""
     spread: float = 0.0
     """Standard deviation over splits; 0 for figures without splits."""
+    interval: Interval | None = None
+    """95 %; None for a distance, which few images make larger, and of one split alone."""
     warning: str = ""
 
 
@@ -127,7 +131,11 @@ def inception_score(logits: ArrayLike, *, temperature: float = 1.0, n_splits: in
         divergence = (np.exp(part) * (part - marginal)).sum(1)
         scores.append(float(np.exp(divergence.mean())))
     return Quality(
-        value=float(np.mean(scores)), n_images=len(rows), spread=float(np.std(scores)), warning=_warning(len(rows))
+        value=float(np.mean(scores)),
+        n_images=len(rows),
+        spread=float(np.std(scores)),
+        interval=mean_interval({place: [score] for place, score in enumerate(scores)}),
+        warning=_warning(len(rows)),
     )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from salva.errors import UsageError
 from salva.stats.frechet import Quality
+from salva.stats.intervals import wilson
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,8 +31,9 @@ def r_precision(
     n_draws: int = N_DRAWS,
     seed: int = 0,
 ) -> Quality:
-    """The mean over draws of the share of pictures whose own text is nearer than every other, and its spread.
+    """The mean over draws of the share of pictures whose own text is nearer than every other; spread: over draws.
 
+    The interval is over captions: it says what others like these would give.
     texts: one row a different text. own: for each picture the row of its own text.
     """
     import numpy as np
@@ -61,6 +63,8 @@ def r_precision(
         n_images=len(pictures),
         n_reference=n_others,
         spread=float(shares.std()),
+        # Draws say nothing of other captions, and pictures of one caption rise and fall together.
+        interval=wilson(float(shares.mean()), len(set(own))),
         warning=warning if few else "",
     )
 
