@@ -345,10 +345,10 @@ def _clip_words(n_tokens: int, **names: Any) -> Any:
     )
 
 
-def save_owlv2(folder: Path) -> Path:
-    """OWLv2 with a small CLIP inside."""
+def save_owlv2(folder: Path, tokenizer: Any = None, n_tokens: int = 12) -> Path:
+    """OWLv2 with a small CLIP inside; a tokenizer of its own where it must tell any two words apart."""
     torch.manual_seed(3)
-    tokenizer = _clip_words(12)
+    tokenizer = tokenizer or _clip_words(n_tokens)
     config = transformers.Owlv2Config(
         text_config={
             "vocab_size": len(tokenizer),
@@ -356,7 +356,7 @@ def save_owlv2(folder: Path) -> Path:
             "intermediate_size": 16,
             "num_hidden_layers": 1,
             "num_attention_heads": 2,
-            "max_position_embeddings": 12,
+            "max_position_embeddings": n_tokens,
         },
         vision_config={
             "hidden_size": 16,

@@ -32,7 +32,7 @@ def save_stable_diffusion(folder: Path, *, has_checker: bool = False, sample_siz
     diffusers.StableDiffusionPipeline(
         vae=_vae(diffusers),
         text_encoder=_clip_text(),
-        tokenizer=_clip_tokenizer(),
+        tokenizer=spelling_tokenizer(),
         unet=_unet(diffusers, sample_size),
         scheduler=diffusers.PNDMScheduler(skip_prk_steps=True, steps_offset=1, beta_schedule="scaled_linear"),
         safety_checker=checker,
@@ -51,8 +51,8 @@ def save_sdxl(folder: Path) -> Path:
         vae=_vae(diffusers),
         text_encoder=_clip_text(),
         text_encoder_2=_clip_text(with_projection=True),
-        tokenizer=_clip_tokenizer(),
-        tokenizer_2=_clip_tokenizer(),
+        tokenizer=spelling_tokenizer(),
+        tokenizer_2=spelling_tokenizer(),
         unet=_unet(
             diffusers,
             SIDE // 2,
@@ -75,7 +75,7 @@ def save_flux(folder: Path, *, is_guided: bool = True) -> Path:
         vae=_vae(diffusers, latent_channels=4, shift_factor=0.1, use_quant_conv=False, use_post_quant_conv=False),
         text_encoder=_clip_text(),
         text_encoder_2=_t5_text(),
-        tokenizer=_clip_tokenizer(),
+        tokenizer=spelling_tokenizer(),
         tokenizer_2=_t5_tokenizer(),
         transformer=diffusers.FluxTransformer2DModel(
             patch_size=1,
@@ -104,8 +104,8 @@ def save_sd3(folder: Path) -> Path:
         text_encoder=_clip_text(with_projection=True),
         text_encoder_2=_clip_text(with_projection=True),
         text_encoder_3=_t5_text(2 * _WIDTH),
-        tokenizer=_clip_tokenizer(),
-        tokenizer_2=_clip_tokenizer(),
+        tokenizer=spelling_tokenizer(),
+        tokenizer_2=spelling_tokenizer(),
         tokenizer_3=_t5_tokenizer(),
         transformer=diffusers.SD3Transformer2DModel(
             sample_size=SIDE // 2,
@@ -299,7 +299,7 @@ def _vae(diffusers: Any, **more: Any) -> Any:
 def _clip_text(with_projection: bool = False) -> Any:
     from transformers import CLIPTextConfig, CLIPTextModel, CLIPTextModelWithProjection
 
-    tokenizer = _clip_tokenizer()
+    tokenizer = spelling_tokenizer()
     config = CLIPTextConfig(
         vocab_size=len(tokenizer),
         hidden_size=_WIDTH,
@@ -314,8 +314,8 @@ def _clip_text(with_projection: bool = False) -> Any:
     return (CLIPTextModelWithProjection if with_projection else CLIPTextModel)(config)
 
 
-def _clip_tokenizer() -> Any:
-    """Every word is spelled: the alphabet and no merges."""
+def spelling_tokenizer() -> Any:
+    """CLIP's, with every word spelled: the alphabet and no merges."""
     from transformers import CLIPTokenizer
 
     letters = sorted(ByteLevel.alphabet())

@@ -28,10 +28,14 @@ class SpacyReader:
 
     def read(self, texts: Iterable[str]) -> Iterator[Reading]:
         """One reading a text, in their order."""
-        for doc in self._nlp.pipe(texts, batch_size=_BATCH):
+        for doc in self.parse(texts):
             tokens = [(t.lower_, t.idx, t.tag_, t.dep_, t.head.i) for t in doc]
             columns = map(list, zip(*tokens, strict=True)) if tokens else ([] for _ in range(5))
             yield read_tree(Tree.of(doc.text, *columns))
+
+    def parse(self, texts: Iterable[str]) -> Iterator[Any]:
+        """The parser's own documents, one a text."""
+        return iter(self._nlp.pipe(texts, batch_size=_BATCH))
 
 
 @cache
