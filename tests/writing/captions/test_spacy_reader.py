@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import random
 from pathlib import Path
 from types import ModuleType
 
@@ -14,6 +15,9 @@ from salva.writing.captions import spacy_reader
 from salva.writing.captions.classes import Classes
 from salva.writing.captions.reading import pool_of
 from salva.writing.captions.spacy_reader import SpacyReader
+from salva.writing.mutation.corpus import Corpus
+from salva.writing.mutation.density import Density
+from salva.writing.mutation.operators import Seed, Setting, removed
 
 pytest.importorskip("spacy", reason="the extra captions is not installed")
 
@@ -37,6 +41,31 @@ def test_a_caption_says_these_triples(caption: str, triples: list[str]) -> None:
     said = {str(triple) for triple in pool_of(reading, Classes(kind="paper")).triples}
     assert said >= set(triples)
     assert bool(said) == bool(triples)
+
+
+@pytest.mark.parametrize(
+    ("caption", "rests"),
+    [
+        ("A room with a fireplace and a wooden table.", ["A room with a fireplace."]),
+        ("A cup and knife on a small table.", ["A cup on a small table."]),
+        ("A bowl filled with food on top of a table.", ["A bowl filled with food."]),
+        ("A hydrant sits on the sand in front of a wall.", ["A hydrant sits on the sand."]),
+        ("A boat parked at the edge of a river or lake", []),  # one of them, and nobody knows which
+        ("A dog and a cat sleep on a bed", []),  # a dog sleep
+        ("A bowl filled with food", []),
+    ],
+)
+def test_a_triple_can_be_taken_out_where_what_is_left_is_english(caption: str, rests: list[str]) -> None:
+    (reading,) = SpacyReader().read([caption])
+    pool = pool_of(reading, Classes())
+    setting = Setting(classes=Classes(), density=Density(corpus=Corpus()))
+    proposed = list(removed(Seed(reading=reading, pool=pool), setting, random.Random(0)))
+    assert [proposal.text for proposal in proposed] == rests
+    for proposal, again in zip(proposed, SpacyReader().read(rests), strict=True):
+        left = pool_of(again, Classes())
+        assert proposal.is_wanted(left)
+        assert set(left.triples) < set(pool.triples)
+        assert set(pool.entities) - set(left.entities) == {proposal.entity}
 
 
 def test_a_missing_pipeline_says_how_to_install_one() -> None:

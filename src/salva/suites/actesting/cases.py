@@ -30,6 +30,7 @@ def case_of(image: str, seed: Seed, mutant: Mutant) -> Case:
         "entity": proposal.entity,
         "density": proposal.density,
         "weight": f"{proposal.weight:.4g}",
+        "reworded": "yes" if mutant.text != proposal.text else "",
     }
     texts = (seed.reading.text, mutant.text)
     return _case(image, mutant.mutation, texts, (formula_of(seed), formula_of(mutant.seed)), labels)

@@ -7,7 +7,7 @@ counts and the seeds' texts. The same options and the same file give the same ca
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from salva.core.case import Case
@@ -16,11 +16,10 @@ from salva.core.mutation import Pool
 from salva.errors import UsageError
 from salva.suites.actesting.cases import case_of
 from salva.suites.actesting.files import Caption
-from salva.writing.captions.classes import VG_THINGS, Classes
+from salva.writing.captions.classes import VG_THINGS
 from salva.writing.captions.reading import AND, Reader, pool_of
 from salva.writing.captions.seeds import unfit_seed, unfit_text
 from salva.writing.mutation.corpus import Corpus
-from salva.writing.mutation.density import Density
 from salva.writing.mutation.making import Tally, mutants
 from salva.writing.mutation.operators import Seed, Setting
 
@@ -39,7 +38,7 @@ class Planned:
 class _Read:
     """What reading the corpus left."""
 
-    corpus: Corpus = field(default_factory=Corpus)
+    corpus: Corpus
     seeds: list[tuple[str, str, Pool]] = field(default_factory=list)
     """Image, caption and pool of the first caption of each image that can be one."""
     passed: Counter[str] = field(default_factory=Counter)
@@ -49,21 +48,19 @@ class _Read:
 def plan(
     captions: Sequence[Caption],
     reader: Reader,
-    classes: Classes,
+    setting: Setting,
     operators: Sequence[str],
     n_seeds: int | None,
-    matched: Mapping[tuple[str, str], float],
     seed: int,
 ) -> Planned:
-    """The cases of these captions."""
-    read = _read(captions, reader, classes)
+    """The cases of these captions; what they say how often is counted in the setting's corpus."""
+    read = _read(captions, reader, setting)
     if not read.seeds:
         raise UsageError(
             f"none of the {len(captions)} captions can be a seed: {_counted(read.passed)}; "
             "give English ones that say something of two things, such as 'a cat on a chair'"
         )
     chosen = stratified(read.seeds, n_seeds)
-    setting = Setting(classes=classes, density=Density(corpus=read.corpus, matched=matched))
     tally = Tally()
     again = reader.read(text for _, text, _ in chosen)
     seeds = [Seed(reading=reading, pool=pool) for reading, (_, _, pool) in zip(again, chosen, strict=True)]
@@ -80,8 +77,8 @@ def plan(
     return Planned(cases=tuple(cases), remarks=remarks)
 
 
-def _read(captions: Sequence[Caption], reader: Reader, classes: Classes) -> _Read:
-    read = _Read()
+def _read(captions: Sequence[Caption], reader: Reader, setting: Setting) -> _Read:
+    read, classes = _Read(setting.density.corpus), setting.classes
     fit = list(_fit(captions, read.passed))
     taken: set[str] = set()
     for caption, reading in zip(fit, reader.read(caption.text for caption in fit), strict=True):
@@ -149,7 +146,15 @@ def _remarks(
             f"{operator}: {tally.made[operator]} of {len(chosen)} seeds"
             + (f"; not {_counted(why)}" if why else "")
             + (f"; {dropped} captions were discarded because they read otherwise" if dropped else "")
+            + _worded(operator, tally)
         )
+
+
+def _worded(operator: str, tally: Tally) -> str:
+    """What became of a text model's words."""
+    n, n_discarded = tally.reworded[operator], tally.misworded[operator]
+    dropped = f", {n_discarded} of which were discarded because they read otherwise" if n_discarded else ""
+    return f"; {n} in the words of a text model, which had {n + n_discarded}{dropped}" if n + n_discarded else ""
 
 
 def _own_names(corpus: Corpus) -> str:

@@ -8,26 +8,37 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import ClassVar
 
+from salva.core.about import About
 from salva.core.case import Case
 from salva.core.exchange import Written
 from salva.core.fingerprint import Json
 from salva.core.mutation import Mutation, Pool
 from salva.core.options import NoOptions
 from salva.core.source import ImageSource, RunSource
+from salva.core.table import Cell
 from salva.core.verdict import PAIR, Verdict
 from salva.errors import StoreError, UsageError
 from salva.files.outfiles import told_apart, write_bytes, write_text
 from salva.suites.actesting.files import SEEDS, SETS
 
 
+def mutant_rows(cases: Iterable[Case]) -> Iterator[list[Cell]]:
+    """The changed captions as a file of prompts, for `salva write paraphrases`."""
+    yield ["prompt", "image_id", "operator"]
+    for case in cases:
+        if case.mutation is not None:
+            yield [case.prompts[1].text, case.labels.get("image", case.cluster), case.mutation.operator]
+
+
 class PublishedSets:
     """A folder: the sets of captions and the pictures of each, as the published program keeps them."""
 
     version: ClassVar[str] = "1"
+    about: ClassVar[About] = About(case_rows=mutant_rows)
 
     def __init__(self, options: NoOptions) -> None:
         """Nothing can be chosen."""

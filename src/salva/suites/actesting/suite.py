@@ -26,13 +26,17 @@ from salva.suites.actesting.guide import guide_digest, read_guide
 from salva.suites.actesting.planning import Planned, plan
 from salva.writing.captions.classes import KINDS, Classes
 from salva.writing.captions.grammar import GrammarReader
-from salva.writing.captions.hypernyms import Hypernyms
 from salva.writing.captions.reading import Reader
 from salva.writing.captions.spacy_reader import SpacyReader
-from salva.writing.mutation.operators import OPERATORS
+from salva.writing.captions.wordnet import WordNet
+from salva.writing.mutation.corpus import Corpus
+from salva.writing.mutation.density import Density
+from salva.writing.mutation.operators import OPERATORS, Setting
+from salva.writing.paraphrases import paraphrased_in
+from salva.writing.prompt_files import read_prompt_rows
 
 _N_SEEDS = {"quick": 10, "paper": 4062}
-_GRAMMAR = "grammar"
+_GRAMMAR, _WORDNET = "grammar", "wordnet"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +49,17 @@ class ActestingOptions:
         reaches="file",
     )
     classes: str = option("paper", "Which words count as one class.", choices=KINDS)
-    hypernyms: str = option("none", "Who is asked for the class of a word that is none.", choices=("none", "wordnet"))
+    hypernyms: str = option("none", "Who is asked for the class of a word that is none.", choices=("none", _WORDNET))
+    synonyms: str = option(
+        "table",
+        "Who gives the baseline its synonyms; wordnet besides the table, and with suite.hypernyms=wordnet.",
+        choices=("table", _WORDNET),
+    )
+    wordings: str = option(
+        "",
+        "Mutants in other words, as salva write paraphrases leaves them; used where they read alike.",
+        reaches="file",
+    )
     parser: str = option(
         "", "grammar, or a spaCy pipeline; unless given, grammar in pocket's world and spaCy for a file."
     )
@@ -61,6 +75,11 @@ class ActestingOptions:
                 raise unknown_name("operator", operator, OPERATORS)
         if not self.operators:
             raise UsageError(f"suite.operators is empty; name some of {', '.join(OPERATORS)}")
+        if self.synonyms == _WORDNET != self.hypernyms:
+            raise UsageError(
+                "suite.synonyms=wordnet needs suite.hypernyms=wordnet too: only that knows the class of a new word, "
+                "and a synonym's class must stay"
+            )
 
 
 class Actesting:
@@ -94,26 +113,35 @@ class Actesting:
     def _planned(self, size: str) -> Planned:
         if size not in self.sizes:
             raise unknown_name("size", size, self.sizes)
-        return _planned(self._options, size, _stamp(self._options.path), _stamp(self._options.guide))
+        options = self._options
+        return _planned(options, size, tuple(map(_stamp, (options.path, options.guide, options.wordings))))
 
 
 # A run asks for its cases several times, and reading a corpus takes a minute.
 @lru_cache(maxsize=2)
-def _planned(options: ActestingOptions, size: str, stamp: float, guide_stamp: float) -> Planned:  # noqa: ARG001  # files change
+def _planned(options: ActestingOptions, size: str, stamps: tuple[float, ...]) -> Planned:  # noqa: ARG001  # files change
     if options.path and is_published(options.path):
         return _published(options, size)
     captions = (
         read_captions(options.path) if options.path else [Caption(image=i, text=t) for i, t in embedded_captions()]
     )
-    return plan(
-        captions,
-        _reader(options),
-        Classes(kind=options.classes, hypernyms=Hypernyms() if options.hypernyms == "wordnet" else None),
-        options.operators,
-        _N_SEEDS.get(size),
-        read_guide(options.guide) if options.guide else {},
-        options.seed,
+    wordnet = WordNet() if options.hypernyms == _WORDNET else None
+    setting = Setting(
+        classes=Classes(kind=options.classes, hypernyms=wordnet),
+        density=Density(corpus=Corpus(), matched=read_guide(options.guide) if options.guide else {}),
+        synonyms=wordnet if options.synonyms == _WORDNET else None,
+        wordings=_wordings(options.wordings) if options.wordings else {},
     )
+    return plan(captions, _reader(options), setting, options.operators, _N_SEEDS.get(size), options.seed)
+
+
+def _wordings(path: str) -> dict[str, str]:
+    wordings = paraphrased_in(read_prompt_rows(path))
+    if not wordings:
+        raise UsageError(
+            f"suite.wordings={path!r} holds no prompt in other words; write them with: salva write paraphrases"
+        )
+    return wordings
 
 
 def _published(options: ActestingOptions, size: str) -> Planned:

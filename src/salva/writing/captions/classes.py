@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from salva.writing.captions.hypernyms import Hypernyms
 from salva.writing.captions.wordlists import words
+from salva.writing.captions.wordnet import WordNet
 
 KINDS = ("paper", "vg")
 
@@ -145,7 +145,7 @@ class Classes:
 
     kind: str = "paper"
     """paper or vg."""
-    hypernyms: Hypernyms | None = None
+    hypernyms: WordNet | None = None
     """Who is asked about a noun that is no class: its nearest more general word that is one."""
 
     def entity(self, name: str) -> str:
@@ -167,7 +167,7 @@ def is_person(name: str) -> bool:
 
 
 @lru_cache(maxsize=65_536)
-def _entity(name: str, kind: str, hypernyms: Hypernyms | None) -> str:
+def _entity(name: str, kind: str, hypernyms: WordNet | None) -> str:
     name = _ENTITY.get(name, name)
     if hypernyms is not None and name not in VG_THINGS and not is_person(name):
         name = hypernyms.nearest(name, VG_THINGS) or name

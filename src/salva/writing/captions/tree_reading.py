@@ -48,7 +48,7 @@ class _Said:
     predicate: str
     object: int
     at: int
-    """The word that says it: a preposition or a verb; -1 for a list."""
+    """The word that says it: a preposition or a verb; of a list the noun that goes on with it."""
 
 
 def read_tree(tree: Tree) -> Reading:
@@ -94,7 +94,7 @@ def _said(tree: Tree, nouns: Nouns) -> Iterator[_Said]:
         elif arc == "conj" and tree.is_noun(i) and tree.is_noun(tree.heads[i]):
             before, here = nouns.resolve(tree.heads[i]), nouns.resolve(i)
             if before and here:
-                yield _Said(before[-1], AND, here[0], -1)
+                yield _Said(before[-1], AND, here[0], i)
 
 
 def _by_preposition(tree: Tree, nouns: Nouns, p: int) -> Iterator[_Said]:
@@ -292,14 +292,15 @@ def _mention(tree: Tree, nouns: Nouns, i: int, *, is_subject: bool) -> Mention:
 
 def _cut(tree: Tree, nouns: Nouns, one: _Said, said: Sequence[_Said]) -> tuple[int, int] | None:
     """The part of the text that says this and nothing else, the whole clause where that does."""
-    if one.at < 0:
-        return None
+    if one.predicate == AND:
+        return _second_of_two(tree, nouns, one)
     places = [one.at]
     above = tree.heads[one.at] if not tree.is_verb(one.at) else one.at
     if tree.is_verb(above) and tree.arcs[above] in ("acl", "relcl", "advcl"):
         places.insert(0, above)
-    if tree.tags[above] == "VBN" or tree.words[above] in _NEED_A_PLACE:
-        # Filled with what? Put where? Nothing of such a clause can go but all of it.
+    stays = any(other.at < one.at and tree.heads[other.at] == above != other.at for other in said)
+    if (tree.tags[above] == "VBN" or tree.words[above] in _NEED_A_PLACE) and not stays:
+        # Filled with what? Put where? Nothing of such a clause can go but all of it, or a second place.
         places.remove(one.at)
     for place in places:
         if tree.is_verb(place) and tree.arcs[place] not in ("acl", "relcl", "advcl"):
@@ -315,3 +316,16 @@ def _cut(tree: Tree, nouns: Nouns, one: _Said, said: Sequence[_Said]) -> tuple[i
             if named == [one.object]:
                 return tree.starts[first], tree.starts[last] + len(tree.words[last])
     return None
+
+
+def _second_of_two(tree: Tree, nouns: Nouns, one: _Said) -> tuple[int, int] | None:
+    """The second thing of a list of two that no verb agrees with: "a cup" of "with a bowl and a cup"."""
+    i, first = one.at, tree.heads[one.at]
+    joints = [
+        tree.words[kid] for kid in tree.children[first] if tree.arcs[kid] in ("cc", "preconj", "conj") and kid != i
+    ]
+    if joints != [AND] or tree.kids(i, "conj") or tree.arcs[first] in (*_SUBJECTS, "conj"):
+        return None
+    low, high = tree.span(i)
+    named = [k for k in range(low, high + 1) if nouns.is_thing[k]]
+    return (tree.starts[low], tree.starts[high] + len(tree.words[high])) if named == [one.object] else None

@@ -1,6 +1,7 @@
 """Mutants from seeds: operators propose, the captions are read in batches, and what reads otherwise is discarded.
 
-Seeds come in as they are read, mutants go out in the same order; a few hundred seeds are in memory at a time.
+So is what a text model makes of them, where there are such wordings: the operator's own text then stays. Seeds come in
+as they are read, mutants go out in the same order; a few hundred seeds are in memory at a time.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from itertools import islice
 
 from salva.core.fingerprint import fingerprint
 from salva.core.mutation import Mutation
-from salva.writing.captions.reading import Reader, pool_of
+from salva.writing.captions.reading import Reader, Reading, pool_of
 from salva.writing.mutation.operators import EC, ER_R, SINGLE, Proposal, Seed, Setting, exchanged, proposals
 
 _CHUNK = 256
@@ -41,6 +42,10 @@ class Tally:
     """Operator and reason."""
     discarded: Counter[str] = field(default_factory=Counter)
     """Captions that did not read as they should."""
+    reworded: Counter[str] = field(default_factory=Counter)
+    """Mutants in a text model's words."""
+    misworded: Counter[str] = field(default_factory=Counter)
+    """A text model's words that did not read as they should."""
 
 
 @dataclass(slots=True)
@@ -69,6 +74,7 @@ def mutants(
         _work([job for jobs in then for job in jobs], reader, setting, tally)
         for jobs, more in zip(first, then, strict=True):
             made = [job for job in (*jobs, *more) if job.operator in operators]
+            _reword(made, reader, setting, tally)
             _count(made, operators, tally)
             yield {job.operator: job.made for job in made if job.made}
 
@@ -113,15 +119,29 @@ def _work(jobs: Sequence[_Job], reader: Reader, setting: Setting, tally: Tally) 
             return
         texts = [job.proposal.text for job in trying if job.proposal]
         for job, reading in zip(trying, reader.read(texts), strict=True):
-            assert job.proposal is not None
-            pool = pool_of(reading, setting.classes)
-            if job.proposal.is_wanted(pool) and job.proposal.text != job.of.reading.text:
-                mutation = Mutation(operator=job.operator, seed=job.of.pool, mutant=pool)
-                changed = Seed(reading=reading, pool=pool)
-                job.made = Mutant(text=job.proposal.text, mutation=mutation, proposal=job.proposal, seed=changed)
-            else:
-                tally.discarded[job.operator] += 1
+            job.made = _mutant(job, reading, setting)
+            tally.discarded[job.operator] += job.made is None
         waiting = [job for job in trying if job.made is None]
+
+
+def _mutant(job: _Job, reading: Reading, setting: Setting) -> Mutant | None:
+    """The mutant of a job in these words; None where they do not read as they should, or are the seed's own."""
+    assert job.proposal is not None
+    pool = pool_of(reading, setting.classes)
+    if not job.proposal.is_wanted(pool) or reading.text == job.of.reading.text:
+        return None
+    mutation = Mutation(operator=job.operator, seed=job.of.pool, mutant=pool)
+    return Mutant(text=reading.text, mutation=mutation, proposal=job.proposal, seed=Seed(reading=reading, pool=pool))
+
+
+def _reword(jobs: Sequence[_Job], reader: Reader, setting: Setting, tally: Tally) -> None:
+    """Put what a text model says in the place of what operators wrote, where it reads alike."""
+    worded = [(job, setting.wordings.get(job.made.text, "")) for job in jobs if job.made]
+    worded = [(job, text) for job, text in worded if text]
+    for (job, _), reading in zip(worded, reader.read([text for _, text in worded]), strict=True):
+        other = _mutant(job, reading, setting)
+        (tally.misworded if other is None else tally.reworded)[job.operator] += 1
+        job.made = other or job.made
 
 
 def _count(jobs: Sequence[_Job], operators: Sequence[str], tally: Tally) -> None:

@@ -9,14 +9,15 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from salva.core.mutation import Pool, Triple
 from salva.logic.nouns import singular
 from salva.writing.captions.classes import Classes
 from salva.writing.captions.kinds import ALIVE, PLACE, THING, kind_of
 from salva.writing.captions.nouns import COMPOUNDS
-from salva.writing.captions.reading import Mention, Reading
+from salva.writing.captions.reading import AND, Mention, Reading
+from salva.writing.captions.wordnet import WordNet
 from salva.writing.mutation.corpus import can_come_in, is_sayable, predicates_of
 from salva.writing.mutation.density import Density, draw
 from salva.writing.mutation.synonyms import reworded
@@ -65,6 +66,10 @@ class Setting:
 
     classes: Classes
     density: Density
+    synonyms: WordNet | None = None
+    """Who is asked for other words for a noun, besides the table."""
+    wordings: Mapping[str, str] = field(default_factory=dict)
+    """Changed captions as a text model says them."""
 
     def standing(self, role: str, predicate: str, kind: str = "") -> Mapping[str, tuple[str, ...]]:
         """Classes that can be put where something of this role stands with a predicate, by density."""
@@ -135,7 +140,10 @@ def exchanged(
 
 
 def removed(seed: Seed, setting: Setting, rng: random.Random) -> Iterator[Proposal]:
-    """ER_R: one triple taken out, and its object with it where nothing else mentions that."""
+    """ER_R: one triple taken out, and its object with it where nothing else mentions that.
+
+    Where two things are said in one list, the second goes with what the list says of both.
+    """
     if len(seed.pool.triples) < 2:
         return
     names = [setting.classes.entity(mention.name) for mention in seed.reading.mentions]
@@ -143,18 +151,22 @@ def removed(seed: Seed, setting: Setting, rng: random.Random) -> Iterator[Propos
     for link in rng.sample(links, len(links)):
         predicate = setting.classes.predicate(link.predicate)
         triple = Triple(subject=names[link.subject], predicate=predicate, object=names[link.object])
-        rest = tuple(other for other in seed.pool.triples if other != triple)
-        if len(rest) != len(seed.pool.triples) - 1 or not link.cut:
-            continue
         gone = triple.object if names.count(triple.object) == 1 else ""
+        taken = [triple]
+        if link.predicate == AND and gone:
+            taken = [other for other in seed.pool.triples if gone in (other.subject, other.object)]
+            triple = next((other for other in taken if other != triple), triple)
+        rest = tuple(other for other in seed.pool.triples if other not in taken)
+        n_wanted = 2 if link.predicate == AND else 1
+        if len(rest) != len(seed.pool.triples) - n_wanted or not rest or not link.cut:
+            continue
         wanted = Pool(entities=tuple(name for name in seed.pool.entities if name != gone), triples=rest)
-        density = setting.density.level(triple.object, predicate)
         yield Proposal(
             text=without(seed.reading.text, link.cut),
             is_wanted=_same_as(wanted),
-            predicates=(predicate,),
-            entity=triple.object,
-            density=density,
+            predicates=(triple.predicate,),
+            entity=names[link.object],
+            density=setting.density.level(names[link.object], triple.predicate),
         )
 
 
@@ -193,9 +205,9 @@ def added(seed: Seed, setting: Setting, rng: random.Random) -> Iterator[Proposal
         )
 
 
-def said_otherwise(seed: Seed, setting: Setting, rng: random.Random) -> Iterator[Proposal]:  # noqa: ARG001  # as the others
+def said_otherwise(seed: Seed, setting: Setting, rng: random.Random) -> Iterator[Proposal]:
     """SS: one word or phrase by a synonym; the classes stay."""
-    ways = reworded(seed.reading)
+    ways = reworded(seed.reading, setting.synonyms)
     for text in rng.sample(ways, len(ways)):
         yield Proposal(text=text, is_wanted=_same_as(seed.pool))
 

@@ -11,6 +11,7 @@ import re
 from salva.logic.nouns import plural
 from salva.logic.words import article
 from salva.writing.captions.reading import Reading
+from salva.writing.captions.wordnet import WordNet
 
 _PHRASES = {
     "small": "little, tiny",
@@ -130,8 +131,8 @@ _OTHERS = {said: tuple(others.split(", ")) for said, others in _PHRASES.items()}
 _FINDER = re.compile(r"\b(?:" + "|".join(sorted(map(re.escape, _OTHERS), key=len, reverse=True)) + r")\b", re.I)
 
 
-def reworded(reading: Reading) -> list[str]:
-    """The caption with one word or phrase said otherwise, each way there is."""
+def reworded(reading: Reading, wordnet: WordNet | None = None) -> list[str]:
+    """The caption with one word or phrase said otherwise, each way there is; by WordNet too where it is asked."""
     text = reading.text
     ways = [
         _put(text, match.start(), match.end(), other)
@@ -141,10 +142,14 @@ def reworded(reading: Reading) -> list[str]:
     for mention in reading.mentions:
         # Only a noun that stands alone: a train car is no train automobile.
         said = text[mention.start : mention.end].lower()
-        for one, other in _NOUNS.items():
+        for one, other in (*_NOUNS.items(), *((mention.name, word) for word in _of_wordnet(mention.name, wordnet))):
             if said == one or (said == plural(one) and one != "people"):
                 ways.append(_put(text, mention.start, mention.end, other if said == one else plural(other)))
-    return ways
+    return list(dict.fromkeys(ways))
+
+
+def _of_wordnet(noun: str, wordnet: WordNet | None) -> tuple[str, ...]:
+    return wordnet.synonyms(noun) if wordnet is not None else ()
 
 
 def _put(text: str, start: int, end: int, said: str) -> str:

