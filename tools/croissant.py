@@ -55,8 +55,8 @@ CONTEXT: dict[str, Any] = {
 }
 WRITTEN_BY = (
     "All texts were written by a language model under the four criteria of the CF-World paper (visual unambiguity, "
-    "logical deduction, safety, scientific validity), read through once more by the same model as a teacher would, and "
-    "checked by the lint of this project. No person has reviewed them."
+    "logical deduction, safety, scientific validity), read through twice more by a language model as a teacher would, "
+    "and checked by the lint of this project. No person has reviewed them."
 )
 LIMITS = (
     "English only, middle-school level, one law changed at a time; counterfactuals are told as simple wholes and leave "
