@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from salva.errors import UsageError
+
+if TYPE_CHECKING:
+    from salva.core.table import Table
 
 
 @click.command("agree", short_help="Agreement of judges with people.")
@@ -45,6 +50,11 @@ from salva.errors import UsageError
     help="What a difference of two ratings means, for Krippendorff's alpha.",
 )
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@click.option(
+    "--figures",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Also draw thresholds and differences, for suites that score each picture from 0 to 1, into this folder.",
+)
 def command(
     source: Path,
     ratings: Path | None,
@@ -58,6 +68,7 @@ def command(
     bins: str,
     level: str,
     form: str,
+    figures: Path | None,
 ) -> None:
     """Pearson, Spearman, Kendall, Cohen's kappa and Krippendorff's alpha, with intervals.
 
@@ -92,6 +103,8 @@ def command(
         if questions is not None and ratings is None:
             raise UsageError("--questions goes with raw answers in FILE; give people's ratings with --ratings FILE")
         tables, notes = file_agreement(people_file, columns, reckoning, scores_file, questions)
+    if figures is not None:
+        _draw(tables, figures)
     for line in notes:
         click.echo(line, err=True)
     if form == "json":
@@ -103,6 +116,21 @@ def command(
 
     for table in tables:
         print_table(table)
+
+
+def _draw(tables: Sequence[Table], folder: Path) -> None:
+    from salva.people.calibration_charts import calibration_charts
+    from salva.report.chart_files import write_chart
+
+    charts = list(calibration_charts(tables))
+    if not charts:
+        raise UsageError(
+            "--figures draws thresholds and differences, and there are none: the run scores no picture by itself from "
+            "0 to 1, or people rated none; leave it out"
+        )
+    for chart in charts:
+        for path in write_chart(chart, folder):
+            click.echo(path, err=True)
 
 
 def _names(text: str) -> tuple[str, ...]:

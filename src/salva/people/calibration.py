@@ -22,6 +22,8 @@ from salva.stats.thresholds import CLOSE, Cut, apart, best_cut, cuts, spread, st
 BORDER = (0.3, 0.7)
 """Scores between which a picture is doubtful: those that appendix B of CF-World has people look at most."""
 ALL = "all s"
+THRESHOLDS, SPREAD = "thresholds", "judge minus people, spread"
+"""The tables that are drawn."""
 _PASSES = "passes_"
 _MAJORITY = 0.5
 _THRESHOLD_COLUMNS = (
@@ -150,7 +152,7 @@ def _threshold_tables(
     chosen = "Chosen on the same labels, so accuracy flatters it a little; always: what saying the commoner answer to "
     chosen += "every picture gets, which a judge must beat."
     return [
-        Table(name="thresholds", columns=_THRESHOLD_COLUMNS, rows=tuple(rows), note=note),
+        Table(name=THRESHOLDS, columns=_THRESHOLD_COLUMNS, rows=tuple(rows), note=note),
         Table(name="best threshold", columns=_BEST_COLUMNS, rows=tuple(best_rows), note=chosen),
     ]
 
@@ -188,7 +190,7 @@ def _difference_tables(compared: Mapping[tuple[str, str], _Compared]) -> list[Ta
     return [
         Table(name="judge minus people", columns=columns, rows=tuple(rows), note=note),
         Table(
-            name="judge minus people, spread",
+            name=SPREAD,
             columns=("score", "judge", "from", "to", "n", "share"),
             rows=tuple(bins),
             note=drawn,

@@ -97,15 +97,22 @@ def is_wide(chart: Chart) -> bool:
 
 def write_figures(summary: Summary, folder: Path) -> list[Path]:
     """Every chart as an SVG and a PNG file; returns what was written."""
-    written = []
+    written: list[Path] = []
     for model, chart in all_charts(summary):
         owner = "".join(c if c.isalnum() or c in "+.-" else "-" for c in model)[:60]
         stem = f"{owner}-{chart.name}" if owner and len(summary.by_model) > 1 else chart.name
         # A file stands alone: of several models it says whose it is.
         named = replace(chart, title=f"{chart.title}: {model}") if owner and len(summary.by_model) > 1 else chart
-        scene = draw_chart(named, _FILE_WIDTH, has_title=True)
-        for form, data in (("svg", svg_file(scene)), ("png", png_file(scene))):
-            path = folder / f"{stem}.{form}"
-            write_bytes(path, data)
-            written.append(path)
+        written += write_chart(named, folder, stem)
+    return written
+
+
+def write_chart(chart: Chart, folder: Path, stem: str = "") -> list[Path]:
+    """A chart as an SVG and a PNG file, named as it is unless told otherwise; returns both."""
+    scene = draw_chart(chart, _FILE_WIDTH, has_title=True)
+    written = []
+    for form, data in (("svg", svg_file(scene)), ("png", png_file(scene))):
+        path = folder / f"{stem or chart.name}.{form}"
+        write_bytes(path, data)
+        written.append(path)
     return written
