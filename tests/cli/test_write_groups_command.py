@@ -12,7 +12,7 @@ from backends.judge_servers import Say, Server, Turn, serving
 from click.testing import CliRunner, Result
 
 from salva.cli.main import salva as command
-from salva.errors import UnusableError
+from salva.errors import UnusableError, UsageError
 
 OTHER = {
     "l1": {"prompt": "A candle burns in still air. Show its flame.", "point": "The flame points up."},
@@ -50,6 +50,16 @@ def test_templates_ask_about_groups_and_bare_principles_are_left_over(tmp_path: 
     assert left["principle"] == "Ice floats."
     cases = CliRunner().invoke(command, ["cases", "cfworld", "--check", "--set", f"suite.path={output}"])
     assert cases.exit_code == 0, cases.output
+
+
+def test_bare_principles_alone_ask_for_a_writer_before_anything_is_written(tmp_path: Path) -> None:
+    source, output = tmp_path / "in.txt", tmp_path / "out.jsonl"
+    source.write_text("optics: Mirrors reflect light.\nmechanics: Ice floats.\n", encoding="utf-8")
+    done = _write(source, "-o", output)
+    assert isinstance(done.exception, UsageError)
+    assert "2 principles" in str(done.exception)
+    assert "--writer openai/MODEL" in str(done.exception)
+    assert [path.name for path in tmp_path.iterdir()] == ["in.txt"]
 
 
 def test_two_reviewers_decide(tmp_path: Path) -> None:

@@ -86,6 +86,12 @@ def _write(
     there = author.rows(output) if output.exists() else []
     kept = {author.name_of(row): author.write(row, None) for row in there}
     missing = {name: row for name, row in wanted.items() if name not in kept}
+    if missing and not writer and all(author.write(row, None).needs_writer for row in missing.values()):
+        raise UsageError(
+            f"{str(principles)!r} holds {len(missing)} principle{'s' * (len(missing) > 1)} without prompts and "
+            "points, from which templates could make questions; name a text model that writes them: --writer "
+            "openai/MODEL"
+        )
     model = flags.text_model(writer, base_url, output) if writer and missing else None
     removed: list[Authored] = []
     with Progress(disable=no_progress, transient=True) as bar:

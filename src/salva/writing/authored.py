@@ -46,6 +46,8 @@ class Authored:
     """Why it must not stay; empty where nothing was found wrong."""
     is_unread: bool = False
     """Whether a writer was asked and nothing could be made of its reply."""
+    needs_writer: bool = False
+    """Whether no template can make it, and no writer was named."""
 
 
 class Author(Protocol):

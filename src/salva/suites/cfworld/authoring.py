@@ -71,7 +71,8 @@ class GroupAuthor:
         group = _group_of(row)
         if group is None:
             if writer is None:
-                return _unwritten(row, "it has no prompts, and a template makes none; name a --writer")
+                unwritten = _unwritten(row, "it has no prompts, and a template makes none; name a --writer")
+                return replace(unwritten, needs_writer=True)
             group = _written(row, writer)
         if group is None:
             return replace(
