@@ -153,6 +153,22 @@ def usual_score(asked: Asked) -> float | None:
     return _said_by("detector", name.partition("/")[0]).usual_score if name else None
 
 
+def inner_model(asked: Asked, model: str) -> str:
+    """The model of a run that another one of it is put round, with the same options; empty where there is none."""
+    outer = next((component for component in asked.models if component.name == model), None)
+    if outer is None or not _said_by("model", (outer.typed or model).partition("/")[0]).wraps:
+        return ""
+    name, _, target = str(outer.options.get("model", "")).partition("/")
+    pairs = outer.options.get("inner")
+    options = dict(str(pair).split("=", 1) for pair in pairs) if isinstance(pairs, list) else {}
+    try:
+        inside = bind(ComponentSpec(role="model", name=name, target=target, options=options), is_foreign=True).asked()
+    except SalvaError:
+        return ""
+    wanted = (inside.name, dict(inside.options))
+    return next((one.name for one in asked.models if (one.typed or one.name, dict(one.options)) == wanted), "")
+
+
 def is_shown_pictures(asked: Asked) -> bool:
     """Whether a judge of a run looks at pictures; one that answers from boxes never sees what is written in them."""
     names = [(o.typed or o.name).partition("/")[0] for o in asked.observers if o.role == "judge"]

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
+from salva.core.asked import Asked
 from salva.core.case import Prompt
 from salva.core.image import Picture
 from salva.core.protocols import Rendered, RenderRequest
 from salva.errors import BackendError, SalvaError, UsageError
 from salva.generators.deduce import Deduce
-from salva.registry import bind
+from salva.registry import bind, inner_model
 from salva.run.ask import Ask, component_spec, make_spec
 from salva.writing import text_model
 
@@ -95,6 +97,27 @@ def test_the_rewriter_and_the_model_inside_are_in_the_key() -> None:
     )
     assert [model.label for model in spec.models] == ["pocket", "deduced"]
     assert spec.detector is not None, "the pictures are pocket's, and are looked at as such"
+
+
+@pytest.mark.parametrize(
+    ("models", "settings", "inside"),
+    [
+        (("plain=pocket", "deduced=deduce/pocket"), {}, "plain"),
+        (("pocket", "deduced=deduce/pocket"), {}, "pocket"),
+        (("deduced=deduce/pocket",), {}, ""),
+        (("plain=pocket", "deduced=deduce/pocket"), {"plain.steps": "4"}, ""),
+        (("plain=pocket", "deduced=deduce/pocket"), {"plain.steps": "4", "deduced.inner": "steps=4"}, "plain"),
+    ],
+)
+def test_the_model_inside_is_found_among_those_of_the_run(
+    models: tuple[str, ...], settings: dict[str, str], inside: str
+) -> None:
+    """Only with the same options: the difference of two painters is no gain by deduction."""
+    spec = make_spec(Ask(suite="cfworld", models=models, settings={"deduced.rewriter": "openai/r", **settings}))
+    assert inner_model(spec.asked(), "deduced") == inside
+    assert inner_model(spec.asked(), models[0].partition("=")[0]) == "", "the one inside has none"
+    # As a stored run has it.
+    assert inner_model(Asked.from_json(json.loads(json.dumps(spec.asked().to_json()))), "deduced") == inside
 
 
 def test_a_painter_that_sees_formulas_is_refused() -> None:

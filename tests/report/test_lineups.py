@@ -10,9 +10,10 @@ from report.hostile import hostile_run
 from report.test_report_forms import Page
 
 from salva.core.asked import AskedComponent
-from salva.core.case import Case
-from salva.core.source import RunRecords
-from salva.core.verdict import Outcome, Verdict
+from salva.core.case import Case, Prompt
+from salva.core.question import Question
+from salva.core.source import Painted, QuestionAnswer, RunRecords, Seen
+from salva.core.verdict import Failure, Outcome, Verdict
 from salva.judging.instructing import JUDGE_INSTRUCTING
 from salva.report.html import render_html
 from salva.report.lineups import Lineups, make_lineups
@@ -110,3 +111,55 @@ def test_hostile_text_makes_no_element_between_several_models() -> None:
     assert page.count("article") == 1
     for _, attributes in page.tags:
         assert not [name for name in attributes if name.startswith("on")]
+
+
+def leveled(role: str) -> Prompt:
+    """A prompt with a question that decides and one that does not."""
+    small, large = (
+        Question(kind=kind, text=f"{kind} of {role}?", weight=w) for kind, w in (("other", 1), ("point", 9))
+    )
+    return Prompt(role=role, text=f"Draw {role}.", questions=(small, large))
+
+
+def test_a_group_is_rows_of_models_and_columns_of_prompts_with_scores_and_reasons() -> None:
+    case = replace(make_case(), prompts=tuple(map(leveled, ("l1", "l2", "l3"))))
+    verdicts = []
+    seen = {}
+    for model, outcome in zip(MODELS, (HOLDS, VIOLATED), strict=True):
+        images = {role: f"{model}-{role}" for role in ("l1", "l2", "l3")}
+        failures = (Failure(error="deduction-failure", role="l3", message="below 0.5: the rain falls"),)
+        verdicts.append(
+            make_verdict(
+                case.case_id,
+                outcome,
+                model=model,
+                images=images,
+                scores={"s_l1": 0.9, "s_l2": 0.75},
+                errors=("deduction-failure",) if outcome is VIOLATED else (),
+                failures=failures if outcome is VIOLATED else (),
+            )
+        )
+        for role, image in images.items():
+            why = "the rain falls" if role == "l3" else f"{model} shows {role}"
+            answers = (
+                QuestionAnswer(question=f"other of {role}?", answer="1", reason="beside the point"),
+                QuestionAnswer(question=f"point of {role}?", answer="0.7", reason=why, rubric="fact"),
+            )
+            made = Painted(model=model, prompt="Draw l3.", text="Rain rises.", passed_over=("if",), n=1)
+            seen[image] = Seen(answers=answers, painted=(made,))
+    records = records_of((case,), verdicts)
+    (lineup,) = make_lineups(records, FakeImages(seen_in=seen)).shown
+    first, second = (list(side.exhibit.shots) for side in lineup.sides)
+    assert [shot.score for shot in second] == [0.9, 0.75, None]
+    assert [[one.reason for one in shot.reasons] for shot in first] == [
+        ["first shows l1"],
+        ["first shows l2"],
+        ["the rain falls"],
+    ]
+    assert second[2].reasons == (), "the failure says it"
+    assert [shot.painted is not None for shot in first] == [False, False, True]
+    page = render_html(records, FakeImages(seen_in=seen))
+    card = page[page.index('<article class="exhibit lineup"') :]
+    assert card.count("<q>Draw l2.</q>") == 1, "a prompt stands over its column, once"
+    assert card.count('<p class="score">0.90</p>') == 2
+    assert card.count("<q>Rain rises.</q>") == 2

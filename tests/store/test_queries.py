@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from salva.core.case import Case, Prompt
+from salva.core.fingerprint import Json
 from salva.core.observation import Detection, Detections, Vector
 from salva.core.protocols import Query
+from salva.core.source import Painted
 from salva.core.verdict import Outcome, Verdict
 from salva.store.queries import (
     StoredImages,
@@ -20,8 +22,9 @@ from salva.store.queries import (
     count_verdicts,
     find_verdicts,
     images_by_id,
+    open_source,
 )
-from salva.store.records import Status, StoredComponent, StoredImage, StoredLook
+from salva.store.records import Status, StoredComponent, StoredImage, StoredLook, StoredRender
 from salva.store.sqlite import RunStore, open_run
 
 LAWS = ("commutative", 'it\'s "quoted"')
@@ -108,6 +111,43 @@ def test_cases_and_images_of_a_page(store: RunStore) -> None:
     assert list(cases_by_id(store, ("c-1", "c-4", "gone")).values()) == [CASES[4], CASES[1]]
     assert set(images_by_id(store, ("0", "2", "gone"))) == {"0", "2"}
     assert cases_by_id(store, map(str, range(100_000))) == {}, "more than SQLite takes as values of their own"
+
+
+def test_what_became_of_prompts_before_they_were_painted_is_read(tmp_path: Path) -> None:
+    notes: list[tuple[str, dict[str, Json], str | None]] = [
+        ("if rain", {"deduced": "rain rises", "steps": 4}, "1"),
+        ("a cat", {"steps": 4}, "2"),
+        ("a cat", {"revised_prompt": "a fluffy cat"}, "2"),
+        ("if so", {"unknown_words": ["if", "so"]}, "3"),
+        ("if so", {"unknown_words": ["if", "so"]}, "4"),
+        ("odd", {"unknown_words": "[if"}, "5"),
+        ("never painted", {"deduced": "nothing"}, None),
+    ]
+    with open_run(tmp_path, "write") as store:
+        store.put_component(
+            StoredComponent(component_id="c", role="model", label="m", is_formula_seen=False, identity={})
+        )
+        for number, (text, provenance, image_id) in enumerate(notes):
+            store.put_render(
+                StoredRender(
+                    component_id="c",
+                    text=text,
+                    formula=None,
+                    seed=number,
+                    repeat=0,
+                    status=Status.DONE if image_id else Status.FAILED,
+                    image_id=image_id,
+                    provenance=provenance,
+                )
+            )
+    with open_source(tmp_path) as (records, images):
+        assert records.painted == (
+            Painted(model="m", prompt="if rain", text="rain rises", passed_over=(), n=1),
+            Painted(model="m", prompt="a cat", text="a fluffy cat", passed_over=(), n=1),
+            Painted(model="m", prompt="if so", text="", passed_over=("if", "so"), n=2),
+        )
+        assert [made.text for made in images.seen("2", ()).painted] == ["a fluffy cat"]
+        assert images.seen("5", ()).painted == ()
 
 
 def test_only_what_the_observers_of_a_verdict_saw_is_read(tmp_path: Path) -> None:

@@ -68,6 +68,17 @@ class SetFigure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Effort:
+    """What a run took."""
+
+    seconds: float
+    """Of the commands that painted; what was looked at meanwhile is in it."""
+    n_images: int
+    where: str
+    """The machine, in a few words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Judgements:
     """Everything a metric may measure of one model."""
 
@@ -96,6 +107,10 @@ class Judgements:
     """A label and its value: cases with it are counted apart from the leading rate."""
     group: str = ""
     """What other models this one is shown together with, as the user says."""
+    inner: Judgements | None = None
+    """Of a model that is put round another: what was concluded about that one, where the run has it by itself too."""
+    effort: Effort | None = None
+    """What the run took, all its models and observers together; None where nobody noted it."""
 
     @property
     def speaking(self) -> tuple[Judged, ...]:

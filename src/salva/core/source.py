@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 from salva.core.asked import NOTHING, Asked
 from salva.core.case import Case
 from salva.core.fingerprint import Json
-from salva.core.judged import SetFigure
+from salva.core.judged import Effort, SetFigure
 from salva.core.observation import Answer, Detection, Detections, TextSpan
 from salva.core.verdict import Observers, Verdict
 
@@ -31,6 +31,19 @@ class Spent:
     """Pieces of work that failed or were refused."""
     usage: Mapping[str, float]
     """n_calls, input_tokens, output_tokens, cost_usd, summed over what was answered and what was not."""
+
+
+class Painted(NamedTuple):
+    """What a model made of a prompt before it painted, where that was not the prompt itself."""
+
+    model: str
+    prompt: str
+    text: str
+    """What was painted in its place, where somebody rewrote it; else empty."""
+    passed_over: tuple[str, ...]
+    """Words of it that the model does not know and painted past."""
+    n: int
+    """In how many pictures."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +66,10 @@ class RunRecords:
     """What was measured of each model's pictures as pictures; real ones stand under the name REAL."""
     spent: tuple[Spent, ...] = ()
     """What every component's work came to."""
+    painted: tuple[Painted, ...] = ()
+    """The prompts that were not painted word for word."""
+    effort: Effort | None = None
+    """What the run took; None where nobody noted it."""
     weights: Mapping[str, str] = field(default_factory=dict)
     """Whoever painted or looked, to what pins its weights."""
     is_whole: bool = False
@@ -76,6 +93,10 @@ class QuestionAnswer:
 
     question: str
     answer: str
+    reason: str = ""
+    """Why, in the judge's words, where it was asked for a reason."""
+    rubric: str = ""
+    """How strictly it was told to grade, by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +108,8 @@ class Seen:
     answers: tuple[QuestionAnswer, ...] = ()
     looked_out: tuple[TextSpan, ...] = ()
     """What the lookout read, which no verdict rests on."""
+    painted: tuple[Painted, ...] = ()
+    """What was made of the prompts that it was painted from, where these were not painted word for word."""
 
 
 class ImageSource(Protocol):

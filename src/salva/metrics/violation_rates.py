@@ -234,7 +234,8 @@ def _reasons(judgements: Judgements) -> Table | None:
     """Why verdicts that speak are undecided, and what broke where others failed."""
     leading = {judged.verdict.relation for judged in judgements.speaking}
     others = [v for _, v in judgements.pairs if v.outcome is Outcome.FAILED and v.relation not in leading]
-    counts = Counter((str(v.outcome), v.reason) for _, v in judgements.speaking if v.reason)
+    undecided = [v for _, v in judgements.speaking if v.outcome in (Outcome.INCONCLUSIVE, Outcome.FAILED)]
+    counts = Counter((str(v.outcome), v.reason) for v in undecided if v.reason)
     counts.update((f"{v.outcome} ({v.relation})", v.reason) for v in others)
     if not counts:
         return None

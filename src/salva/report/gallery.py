@@ -19,7 +19,8 @@ from salva.core.command import command_for
 from salva.core.judged import Judged, Rate
 from salva.core.observation import Detection, Reading
 from salva.core.scene import Box
-from salva.core.source import ImageSource, QuestionAnswer, RunRecords, Seen
+from salva.core.scoring import role_score
+from salva.core.source import ImageSource, Painted, QuestionAnswer, RunRecords, Seen
 from salva.core.verdict import OPTICAL_CHARACTER, PAIR, Failure, Observers, Outcome, Verdict
 from salva.errors import StoreError
 from salva.judging.headline import leading_verdicts
@@ -85,6 +86,12 @@ class Shot:
     """What judges were asked about this picture."""
     instructing: tuple[str, ...] = ()
     """Texts in it that tell a judge what to say."""
+    score: float | None = None
+    """What it is worth by its own questions, from 0 to 1, where it has such a score."""
+    reasons: tuple[QuestionAnswer, ...] = ()
+    """The grades of its weightiest question with the judge's reasons, as far as no failure says them."""
+    painted: Painted | None = None
+    """What was made of its prompt, where that was not painted word for word."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,6 +235,9 @@ class ExhibitMaker:
             is_right=truth is not None and bool(truth.scores.get(f"right_{prompt.role}")),
             answers=seen.answers,
             instructing=_instructing(seen) if is_instructed(verdict) else (),
+            score=verdict.scores.get(role_score(prompt.role)),
+            reasons=_reasons(prompt, seen, failures),
+            painted=next((made for made in seen.painted if made.prompt == prompt.text), None),
         )
 
     def _thumbnail(self, image_id: str) -> Thumbnail:
@@ -253,6 +263,14 @@ def make_thumbnail(data: bytes) -> Thumbnail:
         small.save(buffer, "WEBP", quality=_QUALITY, method=4)
     encoded = base64.b64encode(buffer.getvalue()).decode("ascii")
     return Thumbnail(f"data:image/webp;base64,{encoded}", round(small.width * scale), round(small.height * scale))
+
+
+def _reasons(prompt: Prompt, seen: Seen, failures: Sequence[Failure]) -> tuple[QuestionAnswer, ...]:
+    """Why the question that decides got its grade; asked under two rubrics, it has two."""
+    heaviest = max(prompt.questions, key=lambda question: question.weight, default=None)
+    given = [answer for answer in seen.answers if heaviest is not None and answer.question == heaviest.text]
+    said = [answer for answer in given if answer.reason]
+    return tuple(answer for answer in said if not any(answer.reason in failure.message for failure in failures))
 
 
 def _overlays(seen: Seen, failures: Sequence[Failure], picture: Thumbnail) -> tuple[Overlay, ...]:

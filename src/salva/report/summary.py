@@ -18,7 +18,7 @@ from salva.core.asked import NOTHING, Asked
 from salva.core.case import Case
 from salva.core.chart import Chart
 from salva.core.fingerprint import Json
-from salva.core.judged import JudgedBy, Judgements, SetFigure
+from salva.core.judged import Effort, JudgedBy, Judgements, SetFigure
 from salva.core.protocols import Metric
 from salva.core.source import REAL, RunRecords
 from salva.core.table import Cell, KeyFigure, Table
@@ -29,6 +29,7 @@ from salva.judging.wordings import WordingDifference, differences_by_law, wordin
 from salva.report.costs import cost_table, total_cost
 from salva.report.joined import joined
 from salva.report.lead import asides_of, unless_stopped, wording_figures
+from salva.report.painting import painting_tables
 from salva.report.summary_json import summary_json
 from salva.store.queries import read_records
 
@@ -172,20 +173,31 @@ def summarise(
     is_whole: bool = False,
     figures: Mapping[str, Sequence[SetFigure]] | None = None,
     weights: Mapping[str, str] | None = None,
+    effort: Effort | None = None,
 ) -> Summary:
     """The figures of a run from its records."""
     suite = cases[0].suite if cases else asked.suite.name
     by_model: dict[str, list[Verdict]] = {model.name: [] for model in asked.models}
     for verdict in verdicts:
         by_model.setdefault(verdict.model, []).append(verdict)
+    groups = {component.name: component.group for component in asked.models}
+    judged = {
+        model: dataclasses.replace(
+            judgements_on(suite, cases, group, asked),
+            group=groups.get(model, ""),
+            figures=_figures_of(model, figures or {}),
+            weights=weights or {},
+            effort=effort,
+        )
+        for model, group in by_model.items()
+    }
+    inner = {model: judged.get(registry.inner_model(asked, model)) for model in by_model}
     return Summary(
         suite=suite,
         cases=len(cases),
         by_model=tuple(
-            _summarise_model(
-                model, suite, cases, group, asked, is_whole, _figures_of(model, figures or {}), weights or {}
-            )
-            for model, group in by_model.items()
+            _summarise_model(model, dataclasses.replace(whole, inner=inner[model]), suite, asked, is_whole)
+            for model, whole in judged.items()
         ),
         asked=asked,
         directory=directory,
@@ -213,12 +225,13 @@ def summarise_records(records: RunRecords) -> Summary:
         is_whole=records.is_whole,
         figures=records.figures,
         weights=records.weights,
+        effort=records.effort,
     )
     costs = cost_table(records.spent)
     noted = tuple(
         dataclasses.replace(
             one,
-            tables=(*one.tables, costs) if costs else one.tables,
+            tables=(*one.tables, *painting_tables(records.painted, one.model), *([costs] if costs else [])),
             numbers={**one.numbers, "cost_usd": total_cost(records.spent)} if costs else one.numbers,
             gate=records.gate.get(one.model),
             leading=unless_stopped(one.leading, records.canary),
@@ -234,23 +247,8 @@ def judgements_on(suite: str, cases: Sequence[Case], verdicts: Sequence[Verdict]
     return judgements(cases, verdicts, _relations(asked, verdicts), asked.headline, about.leads, about.apart)
 
 
-def _summarise_model(
-    model: str,
-    suite: str,
-    cases: Sequence[Case],
-    verdicts: Sequence[Verdict],
-    asked: Asked,
-    is_whole: bool,
-    figures: Sequence[SetFigure],
-    weights: Mapping[str, str],
-) -> ModelSummary:
-    judged = dataclasses.replace(
-        judgements_on(suite, cases, verdicts, asked),
-        group=next((component.group for component in asked.models if component.name == model), ""),
-        figures=tuple(figures),
-        weights=weights,
-    )
-    before = judgements(cases, verdicts, judged.relations, asked.led_as_before().headline)
+def _summarise_model(model: str, judged: Judgements, suite: str, asked: Asked, is_whole: bool) -> ModelSummary:
+    before = judgements(judged.cases, judged.verdicts, judged.relations, asked.led_as_before().headline)
     leading = judged.headline
     outcomes = Counter(pair.verdict.outcome for pair in leading)
     errors = Counter(
@@ -260,7 +258,7 @@ def _summarise_model(
         for error in dict.fromkeys(pair.verdict.errors)
     )
     # A run can be reported on while it goes on; a figure over part of it must say so.
-    n_missing = 0 if is_whole else max(0, len(cases) * asked.repeats - len(judged.speaking))
+    n_missing = 0 if is_whole else max(0, len(judged.cases) * asked.repeats - len(judged.speaking))
     numbers: dict[str, float | None] = {"n_unjudged": n_missing}
     tables: list[Table] = []
     charts: list[Chart] = []

@@ -6,6 +6,7 @@ stable: the pages of a filter, put together, are what it finds.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -17,14 +18,14 @@ from salva.core import asked as words
 from salva.core.asked import NOTHING, Asked, Judged, RunFile
 from salva.core.case import Case
 from salva.core.fingerprint import Json
-from salva.core.judged import SetFigure
+from salva.core.judged import Effort, SetFigure
 from salva.core.observation import Answer, Detection, Detections, Reading, TextSpan
 from salva.core.protocols import LOOKOUT, Query
 from salva.core.seeing import counting
-from salva.core.source import QuestionAnswer, RunRecords, RunSource, Seen, Spent
+from salva.core.source import Painted, QuestionAnswer, RunRecords, RunSource, Seen, Spent
 from salva.core.verdict import Observers, Outcome, Verdict, observers_text
 from salva.store.reading import VERDICT_ORDER, RunReader
-from salva.store.records import FIGURES, GATE, IN_VAIN, PASSED, STOPPED, TOLD, UNTRIED, WHOLE, StoredImage
+from salva.store.records import FIGURES, GATE, IN_VAIN, PACE, PASSED, STOPPED, TOLD, UNTRIED, WHOLE, StoredImage
 from salva.store.rows import Value, case_from_row, image_from_row, observers_to_text, select, to_text, verdict_from_row
 from salva.store.runfile import read_run_file
 from salva.store.sqlite import RunStore, open_run
@@ -136,7 +137,8 @@ class StoredImages:
                 texts = look.observation.spans
             elif isinstance(look.observation, Answer) and not look.query.repeat:
                 answers += _questions_answered(look.query, look.observation)
-        return Seen(boxes=boxes, texts=texts, answers=tuple(answers), looked_out=looked_out)
+        painted = tuple(_painted(self._store, image_id))
+        return Seen(boxes=boxes, texts=texts, answers=tuple(answers), looked_out=looked_out, painted=painted)
 
     def detections(self, image_id: str, observers: Observers) -> Detections | None:
         """All boxes that the detector among these observers kept, whether they count or not."""
@@ -158,7 +160,12 @@ def _questions_answered(query: Query, answer: Answer) -> list[QuestionAnswer]:
         return [QuestionAnswer(question=query.text, answer=f"unreadable: {answer.problem}")]
     if query.kind == "grade":
         return [
-            QuestionAnswer(question=question, answer=f"{answer.scores.get(f'q{number}', 0.0):g}")
+            QuestionAnswer(
+                question=question,
+                answer=f"{answer.scores.get(f'q{number}', 0.0):g}",
+                reason=answer.reasons.get(f"q{number}", ""),
+                rubric=query.rubric,
+            )
             for number, question in enumerate(query.questions, 1)
         ]
     scores = ", ".join(f"{name} {value:g}" for name, value in answer.scores.items())
@@ -189,6 +196,24 @@ def spent(store: RunReader) -> tuple[Spent, ...]:
                 )
             )
     return tuple(sorted(lines, key=lambda line: (line.role != "model", line.role, line.label)))
+
+
+_PAINTED = """
+    SELECT label, text, count(*) AS n,
+        coalesce(json_extract(provenance, '$.deduced'), json_extract(provenance, '$.revised_prompt'), '') AS said,
+        iif(json_type(provenance, '$.unknown_words') = 'array', json_extract(provenance, '$.unknown_words'), '[]')
+            AS words
+    FROM renders JOIN components USING (component_id)
+    WHERE status = 'done' AND (said <> '' OR words <> '[]') AND (?1 IS NULL OR image_id = ?1)
+    GROUP BY label, text, said, words ORDER BY min(renders.rowid)
+"""
+
+
+def _painted(store: RunReader, image_id: str | None = None) -> Iterator[Painted]:
+    """What became of prompts before they were painted: of all pictures, or of one."""
+    for label, text, n, said, unknown in store.rows(_PAINTED, (image_id,)):
+        passed_over = tuple(map(str, json.loads(unknown)))
+        yield Painted(model=label, prompt=text, text=str(said), passed_over=passed_over, n=n)
 
 
 _USAGE = ("n_calls", "input_tokens", "output_tokens", "cost_usd")
@@ -229,8 +254,20 @@ def open_source(directory: Path) -> Iterator[RunSource]:
             weights={one.label: str(one.identity.get("weights", "")) for one in store.components()},
             is_whole=WHOLE in store.meta(),
             spent=spent(store),
+            painted=tuple(_painted(store)),
+            effort=_effort(store.meta().get(PACE), read_run_file(directory)),
         )
         yield RunSource(records, StoredImages(store, _threshold(records.asked)))
+
+
+def _effort(pace: Json, run_file: RunFile | None) -> Effort | None:
+    """How long the pictures took, and where; None where either was not written down."""
+    seconds, n_images = (pace.get("seconds"), pace.get("n_images")) if isinstance(pace, dict) else (None, None)
+    if not isinstance(seconds, int | float) or not isinstance(n_images, int) or run_file is None:
+        return None
+    places = (run_file.environment, *run_file.resumed_in)
+    named = dict.fromkeys(f"{place.get('n_cores', '?')} cores, {place.get('platform', '?')}" for place in places)
+    return Effort(seconds=float(seconds), n_images=n_images, where="; ".join(named))
 
 
 def _names(stored: Json) -> tuple[str, ...]:
