@@ -103,7 +103,9 @@ def test_the_published_files_are_graded_by_two_named_judges(
     assert "so" in verdict.reason, "why, in the judge's words"
 
 
-@pytest.mark.parametrize("grade", [lambda _: 1.0, lambda _: 0.0], ids=["always 1", "always 0"])
+@pytest.mark.parametrize(
+    "grade", [lambda _: 1.0, lambda _: 0.0, lambda text: 1 - honest(text)], ids=["always 1", "always 0", "inverted"]
+)
 def test_a_judge_that_tells_nothing_apart_stops_the_run(
     foreign_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, grade: Grade
 ) -> None:
@@ -112,6 +114,21 @@ def test_a_judge_that_tells_nothing_apart_stops_the_run(
         made = spec(foreign_data / "cfworld", f"{server.url}/v1", size="3")
         with pytest.raises(UsageError, match="did not tell true from false"):
             execute(made, tmp_path / "run", SilentProgress())
+
+
+def test_a_judge_that_always_says_1_is_told_where_nobody_tried_it(
+    foreign_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "nobody-checks-it")
+    with serving(answering(lambda _: 1.0)) as server:
+        execute(
+            spec(foreign_data / "cfworld", f"{server.url}/v1", run__canary="off"), tmp_path / "run", SilentProgress()
+        )
+    (model,) = summarise_run(tmp_path / "run").by_model
+    assert model.numbers["prr"] == 1.0, "which looks perfect"
+    said = {figure.title: figure.note for figure in model.key_figures}
+    assert "a judge that does not look" in said["PRR (kind)"]
+    assert "a judge that does not look" in said["PRR (strict)"]
 
 
 def test_a_judge_that_throws_dice_is_seen_to(
@@ -123,6 +140,7 @@ def test_a_judge_that_throws_dice_is_seen_to(
         made = spec(foreign_data / "cfworld", f"{server.url}/v1", relation__flip_sample="1", run__canary="off")
         execute(made, tmp_path / "run", SilentProgress())
     (model,) = summarise_run(tmp_path / "run").by_model
+    assert model.outcomes["HOLDS"] < model.outcomes["VIOLATED"]
     flips = model.table("flips by discipline")
     assert flips is not None
     assert all(row[-1] == 1.0 for row in flips.rows), "never the same grade twice"

@@ -11,9 +11,9 @@ import pytest
 
 from salva.core.fingerprint import Json
 from salva.errors import UsageError
-from salva.suites.cfworld.files import read_files
+from salva.suites.cfworld.files import Read, read_files
 from salva.suites.cfworld.gaps import KINDS, gaps_table
-from salva.suites.cfworld.groups import Entry, Group, Probe
+from salva.suites.cfworld.groups import Group, Probe
 from salva.suites.cfworld.official_questions import read_criteria
 from salva.suites.cfworld.suite import CfWorld, CfWorldOptions
 
@@ -43,8 +43,9 @@ def row(name: str, **more: Json) -> dict[str, Json]:
     return {"id": name, "category": "Light", "ap_l1": "a", "ap_l2": "b", "ap_l3": "c", **levels, **more}
 
 
-def kinds(entries: list[Entry]) -> Counter[str]:
-    return Counter(finding.kind for entry in entries for finding in entry.findings)
+def kinds(read: Read) -> Counter[str]:
+    of_entries = (finding for entry in read.entries for finding in entry.findings)
+    return Counter(finding.kind for finding in (*read.findings, *of_entries))
 
 
 @pytest.fixture
@@ -114,11 +115,14 @@ def test_blanks_round_an_id_are_named_and_passed_over(tmp_path: Path) -> None:
     rare: dict[str, Json] = {"id": " 93", "A": "Otter", "B": "Dome", "prompt": "An otter under a dome."}
     common: dict[str, Json] = {"id": " 93_factual", "A": "Otter", "B": "River", "prompt": "An otter in a river."}
     write(tmp_path / "attribute_decouple.json", [rare, common])
-    (pair,) = read_files([str(tmp_path)])
-    assert kinds([pair])["padded-text"] == 2
+    read = read_files([str(tmp_path)])
+    assert len(read.entries) == 1
+    assert kinds(read)["padded-text"] == 2
     write(tmp_path / "prompt" / "Optics.json", [row("0")])
     write(tmp_path / "de-norm" / "Optics.json", [{"id": " 0", "prompt_l2": "Draw what shines."}])
-    assert [one.denorm for one in read_files([str(tmp_path)]) if isinstance(one, Group)] == ["Draw what shines."]
+    assert [one.denorm for one in read_files([str(tmp_path)]).entries if isinstance(one, Group)] == [
+        "Draw what shines."
+    ]
 
 
 def test_parts_of_the_files_are_parts_of_the_suite(folder: Path) -> None:
@@ -131,6 +135,20 @@ def test_parts_of_the_files_are_parts_of_the_suite(folder: Path) -> None:
     assert roles("denorm") == [["l1", "l2", "l3", "denorm"]]
     (case,) = CfWorld(CfWorldOptions(path=(str(folder),), part="denorm")).cases("full")
     assert case.prompt("denorm").questions == case.prompt("l2").questions
+
+
+@pytest.mark.parametrize("part", ["levels", "rule", "attribute", "denorm"])
+def test_what_is_wrong_with_the_files_is_told_whatever_part_is_painted(folder: Path, part: str) -> None:
+    suite = CfWorld(CfWorldOptions(path=(str(folder),), part=part))
+    counted = gaps_table(suite.cases("full"))
+    assert counted is not None
+    told = {row[0]: row[1] for row in counted.rows}
+    assert told["unknown-file"] == 3
+    assert told["count-differs"]
+    (remark,) = suite.remarks("full")
+    assert "unknown-file 3" in remark
+    assert "misspelt-key 1" in remark, "of groups too, whichever of them are painted"
+    assert not list(suite.remarks("embedded")), "pocket's world has no files"
 
 
 @pytest.mark.parametrize(
@@ -157,13 +175,14 @@ def test_a_folder_without_groups_is_refused(tmp_path: Path) -> None:
 
 @needs_data
 def test_the_published_files_are_read_whole() -> None:
-    entries = read_files([str(Path(DATA) / "cfworld")])
+    read = read_files([str(Path(DATA) / "cfworld")])
+    entries = read.entries
     groups = [entry for entry in entries if isinstance(entry, Group)]
     probes = [entry for entry in entries if isinstance(entry, Probe)]
     assert Counter(group.discipline for group in groups) == {"Optics": 102, "Geography": 26, "Sociology": 22}
     assert Counter(probe.part for probe in probes) == {"rule": 33, "attribute": 113}
     assert sum(len(p.factual) + len(p.counterfactual) for p in probes if p.part == "rule") == 198
-    found = kinds(entries)
+    found = kinds(read)
     assert found["no-questions"] == 8, "Geography 0 to 3 have none for L2 and L3"
     assert found["point-of-another-level"] == 150
     assert found["copied-questions"] == 146

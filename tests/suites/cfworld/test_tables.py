@@ -11,7 +11,7 @@ import pytest
 from suites.cfworld.graded import group
 
 from salva.core.case import Case
-from salva.core.judged import Judged, Judgements
+from salva.core.judged import Effort, Judged, JudgedBy, Judgements
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
@@ -155,13 +155,49 @@ def test_the_columns_of_a_probe_give_its_ratio() -> None:
     assert (row["n"], row["Fact"], row["CF"], row["kept"]) == (2, *map(pytest.approx, (0.6, 0.3, 0.5)))
 
 
-def test_a_judge_that_gives_everything_the_same_says_nothing_for_the_model() -> None:
-    """PRR 1 from a judge that always says 1 is what the canary is for; here the flips and the equal levels show it."""
-    rows = cells(measured([gated(1.0, 1.0, 1.0)] * 8), "levels within groups")
-    assert all(row["equal"] == 8 for row in rows)
-    zero = measured([gated(0.0, 0.0, 0.0)] * 8)
-    assert zero.numbers["prr"] is None
-    assert cells(zero, "the gate")[2]["n_open"] == 0
+def notes(result: Measured) -> set[str]:
+    return {figure.note for figure in result.key_figures}
+
+
+@pytest.mark.parametrize("levels", [(1.0, 1.0, 1.0), (0.0, 0.0, 0.0), (1.0, 0.4, 0.4)])
+def test_a_judge_that_tells_nothing_apart_is_said_to(levels: tuple[float, float, float]) -> None:
+    """PRR 1 from a judge that always says 1 looks perfect; so does a judge that goes by the level alone."""
+    result = measured([gated(*levels)] * 8)
+    assert sum("a judge that does not look" in note for note in notes(result)) == 1
+    told = cells(result, "what judges tell apart")
+    assert [row["different scores"] for row in told] == [1, 1, 1]
+    assert [row["share_commonest"] for row in told] == [1.0, 1.0, 1.0]
+
+
+def test_a_judge_that_tells_one_picture_from_the_others_is_believed() -> None:
+    result = measured([*[gated(1.0, 1.0, 1.0)] * 7, gated(1.0, 1.0, 0.5)])
+    assert not any("does not look" in note for note in notes(result))
+    assert not any("does not look" in note for note in notes(measured([gated(1.0, 1.0, 1.0)] * 4))), "of four, nothing"
+
+
+def test_what_was_scored_zero_for_want_of_a_picture_was_not_graded() -> None:
+    scores = [{**gated(1.0, 1.0, 0.0), "missing_l3": 1.0}] * 8
+    assert [row["level"] for row in cells(measured(scores), "what judges tell apart")] == ["l1", "l2"]
+
+
+def test_hours_are_told_where_they_were_noted() -> None:
+    case = group("g0")
+    pairs = (Judged(case, verdict(case, gated(0.9, 0.5, 0.5))),)
+    effort = Effort(seconds=5400.0, n_images=3, where="2 cores, here")
+    result = CfWorldTables(NoOptions()).measure(Judgements(cases=(case,), pairs=pairs, effort=effort))
+    row = cells(result, "compute")[-1]
+    assert (row["hours"], row["pictures"], row["machine"]) == (1.5, 3, "2 cores, here")
+    assert "the whole run" not in {row["module"] for row in cells(measured([gated(0.9, 0.5, 0.5)]), "compute")}
+
+
+@pytest.mark.parametrize(("rubrics", "given"), [("one", True), ("levels", False)])
+def test_one_rubric_for_all_levels_is_one_rubric_for_all_levels(rubrics: str, given: bool) -> None:
+    cases = [group(f"g{i}") for i in range(6)]
+    pairs = tuple(Judged(case, verdict(case, gated(0.9, 0.6, 0.3))) for case in cases)
+    relations = {"levels": JudgedBy(options={"rubrics": rubrics})}
+    result = CfWorldTables(NoOptions()).measure(Judgements(cases=tuple(cases), pairs=pairs, relations=relations))
+    (row,) = cells(result, "models and judges")
+    assert row["PRR one rubric"] == (row["PRR"] if given else None)
 
 
 def test_denominalisation_is_under_one_gate_and_as_published() -> None:

@@ -43,7 +43,13 @@ def _colours() -> Iterator[Group]:
                 COLOUR,
                 f"{thing}-{other}",
                 f"Things keep their colours: {_a(thing)} is {' or '.join(usual)}.",
-                fact=(f"Draw {scene}.", f"The {thing} is {' or '.join(usual)}.", f"({fact}) & {beside}", f"({fact})"),
+                # Two usual colours are two things to the logic: without a number the painter may add one of a third.
+                fact=(
+                    f"Draw {scene}.",
+                    f"The {thing} is {' or '.join(usual)}.",
+                    f"({fact}) & !2 {thing} & {beside}",
+                    f"({fact})",
+                ),
                 law=(f"If {law}, draw {scene}.", told, f"{other} {thing} & {beside}", f"{other} {thing}"),
                 old=f"!({fact})",
                 things=(thing, beside),

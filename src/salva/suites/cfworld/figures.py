@@ -56,22 +56,22 @@ def rrr(judged: Sequence[Judged]) -> Estimate:
     return _rooted(judged, "gated_l3", "gated_l2")
 
 
-def prr_alike(judged: Sequence[Judged], gate_at: float) -> Estimate:
-    """PRR with one rubric for all levels: L1 graded as strictly as L2, behind its own gate."""
+def prr_alike(judged: Sequence[Judged], gate_at: float, fact: str = "s_l1_alike") -> Estimate:
+    """PRR with one rubric for all levels: L1 graded as strictly as L2, behind its own gate; fact: L1's score so."""
     rows = []
     for _, given in _by_group(judged):
-        alike = [(s["s_l1_alike"], l2) for s in given if (l2 := _l2_alike(s, gate_at)) is not None]
+        alike = [(s[fact], l2) for s in given if (l2 := _l2_alike(s, gate_at, fact)) is not None]
         if alike:
             rows.append((float(len(alike)), sum(l1 for l1, _ in alike), sum(l2 for _, l2 in alike)))
     return _of_rows(rows, retention, _root_of_draws)
 
 
-def _l2_alike(scores: Mapping[str, float], gate_at: float) -> float | None:
+def _l2_alike(scores: Mapping[str, float], gate_at: float, fact: str) -> float | None:
     """L2 behind the gate of the stricter L1; None where nobody can tell."""
-    if "s_l1_alike" not in scores or not {"s_l2", "gated_l2"} & scores.keys():
+    if fact not in scores or not {"s_l2", "gated_l2"} & scores.keys():
         return None
     # Behind a shut gate L2 may not have been graded (relation.gate=skip): it is zero there all the same.
-    return scores.get("s_l2") if scores["s_l1_alike"] >= gate_at else 0.0
+    return scores.get("s_l2") if scores[fact] >= gate_at else 0.0
 
 
 def kept_share(judged: Sequence[Judged], after: str, before: str) -> Estimate:

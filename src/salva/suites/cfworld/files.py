@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from salva.core.case import Finding
 from salva.core.fingerprint import Json
@@ -48,7 +49,16 @@ class _Found:
     findings: list[Finding] = field(default_factory=list)
 
 
-def read_files(paths: Sequence[str]) -> list[Entry]:
+class Read(NamedTuple):
+    """What some files hold."""
+
+    entries: list[Entry]
+    """Groups and probes, each with what was found wrong with it."""
+    findings: tuple[Finding, ...]
+    """What was found wrong with the files themselves, whatever part of them is painted."""
+
+
+def read_files(paths: Sequence[str]) -> Read:
     """Every group and probe of some files and folders, with what was found wrong."""
     found = _Found()
     for path, place in _files(paths):
@@ -63,8 +73,7 @@ def read_files(paths: Sequence[str]) -> list[Entry]:
         )
     if groups and len(groups) != N_GROUPS:
         found.findings.append(gap("count-differs", f"{len(groups)} groups here, {N_GROUPS} in the paper"))
-    entries[0] = replace(entries[0], findings=(*found.findings, *entries[0].findings))
-    return entries
+    return Read(entries, tuple(found.findings))
 
 
 def _files(paths: Sequence[str]) -> Iterator[tuple[Path, str]]:

@@ -26,6 +26,7 @@ FACTUAL, COUNTERFACTUAL = "factual-failure", "counterfactual-failure"
 DEDUCTION, LOCK_IN = "deduction-failure", "prior-lock-in"
 DENORM = "denorm"
 ZERO, EXCLUDE, SKIP = "zero", "exclude", "skip"
+ONE_RUBRIC = "one"
 _KIND, _STRICT = "fact", "counterfactual"
 """The rubrics of the published program: facts are graded more kindly."""
 
@@ -55,7 +56,7 @@ class LevelsOptions(AskingOptions):
     rubrics: str = option(
         "both",
         "How strictly levels are graded: facts more kindly (levels), all alike (one), or L1 in both ways.",
-        choices=("both", "levels", "one"),
+        choices=("both", "levels", ONE_RUBRIC),
     )
 
     def __post_init__(self) -> None:
@@ -135,7 +136,7 @@ class Levels:
         """How a judge is asked about the picture of a prompt; rubric: another than its level has."""
         # A prompt without its telling nouns asks for the picture of L2, and is held to the very same question.
         text = case.prompt("l2").text if prompt.role == DENORM else prompt.text
-        by_level = _KIND if prompt.role == "l1" and self._options.rubrics != "one" else _STRICT
+        by_level = _KIND if prompt.role == "l1" and self._options.rubrics != ONE_RUBRIC else _STRICT
         return grade_query(text, prompt.questions, rubric or by_level)
 
     def _fact_query(self, case: Case) -> Query | None:

@@ -19,7 +19,7 @@ from salva.core.options import option
 from salva.errors import UsageError, unknown_name
 from salva.suites.cfworld.authoring import GroupAuthor
 from salva.suites.cfworld.embedded import embedded_groups
-from salva.suites.cfworld.files import read_files
+from salva.suites.cfworld.files import Read, read_files
 from salva.suites.cfworld.groups import ATTRIBUTE, LEVELS, RULE, Entry, Group, Level, Probe
 from salva.suites.cfworld.levels import DENORM
 from salva.suites.cfworld.lint import lint
@@ -49,7 +49,7 @@ class CfWorldOptions:
 class CfWorld:
     """Suite: facts, counterfactuals said and counterfactuals to be deduced, after CF-World."""
 
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     sizes: ClassVar[tuple[str, ...]] = ("quick", "embedded", "paper", "full")
     about: ClassVar[About] = About(
         defaults={"judge": "scene", "reader": "none"},
@@ -61,7 +61,7 @@ class CfWorld:
 
     def __init__(self, options: CfWorldOptions) -> None:
         self._options = options
-        self._entries: list[Entry] | None = None
+        self._read: Read | None = None
 
     def cases(self, size: str) -> Iterator[Case]:
         """The cases of a named size, in the order of the files.
@@ -73,9 +73,9 @@ class CfWorld:
             raise unknown_name("size", size, self.sizes)
         part = self._options.part
         if size == "embedded" or (size == "quick" and not self._options.path and part == "levels"):
-            entries: Sequence[Entry] = list(embedded_groups()) if part == "levels" else []
+            entries, of_files = Read(list(embedded_groups()) if part == "levels" else [], ())
         else:
-            entries = self._all()
+            entries, of_files = self._all()
         made = [(entry, _case(entry, part)) for entry in entries]
         cases = [case for _, case in made if case is not None]
         if not cases:
@@ -84,20 +84,30 @@ class CfWorld:
         chosen = _few_of_each(_named(cases)) if size == "quick" else _named(cases)
         # What cannot be painted at all is told with the first of the others.
         lost = [f for entry, case in made if case is None and _is_of(entry, part) for f in entry.findings]
-        return iter([replace(chosen[0], findings=(*lost, *chosen[0].findings)), *chosen[1:]])
+        return iter([replace(chosen[0], findings=(*of_files, *lost, *chosen[0].findings)), *chosen[1:]])
+
+    def remarks(self, size: str) -> Iterator[str]:
+        """What is missing or odd in all of suite.path, whichever groups of it are painted."""
+        counts = Counter(finding.kind for finding in self._gaps()) if self._options.path and size != "embedded" else {}
+        if counts:
+            told = ", ".join(f"{kind} {n}" for kind, n in sorted(counts.items()))
+            yield f"gaps in the files of suite.path: {told}; salva cases cfworld --check lists each"
 
     def lint(self) -> list[Finding]:
         """What is wrong with the texts of suite.path or of the starter set: gaps of the files, then of the texts."""
-        entries = self._all()
-        return [*(finding for entry in entries for finding in entry.findings), *lint(entries)]
+        return [*self._gaps(), *lint(self._all().entries)]
 
-    def _all(self) -> list[Entry]:
-        if self._entries is None:
+    def _gaps(self) -> list[Finding]:
+        entries, of_files = self._all()
+        return [*of_files, *(finding for entry in entries for finding in entry.findings)]
+
+    def _all(self) -> Read:
+        if self._read is None:
             if self._options.path:
-                self._entries = read_files(self._options.path)
+                self._read = read_files(self._options.path)
             else:
-                self._entries = [*starter_groups(), *starter_probes(RULE), *starter_probes(ATTRIBUTE)]
-        return self._entries
+                self._read = Read([*starter_groups(), *starter_probes(RULE), *starter_probes(ATTRIBUTE)], ())
+        return self._read
 
 
 def _is_of(entry: Entry, part: str) -> bool:

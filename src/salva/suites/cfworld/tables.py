@@ -18,13 +18,14 @@ from salva.core.own_figure import OwnFigure
 from salva.core.protocols import Measured
 from salva.core.table import Cell, KeyFigure, Table
 from salva.core.verdict import Outcome, observers_text
-from salva.relations.asking import CALLS, COUNTED, FLIPPED, REPEATED
 from salva.stats.signs import sign_test
 from salva.suites.cfworld.charts import charts_of
+from salva.suites.cfworld.deduction import DEDUCTION_NUMBERS, deduction_figures, deduction_table
 from salva.suites.cfworld.figures import level_mean, paired_means, prr, prr_alike, rrr
 from salva.suites.cfworld.gaps import gaps_table
 from salva.suites.cfworld.groups import KINDS, LEVELS
-from salva.suites.cfworld.levels import DENORM, LevelsOptions
+from salva.suites.cfworld.judge_tables import by_label, compute_table, flips_table, says_nothing, told_apart_table
+from salva.suites.cfworld.levels import DENORM, ONE_RUBRIC, LevelsOptions
 from salva.suites.cfworld.probe_tables import denorm_table, probe_figures, probe_tables
 from salva.suites.cfworld.scoring import retention
 
@@ -75,9 +76,12 @@ class CfWorldTables:
         key_figures: tuple[KeyFigure, ...] = ()
         if by_judge:
             main = next(iter(by_judge.values()))
-            numbers, key_figures = _numbers(main), _key_figures(by_judge)
+            inner = scored(judgements.inner, RELATION) if judgements.inner else {}
+            adds = deduction_figures(by_judge, inner)
+            numbers = _numbers(main) | dict(zip(DEDUCTION_NUMBERS, (figure.value for figure in adds), strict=False))
+            key_figures = (*_key_figures(by_judge), *adds)
             tables += [
-                _models_and_judges(by_judge, gate_at, judgements.group),
+                _models_and_judges(by_judge, gate_at, judgements),
                 _by_level(by_judge),
                 _by_discipline(by_judge),
                 _gate(by_judge, gate_at),
@@ -86,14 +90,16 @@ class CfWorldTables:
                 _errors(by_judge),
                 _missing(by_judge),
                 denorm_table(by_judge, judgements.group),
-                _groups_over_models(by_judge),
+                deduction_table(by_judge, inner),
+                _every_group(by_judge),
             ]
         if probes:
             tables += probe_tables(probes, judgements.group)
             figures = probe_figures(probes)
             numbers |= {figure.title.lower().replace(" ", "_"): figure.value for figure in figures}
             key_figures = (*key_figures, *figures)
-        tables += [_flips({**by_judge, **probes}), _compute({**by_judge, **probes})]
+        everything = {**by_judge, **probes}
+        tables += [told_apart_table(everything), flips_table(everything), compute_table(everything, judgements.effort)]
         tables += [gaps_table(judgements.cases), _distribution(judgements.cases)]
         return Measured(
             tables=tuple(table for table in tables if table is not None),
@@ -141,19 +147,23 @@ def _key_figures(by_judge: ByJudge) -> tuple[KeyFigure, ...]:
             note = f"over {estimate.n} groups: {meaning}"
             if estimate.value is None:
                 note = "none: the mean it is divided by is 0, or no group was scored at both levels"
+            if title == "PRR" and (blind := says_nothing(judged)):
+                note = f"{note}; {blind}"
             figures.append(KeyFigure(title=f"{title}{by}", value=estimate.value, low=low, high=high, note=note))
     return tuple(figures)
 
 
-def _models_and_judges(by_judge: ByJudge, gate_at: float, group: str) -> Table:
+def _models_and_judges(by_judge: ByJudge, gate_at: float, judgements: Judgements) -> Table:
     rows: list[tuple[Cell, ...]] = []
+    # Where all levels were graded alike from the start, L1's one score is it.
+    alike = "s_l1" if judgements.options_of(RELATION).get("rubrics") == ONE_RUBRIC else "s_l1_alike"
     for judge, judged in by_judge.items():
         means = [level_mean(judged, GATED[level]).value for level in LEVELS]
         resistance, reasoning = prr(judged), rrr(judged)
         rows.append(
             (
-                *(_model(by_judge), group, judge, *means, resistance.value, reasoning.value),
-                *(prr_alike(judged, gate_at).value, resistance.n, reasoning.n),
+                *(_model(by_judge), judgements.group, judge, *means, resistance.value, reasoning.value),
+                *(prr_alike(judged, gate_at, alike).value, resistance.n, reasoning.n),
             )
         )
     return Table(
@@ -162,7 +172,7 @@ def _models_and_judges(by_judge: ByJudge, gate_at: float, group: str) -> Table:
         rows=tuple(rows),
         note="L2 and L3 are zero behind a shut gate. PRR and RRR are ratios of means over the groups scored at both "
         "levels. PRR one rubric: L1 graded as strictly as L2, so that a kinder rubric for facts is not taken for a "
-        "better model.",
+        "better model; a dash where relation.rubrics=levels left that out.",
         is_joined=True,
         averaged_by="group",
     )
@@ -192,7 +202,7 @@ def _by_level(by_judge: ByJudge) -> Table:
 def _by_discipline(by_judge: ByJudge) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for judge, judged in by_judge.items():
-        for discipline, group in _by_label(judged, "discipline").items():
+        for discipline, group in by_label(judged, "discipline").items():
             means = [level_mean(group, GATED[level]).value for level in LEVELS]
             resistance, reasoning = prr(group), rrr(group)
             rows.append(
@@ -210,13 +220,6 @@ def _by_discipline(by_judge: ByJudge) -> Table:
         rows=tuple(rows),
         note="Behind the gate; with few groups there is no interval.",
     )
-
-
-def _by_label(judged: Sequence[Judged], label: str) -> dict[str, list[Judged]]:
-    groups: dict[str, list[Judged]] = {}
-    for one in judged:
-        groups.setdefault(one.case.labels.get(label, ""), []).append(one)
-    return dict(sorted(groups.items()))
 
 
 def _gate(by_judge: ByJudge, gate_at: float) -> Table:
@@ -316,48 +319,17 @@ def _missing(by_judge: ByJudge) -> Table | None:
     )
 
 
-def _groups_over_models(by_judge: ByJudge) -> Table:
+def _every_group(by_judge: ByJudge) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for judge, judged in by_judge.items():
         for case, verdict in judged:
             scores = [verdict.scores.get(f"s_{level}") for level in LEVELS]
             rows.append((case.case_id, verdict.model, judge, *scores, str(verdict.outcome), verdict.reason))
     return Table(
-        name="groups over models (as Figures 4 and 7)",
+        name="every group",
         columns=("case", "model", "judge", "L1", "L2", "L3", "verdict", "reasons"),
         rows=tuple(rows),
-        note="Every group with its scores before the gate, and the judge's reason for the grade of the point.",
-        is_joined=True,
-    )
-
-
-def _flips(by_judge: ByJudge) -> Table | None:
-    rows: list[tuple[Cell, ...]] = []
-    for judge, judged in by_judge.items():
-        for discipline, group in _by_label(judged, "discipline").items():
-            n = sum(v.scores.get(REPEATED, 0.0) for _, v in group)
-            flipped = sum(v.scores.get(FLIPPED, 0.0) for _, v in group)
-            if n:
-                rows.append((judge, discipline, int(n), int(flipped), flipped / n))
-    note = "Questions that were asked twice, and how often the grades were not the same."
-    columns = ("judge", "discipline", "n", "flipped", "flip_rate")
-    return Table(name="flips by discipline", columns=columns, rows=tuple(rows), note=note) if rows else None
-
-
-def _compute(by_judge: ByJudge) -> Table | None:
-    if not by_judge:
-        return None
-    model = _model(by_judge)
-    pictures = {image for judged in by_judge.values() for _, v in judged for image in v.images.values()}
-    rows: list[tuple[Cell, ...]] = [("painting", model, len(pictures), None, None, None, None)]
-    for judge, judged in by_judge.items():
-        sums = [sum(v.scores.get(name, 0.0) for _, v in judged) for name in (CALLS, *COUNTED.values())]
-        rows.append(("judging", judge, None, *sums))
-    return Table(
-        name="compute (as Table 5)",
-        columns=("module", "component", "pictures", "calls", "input_tokens", "output_tokens", "cost_usd"),
-        rows=tuple(rows),
-        note="What the components count themselves; hours depend on the machine and are in the log of the run.",
+        note="Scores before the gate, and the judge's reason for the grade of the point.",
     )
 
 

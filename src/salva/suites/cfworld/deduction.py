@@ -1,0 +1,121 @@
+"""Reasoning told from painting: L3 as the model paints it, L3 as somebody deduced it first, and L2, within groups.
+
+What saying the outcome adds was missing for want of deduction; what is left to L2 was not. Only groups that have all
+three scores count, so that the three differences add up; a group is one pair whatever its repeats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from salva.core.judged import Judged
+from salva.core.table import Cell, KeyFigure, Table
+from salva.stats.bootstrap import bootstrap_interval
+from salva.stats.means import mean
+from salva.stats.signs import sign_test
+from salva.suites.cfworld.figures import Estimate
+
+ByJudge = Mapping[str, Sequence[Judged]]
+DEDUCTION_NUMBERS = ("deducing_adds", "told_ahead_of_deduced")
+"""What the numbers of a report call the two key figures, in their order."""
+_NOTHING = "no difference shown"
+
+
+class _Scores(NamedTuple):
+    """A group's scores before the gate, each the mean over its repeats."""
+
+    told: float
+    """L2, by the model itself."""
+    plain: float
+    """L3, by the model itself."""
+    deduced: float
+    """L3, said in other words first."""
+
+
+class _Compared(NamedTuple):
+    """Two of them, and what it means where the first is higher or lower."""
+
+    name: str
+    first: str
+    second: str
+    higher: str
+    lower: str
+
+
+_COMPARED = (
+    _Compared("deduced L3 - plain L3", "deduced", "plain", "deduction was missing", "what was deduced misleads"),
+    _Compared("L2 - deduced L3", "told", "deduced", "painting or the deduced text falls short", "better than told"),
+    _Compared("L2 - plain L3", "told", "plain", "L3 falls short of L2", "L3 is above L2"),
+)
+
+
+def deduction_table(by_judge: ByJudge, inner: ByJudge) -> Table | None:
+    """The three differences within groups, by judge; inner: of the model that this one is put round."""
+    rows: list[tuple[Cell, ...]] = []
+    for judge, judged in by_judge.items():
+        groups = _groups(judged, inner.get(judge, ()))
+        for compared in _COMPARED if groups else ():
+            pairs = [(getattr(group, compared.first), getattr(group, compared.second)) for group in groups]
+            difference, signs = _difference(pairs), sign_test(pairs)
+            means = (mean([first for first, _ in pairs]), mean([second for _, second in pairs]))
+            rows.append(
+                (
+                    *(judged[0].verdict.model, judge, compared.name, _says(compared, difference), len(pairs)),
+                    *(difference.value, *difference.ends, *means, *signs),
+                )
+            )
+    if not rows:
+        return None
+    return Table(
+        name="deduce, then paint",
+        columns=(
+            *("model", "judge", "compared", "says", "n", "mean_difference", "from", "to"),
+            *("first", "second", "first higher", "second higher", "equal", "p"),
+        ),
+        rows=tuple(rows),
+        note="Scores before the gate within the groups that have all three. Ends of 95 % intervals by drawing groups "
+        "again; p is of the exact sign test, two-sided. The last difference is the sum of the two before it.",
+        is_joined=True,
+    )
+
+
+def deduction_figures(by_judge: ByJudge, inner: ByJudge) -> tuple[KeyFigure, ...]:
+    """What deducing first adds to L3, and what L2 is still ahead by, as the first judge sees it."""
+    judge, judged = next(iter(by_judge.items()), ("", []))
+    groups = _groups(judged, inner.get(judge, ()))
+    figures = []
+    for compared in _COMPARED[:2] if groups else ():
+        difference = _difference([(getattr(one, compared.first), getattr(one, compared.second)) for one in groups])
+        low, high = difference.ends
+        note = f"within {len(groups)} groups: {_says(compared, difference)}"
+        figures.append(KeyFigure(title=compared.name, value=difference.value, low=low, high=high, note=note))
+    return tuple(figures)
+
+
+def _says(compared: _Compared, difference: Estimate) -> str:
+    low, high = difference.ends
+    if low is None or high is None:
+        return "too few groups to say"
+    return compared.higher if low > 0 else compared.lower if high < 0 else _NOTHING
+
+
+def _difference(pairs: Sequence[tuple[float, float]]) -> Estimate:
+    sums = [(1.0, first - second) for first, second in pairs]
+    interval = bootstrap_interval(sums, lambda drawn: drawn[:, 1] / drawn[:, 0])
+    return Estimate(value=mean([apart for _, apart in sums]), interval=interval, n=len(pairs))
+
+
+def _groups(judged: Sequence[Judged], inner: Sequence[Judged]) -> list[_Scores]:
+    deduced, told, plain = _by_group(judged, "s_l3"), _by_group(inner, "s_l2"), _by_group(inner, "s_l3")
+    whole = [name for name in deduced if name in told and name in plain]
+    return [_Scores(told=told[name], plain=plain[name], deduced=deduced[name]) for name in whole]
+
+
+def _by_group(judged: Sequence[Judged], score: str) -> dict[str, float]:
+    values: dict[str, list[float]] = {}
+    for case, verdict in judged:
+        if score in verdict.scores:
+            values.setdefault(case.case_id, []).append(verdict.scores[score])
+    # Rounded, so that the same grades in another order are a tie.
+    return {name: round(mean(given), 9) for name, given in values.items()}
