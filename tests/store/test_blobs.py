@@ -45,9 +45,10 @@ def test_a_file_that_the_disk_does_not_answer_for_does_not_count_as_gone(
     def no_answer(path: str) -> None:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
-    monkeypatch.setattr(os, "stat", no_answer)
-    with pytest.raises(StoreError, match="input/output error"):
-        list(blobs.lost([IMAGE_ID]))
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "stat", no_answer)
+        with pytest.raises(StoreError, match="input/output error"):
+            list(blobs.lost([IMAGE_ID]))
 
 
 def test_the_name_appears_only_after_the_bytes_are_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
