@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from salva.core.asked import Asked, AskedComponent, Imported, ImportedFile, Judged, Resolved, RunFile
+from salva.core.asked import Asked, AskedComponent
 from salva.core.fingerprint import Json
+from salva.core.run_json import Imported, ImportedFile, Judged, Resolved, RunFile
 from salva.errors import StoreError
 from salva.store.runfile import read_run_file, write_run_file
 

@@ -16,7 +16,8 @@ from in_process import salva
 from report.fake_runs import ASKED, FakeImages, make_case, make_verdict, random_run, store_run
 
 import salva as api
-from salva.core.asked import OWN, AskedComponent, Judged, RunFile
+from salva.core.asked import OWN, AskedComponent
+from salva.core.run_json import Judged, RunFile
 from salva.core.source import RunRecords
 from salva.core.verdict import observers_text
 from salva.exchange import verdict_rows

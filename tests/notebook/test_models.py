@@ -11,7 +11,7 @@ import pytest
 from salva.core.handed import batched
 from salva.errors import UsageError
 from salva.notebook.models import Version, read_models
-from salva.run.ask import split_name
+from salva.run.binding import split_name
 
 
 def paint(prompt: str, seed: int) -> object:

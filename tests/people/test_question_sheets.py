@@ -10,7 +10,8 @@ import pytest
 from people.test_calibration import by_name, graded_case, score_of
 from report.fake_runs import FakeImages, make_case, make_verdict
 
-from salva.core.asked import Asked, AskedComponent, RunFile
+from salva.core.asked import Asked, AskedComponent
+from salva.core.run_json import RunFile
 from salva.core.source import RunRecords, RunSource
 from salva.errors import UsageError
 from salva.people.question_sheets import QUESTION_COLUMNS

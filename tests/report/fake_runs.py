@@ -12,12 +12,13 @@ from random import Random
 
 from PIL import Image, ImageDraw
 
-from salva.core.asked import Asked, AskedComponent, RunFile
+from salva.core.asked import Asked, AskedComponent
 from salva.core.case import SEVERAL_WORLDS, Case, Finding, Prompt
 from salva.core.fingerprint import Json
 from salva.core.judged import JudgedBy, Judgements, Rate
 from salva.core.observation import Answer, Detection, Detections, Reading, TextSpan
 from salva.core.protocols import Query
+from salva.core.run_json import RunFile
 from salva.core.source import RunRecords, Seen
 from salva.core.verdict import Failure, Observers, Outcome, Verdict
 from salva.judging.headline import judgements

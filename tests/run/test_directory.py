@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from salva.core.asked import RunFile
 from salva.core.options import option
+from salva.core.run_json import RunFile
 from salva.core.spec import RunSpec
 from salva.engine.progress import SilentProgress
 from salva.errors import UsageError

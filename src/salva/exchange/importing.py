@@ -13,9 +13,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from salva import registry
-from salva.core.asked import Asked, AskedComponent, Imported, ImportedFile, Judged, RunFile
+from salva.core.asked import Asked, AskedComponent
 from salva.core.exchange import KEPT_FOLDER, ImportSettings, ReadIn
 from salva.core.protocols import Importer, RunImporter
+from salva.core.run_json import Imported, ImportedFile, Judged, RunFile
 from salva.core.spec import ComponentSpec
 from salva.errors import UsageError
 from salva.files.infiles import file_bytes

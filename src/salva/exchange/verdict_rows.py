@@ -17,11 +17,11 @@ from itertools import islice
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
-from salva.core.asked import Judged as AskedJudged
 from salva.core.case import Case
 from salva.core.exchange import Written
 from salva.core.judged import JudgedBy
 from salva.core.options import NoOptions
+from salva.core.run_json import Judged as AskedJudged
 from salva.core.source import RunRecords
 from salva.core.table import Cell
 from salva.core.verdict import PAIR, Observers, Outcome, Verdict, observers_text

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from salva.core.asked import SCHEMA
 from salva.core.fingerprint import Json
+from salva.core.run_json import SCHEMA
 from salva.core.table import Table
 from salva.judging.leading import Leading
 from salva.judging.rates import RATES, Figure

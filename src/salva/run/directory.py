@@ -13,14 +13,15 @@ from collections.abc import Collection
 from pathlib import Path
 
 from salva.core.addresses import plain_words
-from salva.core.asked import Asked, AskedComponent, Choice, RunFile
+from salva.core.asked import Asked, AskedComponent, Choice
 from salva.core.fingerprint import Json
 from salva.core.options import as_typed, fields_of, once_keyed, value_of
+from salva.core.run_json import RunFile
 from salva.core.spec import Binding, RunSpec
 from salva.engine.progress import Progress
 from salva.errors import StoreError, UsageError
 from salva.registry import bind, colourist, defaults, lookout, rebind
-from salva.run.ask import component_spec
+from salva.run.binding import component_spec
 from salva.run.reach import reached_by
 from salva.store.blobs import IMAGES
 from salva.store.lock import LOCK_FILE

@@ -22,7 +22,7 @@ from salva.engine.progress import Progress, SilentProgress
 from salva.errors import BackendError, SalvaError, StoreError, UsageError
 from salva.imaging.files import decode_picture
 from salva.registry import bind
-from salva.run.ask import component_spec
+from salva.run.binding import component_spec
 from salva.stats.frechet import Quality, fid, fit_temperature, gaussian_of, inception_score
 from salva.store.records import Status
 from salva.store.runfile import read_run_file

@@ -12,10 +12,11 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from salva.core.asked import SCHEMA, Asked, Judged, RunFile
+from salva.core.asked import Asked
 from salva.core.fingerprint import Json
 from salva.core.options import as_typed
 from salva.core.protocols import Executor
+from salva.core.run_json import SCHEMA, Judged, RunFile
 from salva.core.spec import Binding, RunSpec
 from salva.core.verdict import observers_text
 from salva.engine.actors import Actor

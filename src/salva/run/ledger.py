@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
-from salva.core.asked import Asked, Resolved, RunFile
+from salva.core.asked import Asked
 from salva.core.case import Case
 from salva.core.fingerprint import Json, fingerprint
+from salva.core.run_json import Resolved, RunFile
 from salva.core.spec import Binding, RunSpec
 from salva.engine.cast import Cast
 from salva.errors import StoreError, UsageError

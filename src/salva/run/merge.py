@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from salva.core.asked import Asked, RunFile
+from salva.core.asked import Asked
 from salva.core.fingerprint import Json
+from salva.core.run_json import RunFile
 from salva.core.shard import Shard
 from salva.engine.progress import Progress
 from salva.errors import StoreError, UsageError

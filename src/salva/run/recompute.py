@@ -16,12 +16,13 @@ from dataclasses import dataclass
 from typing import NamedTuple, cast
 
 from salva.core.about import Naming, about_of
-from salva.core.asked import AskedComponent, RunFile
+from salva.core.asked import AskedComponent
 from salva.core.case import Case
 from salva.core.fingerprint import Json
 from salva.core.observation import Observation
 from salva.core.options import as_typed
 from salva.core.protocols import LOOKOUT, Query, Relation
+from salva.core.run_json import RunFile
 from salva.core.spec import Binding, ComponentSpec
 from salva.core.verdict import Observers, Verdict, observers_text
 from salva.core.versions import installed_version

@@ -25,15 +25,8 @@ from salva.engine.progress import Progress
 from salva.errors import PluginError, SalvaError, UsageError
 from salva.judging.waves import Waves, conclude
 from salva.registry import bind, colourist, rates_of, rebind
-from salva.run.ask import (
-    NOBODY,
-    bind_each,
-    bind_relations,
-    check_threshold,
-    component_spec,
-    move_settings,
-    settings_by_role,
-)
+from salva.run.ask import NOBODY, check_threshold, settings_by_role
+from salva.run.binding import bind_each, bind_relations, component_spec, move_settings
 from salva.run.selftest_cases import COLOURED, nameable
 
 RATE = 0.3

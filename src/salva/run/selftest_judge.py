@@ -27,7 +27,8 @@ from salva.logic.notation import parse
 from salva.logic.questions import NO, YES, Question, expected_answer, questions_about
 from salva.logic.satisfaction import satisfies
 from salva.registry import bind, rebind
-from salva.run.ask import bind_each, component_spec, settings_by_role
+from salva.run.ask import settings_by_role
+from salva.run.binding import bind_each, component_spec
 from salva.run.selftest_bench import known, unwrap
 from salva.run.selftest_cases import COLOURED, WRONG_COLOUR, case_for, nameable
 from salva.run.selftest_report import FEWEST, Score, rate_cell, score_cells

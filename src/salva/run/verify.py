@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from salva.core.asked import RunFile
 from salva.core.fingerprint import fingerprint
+from salva.core.run_json import RunFile
 from salva.engine.cast import ROLE_ORDER
 from salva.engine.progress import Progress
 from salva.errors import StoreError

@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from salva.core import asked as words
-from salva.core.asked import NOTHING, Asked, Judged, RunFile
+from salva.core.asked import NOTHING, Asked
 from salva.core.case import Case
 from salva.core.fingerprint import Json
 from salva.core.judged import Effort, SetFigure
 from salva.core.observation import Answer, Detection, Detections, Reading, TextSpan
 from salva.core.protocols import LOOKOUT, Query
+from salva.core.run_json import Judged, RunFile
 from salva.core.seeing import counting
 from salva.core.source import Painted, QuestionAnswer, RunRecords, RunSource, Seen, Spent
 from salva.core.verdict import Observers, Outcome, Verdict, observers_text

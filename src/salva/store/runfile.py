@@ -10,8 +10,8 @@ import json
 import os
 from pathlib import Path
 
-from salva.core.asked import RunFile
 from salva.core.fingerprint import Json
+from salva.core.run_json import RunFile
 from salva.core.secrets import redact
 from salva.errors import StoreError
 from salva.store.blobs import digest_of, store_error

@@ -1,0 +1,36 @@
+"""Parsed JSON that somebody may have edited: each value of the kind it should have, or a ValueError that says where."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from salva.core.fingerprint import Json
+
+_WANTED = {dict: "an object", list: "a list", str: "a text", int: "a whole number", bool: "true or false"}
+_T = TypeVar("_T")
+
+
+def as_object(value: Json, what: str) -> dict[str, Json]:
+    """The value, which is an object; what: how a person would call it."""
+    if not isinstance(value, dict):
+        raise ValueError(f"{what} is {shortened(value)}, where an object was expected")
+    return value
+
+
+def entry(content: Mapping[str, Json], key: str, kind: type[_T], default: _T | None = None) -> _T:
+    """What stands under a key; a default is taken where nothing does."""
+    if key not in content and default is not None:
+        return default
+    value: Any = content.get(key)
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        state = f"is {shortened(value)}" if key in content else "is missing"
+        raise ValueError(f"{key!r} {state}, where {_WANTED[kind]} was expected")
+    return value
+
+
+def shortened(value: Json) -> str:
+    """A value as JSON, cut for a message."""
+    text = json.dumps(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."
