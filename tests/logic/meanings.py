@@ -69,6 +69,7 @@ RELATED = {
     "above": ("above",),
     "below": ("below", "under", "beneath", "underneath"),
     "next_to": ("next to", "beside"),
+    "near": ("near", "close to"),
     "on": ("on", "on top of"),
 }
 DENIALS = ("It is not the case that", "It is not true that", "It's not the case that", "It is false that")

@@ -13,7 +13,7 @@ from salva.core.scene import Scene, Thing
 from salva.logic.formula import And, Atom, Formula, Not, Or, Related
 
 NAMES = {"left": 0, "x-middle": 1, "right": 2, "top": 0, "y-middle": 1, "bottom": 2}
-RELATIONS = ("left_of", "right_of", "above", "below", "left_of", "above", "on", "next_to", "larger_than")
+RELATIONS = ("left_of", "right_of", "above", "below", "left_of", "above", "on", "next_to", "near", "larger_than")
 ELSE = -1
 Kind = tuple[str, str | None, int | None, int | None]
 """Entity, colour ("other" for none of the named), rank on x and on y (ELSE elsewhere, None not spoken of)."""
@@ -237,7 +237,7 @@ def stands(relation: str, a: Thing, b: Thing) -> bool:
         return is_on[0]
     (left_a, top_a, right_a, bottom_a), (left_b, top_b, right_b, bottom_b) = a.box, b.box
     across, down = max(left_b - right_a, left_a - right_b, 0), max(top_b - bottom_a, top_a - bottom_b, 0)
-    return not any(is_on) and (across**2 + down**2) ** 0.5 <= 0.25 + 1e-9
+    return (relation == "near" or not any(is_on)) and (across**2 + down**2) ** 0.5 <= 0.25 + 1e-9
 
 
 def longer_side(thing: Thing) -> float:

@@ -53,6 +53,8 @@ def test_sentences(notation: str, sentence: str) -> None:
         ("a cat and a dog", "cat & dog"),
         ("Two red cats.", "2 red cat"),
         ("There's a cat next to a dog", "next_to(cat, dog)"),
+        ("a cat near a dog", "near(cat, dog)"),
+        ("There is no cat close to a dog", "!near(cat, dog)"),
         ("a cat to the left of a dog", "left_of(cat, dog)"),
         ("a cat on top of the dog", "on(cat, dog)"),
         ("a cat bigger than a dog", "larger_than(cat, dog)"),

@@ -162,6 +162,7 @@ def arrangements(things: tuple[WorldThing, ...], mentioned: tuple[Related, ...])
             touching = {
                 "next_to": {pair for pair, h in how.items() if h == "beside"},
                 "on": {pair for pair, h in how.items() if h == "on"},
+                "near": {(i, j) for i, j in pairs if (how[i, j], how[j, i]) != ("apart", "apart")},
             }
             by_y_and_touch.add(true(above | touching))
     return frozenset(frozenset().union(*parts) for parts in product(by_x, by_size, by_y_and_touch))

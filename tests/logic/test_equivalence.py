@@ -27,6 +27,8 @@ NAMES = ("cat", "dog", "cow", "apple", "banana", "horse", "sheep", "bird", "car"
         ("left_of(cat, dog) & left_of(dog, cow)", "left_of(cat, dog) & left_of(dog, cow) & left_of(cat, cow)"),
         ("right_of(cat, dog)", "left_of(dog, cat)"),
         ("next_to(cat, dog)", "next_to(dog, cat)"),
+        ("near(cat, dog)", "near(dog, cat)"),
+        ("near(cat, dog)", "next_to(cat, dog) | on(cat, dog) | on(dog, cat)"),
         ("smaller_than(cat, dog)", "larger_than(dog, cat)"),
         (
             "larger_than(cat, dog) & larger_than(dog, cow)",

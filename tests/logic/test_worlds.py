@@ -63,6 +63,15 @@ def test_what_the_formula_does_not_mention_is_not_in_its_worlds() -> None:
         ("cat@left & dog@right & !left_of(cat, dog)", 0),
         ("on(cat, dog) & below(cat, dog)", 0),
         ("on(cat, dog) & next_to(cat, dog)", 0),
+        # Of two things that are near, one is on the other, or they are next to each other.
+        ("near(cat, dog)", 1),
+        ("near(cat, dog) & !next_to(cat, dog)", 1),
+        ("near(cat, dog) & !next_to(cat, dog) & !on(cat, dog) & !on(dog, cat)", 0),
+        ("near(cat, dog) & !next_to(cat, dog) & !above(cat, dog) & !above(dog, cat)", 0),
+        ("near(cat, dog) & !next_to(cat, dog) & !on(cat, dog) & above(cat, dog)", 0),
+        ("!near(cat, dog) & next_to(dog, cat)", 0),
+        ("!near(cat, dog) & on(dog, cat)", 0),
+        ("near(cat, dog) & near(dog, cow) & !near(cat, cow) & cat & cow", 1),
         ("larger_than(cat, dog) & larger_than(dog, cat)", 0),
         ("larger_than(cat, dog) & larger_than(dog, cow) & smaller_than(cat, cow)", 0),
         # Size has nothing to do with place.

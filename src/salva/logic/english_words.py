@@ -62,6 +62,7 @@ RELATIONS = {words: relation for relation, words in RELATION_WORDS.items()} | {
     "underneath": "below",
     "beneath": "below",
     "beside": "next_to",
+    "close to": "near",
     "on top of": "on",
     "bigger than": "larger_than",
 }

@@ -14,7 +14,7 @@ from salva.errors import UsageError
 from salva.logic.words import COLOURS, GRAMMAR_WORDS
 
 PLACES = ("left", "x-middle", "right", "top", "y-middle", "bottom")
-RELATIONS = ("left_of", "right_of", "above", "below", "next_to", "on", "larger_than", "smaller_than")
+RELATIONS = ("left_of", "right_of", "above", "below", "next_to", "near", "on", "larger_than", "smaller_than")
 MAX_COUNT = 99
 MAX_DEPTH = 100
 """Trees are walked recursively; deeper ones are refused where they enter."""

@@ -17,6 +17,7 @@ RANK = {"left": 0, "x-middle": 1, "middle": 1, "right": 2, "top": 0, "y-middle":
 """The order of places on their axis."""
 
 _SWAPPED = {"right_of": "left_of", "below": "above", "smaller_than": "larger_than"}
+_BOTH_WAYS = ("next_to", "near")
 
 
 class Profile(NamedTuple):
@@ -35,8 +36,8 @@ def canonical(relation: Related) -> Related:
     """The one form of a relation that can be said in two ways."""
     if relation.relation in _SWAPPED:
         return Related(_SWAPPED[relation.relation], relation.second, relation.first)
-    if relation.relation == "next_to" and relation.first > relation.second:
-        return Related("next_to", relation.second, relation.first)
+    if relation.relation in _BOTH_WAYS and relation.first > relation.second:
+        return Related(relation.relation, relation.second, relation.first)
     return relation
 
 
@@ -46,6 +47,12 @@ def is_consistent(profiles: Mapping[str, Profile], said: Sequence[tuple[Related,
         if holds and not (profiles[relation.first].total and profiles[relation.second].total):
             return False
     if _touches_twice(profiles, said):
+        return False
+    for nearness in [r for r, holds in said if holds and r.relation == "near"]:
+        ways = _ways_to_be_near(nearness, dict(said))
+        if ways is not None:
+            return any(is_consistent(profiles, [*said, (way, True)]) for way in ways)
+    if any(not holds and r.relation == "near" and _is_near(r, dict(said)) for r, holds in said):
         return False
     left_of = [(r, holds) for r, holds in said if r.relation == "left_of"]
     above = [(r, holds) for r, holds in said if r.relation == "above" or (r.relation == "on" and holds)]
@@ -68,6 +75,26 @@ def _touches_twice(profiles: Mapping[str, Profile], said: Sequence[tuple[Related
         and frozenset((r.first, r.second)) in on
         for r, holds in said
     )
+
+
+def _ways_to_be_near(nearness: Related, said: Mapping[Related, bool]) -> list[Related] | None:
+    """What can still make two things near of which nothing is said to; None where something does, or may.
+
+    Of two things that are near, one is on the other, or they are next to each other: so the three relations' rules say.
+    """
+    if _is_near(nearness, said):
+        return None
+    ways = [way for way in _touching(nearness) if way not in said]
+    return None if any(way.relation == "next_to" for way in ways) else ways
+
+
+def _is_near(nearness: Related, said: Mapping[Related, bool]) -> bool:
+    return any(said.get(way) for way in _touching(nearness))
+
+
+def _touching(nearness: Related) -> list[Related]:
+    a, b = nearness.first, nearness.second
+    return [Related("next_to", a, b), Related("on", a, b), Related("on", b, a)]
 
 
 class _Group(NamedTuple):

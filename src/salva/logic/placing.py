@@ -127,7 +127,7 @@ def third(at: float) -> int:
 
 
 def is_related(relation: str, first: Thing, second: Thing) -> bool:
-    """Whether one thing stands in this (canonical) relation to another; formulas know no in and no near."""
+    """Whether one thing stands in this (canonical) relation to another; formulas know no in."""
     if relation == "left_of":
         return first.x < second.x
     if relation == "above":

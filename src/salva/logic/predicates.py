@@ -15,7 +15,7 @@ from salva.logic.formula import Related
 from salva.logic.order import canonical
 from salva.logic.placing import is_related
 
-_BEYOND_FORMULAS = {"in": "in", "inside": "in", "within": "in", "near": "near", "close to": "near"}
+_BEYOND_FORMULAS = {"in": "in", "inside": "in", "within": "in"}
 _SYNONYMS = {"over": "above", "by": "next to", "alongside": "next to"}
 
 
@@ -41,7 +41,5 @@ def _one_way(predicate: str) -> tuple[str, bool]:
     relation = relation_of(predicate)
     if relation is None:
         return _BEYOND_FORMULAS[predicate], False
-    if relation == "next_to":
-        return relation, False
     one_way = canonical(Related(relation, "first", "second"))
     return one_way.relation, one_way.first == "second"

@@ -28,7 +28,7 @@ GRAMMAR_WORDS = frozenset(
         *("left", "right", "top", "bottom", "middle", "above", "below", *NUMBER_WORDS),
         *("larger", "bigger", "smaller", "than"),
         *("along", "together", "as", "well"),
-        *("under", "underneath", "beneath", "beside", "most", "more", "fewer", "less", "true"),
+        *("under", "underneath", "beneath", "beside", "near", "most", "more", "fewer", "less", "true"),
     )
 )
 """Words no entity may contain: a sentence that names such an entity could be read in two ways."""
@@ -39,6 +39,7 @@ RELATION_WORDS = {
     "above": "above",
     "below": "below",
     "next_to": "next to",
+    "near": "near",
     "on": "on",
     "larger_than": "larger than",
     "smaller_than": "smaller than",

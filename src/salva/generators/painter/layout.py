@@ -26,6 +26,9 @@ _LARGEST_SHARE = 0.45
 _SIZE_RATIOS = (1.45, 1.8)
 """How many times as long the larger of two things is, so that nobody has to measure."""
 _SIZES = ("larger_than", "smaller_than")
+_TOUCHING = ("on", "next_to", "near")
+_BESIDE_SHARE = 0.8
+"""How often of two things that are only said to be near each other neither is on the other."""
 _ORDERS = ("left_of", "right_of", "above", "below", "on")
 
 
@@ -212,7 +215,7 @@ def _anchor(
     if any(wishes[i].entity == entity for i in boxes):
         return None
     for relation in relations:
-        if relation.relation not in ("on", "next_to") or entity not in (relation.first, relation.second):
+        if relation.relation not in _TOUCHING or entity not in (relation.first, relation.second):
             continue
         is_first = entity == relation.first
         partner = relation.second if is_first else relation.first
@@ -225,9 +228,11 @@ def _anchor(
 def _near(anchor: _Anchor, size: tuple[int, int], side: int, rng: random.Random) -> _Pixels:
     x0, y0, x1, y1 = anchor.box
     width, height = size
-    if anchor.relation == "on":
+    is_beside = anchor.relation == "next_to" or (anchor.relation == "near" and rng.random() < _BESIDE_SHARE)
+    if not is_beside:
+        is_upper = anchor.is_first if anchor.relation == "on" else rng.random() < 0.5
         x = round((x0 + x1 - width) / 2 + rng.uniform(-0.15, 0.15) * min(width, x1 - x0))
-        y = y0 - height if anchor.is_first else y1
+        y = y0 - height if is_upper else y1
     else:
         space = round(rng.uniform(0.01, 0.08) * side)
         x = x0 - width - space if rng.random() < 0.5 else x1 + space

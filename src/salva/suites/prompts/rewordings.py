@@ -28,6 +28,7 @@ _OTHER_SIDE = {
     "above": "below",
     "below": "above",
     "next_to": "next_to",
+    "near": "near",
     "larger_than": "smaller_than",
     "smaller_than": "larger_than",
 }

@@ -44,7 +44,7 @@ RELATION_ERRORS: Mapping[str, str] = {
 _MISSING_BELOW = 30.0
 _UNRELATED_BELOW = 20.0
 _WRONG_BELOW = 40.0
-_TOUCHING = ("next_to", "on")
+_TOUCHING = ("next_to", "near", "on")
 _SIDED = ("left_of", "right_of", "above", "below")
 
 
