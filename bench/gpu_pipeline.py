@@ -220,7 +220,7 @@ def measure_painting(table: Table, scale: Scale, folder: Path) -> DiffusersPipel
         size=str(scale.side),
         device=scale.device,
         batch_size=scale.paint_batch,
-        compile=not scale.is_tiny,
+        compile="false" if scale.is_tiny else "true",
     )
     generator = DiffusersPipeline(options)
     requests = [RenderRequest(prompt=Prompt(role="a", text=PROMPT), seed=i) for i in range(scale.paint_batch)]
