@@ -17,7 +17,7 @@ from salva.core.observation import Detections
 from salva.core.protocols import Look, Query, Rendered, Sight
 from salva.core.spec import Binding, RunSpec
 from salva.core.verdict import Outcome
-from salva.engine import dispatch
+from salva.engine import dispatch, progress
 from salva.engine.actors import Actor
 from salva.engine.cast import AppliedRelation, Cast, RelationPart
 from salva.engine.events import Looked, Painted, Stopped
@@ -261,7 +261,7 @@ def test_looks_wait_for_a_full_batch_while_somebody_paints_here(
 def test_what_takes_long_to_load_is_named_meanwhile_and_told_what_to_expect(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dispatch, "_QUIET_S", 0.05)
+    monkeypatch.setattr(progress, "_QUIET_S", 0.05)
     notes: list[str] = []
     expected: list[int] = []
 
@@ -282,7 +282,8 @@ def test_what_takes_long_to_load_is_named_meanwhile_and_told_what_to_expect(
         Held(flow, cast, executor, list(spec.suite.build().cases("full"))).open()
         flow.close()
     assert expected == [10, 10]
-    loading, ready = notes
+    # On a busy machine the painter takes a while too.
+    loading, ready = (note for note in notes if "detector" in note)
     assert loading.startswith("loading the detector")
     assert loading.endswith("...")
     assert "is ready after 0 s" in ready

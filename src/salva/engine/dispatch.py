@@ -6,8 +6,6 @@ events, from whichever thread ends the work; everything else here belongs to the
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import replace
@@ -24,6 +22,7 @@ from salva.engine.events import Event, Loaded, Looked, Painted, Stopped, Written
 from salva.engine.lanes import JobQueue
 from salva.engine.looks import Looks
 from salva.engine.pictures import ImageFiles
+from salva.engine.progress import said_if_slow
 from salva.engine.units import LookJob, RenderJob, Unit
 from salva.engine.workers import Workers
 from salva.errors import DownError, StoreError
@@ -34,7 +33,6 @@ _N_WRITERS = max(4, min(16, n_cores()))
 _N_PER_WRITE = 8
 _FEWEST_PICTURES = 32
 _MOST_BESIDES = 128
-_QUIET_S = 2.0
 _T = TypeVar("_T")
 
 
@@ -159,19 +157,9 @@ class Dispatch:
         return self._lookers[actor.component_id]
 
     def _open(self, binding: Binding) -> Lane:
-        # Said only of what takes a while, so that a person knows what is waited for.
-        saying = threading.Timer(_QUIET_S, self._note, [f"loading the {binding.role} {binding.label!r} ..."])
-        saying.daemon = True
-        saying.start()
-        began = time.monotonic()
-        try:
-            with self._ctrl_c.at_once():
-                lane = self._executor.open(replace(binding, n_expected=self._n_pictures), self._crowd)
-        finally:
-            saying.cancel()
-        if (took_s := time.monotonic() - began) > _QUIET_S:
-            self._note(f"the {binding.role} {binding.label!r} is ready after {took_s:.0f} s")
-        return lane
+        told = f"the {binding.role} {binding.label!r}"
+        with said_if_slow(self._note, "loading", told), self._ctrl_c.at_once():
+            return self._executor.open(replace(binding, n_expected=self._n_pictures), self._crowd)
 
     def _free_room(self) -> int:
         return 0 if self._room.is_crowded else self.n_room - self._n_painting - self._looks.desk.n_pictures

@@ -8,6 +8,8 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from salva.core.legible import legible
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 _REFRESH_S = 0.1
 _LINE_S = 30.0
 """How long a log is left alone between two lines."""
+_QUIET_S = 2.0
+"""How long nothing is said of what is waited for."""
 
 
 class Progress(Protocol):
@@ -162,6 +166,21 @@ class RichProgress:
             )
             self._bars.start()
         return self._bars
+
+
+@contextmanager
+def said_if_slow(note: Callable[[str], None], doing: str, what: str) -> Iterator[None]:
+    """A note on what is waited for, and one when it is there, where that takes long enough for a person to wonder."""
+    saying = threading.Timer(_QUIET_S, note, [f"{doing} {what} ..."])
+    saying.daemon = True
+    saying.start()
+    began = time.monotonic()
+    try:
+        yield
+    finally:
+        saying.cancel()
+    if (took_s := time.monotonic() - began) > _QUIET_S:
+        note(f"{what} is ready after {took_s:.0f} s")
 
 
 def make_progress(*, quiet: bool = False) -> Progress:

@@ -65,7 +65,7 @@ def judge_again(
     spec = changes if isinstance(changes, RunSpec) else _remembered(changed_spec(asked, changes), content)
     for note in spec.notes:
         progress.note(note)
-    with closing(open_executor(executor)) as workplace, open_run(directory, "write") as store:
+    with closing(open_executor(executor, progress.note)) as workplace, open_run(directory, "write") as store:
         spec, labels = beside(spec, store.components())
         labels = {**_told_apart(spec, asked), **labels}
         cast_ = Cast.of(spec, _painters(store, content), labels, known_names(spec.detector, store))

@@ -81,7 +81,7 @@ def execute(
             progress.note(line)
     with (
         undone_if_refused(directory),
-        closing(open_executor(executor)) as workplace,
+        closing(open_executor(executor, progress.note)) as workplace,
         open_run(directory, "write", images_at=images_at) as store,
     ):
         # Again, now that nobody else can write: two processes may have found the directory empty.

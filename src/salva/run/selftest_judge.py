@@ -200,7 +200,7 @@ def _answers(judge: Binding, asked: Sequence[_Asked], progress: Progress) -> lis
     answers: list[Answer] = []
     progress.start("asking", len(asked))
     try:
-        with closing(open_executor(None)) as workplace:
+        with closing(open_executor(None, progress.note)) as workplace:
             lane = workplace.open(judge, (judge,))
             starts = range(0, len(asked), lane.batch_size)
             waiting: list[Future[Sequence[object]]] = [

@@ -5,12 +5,13 @@ No part of a specification: it changes no outcome and no key, and a run can go o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import cast
 
 from salva.core.protocols import Executor
 from salva.core.spec import Binding, ComponentSpec
 from salva.engine.guard import build
+from salva.engine.progress import said_if_slow
 from salva.registry import bind
 
 _ROLE = "executor"
@@ -23,7 +24,10 @@ def bind_executor(name: str, settings: Mapping[str, str]) -> Binding:
     return bind(ComponentSpec(role=_ROLE, name=name, options=own))
 
 
-def open_executor(executor: Binding | Executor | None) -> Executor:
-    """An executor ready to work; None for the threads of this process."""
+def open_executor(executor: Binding | Executor | None, note: Callable[[str], None]) -> Executor:
+    """An executor ready to work; None for the threads of this process. note: told what takes a while."""
     binding = executor or bind_executor("local", {})
-    return cast(Executor, build(binding)) if isinstance(binding, Binding) else binding
+    if not isinstance(binding, Binding):
+        return binding
+    with said_if_slow(note, "starting", f"the executor {binding.label!r}"):
+        return cast(Executor, build(binding))

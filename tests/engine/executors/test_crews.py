@@ -15,7 +15,7 @@ from salva.core.protocols import Delivered, LookOrder, Query, RenderRequest
 from salva.core.spec import Binding
 from salva.engine.executors import crews
 from salva.engine.executors.benches import Bench
-from salva.engine.executors.crews import N_DEATHS, N_LIVES, Crew, LostError
+from salva.engine.executors.crews import N_DEATHS, N_LIVES, Crew, LostError, UnsentError
 from salva.engine.executors.shares import Share
 from salva.errors import BackendError, PluginError, RefusedError, UnusableError, UsageError
 from salva.testing.fakes import FakeDetector, FakeGenerator, painted
@@ -73,12 +73,42 @@ class Room:
         return "0 cores and 0 GPUs"
 
 
+class Narrow(Room):
+    """A workplace with room for so many actors at a time."""
+
+    def __init__(self, n_places: int) -> None:
+        super().__init__()
+        self._free = n_places
+        self._placed: list[Actor] = []
+        self._change = threading.Condition()
+
+    def call(self, actor: Actor, method: str, *arguments: object) -> Any:
+        with self._change:
+            if method == "greet":
+                self._change.wait_for(lambda: self._free or actor.is_dead.is_set(), 30)
+                if not actor.is_dead.is_set():
+                    self._free -= 1
+                    self._placed.append(actor)
+        return super().call(actor, method, *arguments)
+
+    def dismiss(self, actor: Actor) -> None:
+        super().dismiss(actor)
+        with self._change:
+            if actor in self._placed:
+                self._placed.remove(actor)
+                self._free += 1
+            self._change.notify_all()
+
+
 @pytest.fixture
 def crew_of() -> Iterator[Callable[..., Crew]]:
     made: list[Crew] = []
 
-    def make(room: Room, binding: Binding | None = None, n_actors: int = 2) -> Crew:
-        made.append(Crew(room, binding or bound("model", FakeGenerator), Share(n_actors=n_actors, n_cpus=1.0)))
+    def make(
+        room: Room, binding: Binding | None = None, n_actors: int = 2, make_room: Callable[[], None] = lambda: None
+    ) -> Crew:
+        share = Share(n_actors=n_actors, n_cpus=1.0)
+        made.append(Crew(room, binding or bound("model", FakeGenerator), share, make_room))
         return made[-1]
 
     yield make
@@ -191,6 +221,49 @@ def test_no_room_is_said_after_a_while(crew_of: Callable[..., Crew], monkeypatch
     monkeypatch.setattr(crews, "PLACE_S", 0.2)
     with pytest.raises(UsageError, match=r"no room for an actor within 0.2 s: it takes 1 cores and 0 GPUs, and free"):
         crew_of(Room(n_places=0))
+
+
+def test_who_has_several_actors_gives_one_up_for_whoever_has_none(
+    crew_of: Callable[..., Crew], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crews, "GIVE_WAY_S", 0.05)
+    room = Narrow(3)
+    large = crew_of(room, bound("model", FakeGenerator, delay_s=0.02, batch=1), n_actors=5)
+    while large.n_placed < 3:
+        time.sleep(0.01)
+    futures = [large.submit([request(f"{i}")]) for i in range(60)]
+
+    def make_room() -> None:
+        assert large.give_way(1)
+
+    late = crew_of(room, bound("detector", FakeDetector), n_actors=4, make_room=make_room)
+    assert (large.n_placed, late.n_placed) == (2, 1)
+    order = LookOrder(picture=painted(["cat"]), query=Query(role="detector"))
+    assert late.submit([order]).result(10)
+    assert all(isinstance(future.result(20)[0], Delivered) for future in futures), "what it had is asked of the others"
+
+
+def test_the_last_actor_is_never_given_up(crew_of: Callable[..., Crew]) -> None:
+    crew = crew_of(Narrow(1), n_actors=3)
+    assert not crew.give_way(1), "and it waits for no other"
+    assert (crew.n_placed, len(crew._posts)) == (1, 1)
+    assert isinstance(crew.submit([request()]).result(10)[0], Delivered)
+
+
+@pytest.mark.parametrize("method", ["start", "work"])
+def test_what_cannot_travel_ends_the_run_and_kills_nobody(crew_of: Callable[..., Crew], method: str) -> None:
+    class Strict(Room):
+        def call(self, actor: Actor, asked: str, *arguments: object) -> Any:
+            if asked == method:
+                raise UnsentError("TypeError: cannot pickle a lock")
+            return super().call(actor, asked, *arguments)
+
+    room = Strict()
+    with pytest.raises(
+        PluginError, match=r"the model 'fakegenerator' cannot be told or give what.*cannot pickle a lock"
+    ):
+        crew_of(room, n_actors=1).submit([request()]).result(10)
+    assert len(room.actors) == 1
 
 
 def test_stopping_lets_what_is_under_way_end_and_begins_nothing(crew_of: Callable[..., Crew]) -> None:

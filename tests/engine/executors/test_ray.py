@@ -32,7 +32,7 @@ from salva.engine.executors.crews import Crew, LostError
 from salva.engine.executors.local import LocalLane
 from salva.engine.executors.ray import RayExecutor, RayOptions
 from salva.engine.progress import SilentProgress
-from salva.errors import MissingExtraError, UnusableError, UsageError
+from salva.errors import MissingExtraError, PluginError, UnusableError, UsageError
 from salva.registry import add_loose_plugin, bind
 from salva.run.pipeline import execute
 from salva.run.verify import verify
@@ -354,6 +354,7 @@ def test_ctrl_c_stores_what_is_under_way_and_again_leaves_at_once(
 
 PLUGIN = '''
 import os
+import threading
 from dataclasses import dataclass, replace
 from typing import ClassVar
 from salva.core.about import About
@@ -377,6 +378,12 @@ class Indiscreet(FakeGenerator):
     version: ClassVar[str] = "1"
     def render(self, requests):
         raise RuntimeError("refused with " + os.environ["PLANTED_API_KEY"])
+
+class Locked(FakeGenerator):
+    """Answers with what no other process can have."""
+    version: ClassVar[str] = "1"
+    def render(self, requests):
+        return [replace(r, provenance={"lock": threading.Lock()}) for r in super().render(requests)]
 
 class OnGpu(FakeGenerator):
     """Says which GPU it was given."""
@@ -414,9 +421,18 @@ def test_a_prompt_that_kills_whoever_paints_it_fails_alone(
     assert "RuntimeError: out of paint (in doomed.py line" in failed["dog, cat"]
 
 
+def test_what_cannot_travel_is_blamed_on_whoever_gave_it(
+    cluster: TwoNodes, tmp_path: Path, plugin: Callable[..., Binding]
+) -> None:
+    locked = replace(fake_spec(2), models=(plugin("Locked"),))
+    with pytest.raises(PluginError, match=r"the model 'locked' cannot be told or give what travels.*cannot pickle"):
+        execute(locked, tmp_path / "run", SilentProgress(), executor=bound("executor", RayExecutor, "ray"))
+
+
 def test_every_gpu_has_an_actor_of_its_own(cluster: TwoNodes, tmp_path: Path, plugin: Callable[..., Binding]) -> None:
     on_gpu = replace(fake_spec(16), models=(plugin("OnGpu", delay_s="0.3", batch="1"),))
-    execute(on_gpu, tmp_path / "run", SilentProgress(), executor=bound("executor", RayExecutor, "ray"))
+    with_cores = bound("executor", RayExecutor, "ray", cpus=("model:0.5",))
+    execute(on_gpu, tmp_path / "run", SilentProgress(), executor=with_cores)
     with open_run(tmp_path / "run") as store:
         places = {(str(r.provenance["gpu"]), r.provenance["pid"]) for _, r in store.renders()}
     # Two nodes with one GPU each, which both call it 0.
@@ -478,12 +494,11 @@ def test_no_cluster_at_an_address_is_said_before_anything_happens(tmp_path: Path
     command = ["run", "metalogic", "--executor", "ray", "--set", "executor.address=127.0.0.1:1", "--out"]
     done = subprocess.run(
         [sys.executable, "-c", code, *command, str(tmp_path / "run"), "--no-progress"],
-        env={**os.environ, "RAY_gcs_rpc_server_connect_timeout_s": "1"},
         capture_output=True,
         text=True,
         timeout=120,
     )
     assert done.returncode == 2, done.stderr
-    assert "Ray could not find a cluster at '127.0.0.1:1'" in done.stderr
+    assert "Ray could not join a cluster at '127.0.0.1:1'" in done.stderr
     assert "ray start --head" in done.stderr
     assert not (tmp_path / "run").exists()

@@ -53,6 +53,14 @@ def test_every_gpu_holds_an_actor_of_everyone_who_can_use_one(n_gpus: int, n_bes
     assert 0.9 < sum(share.n_gpus for share in shares) <= 1
 
 
+def test_a_gpu_has_the_cores_that_all_who_stand_at_it_take() -> None:
+    crowd = [on_device("model"), on_device("judge"), bound("reader", FakeReader)]
+    wishes = Wishes(cpus={"model": 2.0, "judge": 0.5, "reader": 1.0})
+    painter, judge, reader = (share_of(binding, crowd, wishes, 8, [0, 0]) for binding in crowd)
+    assert (painter.n_cpus, judge.n_cpus, reader.n_cpus) == (2.0, 0.5, 1.0)
+    assert painter.n_cpus_beside == judge.n_cpus_beside == 2.5
+
+
 def test_who_keeps_to_the_cpu_takes_no_gpu() -> None:
     crowd = [on_device("model"), on_device("detector", "cpu"), bound("reader", FakeReader)]
     painter, detector, reader = (share_of(binding, crowd, NOTHING, 4, [0, 0]) for binding in crowd)

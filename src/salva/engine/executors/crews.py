@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack
 from typing import Any, NamedTuple, Protocol
@@ -20,7 +20,7 @@ from salva.engine.executors.benches import Errand, Started
 from salva.engine.executors.shares import Share
 from salva.engine.parcels import packed
 from salva.engine.workers import Workers
-from salva.errors import BackendError, SalvaError, UnusableError, UsageError
+from salva.errors import BackendError, PluginError, SalvaError, UnusableError, UsageError
 
 N_LIVES = 3
 """So many processes may die over one batch, and then over one element of it, before that element has failed."""
@@ -28,6 +28,9 @@ N_DEATHS = 8
 """So many deaths in a row, and one more for each actor, with nothing done in between: the component cannot work."""
 PLACE_S = 300.0
 """How long a component waits for room for its first actor; a cluster that grows needs minutes."""
+GIVE_WAY_S = 60.0
+"""How long it waits before those of its run who have several give one up: the process of an actor that has room is up
+by then, also on a busy machine."""
 MOST_SEATS = 16
 """Batches that one actor has at once, at most."""
 _CHECK_S = 0.1
@@ -37,6 +40,10 @@ class LostError(Exception):
     """An actor, or what it answered, is gone."""
 
 
+class UnsentError(Exception):
+    """An actor is well, and what it was to be told or to answer cannot travel."""
+
+
 class Workplace(Protocol):
     """Where actors are: a cluster, as a lane needs it."""
 
@@ -44,7 +51,7 @@ class Workplace(Protocol):
         """An actor with a Bench, there as soon as there is room for it; number: which of the lane's it is."""
 
     def call(self, actor: Any, method: str, *arguments: object) -> Any:
-        """What a Bench answers; LostError when it never will."""
+        """What a Bench answers; LostError when it never will, UnsentError when it cannot be told."""
 
     def tell(self, actor: Any, method: str) -> None:
         """The same without waiting, whatever becomes of it."""
@@ -77,16 +84,19 @@ class _Seat(NamedTuple):
 class Crew:
     """A lane; each actor has one batch more than it works at, so that it never waits for the next."""
 
-    def __init__(self, workplace: Workplace, binding: Binding, share: Share) -> None:
+    def __init__(
+        self, workplace: Workplace, binding: Binding, share: Share, make_room: Callable[[], None] = lambda: None
+    ) -> None:
+        """make_room: called where there is no room for any actor, again and again."""
         self.batch_size = 1
-        self._workplace, self._share = workplace, share
+        self._workplace, self._share, self._make_room = workplace, share, make_room
         self._errand = Errand.of(binding, share.n_cpus)
         self._name = self._errand.name
         self._posts = [_Post(number) for number in range(share.n_actors)]
         self._change = threading.Condition()
         self._end: SalvaError | None = None
         self._n_deaths = self._n_alone = 0
-        self._placed_at = time.monotonic()
+        self._placed_at = self._asked_at = time.monotonic()
         self._is_closed = False
         self._workers = Workers(MOST_SEATS * share.n_actors)
         with ExitStack() as undo:
@@ -104,6 +114,29 @@ class Crew:
     def submit(self, orders: Orders) -> Future[Sequence[object]]:
         """Start a batch."""
         return self._workers.submit(self._work, orders)
+
+    @property
+    def n_placed(self) -> int:
+        """How many actors have found room."""
+        return sum(post.is_placed for post in self._posts)
+
+    def give_way(self, n_wanted: int) -> bool:
+        """Wait for no more actors, and let so many go where there are several; whether there were any to spare.
+
+        Another component of the run has none at all, and nothing goes on without it.
+        """
+        with self._change:
+            placed = sorted((post for post in self._posts if post.is_placed), key=lambda post: -post.n_busy)
+            if not placed:
+                return False
+            kept = placed[: max(1, len(placed) - n_wanted)]
+            gone = [(post, post.actor) for post in self._posts if post not in kept]
+            for post, _ in gone:
+                post.actor, post.is_up = None, False
+            self._posts = kept
+        for _, actor in gone:
+            self._workplace.dismiss(actor)
+        return len(kept) < len(placed)
 
     def stop(self) -> None:
         """Begin no more calls."""
@@ -141,6 +174,9 @@ class Crew:
             except LostError as error:
                 why = str(error)
                 self._lose(seat.post, seat.actor, why)
+            except UnsentError as error:
+                self._end = self._unsent(error)
+                raise self._end from None
             else:
                 self._n_deaths = 0
                 if isinstance(reply, SalvaError):
@@ -208,8 +244,8 @@ class Crew:
                 f"{self._name} lost {N_LIVES} processes in a row while it was built, the last time: {error}; it may "
                 "need more memory than there is"
             )
-        except SalvaError as error:
-            told = error
+        except UnsentError as error:
+            told = self._unsent(error)
         with self._change:
             if isinstance(told, Started):
                 self.batch_size = told.batch_size
@@ -218,6 +254,9 @@ class Crew:
             else:
                 self._end = self._end or told
             self._change.notify_all()
+
+    def _unsent(self, error: UnsentError) -> PluginError:
+        return PluginError(f"{self._name} cannot be told or give what travels between processes: {error}")
 
     def _lose(self, post: _Post, actor: Any, why: str) -> None:
         """An actor is gone: another takes its post, unless they go as fast as they come."""
@@ -245,10 +284,15 @@ class Crew:
                 self._change.wait(_CHECK_S)
 
     def _check_place(self) -> None:
-        """Give up where there has been no room for any actor for long."""
-        if any(post.is_placed for post in self._posts):
-            self._placed_at = time.monotonic()
-        elif time.monotonic() - self._placed_at > PLACE_S:
+        """Ask for room where there is none for any actor, and give up after long."""
+        now = time.monotonic()
+        if self.n_placed:
+            self._placed_at = self._asked_at = now
+        elif now - self._asked_at > GIVE_WAY_S:
+            self._asked_at = now
+            # Not in here: others have locks of their own.
+            start_thread(self._make_room, f"room for {self._name}")
+        elif now - self._placed_at > PLACE_S:
             raise UsageError(
                 f"{self._name} found no room for an actor within {PLACE_S:g} s: it takes {self._share.n_cpus:g} cores "
                 f"and {self._share.n_gpus:g} GPUs, and free are {self._workplace.free()}; wait for others to finish, "

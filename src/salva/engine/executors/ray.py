@@ -15,6 +15,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -24,16 +25,21 @@ from salva.core.blame import described, one_line, translating
 from salva.core.options import option
 from salva.core.spec import Binding
 from salva.engine.executors.benches import Bench
-from salva.engine.executors.crews import MOST_SEATS, Crew, LostError
+from salva.engine.executors.crews import MOST_SEATS, Crew, LostError, UnsentError
 from salva.engine.executors.local import LocalLane
 from salva.engine.executors.shares import Share, Wishes, numbers_by_role, share_of
-from salva.errors import MissingExtraError, PluginError, UsageError
+from salva.errors import MissingExtraError, UsageError
 from salva.hardware.cores import n_cores
 
 _STORE_BYTES = 512 * 2**20
 _KNOCK_S = 10.0
+_NO_SETTINGS, _KIND = bytes([0, 0, 0, 4, 0, 0, 0, 0, 0]), 3
+_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + _NO_SETTINGS
+"""How a connection begins in HTTP/2, which gRPC speaks: both sides say their settings, a frame of the kind 4."""
 _ADDRESS = "RAY_ADDRESS"
 _AUTH = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN")
+_QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+_TOO_SLOW = "timed out during startup"
 _TELLING = ("The actor", "Worker exit", "worker exit")
 
 
@@ -56,6 +62,9 @@ class RayOptions:
         keyed=False,
     )
     cpus: tuple[str, ...] = option((), "Cores an actor by role, as in model:2; default: an equal share.", keyed=False)
+    start_s: float = option(
+        180.0, "How long a cluster of its own may take to start, in seconds, on a machine that others use.", keyed=False
+    )
 
     def __post_init__(self) -> None:
         if self.address.startswith("ray://"):
@@ -63,6 +72,8 @@ class RayOptions:
                 f"address is {self.address!r}; wanted is HOST:PORT of the head, on a machine of the cluster. From "
                 "elsewhere, submit the command as a job: ray job submit -- salva run ..."
             )
+        if not 0 < self.start_s < math.inf:
+            raise ValueError(f"start_s is {self.start_s:g}; give seconds, more than 0")
         self.wishes()
 
     def wishes(self) -> Wishes:
@@ -81,11 +92,11 @@ class RayOptions:
 class Cluster:
     """Ray as a crew's workplace."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, start_s: float) -> None:
         self._ray = _import_ray(is_local=not address and not os.environ.get(_ADDRESS))
         self._is_ours = not self._ray.is_initialized()
         if self._is_ours:
-            self._connect(address)
+            self._join(address or os.environ.get(_ADDRESS, ""), start_s)
         self._group: Any = None
         self._bench = self._ray.remote(Bench)
         there = self._ray.cluster_resources()
@@ -106,17 +117,17 @@ class Cluster:
             "max_concurrency": MOST_SEATS + 1,
             "num_cpus": share.n_cpus,
             "num_gpus": share.n_gpus,
-            "scheduling_strategy": self._at_gpu(share.places[number]) if share.places else "SPREAD",
+            "scheduling_strategy": self._at_gpu(share, number) if share.places else "SPREAD",
         }
         return self._bench.options(**settings).remote()
 
     def call(self, actor: Any, method: str, *arguments: object) -> Any:
-        """What a Bench answers; LostError when it never will."""
+        """What a Bench answers; LostError when it never will, UnsentError when it cannot be told."""
         errors = self._ray.exceptions
         try:
             return self._ray.get(getattr(actor, method).remote(*arguments))
         except errors.RayTaskError as error:
-            raise PluginError(f"an actor could not be asked: {described(error.cause or error)}") from None
+            raise UnsentError(described(error.cause or error)) from None
         except errors.RayError as error:
             raise LostError(_why(error)) from None
 
@@ -139,33 +150,48 @@ class Cluster:
         if self._is_ours:
             self._ray.shutdown()
 
-    def _connect(self, address: str) -> None:
-        at = address or os.environ.get(_ADDRESS, "")
-        settings: dict[str, Any] = {"address": address or None, "log_to_driver": False, "logging_level": logging.ERROR}
-        if not at:
-            # Of a cluster that somebody runs these are its own affair.
-            own = {"num_cpus": n_cores(), "include_dashboard": False, "object_store_memory": _STORE_BYTES}
-            settings |= {"address": "local", **own}
-        told = f"find a cluster at {at!r}" if at else "start a cluster on this machine"
-        how = "; start one with: ray start --head, and give the HOST:PORT it prints" if at else ""
+    def _join(self, address: str, start_s: float) -> None:
+        """Connect to the cluster at an address, or to one of our own."""
         is_main = threading.current_thread() is threading.main_thread()
         on_term = signal.getsignal(signal.SIGTERM)
-        with translating(lambda error: UsageError(f"Ray could not {told}: {one_line(error)}{how}")):
-            host, colon, port = at.rpartition(":")
-            if colon:
-                # Ray itself would try for minutes.
-                socket.create_connection((host, int(port)), _KNOCK_S).close()
-            self._ray.init(**settings)
+        if address:
+            self._connect(address)
+        else:
+            self._start(start_s)
         if is_main:
             # Ray would turn it into an exception, and a run told to end would wait for its answers.
             signal.signal(signal.SIGTERM, on_term)
 
-    def _at_gpu(self, place: int) -> Any:
+    def _connect(self, address: str) -> None:
+        told = f"Ray could not join a cluster at {address!r}"
+        with translating(lambda error: UsageError(f"{told}: {one_line(error)}; {_remedy(error)}")):
+            if ":" in address:
+                _knock(address)
+            self._ray.init(address=address, **_QUIET)
+
+    def _start(self, start_s: float) -> None:
+        # Of a cluster that somebody else runs these are its own affair.
+        own = {"num_cpus": n_cores(), "include_dashboard": False, "object_store_memory": _STORE_BYTES}
+        how = "give a busy machine longer with --set executor.start_s=..."
+        told = "Ray could not start a cluster on this machine"
+        deadline = time.monotonic() + start_s
+        with translating(lambda error: UsageError(f"{told}: {one_line(error)}; {how}")):
+            while True:
+                try:
+                    self._ray.init(address="local", **own, **_QUIET)
+                    return
+                except Exception as error:
+                    # Ray gives a node half a minute, which nobody can change; what it has started ends with us.
+                    if _TOO_SLOW not in str(error) or time.monotonic() > deadline:
+                        raise
+
+    def _at_gpu(self, share: Share, number: int) -> Any:
         """At one GPU of the cluster, the same one for that place of every component."""
         if self._group is None:
-            self._group = self._ray.util.placement_group([{"GPU": 1.0}] * self.n_gpus, strategy="PACK")
+            each = {"GPU": 1.0} | ({"CPU": share.n_cpus_beside} if share.n_cpus_beside else {})
+            self._group = self._ray.util.placement_group([each] * self.n_gpus, strategy="PACK")
         strategy = self._ray.util.scheduling_strategies.PlacementGroupSchedulingStrategy
-        return strategy(self._group, placement_group_bundle_index=place)
+        return strategy(self._group, placement_group_bundle_index=share.places[number])
 
 
 class RayExecutor:
@@ -177,7 +203,7 @@ class RayExecutor:
     def __init__(self, options: RayOptions | None = None) -> None:
         self.options = options or RayOptions()
         self._wishes = self.options.wishes()
-        self._cluster = Cluster(self.options.address)
+        self._cluster = Cluster(self.options.address, self.options.start_s)
         self._lanes: list[LocalLane | Crew] = []
         self._at_gpus = [0] * self._cluster.n_gpus
 
@@ -191,11 +217,18 @@ class RayExecutor:
         else:
             share = share_of(binding, in_actors, self._wishes, self._cluster.n_cpus, self._at_gpus)
             each = math.ceil(binding.n_expected / share.n_actors)
-            lane = Crew(self._cluster, replace(binding, n_expected=each), share)
+            lane = Crew(self._cluster, replace(binding, n_expected=each), share, self._make_room)
             for place in share.places:
                 self._at_gpus[place] += 1
         self._lanes.append(lane)
         return lane
+
+    def _make_room(self) -> None:
+        """Have whoever has most actors give one up, and nobody wait for more, since somebody has none."""
+        crews = [lane for lane in self._lanes if isinstance(lane, Crew)]
+        n_wanted = 1
+        for crew in sorted(crews, key=lambda crew: -crew.n_placed):
+            n_wanted -= crew.give_way(n_wanted)
 
     def stop(self) -> None:
         """Begin no more calls; those under way are still reported."""
@@ -207,6 +240,24 @@ class RayExecutor:
         while self._lanes:
             self._lanes.pop().close()
         self._cluster.close()
+
+
+def _knock(address: str) -> None:
+    """Raise where nobody answers as Ray's head does, which Ray itself would try for minutes on end."""
+    host, _, port = address.rpartition(":")
+    with socket.create_connection((host, int(port)), _KNOCK_S) as door:
+        if os.environ.get("RAY_USE_TLS", "0").lower() in ("1", "true"):
+            return
+        door.sendall(_PREFACE)
+        answer = door.recv(len(_NO_SETTINGS), socket.MSG_WAITALL)
+    if answer[_KIND : _KIND + 1] != _NO_SETTINGS[_KIND : _KIND + 1]:
+        raise ConnectionError("whoever listens there is no head of a cluster")
+
+
+def _remedy(error: BaseException) -> str:
+    if "ersion mismatch" in str(error):
+        return "use the same Python and Ray here as there"
+    return "start one with: ray start --head, and give the HOST:PORT it prints"
 
 
 def _why(error: BaseException) -> str:

@@ -26,6 +26,8 @@ class Share:
     n_gpus: float = 0.0
     places: tuple[int, ...] = ()
     """Which GPUs its actors stand at, one each, beside the actors of others; empty for wherever there is room."""
+    n_cpus_beside: float = 0.0
+    """Cores that all who stand at one of these GPUs take together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +82,13 @@ def share_of(
             )
         each = _down(1 / sum(uses_gpu(other) for other in crowd))
         emptiest = sorted(range(n_gpus), key=lambda gpu: at_gpus[gpu])[:n_actors]
-        return Share(n_actors=n_actors, n_cpus=wishes.cpus.get(role, 0.0), n_gpus=each, places=tuple(sorted(emptiest)))
+        return Share(
+            n_actors=n_actors,
+            n_cpus=wishes.cpus.get(role, 0.0),
+            n_gpus=each,
+            places=tuple(sorted(emptiest)),
+            n_cpus_beside=sum(wishes.cpus.get(other.role, 0.0) for other in crowd if uses_gpu(other)),
+        )
     n_each = [wishes.actors.get(other.role, _usual(other.role, crowd, n_cpus)) for other in crowd]
     equal = min(1.0, _down(n_cpus / sum(n_each)))
     return Share(n_actors=wishes.actors.get(role, _usual(role, crowd, n_cpus)), n_cpus=wishes.cpus.get(role, equal))
