@@ -25,6 +25,9 @@ def test_refused_and_failed_work_and_readers_are_in_the_sums(tmp_path: Path, mon
     def answer(body: dict[str, Any]) -> Turn:
         with lock:
             turn = next(turns)
+            if len(body["messages"]) > 2:
+                # It was told that its reply cannot be read: that reply was paid for, and all of it is asked again.
+                return Fail(status=500)
             if turn % 7 == 3:
                 return Fail(status=400)
             next(n_paid)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from salva.core.case import Prompt
-from salva.core.observation import Detection, Detections
+from salva.core.observation import Answer, Detection, Detections
 from salva.core.protocols import Rendered, RenderRequest
 from salva.core.secrets import redact
 from salva.engine import guard as guarding
@@ -60,6 +60,34 @@ def test_only_what_can_be_retried_is_retried_and_neighbours_are_not_asked_twice(
     outcomes = guarded(call)(requests(3))
     assert asked == [["0", "1", "2"], ["1"], ["1"]]
     assert [type(outcome) for outcome in outcomes] == [Rendered, Rendered, BackendError]
+
+
+def test_what_failed_attempts_cost_is_part_of_what_comes_of_them() -> None:
+    paid = BackendError("the picture is gone")
+    paid.usage = {"n_calls": 1.0, "cost_usd": 0.25}
+    answer = Answer(text="yes", scores={}, usage={"n_calls": 1.0, "input_tokens": 7.0})
+    priced = Rendered(picture=painted(["cat"]), provenance={"cost_usd": 0.5, "snapshot": "s"})
+    ends: list[tuple[str, object]] = [
+        ("model", priced),
+        ("model", GOOD),
+        ("model", RefusedError("no")),
+        ("judge", answer),
+    ]
+    outcomes = []
+    for role, end in ends:
+        turns = iter([paid, paid, end])
+        guard = Guard(bound(role, FakeGenerator, "fake"), lambda _, turns=turns: [next(turns)])
+        outcomes.extend(guard(requests(1)))
+    first, unpriced, refused, answered = outcomes
+    assert isinstance(first, Rendered)
+    assert first.provenance == {"cost_usd": 1.0, "snapshot": "s"}
+    assert isinstance(unpriced, Rendered)
+    assert unpriced.provenance == {"cost_usd": 0.5}
+    assert isinstance(refused, RefusedError)
+    assert refused.usage == {"n_calls": 2.0, "cost_usd": 0.5}
+    assert isinstance(answered, Answer)
+    assert answered.usage == {"n_calls": 3.0, "input_tokens": 7.0, "cost_usd": 0.5}
+    assert paid.usage == {"n_calls": 1.0, "cost_usd": 0.25}, "an error that is handed out twice is counted once a time"
 
 
 def test_retries_are_bounded() -> None:

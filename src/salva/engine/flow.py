@@ -147,6 +147,7 @@ class Flow:
         """Store what an event brings, as far as it was paid for: a failure that can be retried was not."""
         match event:
             case Painted():
+                self._dispatch.received(event)
                 painted, failed, ended_by = self._results.sort(event.jobs, event.outcomes)
                 self._dispatch.write(painted)
                 for job, error in failed:
@@ -159,6 +160,7 @@ class Flow:
                 for (job, rendered), image in zip(event.painted, event.images, strict=True):
                     self._results.keep_picture(job, rendered, image)
             case Looked():
+                self._dispatch.received(event)
                 for look, outcome in zip(event.jobs, event.outcomes, strict=True):
                     if not (isinstance(outcome, BackendError) and outcome.is_retryable):
                         self._results.keep_look(look, outcome)

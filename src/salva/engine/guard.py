@@ -12,7 +12,9 @@ import math
 import random
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
 
 from salva.core.blame import blaming, described
 from salva.core.observation import Answer, Detections, Reading, Vector
@@ -20,6 +22,7 @@ from salva.core.protocols import LookRequest, Rendered, RenderRequest
 from salva.core.secrets import redact
 from salva.core.spec import Binding
 from salva.core.threads import start_thread
+from salva.engine.budget import COST
 from salva.engine.limiter import Limiter, Turn, is_busy
 from salva.engine.pulse import Pulse
 from salva.errors import BackendError, DownError, PluginError, RefusedError, SalvaError, UnusableError, UsageError
@@ -84,7 +87,7 @@ class Guard:
             began += time.monotonic() - arrived
             asked_at = time.monotonic() if attempt == 0 else asked_at
             for index, outcome in zip(todo, self._in_turn([requests[i] for i in todo], turn), strict=True):
-                outcomes[index] = outcome
+                outcomes[index] = _with_costs_of(outcomes[index], outcome)
             todo = [i for i in todo if isinstance(error := outcomes[i], BackendError) and error.is_retryable]
             if not todo or self._stopping.is_set():
                 break
@@ -255,6 +258,28 @@ def _is_inside(corners: Sequence[float]) -> bool:
         return False
     x0, y0, x1, y1 = corners
     return all(-_OVER <= low < high <= 1 + _OVER for low, high in ((x0, x1), (y0, y1)))
+
+
+def _with_costs_of(before: object, outcome: object) -> object:
+    """The outcome of an attempt, with what those before it cost: answers that came to nothing were paid for as well."""
+    spent = before.usage if isinstance(before, BackendError) else {}
+    if not spent:
+        return outcome
+    if isinstance(outcome, Rendered):
+        said = outcome.provenance.get(COST)
+        cost = spent.get(COST, 0.0) + (said if isinstance(said, int | float) else 0.0)
+        return replace(outcome, provenance={**outcome.provenance, COST: cost})
+    if isinstance(outcome, Answer | Reading):
+        return replace(outcome, usage=_sum(outcome.usage, spent))
+    if isinstance(outcome, BackendError):
+        # The component may hand out one error again and again.
+        outcome = copy(outcome)
+        outcome.usage = _sum(outcome.usage, spent)
+    return outcome
+
+
+def _sum(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str, float]:
+    return {name: one.get(name, 0.0) + other.get(name, 0.0) for name in {**one, **other}}
 
 
 def _asked(outcomes: Sequence[object]) -> float:

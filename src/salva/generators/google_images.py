@@ -21,7 +21,7 @@ from salva.core.protocols import Rendered, RenderRequest
 from salva.core.secrets import cut
 from salva.errors import BackendError, RefusedError, SalvaError
 from salva.remote import google_client
-from salva.remote.answers import picture_from_base64, picture_from_bytes
+from salva.remote.answers import paid_for, picture_from_base64, picture_from_bytes
 from salva.remote.endpoint import Endpoint
 from salva.remote.urls import check_url
 
@@ -110,9 +110,9 @@ class GoogleImages:
                 model=self.options.model, contents=request.prompt.text, config=config
             )
         content = self._painted(answer)
-        return Rendered(
-            picture=picture_from_bytes(self._name, content), provenance=self._provenance(answer.model_version)
-        )
+        with paid_for(self.options.price_usd):
+            picture = picture_from_bytes(self._name, content)
+        return Rendered(picture=picture, provenance=self._provenance(answer.model_version))
 
     def _painted(self, answer: GenerateContentResponse) -> bytes:
         """The image file in an answer, or why there is none."""
@@ -142,7 +142,8 @@ class GoogleImages:
         predictions = answer.get("predictions") if isinstance(answer, dict) else None
         for prediction in predictions if isinstance(predictions, list) else []:
             if prediction.get("bytesBase64Encoded"):
-                picture = picture_from_base64(self._name, str(prediction["bytesBase64Encoded"]))
+                with paid_for(self.options.price_usd):
+                    picture = picture_from_base64(self._name, str(prediction["bytesBase64Encoded"]))
                 return Rendered(picture=picture, provenance=self._provenance(None))
             if prediction.get("raiFilteredReason"):
                 raise RefusedError(f"{self._name} refused: {prediction['raiFilteredReason']}")

@@ -20,7 +20,7 @@ from salva.core.protocols import Rendered, RenderRequest
 from salva.core.secrets import cut
 from salva.errors import BackendError, SalvaError
 from salva.remote import openai_client
-from salva.remote.answers import picture_from_base64, picture_from_bytes
+from salva.remote.answers import paid_for, picture_from_base64, picture_from_bytes
 from salva.remote.endpoint import download
 from salva.remote.urls import check_url
 
@@ -95,13 +95,9 @@ class OpenAiImages:
                 return BackendError(
                     f"{self._name} answered without a picture: {cut(answer, 200)!r}", is_retryable=False
                 )
+            with paid_for(self.options.price_usd):
+                picture = self._picture(data[0].b64_json, data[0].url)
         except SalvaError as error:
-            return error
-        try:
-            picture = self._picture(data[0].b64_json, data[0].url)
-        except BackendError as error:
-            # It was painted, and is paid for, whatever became of it.
-            error.usage = {"n_calls": 1.0, "cost_usd": self.options.price_usd or 0.0}
             return error
         provenance: dict[str, Json] = {}
         if self._is_prefixed:

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from salva.core.image import Picture
 from salva.core.secrets import cut
 from salva.errors import BackendError
 from salva.imaging.files import decode_picture
+
+
+@contextmanager
+def paid_for(price_usd: float | None) -> Iterator[None]:
+    """While what was painted becomes a picture: where that fails, it was paid for all the same."""
+    try:
+        yield
+    except BackendError as error:
+        error.usage = {"n_calls": 1.0, "cost_usd": price_usd or 0.0}
+        raise
 
 
 def picture_from_bytes(name: str, content: bytes) -> Picture:
