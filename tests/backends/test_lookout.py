@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ from in_process import Done
 
 from salva.core.observation import Reading, TextSpan
 from salva.core.protocols import LookRequest
+from salva.perception.readers import rapid_ocr
 from salva.perception.readers.rapid_ocr import RapidOcr
+from salva.store.records import Status
 from salva.store.runfile import read_run_file
 from salva.store.sqlite import open_run
 
@@ -112,6 +115,52 @@ def test_a_run_goes_on_as_it_was_made(tmp_path: Path, n_read: list[int]) -> None
     assert again.returncode in (0, 3), again.stderr
     assert sum(n_read) == n, "what was read is not read again"
     assert {outcome for _, relation, outcome, *_ in verdicts(read) if relation == "semantic-effect"} == {"INCONCLUSIVE"}
+
+
+@pytest.mark.usefixtures("server")
+def test_a_lookout_that_fails_costs_no_verdict_and_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_pixels: object) -> None:
+        raise RuntimeError("no such kernel")
+
+    monkeypatch.setattr(rapid_ocr, "_new_engine", lambda _options: fail)
+    unread, failed = tmp_path / "unread", tmp_path / "failed"
+    run(unread, "--judge", "openai/x", "--reader", "none")
+    run(failed, "--judge", "openai/x")
+    assert asked_of(failed)
+    assert verdicts(failed) == verdicts(unread), "nothing that was paid for is lost"
+    with open_run(failed) as store:
+        looks = [look for _, look in store.looks() if look.query.role == "lookout"]
+    assert {look.status for look in looks} == {Status.FAILED}
+    assert "rapidocr could not read a" in looks[0].error
+    told = f"{len(looks)} could not be read: whether some tells the judge what to say is not known of these"
+    assert told in page(failed)
+    assert told in in_process.salva("report", str(failed), "--format", "md").stdout
+    assert in_process.salva("verify", str(failed)).returncode == 0
+
+
+@pytest.mark.parametrize("problem", ["it is not installed", "gone.onnx"])
+def test_a_lookout_that_is_not_there_is_told_before_anything_is_paid(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, problem: str
+) -> None:
+    if problem == "gone.onnx":
+        monkeypatch.setattr(rapid_ocr, "_RECOGNITION_MODEL", problem)
+    else:
+        monkeypatch.setattr(rapid_ocr, "version", absent)
+    out = tmp_path / "run"
+    done = in_process.salva(
+        *("run", "semvar", "--size", "2", "--model", "painter", "--no-progress", "--judge", "openai/x"),
+        *("--set", "run.canary=off", "--out", str(out)),
+    )
+    assert done.returncode == 2, done.stderr
+    assert problem in done.stderr
+    assert "--reader none" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not server.asked
+    run(out, "--judge", "openai/x", "--reader", "none")
+
+
+def absent(name: str) -> str:
+    raise PackageNotFoundError(name)
 
 
 def test_a_judge_that_goes_by_boxes_needs_no_lookout(tmp_path: Path, n_read: list[int]) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import pytest
@@ -62,6 +63,10 @@ def test_only_what_can_be_retried_is_retried_and_neighbours_are_not_asked_twice(
     assert [type(outcome) for outcome in outcomes] == [Rendered, Rendered, BackendError]
 
 
+def _next_of(turns: Iterator[list[object]], _requests: object) -> list[object]:
+    return next(turns)
+
+
 def test_what_failed_attempts_cost_is_part_of_what_comes_of_them() -> None:
     paid = BackendError("the picture is gone")
     paid.usage = {"n_calls": 1.0, "cost_usd": 0.25}
@@ -73,10 +78,10 @@ def test_what_failed_attempts_cost_is_part_of_what_comes_of_them() -> None:
         ("model", RefusedError("no")),
         ("judge", answer),
     ]
-    outcomes = []
+    outcomes: list[object] = []
     for role, end in ends:
-        turns = iter([paid, paid, end])
-        guard = Guard(bound(role, FakeGenerator, "fake"), lambda _, turns=turns: [next(turns)])
+        turns: Iterator[list[object]] = iter([[paid], [paid], [end]])
+        guard = Guard(bound(role, FakeGenerator, "fake"), partial(_next_of, turns))
         outcomes.extend(guard(requests(1)))
     first, unpriced, refused, answered = outcomes
     assert isinstance(first, Rendered)

@@ -15,7 +15,7 @@ from salva.core.blame import described, translating
 from salva.core.case import Case
 from salva.core.image import ImageRef
 from salva.core.observation import Observation
-from salva.core.protocols import Conclusion, Look, Query, Relation, Sight
+from salva.core.protocols import LOOKOUT, Conclusion, Look, Query, Relation, Sight
 from salva.core.verdict import Outcome
 from salva.errors import PluginError
 
@@ -97,9 +97,11 @@ class Waves:
         seen: dict[Query, Observation] = {}
         for query, answer in self._answers.get(role, {}).items():
             assert answer is not None, "a wave is over when every look of it is answered"
-            if isinstance(answer, Missing):
+            if not isinstance(answer, Missing):
+                seen[query] = answer
+            elif query.role != LOOKOUT:
+                # No conclusion rests on what the lookout reads, so none is lost where it cannot.
                 return answer
-            seen[query] = answer
         return Sight(image=image, seen=seen)
 
     def judged(self, sights: Mapping[str, Sight], case: Case | None = None) -> Conclusion | Missing:

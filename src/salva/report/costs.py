@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from salva.core.protocols import LOOKOUT
 from salva.core.source import Spent
 from salva.core.table import Table
 
@@ -23,6 +24,11 @@ def cost_table(spent: Sequence[Spent]) -> Table | None:
     )
     columns = ("role", "component", "done", "failed", *_USAGE)
     return Table(name="costs", columns=columns, rows=rows, note=_NOTE) if rows else None
+
+
+def n_unread(spent: Sequence[Spent]) -> int:
+    """Pictures that the lookout could not read."""
+    return sum(line.n_failed for line in spent if line.role == LOOKOUT)
 
 
 def total_cost(spent: Sequence[Spent]) -> float | None:

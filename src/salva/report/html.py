@@ -21,6 +21,7 @@ from salva.core.verdict import Outcome
 from salva.files.outfiles import write_text
 from salva.registry import entries, load
 from salva.report.chart_files import all_charts, is_wide, write_figures
+from salva.report.costs import n_unread
 from salva.report.gallery import MAX_EXHIBITS, Exhibit, Gallery, make_gallery
 from salva.report.lead import bounds_of, interval_of, sentence_of, unread, untried, warning_of
 from salva.report.lineups import Lineups, make_lineups
@@ -130,7 +131,7 @@ def _facts(records: RunRecords) -> list[tuple[str, str]]:
     for role, names in by_role.items():
         more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
         facts.append((role, ", ".join(names[:_MAX_NAMES]) + more))
-    if note := unread(asked):
+    if note := unread(asked, n_unread(records.spent)):
         facts.append(("text in pictures", note))
     if asked.control:
         facts.append(("control", "crossed seeds"))

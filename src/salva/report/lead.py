@@ -140,8 +140,13 @@ def untried(canary: str, about: Sequence[str] = ()) -> str:
     return _CANARY.get(canary, "").replace("{who}", ", ".join(about) or "an observer")
 
 
-def unread(asked: Asked) -> str:
-    """What is said where a judge was shown pictures and nobody read what is written in them; empty elsewhere."""
+def unread(asked: Asked, n_failed: int = 0) -> str:
+    """What is said where a judge was shown pictures and nobody read what is written in them; empty elsewhere.
+
+    n_failed: how many pictures the lookout could not read.
+    """
+    if n_failed:
+        return f"{n_failed:,} could not be read: whether some tells the judge what to say is not known of these"
     is_read = asked.lookout or any(observer.role == "reader" for observer in asked.observers)
     if is_read or asked.imported or not is_shown_pictures(asked):
         return ""

@@ -32,7 +32,7 @@ def to_markdown(summary: Summary) -> str:
             blocks += [f"### {escape(table.name)}", table_text(table)]
     if note := untried(summary.canary, summary.canary_about):
         blocks.append(f"**{escape(note)}**")
-    if note := unread(summary.asked):
+    if note := unread(summary.asked, summary.n_unread):
         blocks.append(f"Text in pictures: {note}.")
     for model in summary.by_model:
         if len(summary.by_model) > 1:

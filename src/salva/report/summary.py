@@ -26,7 +26,7 @@ from salva.core.verdict import Outcome, Verdict
 from salva.judging.headline import is_open, judgements
 from salva.judging.leading import Leading, leading_of
 from salva.judging.wordings import WordingDifference, differences_by_law, wording_difference
-from salva.report.costs import cost_table, total_cost
+from salva.report.costs import cost_table, n_unread, total_cost
 from salva.report.joined import joined
 from salva.report.lead import asides_of, unless_stopped, wording_figures
 from salva.report.painting import painting_tables
@@ -107,6 +107,8 @@ class Summary:
     directory: str = ""
     unit: str = "pairs"
     """What is judged, for people: pairs, or cases where they have other than two prompts."""
+    n_unread: int = 0
+    """Pictures that were to be read for text that instructs a judge, and could not be."""
     canary_about: tuple[str, ...] = ()
     """Whom it is said of."""
     canary: str = ""
@@ -238,7 +240,13 @@ def summarise_records(records: RunRecords) -> Summary:
         )
         for one in summary.by_model
     )
-    return dataclasses.replace(summary, by_model=noted, canary=records.canary, canary_about=records.canary_about)
+    return dataclasses.replace(
+        summary,
+        by_model=noted,
+        n_unread=n_unread(records.spent),
+        canary=records.canary,
+        canary_about=records.canary_about,
+    )
 
 
 def judgements_on(suite: str, cases: Sequence[Case], verdicts: Sequence[Verdict], asked: Asked) -> Judgements:

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from salva.core.blame import blaming, translating
+from salva.core.blame import described, translating
 from salva.core.image import Picture
 from salva.core.observation import Reading, TextSpan
 from salva.core.options import option
 from salva.core.protocols import LookRequest
 from salva.core.scene import Box
-from salva.errors import PluginError, SalvaError
+from salva.errors import BackendError, PluginError, SalvaError
 
 if TYPE_CHECKING:
     import numpy
@@ -89,9 +90,9 @@ class RapidOcr:
         pixels = _pixels(picture)
         try:
             # It documents no exception types, and one bad picture must cost only itself.
-            with blaming("rapidocr", f"could not read a {picture.width} x {picture.height} picture"):
+            with translating(partial(_unread, picture)):
                 output = engine(pixels)
-        except PluginError as error:
+        except BackendError as error:
             return error
         if output.txts is None:
             return Reading()
@@ -109,6 +110,11 @@ class RapidOcr:
         if n_letters <= _FEW_IDEOGRAPHS and not text.isascii():
             wanted = max(wanted, _FEW_IDEOGRAPHS_SCORE)
         return n_letters >= self._options.min_letters and score >= wanted
+
+
+def _unread(picture: Picture, error: Exception) -> BackendError:
+    size = f"{picture.width} x {picture.height}"
+    return BackendError(f"rapidocr could not read a {size} picture: {described(error)}", is_retryable=False)
 
 
 def _new_engine(options: RapidOcrOptions) -> Any:
