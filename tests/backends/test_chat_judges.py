@@ -94,6 +94,17 @@ def test_a_score_is_read_with_its_cost_and_its_snapshot(maker: str) -> None:
 
 
 @pytest.mark.parametrize("maker", MAKERS)
+def test_the_papers_prompt_is_asked_in_place_of_ours(maker: str) -> None:
+    answer, server = asked(maker, [Say(text=f"A cat. {IN_WORDS}")], prompt="semvarbench")
+    assert isinstance(answer, Answer), answer
+    assert answer.scores == {"objects": 40.0, "relations": 35.0}
+    (body,) = server.asked
+    assert wishes(maker, body)["schema"] is None
+    assert "[Prompt] a cat on a mat" in json.dumps(body)
+    assert "Give two ratings" not in json.dumps(body)
+
+
+@pytest.mark.parametrize("maker", MAKERS)
 def test_answers_and_grades(maker: str) -> None:
     answer, _ = asked(maker, [Say(text='{"explanation": "", "answer": "no"}')], YES_NO)
     assert isinstance(answer, Answer)

@@ -43,6 +43,7 @@ def option(
     means: str = "",
     reaches: str = "",
     given: str | None = None,
+    pinned: bool = False,
 ) -> Any:
     """A field of an Options class.
 
@@ -53,10 +54,11 @@ def option(
     in its place, for one that has moved there; runs that were made with it keep it. reaches: file or endpoint, where
     its value names one: somebody else's run must not choose that for us. A target without choices always does.
     given: of a suite, its value where no model paints (About.is_given) and nobody sets another.
+    pinned: it names a file whose content the component's weights() pins, so that its path stays out of the key.
     """
     metadata = {"help": help_text, "keyed": keyed, "once_keyed": once_keyed, "choices": choices, "target": target}
     metadata |= {"since": since, "means": means, "reaches": reaches or ("target" if target and not choices else "")}
-    metadata |= {"given": given}
+    metadata |= {"given": given, "pinned": pinned}
     return dataclasses.field(default=default, metadata=metadata)
 
 
@@ -150,6 +152,11 @@ def endpoint_options(options_class: type[Any]) -> tuple[str, ...]:
     """The options that name an endpoint, and the label that may stand for it."""
     fields = dataclasses.fields(options_class)
     return tuple(field.name for field in fields if field.metadata.get("reaches") == "endpoint" or field.name == LABEL)
+
+
+def pinned_options(options_class: type[Any]) -> tuple[str, ...]:
+    """The options that name a file whose content stands in the key."""
+    return tuple(name for name, field in fields_of(options_class).items() if field.metadata.get("pinned"))
 
 
 def _keyed_fields(options_class: type[Any]) -> list[dataclasses.Field[Any]]:

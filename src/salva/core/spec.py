@@ -10,7 +10,7 @@ from salva.core.about import About, about_of, expect, options_of
 from salva.core.addresses import plain_words
 from salva.core.asked import Asked, AskedComponent, Choice
 from salva.core.fingerprint import Json, fingerprint
-from salva.core.options import default_options, endpoint_options, keyed_options, once_keyed
+from salva.core.options import default_options, endpoint_options, keyed_options, once_keyed, pinned_options
 from salva.core.shard import Shard
 from salva.errors import UsageError
 
@@ -95,11 +95,12 @@ class Binding:
         """Everything about this component that can change an outcome; what the user calls it cannot."""
         if self.goes_by is not None:
             return dict(self.goes_by)
-        options = {**keyed_options(self.options), **self.as_stored}
+        named = pinned_options(type(self.options))
         if self.address:
             # The address in use stands for the options that may name one: set or from the environment, it is one key.
-            named = endpoint_options(type(self.options))
-            options = {name: value for name, value in options.items() if name not in named}
+            named += endpoint_options(type(self.options))
+        keyed = {**keyed_options(self.options), **self.as_stored}
+        options = {name: value for name, value in keyed.items() if name not in named}
         return {
             "name": self.typed or self.label,
             "options": options,

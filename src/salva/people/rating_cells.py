@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from salva.core.exchange import Flaw
+from salva.core.score_rubric import HIGHEST
 from salva.people.rating_files import Row
 
 _OBJECTS = re.compile(r"(^|_)obj(ect)?s?(_accuracy)?(_score)?(?=_|$)")
@@ -17,8 +18,6 @@ _SILENT = ("", "na", "n/a", "nan", "null", "none", "-", "–", "—", ".", "?", 
 _WORDS = {"yes": 1.0, "true": 1.0, "violated": 1.0, "no": 0.0, "false": 0.0, "holds": 0.0}
 Place = tuple[str, str]
 """A file, and where in it a row stands."""
-HALF = 50.0
-"""The most that objects, or relations, can be rated."""
 
 
 def column_key(name: str) -> str:
@@ -82,7 +81,7 @@ class Problems:
 
     def rating(self, row: Row, columns: Sequence[str], index: int) -> float | None:
         """One rating; of objects and relations the sum, and both must be there and from 0 to 50."""
-        highest = HALF if len(columns) > len(parts(columns)) else None
+        highest = HIGHEST if len(columns) > len(parts(columns)) else None
         numbers = [self._number(row, name, index, highest) for name in columns]
         given = [number for number in numbers if number is not None]
         return sum(given) if len(given) == len(columns) else None

@@ -16,6 +16,7 @@ from typing import ClassVar
 from salva.core.case import Case
 from salva.core.exchange import Written
 from salva.core.options import option
+from salva.core.score_rubric import HALVES
 from salva.core.scoring import Pair, PairScoring
 from salva.core.source import RunRecords, RunSource
 from salva.core.table import Cell
@@ -38,12 +39,17 @@ COLUMNS = (
     *("rater", "objects", "relations"),
 )
 _HINT = """Hold each picture against its text and fill in, for every row:
-rater      your name, the same in all your rows
-objects    0 to 50: 50 all things are there with their attributes, 30 most are, 0 none
-relations  0 to 50: 50 places, numbers and interactions are as the text says, 30 partly, 0 not at all
+
+rater
+{indent}your name, the same in all your rows
+
+{halves}
+
+Numbers between two steps are for pictures between them. Style and beauty do not matter.
 Several raters: each fills in a copy. `salva import COPY COPY ... --as ratings --out RUN` puts the copies together;
 `salva agree RUN --ratings FILE` wants the rows of all copies under one heading.
 """
+_INDENT = " " * 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,8 +85,14 @@ class RatingSheet:
             data = encode_picture(decode_picture(source.images.file_bytes(image_id)), "PNG")
             write_bytes(out / "pictures" / f"{number:05}.png", data)
         write_text(out / "ratings.csv", sheet)
-        write_text(out / "README.txt", QUESTION_HINT if graded else _HINT)
+        write_text(out / "README.txt", QUESTION_HINT if graded else _hint())
         return Written(n=len(graded or rows), what="pictures to rate")
+
+
+def _hint() -> str:
+    """What raters are told: the rubric that judges are told too."""
+    halves = (f"{half.key}\n{_INDENT}{half.lines(indent=_INDENT)}" for half in HALVES)
+    return _HINT.format(indent=_INDENT, halves="\n\n".join(halves))
 
 
 def _rows(records: RunRecords) -> list[_Row]:

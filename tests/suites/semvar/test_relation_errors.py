@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 from salva.core.case import Prompt
@@ -63,5 +65,36 @@ def test_boxes_say_nothing_of_colours() -> None:
 )
 def test_scores(objects: float, relations: float, swapped: float | None, error: str | None) -> None:
     own = OwnScore(objects=objects, relations=relations)
-    found = failure_from_scores(Prompt(role="a", text="own"), own, (objects + relations) / 100, swapped)
+    found = failure_from_scores(Prompt(role="a", text="own"), own, (objects + relations) / 100, swapped, 0.1)
     assert (found.error if found else None) == error
+
+
+def error_at(own: tuple[float, float], swapped: float, margin: float) -> str | None:
+    halves = OwnScore(objects=own[0], relations=own[1])
+    found = failure_from_scores(Prompt(role="a", text="own"), halves, sum(own) / 100, swapped, margin)
+    return found.error if found else None
+
+
+@pytest.mark.parametrize("own", [(50.0, 20.0), (40.0, 30.0), (30.0, 40.0), (30.0, 50.0)])
+def test_a_lead_of_the_margin_or_less_says_nothing_of_roles(own: tuple[float, float]) -> None:
+    total = sum(own) / 100
+    for margin in (0.0, 0.05, 0.1, 0.2):
+        assert error_at(own, total + margin, margin) == error_at(own, 0.0, margin), "its own score decides"
+        assert error_at(own, total + margin + 0.01, margin) == "reversed-role"
+
+
+def test_one_step_of_noise_calls_half_as_many_pictures_reversed_as_without_a_margin() -> None:
+    """A picture that fits both prompts alike, by a judge that is up to a step of ten off in each of four numbers."""
+    noise = list(product((-10.0, 0.0, 10.0), repeat=4))
+    shares = {}
+    for margin in (0.0, 0.1):
+        called = [
+            error_at((40 + a, 20 + b), (40 + c + 20 + d) / 100, margin) == "reversed-role" for a, b, c, d in noise
+        ]
+        shares[margin] = sum(called) / len(called)
+    assert shares == {0.0: 31 / 81, 0.1: 15 / 81}
+    # Of a picture of the swapped prompt only the objects and none of the relations fit: half of the score.
+    assert all(
+        error_at((50 - abs(a), max(0, b)), (100 - abs(c) - abs(d)) / 100, 0.1) == "reversed-role"
+        for a, b, c, d in noise
+    )

@@ -106,6 +106,18 @@ def test_a_picture_that_stays_when_the_meaning_changes_is_insensitive() -> None:
     assert [failure.role for failure in found.failures] == ["pv", ""]
 
 
+def test_a_picture_that_fits_the_swapped_prompt_hardly_better_has_no_reversed_roles() -> None:
+    halves = {("a", "pv"): (50.0, 40.0), ("pv", "pv"): (50.0, 30.0), ("pv", "a"): (50.0, 30.0)}
+    assert judged(triple(), halves).errors == ("wrong-interaction", "insensitive")
+    assert judged(triple(), halves, role_margin=0.05).errors == ("reversed-role", "insensitive")
+
+
+@pytest.mark.parametrize("margin", [-0.1, 1.1, float("nan"), float("inf")])
+def test_a_margin_that_is_none_is_refused(margin: float) -> None:
+    with pytest.raises(UsageError, match=r"relation\.role_margin is .*; it must be from 0 to 1"):
+        relation(role_margin=margin)
+
+
 def test_a_picture_that_changes_when_the_meaning_stays_is_oversensitive() -> None:
     found = judged(triple(), {("a", "pi"): (50, 0), ("pi", "pi"): (50, 0)})
     assert found.scores["kappa"] == 0.0

@@ -19,6 +19,7 @@ from salva.core.secrets import cut
 from salva.errors import SalvaError
 from salva.imaging.files import encode_picture
 from salva.perception.judges.interview import AT_AN_ENDPOINT, ChatOptions, Line, Reply, interview_each
+from salva.perception.judges.own_prompts import own_prompt, prompt_pin
 from salva.perception.judges.prompts import Ask
 from salva.remote import anthropic_client
 
@@ -41,7 +42,13 @@ class AnthropicJudge:
         self._name = f"anthropic/{options.model}"
         self._client = anthropic_client.connect(self._name, options.base_url, options.timeout_s)
         self.is_structured = options.structured != "off"
+        self.own = own_prompt(options.prompt)
         self._line = Line(self._name, options, anthropic_client, read=self._read, is_bad=_is_bad)
+
+    @staticmethod
+    def weights(options: ChatOptions) -> str:
+        """Pins the user's own prompt, if there is one."""
+        return prompt_pin(options.prompt)
 
     @staticmethod
     def address(options: ChatOptions) -> str:

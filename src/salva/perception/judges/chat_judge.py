@@ -22,6 +22,7 @@ from salva.core.secrets import cut
 from salva.errors import BackendError, SalvaError
 from salva.imaging.files import encode_picture
 from salva.perception.judges.interview import AT_AN_ENDPOINT, ChatOptions, Line, Reply, interview_each
+from salva.perception.judges.own_prompts import own_prompt, prompt_pin
 from salva.perception.judges.prompts import Ask
 from salva.remote import openai_client
 
@@ -53,8 +54,14 @@ class ChatJudge:
         self._name = f"openai/{options.model}"
         self._client = openai_client.connect(self._name, options.base_url, options.timeout_s)
         self.is_structured = options.structured != "off"
+        self.own = own_prompt(options.prompt)
         self._line = Line(self._name, options, openai_client, read=self._read, is_bad=_is_bad)
         self._limit = "max_tokens"
+
+    @staticmethod
+    def weights(options: Options) -> str:
+        """Pins the user's own prompt, if there is one."""
+        return prompt_pin(options.prompt)
 
     @staticmethod
     def address(options: Options) -> str:

@@ -16,6 +16,7 @@ from salva.core.protocols import LookRequest
 from salva.errors import BackendError, RefusedError, SalvaError
 from salva.imaging.files import encode_picture
 from salva.perception.judges.interview import AT_AN_ENDPOINT, ChatOptions, Line, Reply, interview_each
+from salva.perception.judges.own_prompts import own_prompt, prompt_pin
 from salva.perception.judges.prompts import Ask
 from salva.remote import google_client
 
@@ -38,7 +39,13 @@ class GoogleJudge:
         self._name = f"google/{options.model}"
         self._client = google_client.connect(self._name, options.base_url, options.timeout_s)
         self.is_structured = options.structured != "off"
+        self.own = own_prompt(options.prompt)
         self._line = Line(self._name, options, google_client, read=self._read, is_bad=_is_bad)
+
+    @staticmethod
+    def weights(options: ChatOptions) -> str:
+        """Pins the user's own prompt, if there is one."""
+        return prompt_pin(options.prompt)
 
     @staticmethod
     def address(options: ChatOptions) -> str:

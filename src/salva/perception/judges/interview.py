@@ -20,6 +20,7 @@ from salva.core.options import endpoint_label, option
 from salva.core.protocols import LookRequest, Query
 from salva.core.secrets import cut
 from salva.errors import BackendError, RefusedError, SalvaError, UnusableError, UsageError
+from salva.perception.judges.own_prompts import PRESETS
 from salva.perception.judges.prompts import Ask, again, put
 from salva.perception.judges.replies import read_reply
 from salva.perception.judges.rubrics import RUBRICS
@@ -29,6 +30,12 @@ Price = tuple[float, float]
 """US dollars for a million tokens read, and for a million written."""
 AT_AN_ENDPOINT = About(is_remote=True, priced_by=("usd_per_million_input", "usd_per_million_output"))
 """What every judge at an endpoint says of itself."""
+
+
+def prompt_option() -> Any:
+    """The option with which a user says in own words how a score is asked for, of every judge who replies in words."""
+    told = "A file with what the judge is told when it scores a picture against a text, {prompt} in place of the text"
+    return option("", f"{told}; or a preset: {', '.join(PRESETS)}.", since="0.2", reaches="file", pinned=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +52,7 @@ class InterviewOptions:
         since="0.2",
     )
     side: int = option(1024, "Pictures with a longer side are made smaller before the judge sees them; 0 for never.")
+    prompt: str = prompt_option()
 
     def __post_init__(self) -> None:
         if self.attempts < 1:
@@ -115,6 +123,8 @@ class Partner(Protocol):
 
     is_structured: bool
     """Whether to try and bind the reply to a schema."""
+    own: str
+    """The user's words for a score; empty for ours."""
 
     def say(self, ask: Ask, picture: Picture, said: Sequence[tuple[str, str]]) -> Reply:
         """The reply to a question, after earlier replies and what was said to each.
@@ -126,16 +136,17 @@ class Partner(Protocol):
 class Talk:
     """One query on its way to an answer: what to say next, and what to make of each reply."""
 
-    def __init__(self, query: Query, options: InterviewOptions, price: Price | None = None) -> None:
+    def __init__(self, query: Query, options: InterviewOptions, price: Price | None = None, own: str = "") -> None:
         self.said: list[tuple[str, str]] = []
         """Replies that could not be read, and what was said to each."""
-        self._query, self._options, self._price = query, options, price
+        self._query, self._options, self._price, self._own = query, options, price, own
         self._replies: list[Reply] = []
 
     def ask(self, is_structured: bool) -> Ask:
         """The query in words."""
         options = self._options
-        return put(self._query, is_structured=is_structured, explains=options.explain, rubric=options.rubric)
+        asked = {"is_structured": is_structured, "explains": options.explain}
+        return put(self._query, **asked, rubric=options.rubric, own=self._own)
 
     def hear(self, reply: Reply) -> Answer | None:
         """The answer, when the reply can be read or the attempts are used up; None to ask again."""
@@ -164,7 +175,7 @@ class Talk:
 
 def interview(partner: Partner, query: Query, picture: Picture, options: ChatOptions) -> Answer:
     """Ask, read, and ask again until the reply can be read or the attempts are used up."""
-    talk = Talk(query, options, options.price())
+    talk = Talk(query, options, options.price(), partner.own)
     try:
         return _talked(talk, partner, picture, options)
     except BackendError as error:

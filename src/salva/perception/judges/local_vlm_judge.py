@@ -16,7 +16,8 @@ from salva.core.options import option
 from salva.core.protocols import LookRequest
 from salva.errors import MissingExtraError, SalvaError, UsageError
 from salva.imaging.files import as_image
-from salva.perception.judges.interview import InterviewOptions, Reply, Talk, sized
+from salva.perception.judges.interview import InterviewOptions, Reply, Talk, prompt_option, sized
+from salva.perception.judges.own_prompts import own_prompt, prompt_pin
 from salva.perception.loading import Batches, CheckpointOptions, load, pin
 
 NAME = "transformers"
@@ -31,6 +32,7 @@ class LocalVlmOptions(CheckpointOptions):
     attempts: int = option(3, "How often to ask when a reply cannot be read.", once_keyed=True)
     max_tokens: int = option(512, "The longest reply, in tokens; a reply that is cut off there is not read.")
     side: int = option(768, "Pictures with a longer side are made smaller before the judge sees them; 0 for never.")
+    prompt: str = prompt_option()
 
     def __post_init__(self) -> None:
         CheckpointOptions.__post_init__(self)
@@ -73,21 +75,21 @@ class LocalVlmJudge:
         processor.tokenizer.padding_side = "left"
         if processor.tokenizer.pad_token is None:
             processor.tokenizer.pad_token = processor.tokenizer.eos_token
-        self._options = options
+        self._options, self._own = options, own_prompt(options.prompt)
         self._batches = Batches(NAME, options, self._loaded, limit=LIMIT, detail=f"{options.side}px")
         self.habits = self._batches.habits
 
     @classmethod
     def weights(cls, options: LocalVlmOptions) -> str:
-        """The commit or digest of the checkpoint."""
-        return pin(NAME, options)
+        """The commit or digest of the checkpoint, and the user's own prompt, if there is one."""
+        return " ".join(filter(None, (pin(NAME, options), prompt_pin(options.prompt))))
 
     def look(self, requests: Sequence[LookRequest]) -> Sequence[Answer | SalvaError]:
         """One answer or error per request."""
         outcomes: dict[int, Answer | SalvaError] = {}
         talks: dict[int, Talk] = {}
         for i, request in enumerate(requests):
-            talk = Talk(request.query, self._options.talking())
+            talk = Talk(request.query, self._options.talking(), own=self._own)
             try:
                 talk.ask(False)
             except SalvaError as error:

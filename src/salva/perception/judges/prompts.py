@@ -1,8 +1,8 @@
 """What a judge that reads English is told: its task, what it is asked, and the form of the reply.
 
 A query comes in, the words and (where an endpoint can be bound to one) the JSON schema of the reply go out; reading
-the reply is replies.py's. The content is that of the SemVarBench paper's judge prompt, in our own words: two
-ratings of 0 to 50, an explanation first, and its form of the reply, `Relevance: [[35]]`.
+the reply is replies.py's. A score is asked for as the SemVarBench paper does, in our own words: two ratings of 0 to 50
+by the rubric that people have, an explanation first, and its form of the reply, `Relevance: [[35]]`.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from salva.core.fingerprint import Json
 from salva.core.protocols import Query
+from salva.core.score_rubric import HALVES, HIGHEST, OBJECTS, RELATIONS
 from salva.errors import PluginError
+from salva.perception.judges.own_prompts import FORM, PLACE
 from salva.perception.judges.rubrics import words_of
 
-OBJECTS, RELATIONS = "Object Accuracy", "Relevance"
-"""What the paper calls the two scores; in JSON they are "objects" and "relations"."""
 KINDS = ("score", "answer", "grade")
 
 SYSTEM = (
@@ -41,18 +41,21 @@ class Ask:
     """The JSON the reply must be, where the endpoint is bound to it; None when the form stands in the text."""
 
 
-def put(query: Query, *, is_structured: bool, explains: bool, rubric: str = "") -> Ask:
+def put(query: Query, *, is_structured: bool, explains: bool, rubric: str = "", own: str = "") -> Ask:
     """The words for a query.
 
     is_structured: the reply will be JSON by the endpoint's own means. explains: a short explanation comes first; where
     the query has criteria, a reason before every score in its place. rubric: the one to grade by; empty for the
-    query's own.
+    query's own. own: the user's words for a score, with a place for the text; empty for ours.
     """
     if query.kind not in KINDS:
         raise PluginError(f"a judge can be asked to {', '.join(KINDS)}, not {query.kind!r}")
-    task = {"score": _score_task, "answer": _answer_task, "grade": _grade_task}[query.kind](query)
-    if words := words_of(rubric or query.rubric):
-        task = f"{task}\n\nHow to grade: {words}"
+    if query.kind == "score" and own:
+        task = own.replace(PLACE, query.text)
+        if FORM in own:
+            return Ask(system=SYSTEM, text=task, schema=None)
+    else:
+        task = _task(query, rubric)
     explains = explains and not query.criteria
     if is_structured:
         properties = _properties(query)
@@ -77,12 +80,19 @@ def again(problem: str) -> str:
     return f"That could not be read: {problem}. Judge the same picture again, and reply exactly in the form asked for."
 
 
+def _task(query: Query, rubric: str) -> str:
+    task = {"score": _score_task, "answer": _answer_task, "grade": _grade_task}[query.kind](query)
+    # A score is held against people's, so whoever sets a rubric sets it for grades alone.
+    words = words_of(query.rubric if query.kind == "score" else rubric or query.rubric)
+    return f"{task}\n\nHow to grade: {words}" if words else task
+
+
 def _score_task(query: Query) -> str:
+    ratings = " and ".join(half.name for half in HALVES)
     return (
-        "How well does the picture match this description?\n\n"
-        f"Description: {query.text}\n\n"
-        f"Give two ratings, each from 0 (not at all) to 50 (fully). {OBJECTS}: are the things the description "
-        f"mentions there? {RELATIONS}: do their relations, positions, numbers and attributes match the description?"
+        "How well does the picture match this text?\n\n"
+        f"Text: {query.text}\n\n"
+        f"Give two ratings, {ratings}, each from 0 (not at all) to {HIGHEST} (fully)."
     )
 
 
@@ -109,7 +119,7 @@ def _grade_task(query: Query) -> str:
 
 def _properties(query: Query) -> dict[str, Json]:
     if query.kind == "score":
-        return {"objects": {"type": "integer"}, "relations": {"type": "integer"}}
+        return {half.key: {"type": "integer"} for half in HALVES}
     if query.kind == "grade":
         graded: dict[str, Json] = {}
         for i in range(1, len(query.questions) + 1):
@@ -127,7 +137,7 @@ def _form(query: Query) -> str:
     if query.kind == "score":
         return (
             "strictly in this form, with your own numbers in the double brackets:\n"
-            f"{RELATIONS} (0-50 points): [[number]], {OBJECTS} (0-50 points): [[number]]"
+            f"{RELATIONS.name} (0-50 points): [[number]], {OBJECTS.name} (0-50 points): [[number]]"
         )
     if query.criteria:
         pairs = "\n".join(f"q{i} reason: ...\nq{i}: [[number]]" for i in range(1, len(query.questions) + 1))

@@ -14,8 +14,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from salva.core.protocols import Query
+from salva.core.score_rubric import HALVES, HIGHEST
 from salva.logic.words import number_of
-from salva.perception.judges.prompts import OBJECTS, RELATIONS, reason_name
+from salva.perception.judges.prompts import reason_name
 
 _N_SHOWN = 80
 _LONGEST_ANSWER = 200
@@ -26,7 +27,7 @@ _BRACKETS = re.compile(r"\[\[(.*?)\]\]", re.DOTALL)
 _NUMBER = re.compile(r"\d{1,4}(?:\.\d{1,6})?", re.ASCII)
 _REASON = re.compile(r"^[\s*`-]*q(\d{1,3}) reason:[ \t]*(\S.*?)[ \t]*$", re.IGNORECASE | re.MULTILINE)
 _NOTHING = ("0", "zero", "none")
-_SCORES = {"objects": OBJECTS, "relations": RELATIONS}
+_SCORES = {half.key: half.name for half in HALVES}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +92,7 @@ def _asked(query: Query) -> set[str]:
 
 
 def _highest(query: Query) -> float:
-    return 50.0 if query.kind == "score" else 1.0
+    return float(HIGHEST) if query.kind == "score" else 1.0
 
 
 def _object_in(reply: str, asked: set[str]) -> dict[str, object] | None:

@@ -2,13 +2,14 @@
 
 CF-World's program grades facts more kindly than counterfactuals, and tells one judge to be an adversary because it is
 too easily pleased. The rubrics here say the same in our own words; a query names one, and a judge's option `rubric`
-puts another in its place.
+puts another in its place. A score of a picture against a text goes by the rubric that people have, and by no other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from salva.core.score_rubric import HALVES, SCORE_RUBRIC
 from salva.errors import PluginError
 
 RUBRICS: Mapping[str, str] = {
@@ -36,11 +37,12 @@ RUBRICS: Mapping[str, str] = {
         "all things are there but not as they should stand, 0 when a thing is missing or cannot be recognised."
     ),
 }
-"""Name to what the judge is told."""
+"""Name to what the judge is told, of those that its option may name."""
+_ALL = {**RUBRICS, SCORE_RUBRIC: "\n\n".join(half.lines() for half in HALVES)}
 
 
 def words_of(rubric: str) -> str:
     """What a judge is told under a name; nothing where there is none."""
-    if rubric and rubric not in RUBRICS:
-        raise PluginError(f"no rubric is called {rubric!r}; there are {', '.join(RUBRICS)}")
-    return RUBRICS.get(rubric, "")
+    if rubric and rubric not in _ALL:
+        raise PluginError(f"no rubric is called {rubric!r}; there are {', '.join(_ALL)}")
+    return _ALL.get(rubric, "")

@@ -44,6 +44,7 @@ RELATION_ERRORS: Mapping[str, str] = {
 _MISSING_BELOW = 30.0
 _UNRELATED_BELOW = 20.0
 _WRONG_BELOW = 40.0
+_ROUNDING = 1e-9
 _TOUCHING = ("next_to", "near", "on")
 _SIDED = ("left_of", "right_of", "above", "below")
 
@@ -97,12 +98,18 @@ def _error_of(discrepancy: Discrepancy) -> str:
     return WRONG_INTERACTION
 
 
-def failure_from_scores(prompt: Prompt, own: OwnScore, total: float, swapped_total: float | None) -> Failure | None:
+def failure_from_scores(
+    prompt: Prompt, own: OwnScore, total: float, swapped_total: float | None, margin: float
+) -> Failure | None:
     """What a judge's scores say is wrong with a picture; None when it is right by them.
 
-    swapped_total: the picture's score against the prompt with its words swapped, where it was asked for.
+    swapped_total: the picture's score against the prompt with its words swapped, where it was asked for. margin: how
+    much better it must fit that prompt for its roles to count as reversed; less says nothing of roles, and its own
+    score decides.
     """
-    if swapped_total is not None and swapped_total > total and own.objects >= _MISSING_BELOW:
+    # Judges speak in steps, so a lead of exactly the margin is common, and rounding must not let some of them pass.
+    is_reversed = swapped_total is not None and swapped_total - total > margin + _ROUNDING
+    if is_reversed and own.objects >= _MISSING_BELOW:
         error, message = REVERSED_ROLE, f"fits the swapped prompt better ({swapped_total:.2f}) than its own"
     elif own.objects < _MISSING_BELOW:
         error, message = MISSING_OBJECTS, f"the judge gives {own.objects:g} of 50 for objects"

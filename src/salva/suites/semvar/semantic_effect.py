@@ -16,6 +16,7 @@ from salva.core.case import Case, Prompt
 from salva.core.observation import Answer, Detections, Vector
 from salva.core.options import option
 from salva.core.protocols import Conclusion, Look, Query, Sight
+from salva.core.score_rubric import HIGHEST, SCORE_RUBRIC
 from salva.core.scoring import Pair, pair_name
 from salva.core.seeing import scene_of
 from salva.core.verdict import Failure, Outcome
@@ -43,8 +44,6 @@ from salva.suites.semvar.token_words import token_query
 INSENSITIVE = "insensitive"
 OVERSENSITIVE = "oversensitive"
 
-_HIGHEST = 50.0
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SemanticEffectOptions(AskingOptions):
@@ -56,6 +55,12 @@ class SemanticEffectOptions(AskingOptions):
     threshold: float | None = option(
         None, "Boxes with a lower score do not count; unset, as the detector states.", since="0.2"
     )
+    role_margin: float = option(
+        0.1,
+        "From scores alone a picture is reversed-role when it fits the swapped prompt better by more than this; 0.1 is "
+        "one step of the rubric in one half.",
+        since="0.2",
+    )
     tokens: bool = option(False, "Also ask the judge about every word of meaning, for token accuracy.")
 
     def __post_init__(self) -> None:
@@ -65,6 +70,7 @@ class SemanticEffectOptions(AskingOptions):
             ("changed_at", 0, 2),
             ("merge_iou", 0, 1),
             ("threshold", 0, 1),
+            ("role_margin", 0, 1),
         ):
             value = getattr(self, name)
             if value is not None and not low <= value <= high:
@@ -130,7 +136,7 @@ class SemanticEffect:
             if isinstance(halves, str):
                 reason = f"no score of the image of {image!r} against the text of {text!r}: {halves}"
                 return Conclusion(outcome=Outcome.INCONCLUSIVE, reason=reason)
-            totals[text, image] = sum(halves) / (2 * _HIGHEST)
+            totals[text, image] = sum(halves) / (2 * HIGHEST)
             if text == image:
                 own[image] = OwnScore(objects=halves[0], relations=halves[1])
         measured = effect(totals)
@@ -168,7 +174,8 @@ class SemanticEffect:
             else:
                 swapped = totals.get((other.role, prompt.role))
                 total = totals[prompt.role, prompt.role]
-                failures.append(failure_from_scores(prompt, own[prompt.role], total, swapped))
+                margin = self._options.role_margin
+                failures.append(failure_from_scores(prompt, own[prompt.role], total, swapped, margin))
         return [failure for failure in failures if failure is not None]
 
     def _wrong_changes(self, measured: Effect) -> list[Failure]:
@@ -197,7 +204,7 @@ _SPECIFIC_FIRST = (
 def score_query(prompt: Prompt) -> Query:
     """How a judge is asked for S(T, I)."""
     formulas = (prompt.formula,) if prompt.formula else ()
-    return Query(role="judge", kind="score", text=prompt.text, formulas=formulas)
+    return Query(role="judge", kind="score", text=prompt.text, rubric=SCORE_RUBRIC, formulas=formulas)
 
 
 def text_query(prompt: Prompt) -> Query:
@@ -225,7 +232,7 @@ def _halves(answer: object) -> tuple[float, float] | str:
     if answer.problem:
         return answer.problem
     halves = [answer.scores.get(name) for name in ("objects", "relations")]
-    if any(half is None or not 0 <= half <= _HIGHEST for half in halves):
+    if any(half is None or not 0 <= half <= HIGHEST for half in halves):
         return f"expected objects and relations from 0 to 50, got {dict(answer.scores)}"
     objects, relations = (half for half in halves if half is not None)
     return objects, relations
