@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from click.testing import CliRunner
 
 from salva import registry
 from salva.cli.main import salva
+from salva.errors import UsageError
 from salva.exchange.exporting import export_run
 from salva.exchange.importing import import_files
 from salva.judging.leading import BLIND, OK
@@ -98,7 +100,7 @@ def test_an_exported_run_has_the_published_layout_and_imports_to_the_same_means(
     assert len(list(out.glob("Images/*/*/*/*.png"))) == 40
     with (out / "prompts_metalogic.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert list(rows[0]) == ["pair_id", "category_id", "logical_law", "semantic_dimension", "prompt_A", "prompt_B"]
+    assert list(rows[0])[:6] == ["pair_id", "category_id", "logical_law", "semantic_dimension", "prompt_A", "prompt_B"]
     read_in = import_files(sorted(out.glob("*.csv")), "tifa-lite", tmp_path / "again")
     # A hat whose band alone has the colour that was asked for: nobody can say what colour the hat has.
     (flaw,) = read_in.problems
@@ -111,8 +113,68 @@ def test_an_exported_run_has_the_published_layout_and_imports_to_the_same_means(
     assert after is not None
     n_pairs = before.columns.index("n_pairs")
     assert [row[n_pairs] for row in before.rows].count(0) == 1
-    assert [row[:8] for row in before.rows] == [row[:8] for row in after.rows]
+    assert before == after
 
+
+def test_every_repeat_comes_back_and_a_second_export_is_the_first(tmp_path: Path) -> None:
+    _run(tmp_path / "run", "--size", "quick", "--repeats", "2", "--only", "law=distributive", *FAULTY)
+    export_run(tmp_path / "run", "tifa-lite", tmp_path / "one")
+    with (tmp_path / "one" / "vqa_raw_results_painter.csv").open(newline="") as file:
+        answers = list(csv.DictReader(file))
+    assert {row["repeat"] for row in answers} == {"0", "1"}
+    assert all((tmp_path / "one" / row["image_path"]).is_file() for row in answers)
+    files = sorted((tmp_path / "one").glob("*.csv"))
+    import_files(files, "tifa-lite", tmp_path / "again")
+    before, after = (summarise_run(tmp_path / name).by_model[0] for name in ("run", "again"))
+    assert before.outcomes == after.outcomes
+    tables = [table for table in before.tables if table.name.startswith("faithfulness by")]
+    assert len(tables) == 4
+    for table in tables:
+        assert after.table(table.name) == table
+    export_run(tmp_path / "again", "tifa-lite", tmp_path / "two")
+    assert {path.name: path.read_bytes() for path in (tmp_path / "two").iterdir()} == {
+        path.name: path.read_bytes() for path in files
+    }
+
+
+def test_answers_to_questions_of_a_file_are_exported_with_that_file_alone(tmp_path: Path) -> None:
+    questions = tmp_path / "questions.json"
+    asked = [
+        {"id": pair, "caption": "x", "question": f"Is there a {thing}?", "choices": ["yes", "no"], "answer": "yes"}
+        for pair in ("comm_conj_001", "comm_horiz_001")
+        for thing in ("cup", "umbrella")
+    ]
+    questions.write_text(json.dumps(asked), encoding="utf-8")
+    plugin = tmp_path / "yes_judge.py"
+    plugin.write_text(YES_JUDGE, encoding="utf-8")
+    only = ("--only", "law=commutative", "--only", "dimension=conjunctive", "--judge", "yes-judge")
+    set_file = ("--plugin", f"{plugin}:YesJudge", "--set", f"relation.questions={questions}", "--set", "run.canary=off")
+    _run(tmp_path / "run", "--size", "quick", *only, *set_file)
+    with pytest.raises(UsageError, match="name it again with --questions"):
+        export_run(tmp_path / "run", "tifa-lite", tmp_path / "out")
+    export_run(tmp_path / "run", "tifa-lite", tmp_path / "out", {"questions": str(questions)})
+    with (tmp_path / "out" / "vqa_raw_results_painter.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["image_variant"], row["question"], row["is_correct"]) for row in rows] == [
+        (side, f"Is there a {thing}?", "1") for side in "AB" for thing in ("cup", "umbrella")
+    ]
+
+
+YES_JUDGE = """
+from typing import ClassVar
+from salva.core.about import About
+from salva.core.observation import Answer
+
+class YesJudge:
+    about: ClassVar[About] = About(role="judge", name="yes-judge")
+    version: ClassVar[str] = "1"
+
+    def __init__(self, options):
+        pass
+
+    def look(self, requests):
+        return [Answer(text="yes", scores={}, reply="yes") for r in requests]
+"""
 
 EMBEDDER = """
 from typing import ClassVar
@@ -199,5 +261,5 @@ def test_a_run_of_another_suite_has_no_such_layout(tmp_path: Path) -> None:
     done = CliRunner().invoke(salva, command)
     assert "this form is for the suite faithfulness" in str(done.exception)
     done = CliRunner().invoke(salva, ["cases", "tifa-lite", "--format", "tifa-lite"])
-    assert done.output.splitlines()[0] == "pair_id,category_id,logical_law,semantic_dimension,prompt_A,prompt_B"
+    assert done.output.startswith("pair_id,category_id,logical_law,semantic_dimension,prompt_A,prompt_B,cluster\n")
     assert len(done.output.splitlines()) == 21

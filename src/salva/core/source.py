@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from salva.core.asked import NOTHING, Asked
@@ -47,6 +48,17 @@ class Painted(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KeptFile:
+    """A file of others that a run was made of and keeps."""
+
+    name: str
+    """What it was called when it was imported."""
+    path: Path
+    sha256: str
+    """Of what was imported."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunRecords:
     """All that a report reads of a run, less the pictures."""
 
@@ -74,6 +86,8 @@ class RunRecords:
     """Whoever painted or looked, to what pins its weights."""
     is_whole: bool = False
     """Whether no verdict is missing: what has none is a case that the relation does not apply to."""
+    kept_files: tuple[KeptFile, ...] = ()
+    """The files that it was imported from, as far as it keeps them."""
 
     @property
     def suite(self) -> str:

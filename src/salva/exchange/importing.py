@@ -2,7 +2,7 @@
 
 Files come in and a run directory goes out: cases, verdicts with their scores, and a list of everything that was wrong
 with a row. There are no pictures and no looks in such a run, so it can be reported, compared and exported, but not
-judged again: what was asked and answered is kept beside each case. Formats are found by name in the registry.
+judged again. Formats are found by name in the registry.
 """
 
 from __future__ import annotations

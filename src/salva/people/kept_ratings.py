@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from salva.core.exchange import KEPT_FOLDER
 from salva.core.fingerprint import Json
 from salva.errors import StoreError, UsageError
-from salva.files.infiles import file_bytes
+from salva.files.kept_files import kept_data, kept_files
 from salva.people.rated_things import Placed, place_all
 from salva.people.rating_joins import read_together
 from salva.people.ratings import Columns, Ratings
@@ -42,14 +40,9 @@ def kept_ratings(directory: Path, group: str = "") -> KeptRatings | None:
     columns = imported.about.get("columns")
     if not isinstance(columns, dict):
         raise StoreError(f"run.json of {str(directory)!r} does not say which columns were read; import the files again")
-    paths, names = [], []
-    for file in imported.files:
-        # A name and no path: run.json must not lead out of the run.
-        path = directory / KEPT_FOLDER / Path(file.kept).name
-        if hashlib.sha256(file_bytes(path)).hexdigest() != file.sha256:
-            raise StoreError(f"{str(path)!r} is not the file that was imported; import {file.name!r} again")
-        paths.append(path)
-        names.append(file.name)
+    files = kept_files(directory, imported)
+    for file in files:
+        kept_data(file)
     wanted = Columns(
         things=_listed(columns.get("item")),
         rater=str(columns.get("rater") or ""),
@@ -57,7 +50,8 @@ def kept_ratings(directory: Path, group: str = "") -> KeptRatings | None:
         judges=_listed(columns.get("judge")),
         group=group,
     )
-    return read_kept(paths, names, wanted, str(imported.about.get("model") or ""))
+    model = str(imported.about.get("model") or "")
+    return read_kept([file.path for file in files], [file.name for file in files], wanted, model)
 
 
 def _listed(value: Json) -> tuple[str, ...]:

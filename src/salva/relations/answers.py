@@ -6,12 +6,13 @@ is asked the same, so that any two of them can be compared. Pure, and knows noth
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 from salva.core.case import Case
-from salva.core.observation import Answer
+from salva.core.observation import Answer, Observation
 from salva.core.options import option
 from salva.core.protocols import Look, Query, Sight
 from salva.logic.formula import entities
@@ -207,14 +208,14 @@ def problem_of(asked: PairQuestion, answer: Answer) -> str:
     return ""
 
 
-def read_answers(questions: Sequence[PairQuestion], sight: Sight) -> Answers:
+def read_answers(questions: Sequence[PairQuestion], seen: Mapping[Query, Observation]) -> Answers:
     """The answers about one picture."""
     said: dict[str, str] = {}
     unasked: set[str] = set()
     problems: list[str] = []
     for asked in questions:
         text = asked.question.text
-        answer = sight.seen.get(asked.query)
+        answer = seen.get(asked.query)
         if not isinstance(answer, Answer):
             unasked.add(text)
             if asked.question.literal:
@@ -232,29 +233,46 @@ def is_nothing_seen(answers: Iterable[str]) -> bool:
     return all(comparable(answer) in _NOTHING for answer in answers)
 
 
+class Mark(NamedTuple):
+    """An answer held against what a prompt calls for."""
+
+    asked: PairQuestion
+    expected: str
+    answer: str
+    is_right: bool
+    is_grounded: bool
+    """Whether it is right, and every question that it depends on is answered with yes."""
+
+
+def marks(questions: Sequence[PairQuestion], answers: Answers, role: str) -> Iterator[Mark]:
+    """The questions whose answer the prompt of a role settles, each with how it was answered."""
+    for asked in questions:
+        expected = asked.expected.get(role)
+        if expected is None:
+            continue
+        answer = answers.said.get(asked.question.text, "")
+        holds = all(answers.said.get(text) == YES for text in asked.question.parents)
+        yield Mark(asked, expected, answer, answer == expected, answer == expected and holds)
+
+
+def leaves_open(questions: Sequence[PairQuestion], role: str) -> bool:
+    """Whether right pictures of a role's prompt differ in something that was asked."""
+    return any(asked.question.literal and asked.expected.get(role) is None for asked in questions)
+
+
 def score(questions: Sequence[PairQuestion], answers: Answers, role: str, formula: str | None, reading: str) -> Scored:
     """How faithful a picture is to the prompt of a role.
 
     Questions with a settled answer count one each. Where the formula leaves something open (a cat or a dog), whether
     the answers make the formula true counts as one more.
     """
-    right: list[bool] = []
-    grounded: list[bool] = []
-    wrong = []
-    for asked in questions:
-        expected = asked.expected.get(role)
-        if expected is None:
-            continue
-        answer = answers.said.get(asked.question.text, "")
-        right.append(answer == expected)
-        grounded.append(right[-1] and all(answers.said.get(text) == YES for text in asked.question.parents))
-        if not right[-1]:
-            wrong.append((asked, answer))
+    marked = list(marks(questions, answers, role))
+    right, grounded = [mark.is_right for mark in marked], [mark.is_grounded for mark in marked]
     is_from_formula = formula is not None and all(asked.question.formulas for asked in questions)
     satisfied = None
     if formula is not None and is_from_formula:
         satisfied = is_satisfied(formula, [asked.question for asked in questions], answers.said, reading)
-        if any(asked.question.literal and asked.expected.get(role) is None for asked in questions):
+        if leaves_open(questions, role):
             right.append(satisfied)
             grounded.append(satisfied)
     if not right:
@@ -264,7 +282,7 @@ def score(questions: Sequence[PairQuestion], answers: Answers, role: str, formul
         dsg=mean(map(float, grounded)),
         n=len(right),
         is_satisfied=satisfied,
-        wrong=tuple(wrong),
+        wrong=tuple((mark.asked, mark.answer) for mark in marked if not mark.is_right),
     )
 
 
@@ -289,7 +307,7 @@ def read_pair(
         sight = sights.get(role)
         if sight is None:
             return f"nobody looked at image {role!r}"
-        answers = read_answers(questions, sight)
+        answers = read_answers(questions, sight.seen)
         problems += [f"image {role!r}: {problem}" for problem in answers.problems]
         read.append(answers)
     if problems:

@@ -84,7 +84,7 @@ class RightAnswers:
         failures: list[Failure] = []
         is_right = True
         for prompt in case.prompts:
-            answers = read_answers(questions, sights[prompt.role])
+            answers = read_answers(questions, sights[prompt.role].seen)
             if answers.problems:
                 more = f" (and {len(answers.problems) - 1} more unreadable)" if len(answers.problems) > 1 else ""
                 reason = f"image {prompt.role!r}: {answers.problems[0]}{more}"

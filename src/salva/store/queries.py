@@ -25,6 +25,7 @@ from salva.core.run_json import Judged, RunFile
 from salva.core.seeing import counting
 from salva.core.source import Painted, QuestionAnswer, RunRecords, RunSource, Seen, Spent
 from salva.core.verdict import Observers, Outcome, Verdict, observers_text
+from salva.files.kept_files import kept_files
 from salva.store.reading import VERDICT_ORDER, RunReader
 from salva.store.records import FIGURES, GATE, IN_VAIN, PACE, PASSED, STOPPED, TOLD, UNTRIED, WHOLE, StoredImage
 from salva.store.rows import Value, case_from_row, image_from_row, observers_to_text, select, to_text, verdict_from_row
@@ -242,7 +243,7 @@ def judged_now(directory: Path) -> Judged:
 def open_source(directory: Path) -> Iterator[RunSource]:
     """The records and the pictures of a run; closed again afterwards."""
     with open_run(directory) as store:
-        judged = judged_now(directory)
+        judged, run_file = judged_now(directory), read_run_file(directory)
         records = RunRecords(
             cases=tuple(store.cases()),
             verdicts=tuple(leading_first(store, judged.leading)),
@@ -256,7 +257,8 @@ def open_source(directory: Path) -> Iterator[RunSource]:
             is_whole=WHOLE in store.meta(),
             spent=spent(store),
             painted=tuple(_painted(store)),
-            effort=_effort(store.meta().get(PACE), read_run_file(directory)),
+            effort=_effort(store.meta().get(PACE), run_file),
+            kept_files=kept_files(directory, run_file.imported if run_file else None),
         )
         yield RunSource(records, StoredImages(store, _threshold(records.asked)))
 

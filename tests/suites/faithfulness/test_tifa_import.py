@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +14,8 @@ from salva.cli.main import salva
 from salva.core.exchange import ImportSettings, ReadIn
 from salva.core.verdict import Outcome, Verdict
 from salva.engine.progress import SilentProgress
-from salva.errors import UsageError
+from salva.errors import StoreError, UsageError
+from salva.exchange.exporting import export_run
 from salva.exchange.importing import PROBLEMS_FILE, import_files
 from salva.report.html import write_html
 from salva.report.summary import summarise_run
@@ -141,12 +141,9 @@ def test_an_imported_run_is_a_run_that_can_be_reported_and_not_judged_again(tmp_
     page = (out / "report" / "index.html").read_text(encoding="utf-8")
     assert "paint it again" not in page
     assert "a dog and a cat" in page
-    kept = next(case for case in read_records(out).cases if case.labels["pair_id"] == "p1").extra["answers"]
-    assert json.loads(json.dumps(kept))["toy"]["B"][0] == {
-        "question": "Is there a cat?",
-        "expected": "yes",
-        "answer": "no",
-    }
+    assert [file.path.read_bytes() for file in read_records(out).kept_files] == [
+        path.read_bytes() for path in (_prompts(tmp_path), answers)
+    ]
     assert "neither yes nor no" in (out / PROBLEMS_FILE).read_text(encoding="utf-8")
     with pytest.raises(UsageError, match="was imported"):
         judge_again(out, Changes(), SilentProgress())
@@ -220,6 +217,62 @@ def test_extra_columns_are_named_and_a_table_of_means_is_checked(tmp_path: Path)
         "means.csv line 3: mean_faith is 0.9, and the answers give 1",
         "means.csv line 4: category '7' has no answered pairs",
     ]
+
+
+def test_repeats_are_verdicts_of_their_own_and_what_is_none_is_named(tmp_path: Path) -> None:
+    lines = [f"{line},{repeat}" for repeat in (0, 1) for line in GOOD if repeat == 0 or line.startswith("p1")]
+    bad = (f"{GOOD[0]},x", f"{GOOD[0]},-1", f"{GOOD[0]},{'9' * 5000}", f"{GOOD[0]},1.0")
+    read_in = _read(tmp_path, *lines, *bad, header=f"{ANSWERS},repeat")
+    assert read_in.repeats == 2
+    by_repeat = {(verdict.case_id, verdict.repeat): verdict.outcome for verdict in read_in.verdicts}
+    assert by_repeat == {
+        ("faithfulness-p1", 0): Outcome.VIOLATED,
+        ("faithfulness-p1", 1): Outcome.VIOLATED,
+        ("faithfulness-p2", 0): Outcome.VIOLATED,
+        ("faithfulness-p2", 1): Outcome.INCONCLUSIVE,
+    }
+    named = [str(problem) for problem in read_in.problems]
+    assert sum("not a whole number from 0; the row is not used" in problem for problem in named) == len(bad)
+    assert "faithfulness-p2: repeat 1, no answers about either image" in named
+    with pytest.raises(UsageError, match="there is a repeat 1234 and none 2"):
+        _read(tmp_path, *lines, f"{GOOD[0]},1234", header=f"{ANSWERS},repeat")
+
+
+def test_the_share_of_answers_that_rest_on_right_ones_is_taken_where_every_row_has_it(tmp_path: Path) -> None:
+    header = f"{ANSWERS},is_grounded"
+    read_in = _read(tmp_path, *(f"{line},{int('cat' in line)}" for line in GOOD), header=header)
+    assert _verdict(read_in, "p1").scores["dsg_mean"] == 0.5
+    gap = _read(tmp_path, *(f"{line},{'' if 'cow' in line else 1}" for line in GOOD), header=header)
+    assert "dsg_mean" not in _verdict(gap, "p1").scores
+    assert _verdict(gap, "p2").scores["dsg_mean"] == 1
+
+
+def test_files_that_were_imported_are_exported_as_they_were(foreign_data: Path, tmp_path: Path) -> None:
+    published = sorted((foreign_data / "tifa_lite").glob("*.csv"))
+    import_files(published, "tifa-lite", tmp_path / "run")
+    export_run(tmp_path / "run", "tifa-lite", tmp_path / "out")
+    assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == {
+        path.name: path.read_bytes() for path in published
+    }
+    import_files(sorted((tmp_path / "out").glob("*.csv")), "tifa-lite", tmp_path / "again")
+    before, after = (summarise_run(tmp_path / name).by_model[0].tables for name in ("run", "again"))
+    assert before == after
+
+
+def test_an_export_of_imported_files_names_the_model_and_wants_the_files(tmp_path: Path) -> None:
+    answers = _write(tmp_path, "mine.csv", ANSWERS, *GOOD)
+    import_files([_prompts(tmp_path), answers], "tifa-lite", tmp_path / "run", model="a/b")
+    export_run(tmp_path / "run", "tifa-lite", tmp_path / "out")
+    (written,) = (tmp_path / "out").glob("vqa_raw_results_a_b*.csv")
+    assert written.read_bytes() == answers.read_bytes()
+    (kept,) = (tmp_path / "run" / "imported").glob("*mine.csv")
+    kept.write_bytes(kept.read_bytes() + b"\n")
+    with pytest.raises(StoreError, match="is not the file that was imported"):
+        export_run(tmp_path / "run", "tifa-lite", tmp_path / "other")
+    run_file = tmp_path / "run" / "run.json"
+    run_file.write_text(run_file.read_text().replace('"kept"', '"once_kept"'), encoding="utf-8")
+    with pytest.raises(UsageError, match="did not keep the files; import them again"):
+        export_run(tmp_path / "run", "tifa-lite", tmp_path / "other")
 
 
 CLIP = "pair_id,category_id,logical_law,semantic_dimension,clip_A,clip_B"

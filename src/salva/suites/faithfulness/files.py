@@ -15,9 +15,8 @@ from salva.core.exchange import Flaw
 from salva.errors import UsageError
 from salva.files.tables import read_sheet, unusable
 from salva.suites.faithfulness.templates import DIMENSION_NAMES, LAW_NAMES
+from salva.suites.faithfulness.tifa_files import CLUSTER, PROMPT_COLUMNS
 from salva.writing.prompt_reading import read_prompts
-
-COLUMNS = ("pair_id", "category_id", "logical_law", "semantic_dimension", "prompt_A", "prompt_B")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +34,8 @@ class Row:
     problems: tuple[str, str] = ("", "")
     """Why a prompt has no formula."""
     findings: tuple[Finding, ...] = ()
+    cluster: str = ""
+    """What pairs about the same things share; the pair id where the file does not say."""
     names: Mapping[str, str] = field(default_factory=dict)
     """logical_law and semantic_dimension as the file spells them, where that is not how salva would."""
 
@@ -43,19 +44,19 @@ def read_pairs(path: str) -> list[Row]:
     """Every pair of a file; a file with anything wrong in it is refused with all that is."""
     ragged: list[Flaw] = []
     sheet = read_sheet(Path(path), ragged)
-    if missing := [name for name in COLUMNS if name not in sheet.columns]:
+    if missing := [name for name in PROMPT_COLUMNS if name not in sheet.columns]:
         raise UsageError(
-            f"{path!r} has no column {', '.join(missing)}; expected {','.join(COLUMNS)}, "
+            f"{path!r} has no column {', '.join(missing)}; expected {','.join(PROMPT_COLUMNS)}, "
             f"got {','.join(sheet.columns) or 'an empty file'}. Prompts and pairs in any other columns: "
             f"salva run prompts --set suite.path={path}"
         )
-    extra = tuple(name for name in sheet.columns if name not in COLUMNS)
+    extra = tuple(name for name in sheet.columns if name not in (*PROMPT_COLUMNS, CLUSTER))
     problems = [f"{flaw.where}: {flaw.what}" for flaw in ragged]
     rows: list[Row] = []
     first_at: dict[str, str] = {}
     for where, record in sheet.rows:
         slug = _slug(record["pair_id"])
-        wrong = [f"{where}: no {name}" for name in COLUMNS if not record[name].strip()]
+        wrong = [f"{where}: no {name}" for name in PROMPT_COLUMNS if not record[name].strip()]
         if not wrong and slug in first_at:
             wrong.append(f"{where}: pair_id {record['pair_id']!r} is that of {first_at[slug]}")
         elif not wrong and not slug:
@@ -69,7 +70,7 @@ def read_pairs(path: str) -> list[Row]:
     if problems:
         raise unusable(path, problems)
     if not rows:
-        raise UsageError(f"{path!r} has no pairs; expected a line for each under {','.join(COLUMNS)}")
+        raise UsageError(f"{path!r} has no pairs; expected a line for each under {','.join(PROMPT_COLUMNS)}")
     return rows
 
 
@@ -100,6 +101,7 @@ def _row(record: Mapping[str, str], slug: str, extra: tuple[str, ...]) -> Row:
         formulas=readings.formulas,
         problems=readings.problems,
         findings=tuple(findings),
+        cluster=record.get(CLUSTER, "").strip() or record["pair_id"],
         names=names,
     )
 

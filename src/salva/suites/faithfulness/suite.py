@@ -254,7 +254,7 @@ def _case_of_row(row: Row) -> Case:
             "pair_id": row.pair_id,
             **row.names,
         },
-        cluster=row.pair_id,
+        cluster=row.cluster,
         equivalent=facts.equivalent if facts else None,
         determinate=facts.determinate if facts else None,
         findings=tuple(findings),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -15,26 +16,37 @@ from salva.core.about import About
 from salva.core.asked import Asked
 from salva.core.case import Case
 from salva.core.exchange import Written
-from salva.core.options import NoOptions
-from salva.core.source import ImageSource, RunSource
+from salva.core.options import option
+from salva.core.source import ImageSource, RunRecords, RunSource
 from salva.core.table import Cell, Table
-from salva.core.verdict import PAIR, Outcome, Verdict
+from salva.core.verdict import PAIR, Verdict
 from salva.errors import StoreError, UsageError
+from salva.files.kept_files import kept_data
 from salva.files.outfiles import told_apart, write_bytes, write_text
 from salva.files.tables import csv_text
-from salva.judging.headline import join
-from salva.logic.questions import NO, YES, Question, expected_answer, questions_about
+from salva.judging.headline import join, of_main_observers
+from salva.logic.questions import NO, YES
+from salva.relations.answers import AnswerOptions, asked_about, leaves_open, marks, read_answers
+from salva.relations.question_files import QuestionFile, questions_to_ask
 from salva.suites.faithfulness.tables import category_table
-
-PROMPT_COLUMNS = ("pair_id", "category_id", "logical_law", "semantic_dimension", "prompt_A", "prompt_B")
-ANSWER_COLUMNS = (
-    *("pair_id", "logical_law", "category_id", "semantic_dimension", "image_variant", "image_path", "question"),
-    *("expected_answer", "predicted_answer_raw", "predicted_answer_norm", "is_correct"),
+from salva.suites.faithfulness.tifa_files import (
+    ANSWER_COLUMNS,
+    CLIP_COLUMNS,
+    CLIP_SCORES,
+    CLUSTER,
+    GROUNDED,
+    METRIC_COLUMNS,
+    PROMPT_COLUMNS,
+    REPEAT,
+    Kind,
+    read_tifa_file,
 )
-CLIP_SCORES = ("clip_A", "clip_B", "clip_mean", "clip_diff", "clip_stability", "image_similarity")
-METRIC_COLUMNS = ("n_pairs", "mean_faith_A", "mean_faith_B", "mean_faith", "mean_faith_stability")
+
 _RELATIONS = ("same-answers", "must-differ")
+_FORM = "tifa-lite"
+_PROMPTS, _MEANS = "prompts_metalogic.csv", "category_metrics.csv"
 RECKONED = "Is the picture one of those the prompt allows?"
+_NOT_ASKED = "not asked: no such thing"
 _NAMES = {"de-morgan": "DeMorgan"}
 
 
@@ -51,11 +63,14 @@ def names_of(case: Case) -> tuple[str, str, str, str]:
 
 
 def prompt_rows(cases: Iterable[Case]) -> Iterator[list[Cell]]:
-    """The pairs under PROMPT_COLUMNS, header first."""
-    yield list(PROMPT_COLUMNS)
+    """The pairs under PROMPT_COLUMNS, header first; CLUSTER where pairs are about the same things."""
+    cases = list(cases)
+    has_clusters = any(case.cluster != names_of(case)[0] for case in cases)
+    yield [*PROMPT_COLUMNS, *([CLUSTER] if has_clusters else [])]
     for case in cases:
+        texts = (prompt.text for prompt in case.prompts)
         pair_id, category_id, law, dimension = names_of(case)
-        yield [pair_id, category_id, law, dimension, *(prompt.text for prompt in case.prompts)]
+        yield [pair_id, category_id, law, dimension, *texts, *([case.cluster] if has_clusters else [])]
 
 
 class TifaExport:
@@ -64,23 +79,56 @@ class TifaExport:
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(case_rows=prompt_rows)
 
-    def __init__(self, options: NoOptions) -> None:
-        """Nothing can be chosen."""
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Options:
+        """What a run cannot say of itself."""
+
+        questions: str = option(
+            "", "The question file that the run asked from (relation.questions), where it did.", reaches="file"
+        )
+
+    def __init__(self, options: Options) -> None:
+        self._questions = options.questions
 
     def write(self, source: RunSource, out: Path) -> Written:
-        """A run's prompts, pictures, answers and scores; a folder a model where there are several."""
+        """A run's prompts, pictures, answers and scores; a folder a model where there are several.
+
+        Of a run that was imported, the files that were read.
+        """
         records = source.records
-        write_text(out / "prompts_metalogic.csv", csv_text(prompt_rows(records.cases)))
-        reading = _reading(records.asked)
+        if records.asked.imported == _FORM:
+            _write_again(records, out)
+            return Written(n=len(records.cases), what="pairs")
+        write_text(out / _PROMPTS, csv_text(prompt_rows(records.cases)))
+        options = _asked_with(records.asked, self._questions)
         for model in records.models:
-            verdicts = [verdict for verdict in records.verdicts if verdict.model == model]
+            pairs = join(records.cases, [verdict for verdict in records.verdicts if verdict.model == model], PAIR)
             folder = out if len(records.models) == 1 else out / _safe(model)
-            pairs = [verdict for verdict in verdicts if _is_pair(verdict)]
-            _write_model(source.images, records.cases, pairs, folder, _safe(model), reading)
-            table = category_table(join(records.cases, verdicts, PAIR))
+            told = [pair.verdict for pair in of_main_observers(pairs) if pair.verdict.relation in _RELATIONS]
+            _Model(source.images, records.cases, folder, options).write(told, _safe(model))
+            table = category_table(pairs)
             if table is not None:
-                write_text(folder / "category_metrics.csv", csv_text(_metric_rows(records.cases, table)))
+                write_text(folder / _MEANS, csv_text(_metric_rows(records.cases, table)))
         return Written(n=len(records.cases), what="pairs")
+
+
+def _write_again(records: RunRecords, out: Path) -> None:
+    """The files that a run was imported from, byte for byte, under names that say what is in them and of whom."""
+    if not records.kept_files:
+        raise UsageError(
+            f"the run {records.name!r} was imported by a version that did not keep the files; import them again, and "
+            "export that run"
+        )
+    for file in records.kept_files:
+        data = kept_data(file)
+        sheet = read_tifa_file(file.path, lambda _: None, file.name)
+        model = _safe(sheet.model if len(records.models) > 1 else records.models[0])
+        named = {
+            Kind.PROMPTS: _PROMPTS,
+            Kind.ANSWERS: f"vqa_raw_results_{model}.csv",
+            Kind.CLIP: f"clip_results_{model}.csv",
+        }
+        write_bytes(out / named.get(sheet.kind, Path(file.name).name), data)
 
 
 def _metric_rows(cases: Iterable[Case], table: Table) -> Iterator[list[Cell]]:
@@ -92,30 +140,59 @@ def _metric_rows(cases: Iterable[Case], table: Table) -> Iterator[list[Cell]]:
             yield [*spelled[str(row[at["category_id"]])], *(row[at[name]] for name in METRIC_COLUMNS)]
 
 
-def _is_pair(verdict: Verdict) -> bool:
-    return verdict.arm == PAIR and verdict.relation in _RELATIONS
+class _Model:
+    """What one model painted, on its way into its folder."""
 
+    def __init__(self, images: ImageSource, cases: Sequence[Case], folder: Path, options: AnswerOptions) -> None:
+        self._images, self._folder, self._options = images, folder, options
+        self._file: QuestionFile | None = questions_to_ask(options.questions)
+        self._cases = {case.case_id: case for case in cases}
 
-def _write_model(
-    images: ImageSource, cases: Sequence[Case], verdicts: Sequence[Verdict], folder: Path, model: str, reading: str
-) -> None:
-    by_id = {case.case_id: case for case in cases}
-    answers: list[list[Cell]] = [list(ANSWER_COLUMNS)]
-    clips: list[list[Cell]] = [[*ANSWER_COLUMNS[:4], "image_A_path", "image_B_path", *CLIP_SCORES]]
-    for verdict in verdicts:
-        case = by_id[verdict.case_id]
-        paths = _pictures(images, case, verdict, folder)
-        pair_id, category_id, law, dimension = names_of(case)
-        named: list[Cell] = [pair_id, law, category_id, dimension]
-        if verdict.repeat == 0:
-            # Of a pair that nobody could decide, some answers are missing: means over the rest would be of other pairs.
-            is_decided = verdict.outcome in (Outcome.HOLDS, Outcome.VIOLATED)
-            answers += [] if not is_decided else _answers(images, case, verdict, paths, named, reading)
+    def write(self, verdicts: Sequence[Verdict], name: str) -> None:
+        """Pictures, answers and CLIP scores of pairs, each repeat of each."""
+        # Published files know neither repeats nor dependencies; columns of ours stand last, where they say something.
+        has_repeats = any(verdict.repeat for verdict in verdicts)
+        has_dsg = any("dsg_mean" in verdict.scores for verdict in verdicts)
+        more, grounded = ((REPEAT,) if has_repeats else ()), ((GROUNDED,) if has_dsg else ())
+        answers: list[Sequence[Cell]] = [(*ANSWER_COLUMNS, *grounded, *more)]
+        clips: list[Sequence[Cell]] = [(*CLIP_COLUMNS, *more)]
+        for verdict in verdicts:
+            case = self._cases[verdict.case_id]
+            pair_id, category_id, law, dimension = names_of(case)
+            named = (pair_id, law, category_id, dimension)
+            paths = _pictures(self._images, case, verdict, self._folder)
+            last = (verdict.repeat,) if has_repeats else ()
+            # Without the score some answers are missing: means over the rest would be of other pairs.
+            for row in self._answers(case, verdict, paths) if "faith_mean" in verdict.scores else ():
+                answers.append((*named, *(row if has_dsg else row[:-1]), *last))
             if "clip_A" in verdict.scores:
-                clips.append([*named, *paths.values(), *(verdict.scores.get(name) for name in CLIP_SCORES)])
-    for name, rows in (("vqa_raw_results", answers), ("clip_results", clips)):
-        if len(rows) > 1:
-            write_text(folder / f"{name}_{model}.csv", csv_text(rows))
+                scores = (verdict.scores.get(score) for score in CLIP_SCORES)
+                clips.append((*named, *paths.values(), *scores, *last))
+        for kind, rows in (("vqa_raw_results", answers), ("clip_results", clips)):
+            if len(rows) > 1:
+                write_text(self._folder / f"{kind}_{name}.csv", csv_text(rows))
+
+    def _answers(self, case: Case, verdict: Verdict, paths: dict[str, str]) -> Iterator[tuple[Cell, ...]]:
+        """What the judge of a verdict answered about its pictures, with what each prompt calls for."""
+        questions = asked_about(case, self._options, self._file)
+        for prompt in case.prompts:
+            image_id = verdict.images.get(prompt.role)
+            if image_id is None:
+                continue
+            said = self._images.answers(image_id, verdict.observers)
+            heard = {one.query: said[one.question.text] for one in questions if one.question.text in said}
+            read = read_answers(questions, heard)
+            side, path = prompt.role.upper(), paths[prompt.role]
+            for mark in marks(questions, read, prompt.role):
+                text = mark.asked.question.text
+                reply = said[text].reply or said[text].text if text in said else _NOT_ASKED
+                marked = int(mark.is_right), int(mark.is_grounded)
+                yield side, path, text, mark.expected, reply, mark.answer or _NOT_ASKED, *marked
+            score = verdict.scores.get(f"satisfied_{side}")
+            if score is not None and leaves_open(questions, prompt.role):
+                # What the prompt leaves open counts as one question more, reckoned from the answers to the others.
+                reckoned = YES if score else NO
+                yield side, path, RECKONED, YES, "reckoned from the answers", reckoned, int(score), int(score)
 
 
 def _pictures(images: ImageSource, case: Case, verdict: Verdict, folder: Path) -> dict[str, str]:
@@ -139,41 +216,15 @@ def _pictures(images: ImageSource, case: Case, verdict: Verdict, folder: Path) -
     return paths
 
 
-def _answers(
-    images: ImageSource, case: Case, verdict: Verdict, paths: dict[str, str], named: Sequence[Cell], reading: str
-) -> Iterator[list[Cell]]:
-    """What the judge of a verdict answered about its pictures, with what each prompt calls for."""
-    formulas = [prompt.formula for prompt in case.prompts if prompt.formula is not None]
-    asked = questions_about(tuple(formulas), reading) if len(formulas) == len(case.prompts) else ()
-    questions: dict[str, Question | None] = {question.text: question for question in asked}
-    for prompt in case.prompts:
-        image_id = verdict.images.get(prompt.role)
-        if image_id is None:
-            continue
-        said = images.answers(image_id, verdict.observers)
-        for text, question in (questions or dict.fromkeys(said)).items():
-            expected = expected_answer(question, prompt.formula, reading) if question and prompt.formula else ""
-            if expected is None:
-                # Right pictures differ in this, so no answer to it is right or wrong.
-                continue
-            answer = said.get(text)
-            raw, norm = (answer.reply or answer.text, answer.text) if answer else ("not asked: no such thing", "no")
-            is_right = int(norm == expected) if expected and norm else ""
-            yield [*named, prompt.role.upper(), paths[prompt.role], text, expected, raw, norm, is_right]
-        score = verdict.scores.get(f"satisfied_{prompt.role.upper()}")
-        if score is not None and any(q.literal and _is_open(q, prompt.formula, reading) for q in asked):
-            # What the prompt leaves open counts as one question more, reckoned from the answers to the others.
-            side: list[Cell] = [*named, prompt.role.upper(), paths[prompt.role], RECKONED]
-            yield [*side, YES, "reckoned from the answers", YES if score else NO, int(score)]
-
-
-def _is_open(question: Question, formula: str | None, reading: str) -> bool:
-    return formula is not None and expected_answer(question, formula, reading) is None
-
-
-def _reading(asked: Asked) -> str:
-    readings = (relation.options.get("reading") for relation in asked.relations if relation.name in _RELATIONS)
-    return str(next(readings, None) or "exact")
+def _asked_with(asked: Asked, questions: str) -> AnswerOptions:
+    """How a run's pictures were asked about; questions: the file of questions, named anew."""
+    used = next((relation.options for relation in asked.relations if relation.name in _RELATIONS), {})
+    if used.get("questions") and not questions:
+        raise UsageError(
+            f"the run asked from the file {used['questions']!r}, which says what each answer should be; name it again "
+            "with --questions"
+        )
+    return AnswerOptions(reading=str(used.get("reading") or "exact"), questions=questions)
 
 
 def _safe(name: str) -> str:

@@ -16,28 +16,13 @@ from typing import ClassVar
 from salva.core.asked import AskedComponent
 from salva.core.case import Case, Finding, Prompt
 from salva.core.exchange import Flaw, ImportSettings, ReadIn
-from salva.core.fingerprint import Json
 from salva.core.options import option
 from salva.errors import UsageError
-from salva.files.tables import Row, read_sheet
 from salva.suites.faithfulness.suite import Faithfulness
-from salva.suites.faithfulness.tifa_verdicts import MEANS, AnswerRow, ClipRow, category_means, verdict_of
+from salva.suites.faithfulness.tifa_files import ANSWERED, GROUNDED, NEEDED, REPEAT, Kind, TifaFile, read_tifa_file
+from salva.suites.faithfulness.tifa_verdicts import AnswerRow, ClipRow, category_means, verdict_of
 
-PROMPTS = ("pair_id", "prompt_A", "prompt_B")
-ANSWERS = ("pair_id", "image_variant", "question", "expected_answer")
-ANSWERED = ("predicted_answer_norm", "predicted_answer_raw", "is_correct")
-"""An answer file has at least one of these."""
-CLIP = ("pair_id", "clip_A", "clip_B")
-METRICS = ("category_id", "n_pairs", "mean_faith")
-"""The authors' own means; read only to be compared with what the answers give."""
 _LABELS = ("category_id", "logical_law", "semantic_dimension")
-_KNOWN = frozenset(
-    (
-        *(*PROMPTS, *ANSWERS, *ANSWERED, *CLIP, *_LABELS, "image_path", "image_A_path", "image_B_path"),
-        *("clip_mean", "clip_diff", "clip_stability", "image_similarity", *METRICS, *MEANS),
-    )
-)
-_MODEL = re.compile(r"(?:vqa_raw_results|vqa_results|clip_results)_(.+)")
 _TRUTH = {"1": True, "1.0": True, "true": True, "yes": True, "0": False, "0.0": False, "false": False, "no": False}
 _ROUNDING = 5e-7
 _FINDINGS = {
@@ -47,27 +32,11 @@ _FINDINGS = {
     "contradictory-row": "is_correct and the answer contradict each other",
 }
 _RANGES = {"percent": 100.0, "cosine": 1.0, "clipscore": 2.5}
-
-
-@dataclass(slots=True, kw_only=True)
-class _Sheet:
-    """A CSV file: its columns and its rows."""
-
-    path: Path
-    columns: tuple[str, ...]
-    rows: tuple[Row[str], ...]
-
-    @property
-    def name(self) -> str:
-        return self.path.name
-
-    @property
-    def model(self) -> str:
-        named = _MODEL.fullmatch(self.path.stem)
-        return named[1] if named else self.path.stem
-
-    def has(self, *columns: str) -> bool:
-        return all(column in self.columns for column in columns)
+_MOST_DIGITS = 6
+_Painted = tuple[str, int]
+"""A pair by its id, and a repeat of it."""
+_Answers = dict[_Painted, dict[str, list[AnswerRow]]]
+"""The answers about each, by A and B."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -80,10 +49,19 @@ class _Work:
     labels: dict[str, dict[str, str]] = field(default_factory=dict)
     """Pair id to what answer and CLIP files say about its category."""
 
-    def name(self, sheet: _Sheet, where: str, what: str, pair_id: str = "", finding: str = "") -> None:
+    def name(self, sheet: TifaFile, where: str, what: str, pair_id: str = "", finding: str = "") -> None:
         self.problems.append(Flaw(file=sheet.name, where=where, what=what))
         if finding and finding not in self.notes.setdefault(pair_id, []):
             self.notes[pair_id].append(finding)
+
+    def repeat(self, sheet: TifaFile, where: str, row: Mapping[str, str]) -> int | None:
+        """The repeat a row is of, 0 where nothing is said; None for what is noted as a problem."""
+        cell = row.get(REPEAT, "").strip() or "0"
+        if cell.isdecimal() and cell.isascii() and len(cell) <= _MOST_DIGITS:
+            return int(cell)
+        what = f"{REPEAT} is {cell!r}, not a whole number from 0; the row is not used"
+        self.name(sheet, where, what, row["pair_id"].strip())
+        return None
 
 
 class TifaImport:
@@ -107,14 +85,8 @@ class TifaImport:
 
 def _read(files: Sequence[Path], model: str, scale: str) -> ReadIn:
     work = _Work()
-    sheets = [_sheet(path, work) for path in files]
-    prompts = [sheet for sheet in sheets if sheet.has(*PROMPTS)]
-    answers = [sheet for sheet in sheets if sheet.has(*ANSWERS) and any(map(sheet.has, ANSWERED))]
-    clips = [sheet for sheet in sheets if sheet.has(*CLIP)]
-    means = [sheet for sheet in sheets if sheet.has(*METRICS)]
-    for sheet in sheets:
-        if sheet not in prompts + answers + clips + means:
-            raise UsageError(_unknown_shape(sheet))
+    sheets = [read_tifa_file(path, work.problems.append) for path in files]
+    answers, clips, prompts, means = ([sheet for sheet in sheets if sheet.kind is kind] for kind in Kind)
     if len(prompts) > 1:
         raise UsageError(f"two files of prompts: {prompts[0].name!r} and {prompts[1].name!r}; give one")
     if not answers and not clips:
@@ -129,21 +101,31 @@ def _read(files: Sequence[Path], model: str, scale: str) -> ReadIn:
                 work.problems.append(Flaw(file=prompts[0].name, what=f"no prompts for pair {pair_id!r}"))
             cases[pair_id] = _case_without_prompts(pair_id, labels)
     names = tuple(dict.fromkeys(models.values()))
+    painted = [*(key for of_model in said.values() for key in of_model), *(key for one in fits.values() for key in one)]
+    repeats = sorted({0, *(repeat for _, repeat in painted)})
+    if repeats[-1] >= len(repeats):
+        gap = next(number for number, repeat in enumerate(repeats) if number != repeat)
+        raise UsageError(f"there is a {REPEAT} {repeats[-1]} and none {gap}; number repeats from 0 without a gap")
     verdicts = [
-        verdict_of(case, name, said.get(name, {}).get(pair_id), fits.get(name, {}).get(pair_id), scale)
+        replace(
+            verdict_of(case, name, said.get(name, {}).get(painted), fits.get(name, {}).get(painted), scale),
+            repeat=painted[1],
+        )
         for name in names
         for pair_id, case in cases.items()
+        for painted in ((pair_id, repeat) for repeat in repeats)
     ]
     for sheet in means if len(names) == 1 else ():
         _compare_means(sheet, category_means(tuple(cases.values()), verdicts), work)
     for verdict in verdicts:
         if verdict.reason:
             whose = f"{verdict.model}, " if len(names) > 1 else ""
-            work.problems.append(Flaw(file=verdict.case_id, what=f"{whose}{verdict.reason}"))
+            which = f"repeat {verdict.repeat}, " if len(repeats) > 1 else ""
+            work.problems.append(Flaw(file=verdict.case_id, what=f"{whose}{which}{verdict.reason}"))
     return ReadIn(
         suite="faithfulness",
         models=names,
-        cases=tuple(_kept(case, pair_id, said, work.notes.get(pair_id, [])) for pair_id, case in cases.items()),
+        cases=tuple(_with_findings(case, pair_id, work.notes.get(pair_id, [])) for pair_id, case in cases.items()),
         verdicts=tuple(verdicts),
         problems=tuple(work.problems),
         counts={
@@ -155,31 +137,13 @@ def _read(files: Sequence[Path], model: str, scale: str) -> ReadIn:
             AskedComponent(role="relation", name=name, options={"clip_scale": scale})
             for name in ("same-answers", "must-differ")
         ),
+        repeats=len(repeats),
+        # Whoever exports the run again gives back what was read.
+        keeps_files=True,
     )
 
 
-def _sheet(path: Path, work: _Work) -> _Sheet:
-    ragged: list[Flaw] = []
-    table = read_sheet(path, ragged)
-    work.problems += [replace(flaw, what=f"{flaw.what}; the row is not used") for flaw in ragged]
-    sheet = _Sheet(path=path, columns=table.columns, rows=table.rows)
-    if extra := [name for name in table.columns if name and name not in _KNOWN]:
-        work.name(sheet, "line 1", f"columns that are not used: {', '.join(extra)}")
-    return sheet
-
-
-def _unknown_shape(sheet: _Sheet) -> str:
-    shapes = {"prompts": PROMPTS, "answers": ANSWERS, "CLIP scores": CLIP}
-    missing = {shape: [name for name in columns if name not in sheet.columns] for shape, columns in shapes.items()}
-    nearest = min(missing, key=lambda shape: len(missing[shape]))
-    lacks = ", ".join(missing[nearest]) or f"one of {', '.join(ANSWERED)}"
-    return (
-        f"{str(sheet.path)!r} is no file of prompts, answers or CLIP scores; as {nearest} it lacks the column {lacks}; "
-        f"it has {', '.join(sheet.columns) or 'none'}"
-    )
-
-
-def _models(answers: Sequence[_Sheet], clips: Sequence[_Sheet], model: str) -> dict[str, str]:
+def _models(answers: Sequence[TifaFile], clips: Sequence[TifaFile], model: str) -> dict[str, str]:
     """File name to model."""
     for kind in (answers, clips):
         names = [sheet.model for sheet in kind]
@@ -190,13 +154,12 @@ def _models(answers: Sequence[_Sheet], clips: Sequence[_Sheet], model: str) -> d
     return {sheet.name: model or sheet.model for sheet in (*answers, *clips)}
 
 
-def _answers(sheet: _Sheet, work: _Work) -> dict[str, dict[str, list[AnswerRow]]]:
-    """Pair id, then A or B, to the answers."""
-    answers: dict[str, dict[str, list[AnswerRow]]] = {}
-    seen: dict[tuple[str, str, str], str] = {}
+def _answers(sheet: TifaFile, work: _Work) -> _Answers:
+    answers: _Answers = {}
+    seen: dict[tuple[_Painted, str, str], str] = {}
     for where, row in sheet.rows:
         pair_id, side, question = row["pair_id"].strip(), row["image_variant"].strip().upper(), row["question"].strip()
-        missing = [name for name in ANSWERS if not row[name].strip()]
+        missing = [name for name in NEEDED[Kind.ANSWERS] if not row[name].strip()]
         if missing:
             work.name(sheet, where, f"no {', '.join(missing)}; the row is not used", pair_id, "incomplete-answers")
             continue
@@ -205,12 +168,15 @@ def _answers(sheet: _Sheet, work: _Work) -> dict[str, dict[str, list[AnswerRow]]
                 sheet, where, f"image_variant is {row['image_variant']!r}, not A or B; the row is not used", pair_id
             )
             continue
+        repeat = work.repeat(sheet, where, row)
+        if repeat is None:
+            continue
+        painted = pair_id, repeat
         work.labels.setdefault(pair_id, {name: row[name] for name in _LABELS if name in row})
-        if (pair_id, side, question) in seen:
-            first = seen[pair_id, side, question]
+        first = seen.setdefault((painted, side, question), where)
+        if first != where:
             work.name(sheet, where, f"the question of {first} again; both are counted", pair_id)
-        seen.setdefault((pair_id, side, question), where)
-        answers.setdefault(pair_id, {}).setdefault(side, []).append(_answer(sheet, where, row, work))
+        answers.setdefault(painted, {}).setdefault(side, []).append(_answer(sheet, where, row, work))
     wanted = {row.expected for pair in answers.values() for side in pair.values() for row in side}
     if len(wanted) == 1:
         what = f"every expected answer is {wanted.pop()!r}: whoever always says that is never wrong"
@@ -218,7 +184,7 @@ def _answers(sheet: _Sheet, work: _Work) -> dict[str, dict[str, list[AnswerRow]]
     return answers
 
 
-def _answer(sheet: _Sheet, where: str, row: Mapping[str, str], work: _Work) -> AnswerRow:
+def _answer(sheet: TifaFile, where: str, row: Mapping[str, str], work: _Work) -> AnswerRow:
     pair_id = row["pair_id"].strip()
     expected = row["expected_answer"].strip().lower()
     given = [row[name].strip().lower() for name in ANSWERED[:2] if name in row]
@@ -240,14 +206,25 @@ def _answer(sheet: _Sheet, where: str, row: Mapping[str, str], work: _Work) -> A
         work.name(sheet, where, what, pair_id, "contradictory-row")
     if is_right is None and given:
         is_right = answer == expected
-    return AnswerRow(question=row["question"].strip(), expected=expected, answer=answer, is_right=is_right)
+    grounded = row.get(GROUNDED, "").strip().lower()
+    if grounded and grounded not in _TRUTH:
+        work.name(sheet, where, f"{GROUNDED} is {row[GROUNDED]!r}, not 1 or 0", pair_id)
+    return AnswerRow(
+        question=row["question"].strip(),
+        expected=expected,
+        answer=answer,
+        is_right=is_right,
+        is_grounded=_TRUTH.get(grounded),
+    )
 
 
-def _clips(sheet: _Sheet, work: _Work, scale: str) -> dict[str, ClipRow]:
-    clips: dict[str, ClipRow] = {}
+def _clips(sheet: TifaFile, work: _Work, scale: str) -> dict[_Painted, ClipRow]:
+    clips: dict[_Painted, ClipRow] = {}
     for where, row in sheet.rows:
-        pair_id = row["pair_id"].strip()
-        if pair_id in clips:
+        pair_id, repeat = row["pair_id"].strip(), work.repeat(sheet, where, row)
+        if repeat is None:
+            continue
+        if (pair_id, repeat) in clips:
             raise UsageError(f"{sheet.name!r} {where}: CLIP scores of pair {pair_id!r} twice; keep one row")
         numbers = [_number(row.get(name, "")) for name in ("clip_A", "clip_B", "image_similarity")]
         a, b, likeness = numbers
@@ -260,11 +237,11 @@ def _clips(sheet: _Sheet, work: _Work, scale: str) -> dict[str, ClipRow]:
                 f"(0 to {_RANGES[scale]:g}); name the right one with --scale"
             )
         work.labels.setdefault(pair_id, {name: row[name] for name in _LABELS if name in row})
-        clips[pair_id] = ClipRow(a=a, b=b, image_similarity=likeness)
+        clips[pair_id, repeat] = ClipRow(a=a, b=b, image_similarity=likeness)
     return clips
 
 
-def _compare_means(sheet: _Sheet, ours: Mapping[str, Mapping[str, float]], work: _Work) -> None:
+def _compare_means(sheet: TifaFile, ours: Mapping[str, Mapping[str, float]], work: _Work) -> None:
     """Name every mean of the authors' table that does not follow from the answers."""
     for where, row in sheet.rows:
         mine = ours.get(row["category_id"].strip())
@@ -285,7 +262,7 @@ def _number(text: str) -> float | None:
     return value if value == value and abs(value) < 1e9 else None
 
 
-def _cases(sheet: _Sheet) -> dict[str, Case]:
+def _cases(sheet: TifaFile) -> dict[str, Case]:
     """The cases of a file of prompts, by pair id, as the suite reads it."""
     cases = Faithfulness(Faithfulness.Options(path=str(sheet.path))).cases("full")
     return {case.labels["pair_id"].strip(): case for case in cases}
@@ -316,17 +293,6 @@ def _plain(name: str) -> str:
     return {"demorgan": "de-morgan"}.get(slug, slug)
 
 
-def _kept(
-    case: Case, pair_id: str, said: Mapping[str, Mapping[str, Mapping[str, list[AnswerRow]]]], kinds: Sequence[str]
-) -> Case:
-    """The case with every answer beside it, as the files had them."""
-    answers: dict[str, Json] = {
-        model: {
-            side: [{"question": r.question, "expected": r.expected, "answer": r.answer} for r in side_rows]
-            for side, side_rows in rows.get(pair_id, {}).items()
-        }
-        for model, rows in said.items()
-    }
-    extra = {**case.extra, "answers": answers} if answers else case.extra
+def _with_findings(case: Case, pair_id: str, kinds: Sequence[str]) -> Case:
     findings = (Finding(kind=kind, sentence=_FINDINGS[kind], subject=(pair_id,)) for kind in kinds)
-    return replace(case, extra=extra, findings=(*case.findings, *findings))
+    return replace(case, findings=(*case.findings, *findings))
