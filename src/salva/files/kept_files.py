@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from salva.core.asked import Imported
 from salva.core.exchange import KEPT_FOLDER
+from salva.core.run_json import Imported
 from salva.core.source import KeptFile
 from salva.errors import StoreError
 from salva.files.infiles import file_bytes

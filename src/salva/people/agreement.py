@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
 from salva.core.table import Cell, Table
 from salva.errors import UsageError
+from salva.people.chances import chance_in, chance_note, weights_of
 from salva.people.clusters import Clusters, clusters_of
 from salva.people.rating_joins import read_ratings
 from salva.people.ratings import Columns, Ratings
-from salva.stats.agreement import Estimate, binned, cohen, kendall, krippendorff, pearson, spearman
+from salva.stats.agreement import Estimate, Weights, binned, cohen, kendall, krippendorff, pearson, spearman
 
 N_BINS = 5
 STATISTIC_COLUMNS = ("judge", "statistic", "value", "lower", "upper", "n", "how")
+REWEIGHTED_COLUMNS = ("reweighted", "reweighted_lower", "reweighted_upper")
+REWEIGHTED_NOTE = " Reweighted: every thing counts as many as it stands for, since categories were sampled apart."
 _MOST_VALUES = 50
 """Up to so many different values, nominal and ordinal alpha take each for itself."""
 
@@ -66,6 +70,7 @@ def ratings_agreement(ratings: Ratings, name: str, reckoning: Reckoning | None =
     clusters = clusters_of(ratings, reckoning.cluster, name)
     taken_for = [f"{what}: {which or 'none'}" for what, which in ratings.taken_for.items()]
     taken_for.append(f"clusters: {clusters.said}")
+    taken_for += chance_note(ratings.rows)
     tables = agreement_tables(ratings, reckoning, clusters)
     if not tables:
         raise UsageError(
@@ -85,15 +90,22 @@ def agreement_tables(ratings: Ratings, reckoning: Reckoning, clusters: Clusters)
     kept = {"all": whole} | {name or "(none)": [i for i in whole if ratings.groups[i] == name] for name in names}
     parts = {name: _part(ratings, indices) for name, indices in kept.items()}
     together = {name: [clusters.names[index] for index in indices] for name, indices in kept.items()}
-    judged = [(group, *row) for group, part in parts.items() for row in _judge_rows(part, reckoning, together[group])]
+    whole_weights = weights_of([chance_in(row) for row in ratings.rows])
+    weights = {name: whole_weights and [whole_weights[index] for index in indices] for name, indices in kept.items()}
+    judged = [
+        (group, *row)
+        for group, part in parts.items()
+        for row in _judge_rows(part, reckoning, together[group], weights[group])
+    ]
     tables = []
     if judged:
         drawn = f"whole clusters of the rated things ({clusters.said})" if clusters.column else "the rated things"
         note = f"Each judge against the mean rating of the people; 95 % intervals draw {drawn} anew."
-        columns = ("group", *STATISTIC_COLUMNS)
+        note += REWEIGHTED_NOTE if whole_weights else ""
+        columns = ("group", *STATISTIC_COLUMNS, *(REWEIGHTED_COLUMNS if whole_weights else ()))
         tables.append(Table(name="judges and people", columns=columns, rows=tuple(judged), note=note))
     people = {group: list(zip(*part.people.values(), strict=True)) for group, part in parts.items()}
-    return [*tables, *people_tables("group", people, reckoning.level, together)]
+    return [*tables, *people_tables("group", people, reckoning.level, together, weights)]
 
 
 def people_tables(
@@ -101,17 +113,22 @@ def people_tables(
     rated: Mapping[str, Sequence[Sequence[float | None]]],
     level: str,
     clusters: Mapping[str, Sequence[str]],
+    weights: Mapping[str, Weights],
 ) -> list[Table]:
     """How far people agree among themselves: one row a group, from one row a thing and one column a rater."""
-    rows = [
-        (group, max(map(len, things)), *_cells(krippendorff(things, level, clusters[group])), level)
-        for group, things in rated.items()
-        if things and max(map(len, things)) > 1
-    ]
+    rows = []
+    for group, things in rated.items():
+        if things and max(map(len, things)) > 1:
+            alpha = partial(krippendorff, things, level, clusters[group])
+            cells = (*_cells(alpha()), level, *_reweighted(alpha, weights[group]))
+            rows.append((group, max(map(len, things)), *cells))
     if not rows:
         return []
+    is_weighted = any(weights.values())
     note = "Krippendorff's alpha of the people among themselves; what no judge can be expected to exceed by far."
-    columns = (heading, "raters", "alpha", "lower", "upper", "n", "level")
+    note += REWEIGHTED_NOTE if is_weighted else ""
+    more = REWEIGHTED_COLUMNS if is_weighted else ()
+    columns = (heading, "raters", "alpha", "lower", "upper", "n", "level", *more)
     return [Table(name="people among themselves", columns=columns, rows=tuple(rows), note=note)]
 
 
@@ -121,34 +138,43 @@ def statistics(
     reckoning: Reckoning,
     clusters: Sequence[str],
     scale: tuple[float, float] | None = None,
+    weights: Weights = None,
 ) -> list[tuple[Cell, ...]]:
     """Every statistic of a judge's scores beside the people's means: rows under STATISTIC_COLUMNS.
 
     clusters: which pairs are drawn anew together.
     scale: the lowest and highest number of both, where it is known that they share one.
+    weights: what each pair counts; with them the rows go on under REWEIGHTED_COLUMNS.
     """
     scores, people = [a for a, _ in pairs], [b for _, b in pairs]
-    correlations: Mapping[str, Callable[[Sequence[float], Sequence[float], Sequence[str]], Estimate]] = {
-        "pearson": pearson,
-        "spearman": spearman,
-        "kendall tau-b": kendall,
-    }
-    rows: list[tuple[Cell, ...]] = [
-        (judge, name, *_cells(of(scores, people, clusters)), "") for name, of in correlations.items()
-    ]
+    rows: list[tuple[Cell, ...]] = []
+
+    def add(name: str, how: str, statistic: Callable[..., Estimate]) -> None:
+        rows.append((judge, name, *_cells(statistic()), how, *_reweighted(statistic, weights)))
+
+    for name, of in (("pearson", pearson), ("spearman", spearman), ("kendall tau-b", kendall)):
+        add(name, "", partial(of, scores, people, clusters))
     if not pairs:
         return rows
     sorting = _sorting(scores, people, reckoning, scale)
     a, b = binned(scores, sorting.of_judge), binned(people, sorting.of_people)
     n_categories = len(sorting.of_judge) - 1
-    for name, weights in (("cohen", "none"), ("cohen linear", "linear"), ("cohen quadratic", "quadratic")):
-        how = sorting.how if weights == "none" else f"same, {weights} weights"
-        rows.append((judge, name, *_cells(cohen(a, b, n_categories, weights, clusters)), how))
+    for name, steps in (("cohen", "none"), ("cohen linear", "linear"), ("cohen quadratic", "quadratic")):
+        how = sorting.how if steps == "none" else f"same, {steps} weights"
+        add(name, how, partial(cohen, a, b, n_categories, steps, clusters))
     is_raw = sorting.is_one_scale and (reckoning.level == "interval" or len({*scores, *people}) <= _MOST_VALUES)
     both: list[tuple[float, float]] = list(pairs) if is_raw else list(zip(a, b, strict=True))
     how = f"{reckoning.level}, {'values as they are' if is_raw else 'same bins'}"
-    rows.append((judge, "krippendorff", *_cells(krippendorff(both, reckoning.level, clusters)), how))
+    add("krippendorff", how, partial(krippendorff, both, reckoning.level, clusters))
     return rows
+
+
+def _reweighted(statistic: Callable[..., Estimate], weights: Weights) -> tuple[Cell, ...]:
+    """The same with things that count as much as they stand for; nothing where all count alike."""
+    if not weights:
+        return ()
+    estimate = statistic(weights=weights)
+    return estimate.value, estimate.low, estimate.high
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,16 +229,19 @@ def _listed(numbers: Sequence[float]) -> str:
     return " ".join(f"{number:.4g}" for number in numbers)
 
 
-def _judge_rows(ratings: Ratings, reckoning: Reckoning, clusters: Sequence[str]) -> list[tuple[Cell, ...]]:
+def _judge_rows(
+    ratings: Ratings, reckoning: Reckoning, clusters: Sequence[str], weights: Weights
+) -> list[tuple[Cell, ...]]:
     means = ratings.people_mean()
     rows: list[tuple[Cell, ...]] = []
     for judge, scores in ratings.judges.items():
-        both = [
-            ((a, b), name)
-            for a, b, name in zip(scores, means, clusters, strict=True)
+        both = {
+            index: (a, b)
+            for index, (a, b) in enumerate(zip(scores, means, strict=True))
             if a is not None and b is not None
-        ]
-        rows += statistics(judge, [pair for pair, _ in both], reckoning, [name for _, name in both])
+        }
+        together, counted = [clusters[index] for index in both], weights and [weights[index] for index in both]
+        rows += statistics(judge, [*both.values()], reckoning, together, weights=counted)
     return rows
 
 

@@ -33,6 +33,7 @@ _CASE_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _TEXT = ("text", "prompt", "caption", "sentence")
 _CATEGORY = ("category", "categories")
 _LABELS = ("category", "categories", "dimension", "aspect", "split", "question", "subset", "law")
+_FEWEST_ROLES = 2
 _NO_CASE = re.compile(r"(text|image|picture).*")
 
 
@@ -80,6 +81,12 @@ def place_all(ratings: Ratings, model: str) -> Placed:
         text = plain_role(case_id, TEXT, row.get(text_role, ""), known)
         roles.append((_role(text), _role(plain_role(case_id, IMAGE, row.get(image_role, ""), known))))
     relation = max(scorings, key=lambda name: sum(pair in scorings[name].pairs for pair in roles))
+    own = {role for pair in scorings[relation].pairs for role in pair}
+    named = {role for pair in roles for role in pair if role in own}
+    if len(named) < _FEWEST_ROLES and all(text == image for text, image in roles):
+        # Every suite has a picture "a" of its own text; only a relation that scores several texts has more such roles.
+        reader.check_named()
+        return reader.single_things()
     return reader.scored_pairs(relation, scorings[relation], (text_role, image_role), roles)
 
 
@@ -147,6 +154,10 @@ class _Reader:
             if place.case_id not in placed.cases:
                 placed.cases[place.case_id] = self._single(place.case_id, key, row)
         return placed
+
+    def check_named(self) -> None:
+        """A role alone does not say whose text or picture it is."""
+        self._case_column()
 
     def _case_column(self) -> str:
         named = [name for name in self._ratings.named_by if THING.fullmatch(column_key(name))]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -26,6 +26,7 @@ from salva.files.outfiles import write_bytes, write_text
 from salva.files.tables import csv_text
 from salva.imaging.files import decode_picture, encode_picture
 from salva.people.calibration import Picture
+from salva.people.chances import CHANCE, drawn_cases
 from salva.people.question_sheets import QUESTION_COLUMNS, QUESTION_HINT, graded_pictures, question_rows
 from salva.people.role_codes import IMAGE, TEXT, role_code
 from salva.people.run_agreement import model_code
@@ -54,14 +55,20 @@ _INDENT = " " * 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatingSheetOptions:
-    """Which pictures people are to see, where pictures have questions."""
+    """Which pictures people are to see."""
 
     roles: tuple[str, ...] = option((), "Only pictures of these roles, such as l1; all otherwise.")
     sample: int = option(0, "So many pictures, mostly those whose judges' mean score is from 0.3 to 0.7; 0 for all.")
+    per_category: int = option(0, "So many cases of each category, drawn at random; 0 for all.")
+    seed: int = option(0, "Which cases are drawn for --per-category.")
 
     def __post_init__(self) -> None:
         if self.sample < 0:
             raise UsageError(f"--sample is {self.sample}; it must be a number of pictures, or 0 for all")
+        if self.per_category < 0:
+            raise UsageError(f"--per-category is {self.per_category}; it must be a number of cases, or 0 for all")
+        if self.sample and self.per_category:
+            raise UsageError("--sample chooses pictures by doubt, --per-category cases by category; give one of them")
 
 
 class RatingSheet:
@@ -75,11 +82,13 @@ class RatingSheet:
 
     def write(self, source: RunSource, out: Path) -> Written:
         """OUT/ratings.csv, OUT/README.txt and OUT/pictures/*.png."""
-        graded = graded_pictures(source.records, self._options.roles, self._options.sample)
-        rows = [] if graded else _rows(source.records)
+        records, chances = _drawn(source.records, self._options)
+        graded = graded_pictures(records, self._options.roles, self._options.sample)
+        rows = [] if graded else _rows(records)
         image_ids = graded.values() if graded else (image_id for _, (*_, image_id) in rows)
         numbers = {image_id: number for number, image_id in enumerate(dict.fromkeys(image_ids), 1)}
-        sheet = _question_sheet(source.records, graded, numbers) if graded else _sheet(rows, numbers)
+        lines = _question_sheet(records, graded, numbers) if graded else _sheet(rows, numbers)
+        sheet = csv_text(_with_chances(lines, chances) if chances else lines)
         _check_unfilled(out / "ratings.csv", sheet)
         for image_id, number in numbers.items():
             data = encode_picture(decode_picture(source.images.file_bytes(image_id)), "PNG")
@@ -87,6 +96,22 @@ class RatingSheet:
         write_text(out / "ratings.csv", sheet)
         write_text(out / "README.txt", QUESTION_HINT if graded else _hint())
         return Written(n=len(graded or rows), what="pictures to rate")
+
+
+def _drawn(records: RunRecords, options: RatingSheetOptions) -> tuple[RunRecords, dict[str, float]]:
+    """The records of the cases to rate, and the chance that each had; no chances where all are to be rated."""
+    if not options.per_category:
+        return records, {}
+    painted = {verdict.case_id for verdict in records.verdicts if verdict.arm == PAIR and verdict.images}
+    chances = drawn_cases((c for c in records.cases if c.case_id in painted), options.per_category, options.seed)
+    verdicts = tuple(verdict for verdict in records.verdicts if verdict.case_id in chances)
+    return replace(records, cases=tuple(c for c in records.cases if c.case_id in chances), verdicts=verdicts), chances
+
+
+def _with_chances(lines: Sequence[tuple[Cell, ...]], chances: Mapping[str, float]) -> list[tuple[Cell, ...]]:
+    """The sheet with a last column that `salva agree` needs and no rater fills in."""
+    heading, *rows = lines
+    return [(*heading, CHANCE), *((*row, chances[str(row[0])]) for row in rows)]
 
 
 def _hint() -> str:
@@ -121,7 +146,7 @@ def _pairs(case: Case, scorings: Sequence[PairScoring]) -> Sequence[Pair]:
     return next(scored, [(role, role) for role in roles])
 
 
-def _sheet(rows: list[_Row], numbers: Mapping[str, int]) -> str:
+def _sheet(rows: list[_Row], numbers: Mapping[str, int]) -> list[tuple[Cell, ...]]:
     is_one_model = len({model for (_, _, model, _, _), _ in rows}) == 1
     # Where every picture stands beside its own text there is nothing to hide.
     is_crossed = any(text_role != image_role for (*_, text_role, image_role), _ in rows)
@@ -132,10 +157,12 @@ def _sheet(rows: list[_Row], numbers: Mapping[str, int]) -> str:
         codes = role_code(case_id, TEXT, text_role), role_code(case_id, IMAGE, image_role)
         roles = codes if is_crossed else (text_role, image_role)
         lines.append((case_id, repeat, named, category, *roles, text, picture, "", "", ""))
-    return csv_text(lines)
+    return lines
 
 
-def _question_sheet(records: RunRecords, pictures: Mapping[Picture, str], numbers: Mapping[str, int]) -> str:
+def _question_sheet(
+    records: RunRecords, pictures: Mapping[Picture, str], numbers: Mapping[str, int]
+) -> list[tuple[Cell, ...]]:
     """The questions of a picture stand together, since one looks at it once."""
     cases = {case.case_id: case for case in records.cases}
     is_one_model = len({model for _, _, model, _ in pictures}) == 1
@@ -145,7 +172,7 @@ def _question_sheet(records: RunRecords, pictures: Mapping[Picture, str], number
         thing = (case_id, repeat, named, case.labels.get("category", case.category), role)
         picture = f"pictures/{numbers[image_id]:05}.png"
         lines += [(*thing, *asked, picture, "", "") for asked in question_rows(case, role)]
-    return csv_text(lines)
+    return lines
 
 
 def _check_unfilled(path: Path, sheet: str) -> None:

@@ -50,7 +50,7 @@ _VALUE = (
     "overall_score",
     *YES_OR_NO,
 )
-_NO_SCORE = re.compile(r"(^|_)(id|index|seed|repeat|row|no|number|time|timestamp|date|duration|year|age)$")
+_NO_SCORE = re.compile(r"(^|_)(id|index|seed|repeat|row|no|number|time|timestamp|date|duration|year|age|chance)$")
 _MOST_WORDS = 10
 """A column of more different words than this is no rating in words but a remark."""
 _MAX_SHOWN = 5

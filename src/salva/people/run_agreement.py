@@ -20,8 +20,17 @@ from salva.core.source import RunRecords
 from salva.core.table import Cell, Table
 from salva.core.verdict import PAIR, Observers, Outcome, Verdict, observers_text
 from salva.errors import UsageError
-from salva.people.agreement import STATISTIC_COLUMNS, Reckoning, people_tables, ratings_agreement, statistics
+from salva.people.agreement import (
+    REWEIGHTED_COLUMNS,
+    REWEIGHTED_NOTE,
+    STATISTIC_COLUMNS,
+    Reckoning,
+    people_tables,
+    ratings_agreement,
+    statistics,
+)
 from salva.people.calibration import calibration_tables, is_passes
+from salva.people.chances import CHANCE, chance_in, chance_note, weights_of
 from salva.people.kept_ratings import kept_ratings
 from salva.people.question_sheets import is_question_row, question_answer, with_picture_scores
 from salva.people.rating_cells import Problems, as_number, column_key, is_silent, rating_columns
@@ -40,6 +49,8 @@ Key = tuple[str, str, str]
 """Case, repeat and model; "" for any."""
 Rated = dict[Key, dict[str, dict[str, float]]]
 """What of it was rated, by whom, how."""
+CaseWeights = Mapping[str, float]
+"""Case to what it counts in a sample; empty where all count alike."""
 _CASE_ID = "case_id"
 
 
@@ -55,8 +66,11 @@ def run_agreement(
     reckoning = reckoning or Reckoning()
     records = read_records(directory)
     together = _clusters(records, reckoning.cluster, directory)
-    rated, problems = _rated_by_people(read_sheet(ratings_file), records)
-    tables, compared = _judges_tables(records.verdicts, rated, reckoning, together)
+    sheet = read_sheet(ratings_file)
+    rated, problems = _rated_by_people(sheet, records)
+    problems += chance_note(sheet.rows)
+    weights = _weights(sheet, rated)
+    tables, compared = _judges_tables(records.verdicts, rated, reckoning, together, weights)
     people = {key: _means(by_rater) for key, by_rater in rated.items()}
     calibrated, left_out = calibration_tables(records, lambda picture: _said(*picture[:3], people), together)
     if not tables and not calibrated:
@@ -68,12 +82,12 @@ def run_agreement(
             "question and score, or violated; "
             + "; ".join((f"it rates {', '.join(rated_names)}" if rated_names else nothing, *problems[:1]))
         )
-    side_by_side, clusters = _side_by_side(rated, together)
+    side_by_side, clusters, counted = _side_by_side(rated, together, weights)
     calibrated_names = {str(row[0]) for table in calibrated for row in table.rows}
     kept = {
         name: rows for name, rows in side_by_side.items() if name in {*compared, *calibrated_names} or is_passes(name)
     }
-    among = people_tables("score", kept, reckoning.level, clusters)
+    among = people_tables("score", kept, reckoning.level, clusters, counted)
     return [*tables, *calibrated, *among], [*problems, *left_out]
 
 
@@ -101,10 +115,25 @@ def imported_agreement(
             mine = rated.setdefault((place.case_id, str(place.repeat), place.model), {})
             mine[pair_name(*place.pair)] = said
     judged = [verdict for verdict in verdicts if verdict.observers not in people]
-    more, _ = _judges_tables(judged, rated, replace(reckoning, cluster=""), together)
-    side_by_side, clusters = _side_by_side(rated, together)
-    more += people_tables("score", side_by_side, reckoning.level, clusters)
+    rows = zip(kept.placed.places, kept.ratings.rows, strict=True)
+    weights = _case_weights({place.case_id: chance_in(row) for place, row in rows if place})
+    more, _ = _judges_tables(judged, rated, replace(reckoning, cluster=""), together, weights)
+    side_by_side, clusters, counted = _side_by_side(rated, together, weights)
+    more += people_tables("score", side_by_side, reckoning.level, clusters, counted)
     return [*tables, *(replace(table, name=f"{table.name}, by score") for table in more)], told_lines
+
+
+def _weights(sheet: Sheet, rated: Rated) -> CaseWeights:
+    """What each rated case counts, by the chances in a sheet."""
+    column = next((name for name in sheet.columns if column_key(name) == _CASE_ID), "")
+    cases = {case_id for case_id, _, _ in rated}
+    chances = {row.get(column, "").strip(): chance_in(row) for row in sheet.rows}
+    return _case_weights({case_id: chances.get(case_id) for case_id in sorted(cases)})
+
+
+def _case_weights(chances: Mapping[str, float | None]) -> CaseWeights:
+    weights = weights_of(list(chances.values()))
+    return dict(zip(chances, weights, strict=True)) if weights else {}
 
 
 def _rated_in_verdicts(verdicts: Sequence[Verdict]) -> Rated:
@@ -133,7 +162,11 @@ def _clusters(records: RunRecords, wanted: str, directory: Path) -> dict[str, st
 
 
 def _judges_tables(
-    verdicts: Sequence[Verdict], rated: Rated, reckoning: Reckoning, together: Mapping[str, str]
+    verdicts: Sequence[Verdict],
+    rated: Rated,
+    reckoning: Reckoning,
+    together: Mapping[str, str],
+    weights: CaseWeights,
 ) -> tuple[list[Table], Collection[str]]:
     """Judges' scores and verdicts against those of people; also which scores were compared."""
     people = {key: _means(by_rater) for key, by_rater in rated.items()}
@@ -144,14 +177,15 @@ def _judges_tables(
     scored: list[tuple[Cell, ...]] = []
     corrected: list[tuple[Cell, ...]] = []
     for (relation, observers), group in by_observer.items():
-        scored += _score_rows(f"{relation}: {observers_text(observers)}", group, people, reckoning, together)
+        scored += _score_rows(f"{relation}: {observers_text(observers)}", group, people, reckoning, together, weights)
         corrected += _corrected_rows(f"{relation}: {observers_text(observers)}", group, people)
     tables: list[Table] = []
     if scored:
         n_clusters = len({together.get(case_id, case_id) for case_id, _, _ in rated})
         note = "Scores of the run against the mean of people's ratings of the same pictures; 95 % intervals draw whole "
         note += f"clusters anew ({reckoning.cluster or _CASE_ID}, {n_clusters} of them)."
-        headings = ("score", *STATISTIC_COLUMNS)
+        note += REWEIGHTED_NOTE if weights else ""
+        headings = ("score", *STATISTIC_COLUMNS, *(REWEIGHTED_COLUMNS if weights else ()))
         tables.append(Table(name="judges and people", columns=headings, rows=tuple(scored), note=note))
     if corrected:
         columns = (
@@ -220,7 +254,7 @@ def _row_ratings(
                 yield f"right_{roles[0]}", rating / 100
         return
     for name, cell in row.items():
-        if column_key(name) in ("case_id", "repeat", "model", "rater", *_TEXTS) or is_silent(cell):
+        if column_key(name) in ("case_id", "repeat", "model", "rater", CHANCE, *_TEXTS) or is_silent(cell):
             continue
         value = as_number(cell)
         if value is None:
@@ -240,22 +274,24 @@ def _means(by_rater: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
 
 
 def _side_by_side(
-    rated: Rated, together: Mapping[str, str]
-) -> tuple[dict[str, list[list[float | None]]], dict[str, list[str]]]:
+    rated: Rated, together: Mapping[str, str], weights: CaseWeights
+) -> tuple[dict[str, list[list[float | None]]], dict[str, list[str]], dict[str, list[float]]]:
     """For each score a row a rated thing and a column a rater; "all s" has those of pictures against texts together.
 
-    Also the cluster of each row.
+    Also the cluster of each row, and its weight where there are any.
     """
     raters = list(dict.fromkeys(who for scores in rated.values() for said in scores.values() for who in said))
     tables: dict[str, list[list[float | None]]] = {}
     clusters: dict[str, list[str]] = {}
+    counted: dict[str, list[float]] = {}
     for (case_id, _, _), scores in rated.items():
         for name, said in scores.items():
             row = [said.get(who) for who in raters]
             for table in (name, _ALL) if is_pair_name(name) else (name,):
                 tables.setdefault(table, []).append(row)
                 clusters.setdefault(table, []).append(together.get(case_id, case_id))
-    return {name: tables[name] for name in sorted(tables)}, clusters
+                counted.setdefault(table, []).extend([weights[case_id]] if weights else [])
+    return {name: tables[name] for name in sorted(tables)}, clusters, counted
 
 
 def _said(case_id: str, repeat: int, model: str, people: Mapping[Key, Mapping[str, float]]) -> dict[str, float]:
@@ -273,22 +309,28 @@ def _score_rows(
     people: Mapping[Key, Mapping[str, float]],
     reckoning: Reckoning,
     together: Mapping[str, str],
+    weights: CaseWeights,
 ) -> list[tuple[Cell, ...]]:
     pairs: dict[str, list[tuple[float, float]]] = {}
     clusters: dict[str, list[str]] = {}
+    counted: dict[str, list[float]] = {}
     for verdict in verdicts:
         for name, theirs in _said(verdict.case_id, verdict.repeat, verdict.model, people).items():
             for score in (name, _ALL) if is_pair_name(name) else (name,):
                 if name in verdict.scores:
                     pairs.setdefault(score, []).append((verdict.scores[name], theirs))
                     clusters.setdefault(score, []).append(together.get(verdict.case_id, verdict.case_id))
+                    counted.setdefault(score, []).extend([weights[verdict.case_id]] if weights else [])
     rows: list[tuple[Cell, ...]] = []
     for name in sorted(pairs):
         scale = _scale(name, pairs[name])
         covers = reckoning.edges and reckoning.edges[0] <= scale[0] and scale[1] <= reckoning.edges[-1]
         # A run has scores on several scales; edges are for those that they cover.
         fitting = reckoning if covers else replace(reckoning, edges=())
-        rows += [(name, *cells) for cells in statistics(judge, pairs[name], fitting, clusters[name], scale)]
+        rows += [
+            (name, *cells)
+            for cells in statistics(judge, pairs[name], fitting, clusters[name], scale, counted[name] or None)
+        ]
     return rows
 
 

@@ -41,26 +41,30 @@ class Estimate:
 
 Names = Sequence[str] | None
 """The cluster of each rated thing; None where each stands for itself."""
+Weights = Sequence[float] | None
+"""How much each rated thing counts, where a sample stands for more things; None where all count alike."""
 
 
-def pearson(x: Sequence[float], y: Sequence[float], clusters: Names = None) -> Estimate:
+def pearson(x: Sequence[float], y: Sequence[float], clusters: Names = None, weights: Weights = None) -> Estimate:
     """Pearson's correlation."""
     one, two = _columns(x, y)
-    return drawn(lambda weights: _weighted_pearson(one, two, weights), len(one), clusters)
+    return drawn(lambda times: _weighted_pearson(one, two, times), len(one), clusters, weights)
 
 
-def spearman(x: Sequence[float], y: Sequence[float], clusters: Names = None) -> Estimate:
+def spearman(x: Sequence[float], y: Sequence[float], clusters: Names = None, weights: Weights = None) -> Estimate:
     """Spearman's rank correlation; equal values share the mean of their ranks."""
-    one, two = _columns(x, y)
-    return drawn(lambda weights: _weighted_pearson(_ranks(one), _ranks(two), weights), len(one), clusters)
+    one, two = (_ranks(values, weights) for values in _columns(x, y))
+    return drawn(lambda times: _weighted_pearson(one, two, times), len(one), clusters, weights)
 
 
-def kendall(x: Sequence[float], y: Sequence[float], clusters: Names = None) -> Estimate:
-    """Kendall's tau-b, which knows ties."""
+def kendall(x: Sequence[float], y: Sequence[float], clusters: Names = None, weights: Weights = None) -> Estimate:
+    """Kendall's tau-b, which knows ties; weighted only for as many things as a matrix can hold."""
     import numpy as np
 
     one, two = _columns(x, y)
     n = len(one)
+    if n > _MAX_PAIRED and weights:
+        return Estimate(value=None, n=n)
     if n > _MAX_PAIRED:
         tau = _tau_by_rows(one, two)
         if tau is None or abs(tau) >= 1:
@@ -74,29 +78,34 @@ def kendall(x: Sequence[float], y: Sequence[float], clusters: Names = None) -> E
     rises_y = np.sign(two[:, None] - two[None, :])
     together, moves_x, moves_y = rises_x * rises_y, np.abs(rises_x), np.abs(rises_y)
 
-    def tau_of(weights: Numbers) -> Numbers:
+    def tau_of(times: Numbers) -> Numbers:
         agreed, moved_x, moved_y = (
-            np.einsum("bi,bi->b", weights @ signs, weights) for signs in (together, moves_x, moves_y)
+            np.einsum("bi,bi->b", times @ signs, times) for signs in (together, moves_x, moves_y)
         )
         return ratio(agreed, np.sqrt(moved_x * moved_y))
 
-    return drawn(tau_of, n, clusters)
+    return drawn(tau_of, n, clusters, weights)
 
 
 def cohen(
-    a: Sequence[int], b: Sequence[int], n_categories: int, weights: str = "none", clusters: Names = None
+    a: Sequence[int],
+    b: Sequence[int],
+    n_categories: int,
+    steps: str = "none",
+    clusters: Names = None,
+    weights: Weights = None,
 ) -> Estimate:
     """Cohen's kappa of two observers who sort things into categories 0, 1, ...
 
-    weights: what a disagreement counts: "none" (all alike), "linear" or "quadratic" (by how far apart).
+    steps: what a disagreement counts: "none" (all alike), "linear" or "quadratic" (by how far apart).
     """
     import numpy as np
 
-    if weights not in KAPPA_WEIGHTS:
-        raise ValueError(f"weights is {weights!r}; it can be {', '.join(KAPPA_WEIGHTS)}")
+    if steps not in KAPPA_WEIGHTS:
+        raise ValueError(f"steps is {steps!r}; it can be {', '.join(KAPPA_WEIGHTS)}")
     categories = np.arange(n_categories)
-    steps = np.abs(categories[:, None] - categories[None, :]).astype(float)
-    apart = np.where(steps > 0, steps ** KAPPA_WEIGHTS[weights], 0.0)
+    distance = np.abs(categories[:, None] - categories[None, :]).astype(float)
+    apart = np.where(distance > 0, distance ** KAPPA_WEIGHTS[steps], 0.0)
     one, two = np.eye(n_categories)[np.asarray(a, int)], np.eye(n_categories)[np.asarray(b, int)]
     seen = apart[np.asarray(a, int), np.asarray(b, int)]
 
@@ -105,11 +114,14 @@ def cohen(
         chance = ((shares @ one @ apart) * (shares @ two)).sum(axis=1)
         return 1 - ratio(shares @ seen, chance)
 
-    return drawn(kappa_of, len(a), clusters)
+    return drawn(kappa_of, len(a), clusters, weights)
 
 
 def krippendorff(
-    ratings: Sequence[Sequence[float | None]], level: str = "interval", clusters: Names = None
+    ratings: Sequence[Sequence[float | None]],
+    level: str = "interval",
+    clusters: Names = None,
+    weights: Weights = None,
 ) -> Estimate:
     """Krippendorff's alpha: one row a rated thing, one column a rater, None where a rater was silent.
 
@@ -122,6 +134,7 @@ def krippendorff(
     given = [[value for value in row if value is not None] for row in ratings]
     rows = [row for row in given if len(row) >= 2]
     kept = clusters and [name for name, row in zip(clusters, given, strict=True) if len(row) >= 2]
+    counted = weights and [weight for weight, row in zip(weights, given, strict=True) if len(row) >= 2]
     values = sorted({value for row in rows for value in row})
     if len(values) < 2:
         return Estimate(value=None, n=len(rows))
@@ -154,10 +167,10 @@ def krippendorff(
     # Within one thing: mean distance over its ordered pairs of ratings, times its number of ratings.
     within = apart(counts) / (sizes - 1)
 
-    def alpha_of(weights: Numbers) -> Numbers:
-        return 1 - ratio(weights @ within, apart(weights @ counts) / (weights @ sizes - 1))
+    def alpha_of(times: Numbers) -> Numbers:
+        return 1 - ratio(times @ within, apart(times @ counts) / (times @ sizes - 1))
 
-    return drawn(alpha_of, len(rows), kept)
+    return drawn(alpha_of, len(rows), kept, counted)
 
 
 def binned(values: Sequence[float], edges: Sequence[float]) -> list[int]:
@@ -227,19 +240,21 @@ def rogan_gladen(n_hits: int, n: int, calibration: Calibration) -> Estimate:
     return Estimate(value=value, low=low, high=high, n=n)
 
 
-def drawn(statistic: Callable[[Numbers], Numbers], n: int, clusters: Names) -> Estimate:
+def drawn(statistic: Callable[[Numbers], Numbers], n: int, clusters: Names, weights: Weights = None) -> Estimate:
     """A statistic of weighted things, with the interval of drawing things anew, or whole clusters of them."""
     import numpy as np
 
     if n < 2:
         return Estimate(value=None, n=n)
-    value = float(statistic(np.ones((1, n)))[0])
+    # A mean weight of 1: a sample knows no more for standing for many.
+    base = np.ones(n) if weights is None else np.asarray(weights, float) * n / sum(weights)
+    value = float(statistic(base[None, :])[0])
     if np.isnan(value):
         return Estimate(value=None, n=n)
     times = resampled(n, clusters)
     if times is None:
         return Estimate(value=value, n=n)
-    draws = statistic(times)
+    draws = statistic(times * base)
     known = draws[~np.isnan(draws)]
     if len(known) < N_DRAWS // 2:
         return Estimate(value=value, n=n)
@@ -288,13 +303,13 @@ def ratio(top: Numbers, bottom: Numbers) -> Numbers:
     return quotient
 
 
-def _ranks(values: Numbers) -> Numbers:
-    """Ranks from 1, equal values sharing their mean."""
+def _ranks(values: Numbers, weights: Weights = None) -> Numbers:
+    """How much lies below each value, half of what equals it included."""
     import numpy as np
 
-    _, place, sizes = np.unique(values, return_inverse=True, return_counts=True)
-    last = np.cumsum(sizes)
-    ranks: Numbers = (last - (sizes - 1) / 2)[place]
+    _, place = np.unique(values, return_inverse=True)
+    sizes = np.bincount(place, weights=None if weights is None else np.asarray(weights, float))
+    ranks: Numbers = (np.cumsum(sizes) - sizes / 2)[place]
     return ranks
 
 
