@@ -51,6 +51,24 @@ def test_what_is_foreseen_is_what_is_done(suite: str, tmp_path: Path) -> None:
     assert after.n_earlier == 1
 
 
+@pytest.mark.parametrize(
+    ("settings", "least", "most"),
+    [
+        ({}, 3, 5),
+        ({"relation.lock_in": "false"}, 3, 3),
+        ({"relation.rubrics": "one", "relation.gate": "skip"}, 1, 5),
+    ],
+)
+def test_what_low_grades_would_lead_to_is_in_the_plan(
+    settings: dict[str, str], least: int, most: int, tmp_path: Path
+) -> None:
+    """A group of CF-World: L1, L2 and L3 (to this judge all rubrics are one), and whether failures show the fact."""
+    asked = {"relation.flip_sample": "0", **QUIET, **settings}
+    plan = seen(Ask(suite="cfworld", models=("painter",), size="quick", settings=asked), tmp_path / "run")
+    judge = next(work for work in plan.work if work.role == "judge")
+    assert (judge.n, judge.n_most) == (least * plan.n_cases, most * plan.n_cases)
+
+
 def test_prices_come_from_options_and_from_earlier_calls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
     ask = Ask(suite="prompts", models=("openai/x",), judges=("openai/j",), settings={"model.price_usd": "0.04"})

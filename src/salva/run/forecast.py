@@ -141,7 +141,16 @@ def forecast(spec: RunSpec, directory: Path) -> Forecast:
 
 
 def _looks(applied: AppliedRelation, case: Case) -> Iterator[tuple[Look, bool]]:
-    """What a relation asks: at first for sure, then what it would ask if every answer were yes."""
+    """What a relation asks: at first for sure, then what it would ask if every answer were yes and every grade 1; and
+    where it asks for grades, what it would ask if only the first picture were graded so and the others 0."""
+    first, *others = (prompt.role for prompt in case.prompts)
+    yield from _followed(applied, case, dict.fromkeys((first, *others), 1.0))
+    if any(look.query.kind == "grade" for look in applied.first_looks):
+        yield from _followed(applied, case, {first: 1.0, **dict.fromkeys(others, 0.0)})
+
+
+def _followed(applied: AppliedRelation, case: Case, grades: Mapping[str, float]) -> Iterator[tuple[Look, bool]]:
+    """What a relation asks, wave by wave, of pictures with these grades."""
     seen: dict[str, dict[Query, Observation]] = {prompt.role: {} for prompt in case.prompts}
     fresh, asked = list(applied.first_looks), set(applied.first_looks)
     for wave in range(_N_WAVES):
@@ -150,6 +159,9 @@ def _looks(applied: AppliedRelation, case: Case) -> Iterator[tuple[Look, bool]]:
             if look.query.kind == "answer":
                 text = _YES if _YES in look.query.choices or not look.query.choices else look.query.choices[0]
                 seen[look.role][look.query] = Answer(text=text, scores={})
+            elif look.query.kind == "grade":
+                given = {f"q{i}": grades[look.role] for i in range(1, len(look.query.questions) + 1)}
+                seen[look.role][look.query] = Answer(text="", scores=given)
         if not any(seen.values()):
             return
         blank = ImageRef(image_id="", width=0, height=0)
