@@ -11,6 +11,7 @@ from report.fake_runs import random_run
 from salva.core.chart import Chart, ChartKind
 from salva.core.table import Table
 from salva.core.verdict import Outcome
+from salva.figures.reading import value_text
 from salva.report.chart_files import all_charts, write_figures
 from salva.report.summary import ModelSummary, Summary, summarise
 
@@ -61,6 +62,14 @@ def test_plain_bars_of_several_models_are_one_chart_in_their_colours() -> None:
     assert (model, chart.series, chart.table.columns) == ("", "model", ("model", "law", "rate"))
     assert chart.table.rows == (("one", "and", 0.1), ("two", "and", 0.2), ("two", "or", 0.3))
     assert chart.filters == {"law": "label:law", "model": "model"}
+
+
+def test_a_chart_of_the_cases_is_drawn_once_and_counts_are_whole_numbers() -> None:
+    table = Table(name="groups", columns=("discipline", "n"), rows=(("optics", 15), ("biology", 2)))
+    chart = make_chart(table=table, x="discipline", y="n", is_of_cases=True)
+    assert list(all_charts(summary_of(("one", (chart,)), ("two", (chart,))))) == [("", chart)]
+    assert [value_text(chart, value) for value in (15.0, 2.0)] == ["15", "2"]
+    assert value_text(make_chart(), 0.5) == "0.50"
 
 
 def test_bars_that_colours_or_columns_cannot_join_stay_with_their_models() -> None:

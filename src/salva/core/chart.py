@@ -66,6 +66,8 @@ class Chart:
     """The name of a general chart that says nothing beside this one, and gives it its place."""
     is_joined: bool = False
     """With several models: their rows are put together and drawn once. The table then has a column `model`."""
+    is_of_cases: bool = False
+    """Whether it is about the cases alone, and so the same of every model: drawn once."""
     is_for_several: bool = False
     """Whether it says nothing about one model alone, and is left out there."""
     note: str = ""

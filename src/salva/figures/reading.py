@@ -74,7 +74,13 @@ def value_text(chart: Chart, value: float | None, digits: int = 1) -> str:
         return NOTHING
     if chart.is_share:
         return percent(value, digits)
-    return f"{value:.2f}" if abs(value) < _MANY else f"{value:,.0f}"
+    return f"{value:,.0f}" if abs(value) >= _MANY or _counts(chart) else f"{value:.2f}"
+
+
+def _counts(chart: Chart) -> bool:
+    """Whether what is drawn are whole numbers throughout."""
+    column = chart.table.columns.index(chart.value or chart.y)
+    return all(isinstance(row[column], int) for row in chart.table.rows)
 
 
 def n_text(chart: Chart, row: Row) -> str:

@@ -76,6 +76,8 @@ def _leading(summary: Summary) -> Chart | None:
 def _together(same: Sequence[tuple[str, Chart]]) -> Chart | None:
     """One chart of several models' charts of one name; None where each is drawn by itself."""
     first = same[0][1]
+    if first.is_of_cases:
+        return first
     if first.is_joined:
         return replace(first, table=replace(first.table, rows=tuple(row for _, one in same for row in one.table.rows)))
     can_join = first.kind is ChartKind.BARS and not first.series and "model" not in first.table.columns

@@ -85,3 +85,30 @@ def test_section_4_2_against_its_table() -> None:
     assert more == [71, 73], "'only a marginal boost' at L3, by either judge"
     assert all(thinking[i] > plain[i] for i in (0, 1, 5, 6)), "and at the levels that need no deduction"
     assert all(thinking[i] > flux[i] for i in (1, 2)), "'consistently outperformed by FLUX.2-dev': not so"
+
+
+def test_more_of_section_4_2_against_its_table() -> None:
+    by_model = {names[0]: numbers for names, numbers in rows(TABLE_2)[:10]}
+    assert all(n[2] < n[1] and n[7] < n[6] for n in by_model.values()), "L3 is below L2 everywhere: borne out"
+    above = [name for name, n in by_model.items() if n[4] > n[3]]
+    assert above == ["Janus-Pro-7B", "Qwen-Image"], "'the consistent drop in RRR': not by the first judge"
+    first, second = ((0, 3), (5, 8))
+    qwen = by_model["Qwen-Image"]
+    better = {
+        judge: [name for name, n in by_model.items() if n[judge[0]] < qwen[judge[0]] and n[judge[1]] > qwen[judge[1]]]
+        for judge in (first, second)
+    }
+    assert better[first] == ["SANA 1.5", "Z-image", "FLUX.2-dev"]
+    assert better[second] == [], "'lower PRRs than models with weaker L1': for none of them by the second judge"
+
+
+def test_not_every_model_drops_from_factual_to_counterfactual_rules() -> None:
+    kept = {names[0]: numbers[:2] for names, numbers in rows(TABLE_3)}
+    assert [name for name, (fact, cf) in kept.items() if cf >= fact] == ["Qwen-Image"], "'universal' (section 1)"
+
+
+def test_table_4_is_not_of_150_pictures() -> None:
+    """A share of 150 pictures is a whole number of them; of five printed to a tenth of a percent one is."""
+    printed = (74.2, 82.5, 94.0, 86.1, 78.3)
+    of_150 = {round(100 * n / 150, 1) for n in range(151)}
+    assert [accuracy for accuracy in printed if accuracy in of_150] == [94.0]

@@ -213,3 +213,17 @@ def test_models_are_named_with_their_group() -> None:
     (row,) = cells(measured([gated(0.9, 0.5, 0.5)] * 3, "open"), "models and judges")
     assert (row["model"], row["group"]) == ("m", "open")
     assert table(measured([gated(0.9, 0.5, 0.5)]), "models and judges").averaged_by == "group"
+
+
+def test_the_branches_of_physics_are_also_counted_together() -> None:
+    names = ("Optics", "Classical_Mechanics", "Biology")
+    cases = [group(f"g{i}", discipline=names[i % 3]) for i in range(6)]
+    given = {"Optics": 0.9, "Classical_Mechanics": 0.5, "Biology": 0.1}
+    pairs = tuple(Judged(case, verdict(case, gated(1.0, given[case.category], 0.1))) for case in cases)
+    result = CfWorldTables(NoOptions()).measure(Judgements(cases=tuple(cases), pairs=pairs))
+    by_discipline = {row["discipline"]: row for row in cells(result, "scores by discipline")}
+    assert by_discipline["physics, 2 branches"]["PRR"] == pytest.approx(0.7)
+    assert by_discipline["physics, 2 branches"]["n"] == 4
+    assert {row["field"] for row in cells(result, "groups by discipline")} == {"physics", "Biology"}
+    alone = measured([gated(1.0, 0.5, 0.1)] * 4)
+    assert not any(str(row["discipline"]).startswith("physics") for row in cells(alone, "scores by discipline"))

@@ -36,6 +36,7 @@ def _distribution(cases: Sequence[Case]) -> Chart:
         y="n",
         filters={"discipline": "label:discipline"},
         y_label="groups",
+        is_of_cases=True,
     )
 
 

@@ -32,6 +32,9 @@ WEIGHTS: Mapping[str, float] = {INTEGRITY: 3.0, POINT: 15.0, LOGIC: 8.0}
 """The weights of the published questions."""
 LEVELS = ("l1", "l2", "l3")
 """A fact, a counterfactual said, a counterfactual to be deduced."""
+PHYSICS = "physics"
+BRANCHES = ("mechanics", "optics", "thermodynamics", "astronomy", "electromagnetism")
+"""What the paper counts as branches of physics; files and figures have them apart."""
 RULE, ATTRIBUTE = "rule", "attribute"
 """The parts whose cases are probes."""
 
@@ -91,6 +94,11 @@ class Probe:
 
 
 Entry: TypeAlias = Group | Probe
+
+
+def field_of(discipline: str) -> str:
+    """The one of the paper's five disciplines that a file's belongs to."""
+    return PHYSICS if any(branch in discipline.lower() for branch in BRANCHES) else discipline
 
 
 def question(kind: str, text: str, criteria: Mapping[float, str], formula: str = "") -> Question:

@@ -23,7 +23,7 @@ from salva.suites.cfworld.charts import charts_of
 from salva.suites.cfworld.deduction import DEDUCTION_NUMBERS, deduction_figures, deduction_table
 from salva.suites.cfworld.figures import level_mean, paired_means, prr, prr_alike, rrr
 from salva.suites.cfworld.gaps import gaps_table
-from salva.suites.cfworld.groups import KINDS, LEVELS
+from salva.suites.cfworld.groups import KINDS, LEVELS, PHYSICS, field_of
 from salva.suites.cfworld.judge_tables import by_label, compute_table, flips_table, says_nothing, told_apart_table
 from salva.suites.cfworld.levels import DENORM, ONE_RUBRIC, LevelsOptions
 from salva.suites.cfworld.probe_tables import denorm_table, probe_figures, probe_tables
@@ -202,7 +202,7 @@ def _by_level(by_judge: ByJudge) -> Table:
 def _by_discipline(by_judge: ByJudge) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for judge, judged in by_judge.items():
-        for discipline, group in by_label(judged, "discipline").items():
+        for discipline, group in _with_physics(by_label(judged, "discipline")).items():
             means = [level_mean(group, GATED[level]).value for level in LEVELS]
             resistance, reasoning = prr(group), rrr(group)
             rows.append(
@@ -220,6 +220,13 @@ def _by_discipline(by_judge: ByJudge) -> Table:
         rows=tuple(rows),
         note="Behind the gate; with few groups there is no interval.",
     )
+
+
+def _with_physics(groups: Mapping[str, list[Judged]]) -> dict[str, list[Judged]]:
+    """The disciplines, and where several of them are branches of physics also all of these together."""
+    branches = [group for discipline, group in groups.items() if field_of(discipline) == PHYSICS]
+    together = {f"{PHYSICS}, {len(branches)} branches": [one for group in branches for one in group]}
+    return {**groups, **(together if len(branches) > 1 else {})}
 
 
 def _gate(by_judge: ByJudge, gate_at: float) -> Table:
@@ -335,9 +342,9 @@ def _every_group(by_judge: ByJudge) -> Table:
 
 def _distribution(cases: Sequence[Case]) -> Table | None:
     counts = {label: len(group) for label, group in _cases_by_discipline(cases).items()}
-    rows = tuple((name, n, n / len(cases)) for name, n in counts.items())
+    rows = tuple((field_of(name), name, n, n / len(cases)) for name, n in counts.items())
     name = "groups by discipline (as Figure 2a)"
-    return Table(name=name, columns=("discipline", "n", "share"), rows=rows) if rows else None
+    return Table(name=name, columns=("field", "discipline", "n", "share"), rows=rows) if rows else None
 
 
 def _cases_by_discipline(cases: Sequence[Case]) -> dict[str, list[Case]]:
