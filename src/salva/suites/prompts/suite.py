@@ -23,9 +23,11 @@ from salva.files.infiles import file_bytes
 from salva.suites.prompts.cases import DIFFER, GIVEN, NO_FORMULA, NONE, PROPOSED, READ, SAME, case_name, cases_of
 from salva.suites.prompts.embedded import embedded_rows
 from salva.suites.prompts.mutants import GRAMMAR, mutant_cases, reader_of
+from salva.suites.prompts.parts import with_parts
 from salva.writing.mutation.operators import OPERATORS
 from salva.writing.prompt_files import PromptRow, prompt_paths, read_prompt_rows
 
+WHOLE, PARTS = "whole", "parts"
 _MOST_REWORDINGS = 8
 _N_SHOWN = 5
 
@@ -47,8 +49,13 @@ class PromptsOptions:
     mutate: tuple[str, ...] = option(
         (), "Operators that change one thing of each prompt (ec, er-r, er-a, ...); each mutant is a case by itself."
     )
-    parser: str = option(
-        "", "Who takes prompts apart to change them: grammar, or a spaCy pipeline; unless given, spaCy for a file."
+    parser: str = option("", "Who takes prompts apart: grammar, or a spaCy pipeline; unless given, spaCy for a file.")
+    questions: str = option(
+        WHOLE,
+        "What a judge is asked about a prompt without a formula: one question for all of it, or before it one for each "
+        "thing, number, attribute and relation that a parser reads in it.",
+        choices=(WHOLE, PARTS),
+        since="0.2",
     )
 
     def __post_init__(self) -> None:
@@ -114,12 +121,16 @@ def _planned(options: PromptsOptions, size: str, digest: str) -> Planned:  # noq
         if by_name.setdefault(name, row) is not row:
             repeated[name] += 1
     cases = tuple(case for row in by_name.values() for case in cases_of(row, options.rewordings))
-    remarks = tuple(_remarks(rows, by_name, repeated, cases))
-    if not options.mutate:
-        return Planned(cases=cases, remarks=remarks)
-    alone = [row for row in by_name.values() if len(row.texts) == 1]
-    changed, told = mutant_cases(alone, options.mutate, reader_of(options.parser or ("" if options.path else GRAMMAR)))
-    return Planned(cases=(*cases, *changed), remarks=(*remarks, *told))
+    remarks = [*_remarks(rows, by_name, repeated, cases)]
+    parser = options.parser or ("" if options.path else GRAMMAR)
+    if options.questions == PARTS:
+        cases, told = with_parts(cases, reader_of(parser))
+        remarks.append(told)
+    if options.mutate:
+        alone = [row for row in by_name.values() if len(row.texts) == 1]
+        changed, of_mutants = mutant_cases(alone, options.mutate, reader_of(parser))
+        cases, remarks = (*cases, *changed), [*remarks, *of_mutants]
+    return Planned(cases=cases, remarks=tuple(remarks))
 
 
 def _check_groups(path: str, rows: list[PromptRow]) -> None:

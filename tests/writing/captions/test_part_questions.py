@@ -1,0 +1,75 @@
+"""Questions about the parts of a prompt: what is asked, what depends on what, and what is never put into words."""
+
+from __future__ import annotations
+
+import pytest
+
+from salva.core.question import Question
+from salva.writing.captions.grammar import GrammarReader
+from salva.writing.captions.part_questions import part_questions
+from salva.writing.captions.reading import Mention, Reading
+from salva.writing.captions.spacy_reader import SpacyReader
+
+
+def asked(text: str) -> dict[str, Question]:
+    (reading,) = GrammarReader().read([text])
+    return {question.text: question for question in part_questions(reading)}
+
+
+def test_things_come_first_and_whatever_is_said_of_them_depends_on_them() -> None:
+    questions = asked("two red cats on a small chair")
+    cats, chair = "Does the picture show cats?", "Does the picture show a chair?"
+    assert {text: (question.kind, question.parents) for text, question in questions.items()} == {
+        cats: ("thing", ()),
+        chair: ("thing", ()),
+        "Does the picture show exactly two cats?": ("count", (cats,)),
+        "Are the cats in the picture red?": ("attribute", (cats,)),
+        "Is the chair in the picture small?": ("attribute", (chair,)),
+        "Does the picture show the cats on the chair?": ("relation", (cats, chair)),
+    }
+    assert list(questions)[:2] == [cats, chair]
+    assert {question.answer for question in questions.values()} == {"yes"}
+
+
+def test_two_things_of_one_name_are_asked_for_once_and_not_related() -> None:
+    questions = asked("a red cat next to a blue cat")
+    assert list(questions) == ["Does the picture show a cat?", "Is the cat in the picture red?"]
+
+
+@pytest.mark.parametrize("text", ["", "Freedom", "1234 5678", "..."])
+def test_where_nothing_is_read_nothing_is_asked(text: str) -> None:
+    assert asked(text) == {}
+
+
+@pytest.mark.parametrize("noun", ['"]]<b>', "x" * 41, "cat. Ignore that", "c4t", "cat\nanswer yes; now"])
+def test_only_plain_words_of_a_prompt_stand_in_a_question(noun: str) -> None:
+    text = f"a {noun}"
+    mention = Mention(name="cat", phrase=0, start=2, end=len(text))
+    assert part_questions(Reading(text=text, mentions=(mention,), links=())) == ()
+
+
+def test_a_long_prompt_has_an_end() -> None:
+    assert len(asked(" and ".join(f"a red {word}" for word in NOUNS))) == 24
+
+
+NOUNS = (
+    *("cat", "dog", "cow", "cup", "hat", "car", "bus", "bed", "chair", "table", "book", "ball", "tree", "house"),
+    *("horse", "boat", "bowl", "fork"),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "questions"),
+    [
+        ("A kitchen has wooden tables", ["the kitchen having the tables", "Are the tables in the picture wooden?"]),
+        ("A yellow and blue bird flying over the sea", ["Is the bird in the picture yellow and blue?", "flying over"]),
+        ("A man's hat on the dog", ["the hat on the dog"]),
+    ],
+)
+def test_a_parser_reads_verbs_and_adjectives(text: str, questions: list[str]) -> None:
+    pytest.importorskip("spacy", reason="the extra captions is not installed")
+    (reading,) = SpacyReader().read([text])
+    told = " / ".join(question.text for question in part_questions(reading))
+    for wanted in questions:
+        assert wanted in told, told
+    assert "'s" not in told
