@@ -14,6 +14,7 @@ from salva.cli.main import salva
 from salva.core.source import REAL
 from salva.engine.progress import SilentProgress
 from salva.errors import UsageError
+from salva.figures.formats import cell_text
 from salva.report.summary import summarise_run
 from salva.run.image_quality import Wanted
 from salva.run.set_figures import ORIGINAL_CAPTION, OWN_CAPTION, Retrieval, painted_sets, set_figures
@@ -66,6 +67,10 @@ def test_figures_are_kept_and_reported(directory: Path, tmp_path: Path) -> None:
     table = summarise_run(directory).by_model[0].table("quality by set")
     assert table is not None
     assert len(table.rows) == len(names) + len(found[REAL]), "what was measured before stays, real pictures beside"
+    shown = [dict(zip(table.columns, map(cell_text, table.columns, row), strict=True)) for row in table.rows]
+    own = next(row for row in shown if (row["model"], row["set"], row["figure"]) == ("painter", "ec", OWN_CAPTION))
+    ec = precision["ec"]
+    assert [own[name] for name in ("value", "from", "to")] == [f"{x:.4g}" for x in (ec.value, ec.low, ec.high)]
     assert not verify(directory, SilentProgress()).problems
 
 

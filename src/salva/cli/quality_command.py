@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _FOLDER = click.Path(path_type=Path)
 _NOTE = (
-    "FID is a distance: smaller is better. Of Inception Scores and R-precision the larger is better; low and high are "
+    "FID is a distance: smaller is better. Of Inception Scores and R-precision the larger is better; from and to are "
     "95 %, over splits and over captions, spread is over splits and draws. "
     "Compare only what one embedder gave, for as many pictures."
 )
@@ -95,7 +95,7 @@ def command(
         )
     progress = make_progress(quiet=no_progress)
     figures = _of_sets(run, wanted, r_precision, progress) if by_set else _of_models(run, wanted, progress)
-    figure = ("figure", "value", "low", "high", "spread", "n_images", "n_reference")
+    figure = ("figure", "value", "from", "to", "spread", "n_images", "n_reference")
     columns = ("model", *(("set",) if by_set else ()), *figure)
     if form == "json":
         objects = [{name: one[name] for name in (*columns, "embedder", "warning")} for one in figures]
@@ -120,8 +120,8 @@ def _of_models(run: Path, wanted: Wanted | None, progress: Progress) -> list[dic
             "model": model,
             "figure": name,
             "value": quality.value,
-            "low": quality.interval.low if quality.interval else None,
-            "high": quality.interval.high if quality.interval else None,
+            "from": quality.interval.low if quality.interval else None,
+            "to": quality.interval.high if quality.interval else None,
             "spread": quality.spread or None,
             "n_images": quality.n_images,
             "n_reference": quality.n_reference or None,
@@ -142,8 +142,8 @@ def _of_sets(run: Path, wanted: Wanted | None, r_precision: str, progress: Progr
             "set": figure.set,
             "figure": figure.name,
             "value": figure.value,
-            "low": figure.low,
-            "high": figure.high,
+            "from": figure.low,
+            "to": figure.high,
             "spread": figure.spread or None,
             "n_images": figure.n_images,
             "n_reference": figure.n_reference or None,

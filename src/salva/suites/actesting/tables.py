@@ -165,12 +165,12 @@ def quality_table(model: str, figures: Sequence[SetFigure]) -> Table:
         rows.append((*row, figure.n_images, figure.n_reference or None, change, figure.by))
     return Table(
         name="quality by set",
-        columns=("model", "set", "figure", "value", "low", "high", "spread", "n", "n_reference", "change_rate", "by"),
+        columns=("model", "set", "figure", "value", "from", "to", "spread", "n", "n_reference", "change_rate", "by"),
         rows=tuple(rows),
         title="Pictures as pictures (as Table 1)",
         note="FID: smaller is better, and few pictures make it larger. R-precision: how often a picture finds its own "
         "caption among n_reference others, ties lost; the paper's program asks for the original caption whatever was "
-        "painted. low and high: 95 %, of R-precision over captions, of Inception Scores over splits; FID has none. "
+        "painted. from, to: 95 %, of R-precision over captions, of Inception Scores over splits; FID has none. "
         "spread: over splits or draws. change: against the seeds' pictures. Made by salva quality --by-set.",
         is_joined=True,
     )
