@@ -43,6 +43,7 @@ ROOT = Path(__file__).parents[1]
 N_PICTURES, N_QUESTIONS = 20_000, 2
 BAD = 0.10
 """The part of the requests that meet bad behaviour."""
+N_KINDS = 23
 N_BLOWS = 12
 """How often the run is killed, and how often it is interrupted."""
 LATENCY_S = 0.03
@@ -205,8 +206,10 @@ class Tally:
     n_in_flight: int = 0
     """Answers that a kill -9 found on their way to the disk, all kills together."""
     most_in_flight: int = 0
+    n_again: int = 0
+    """Answers that were asked for again in any other way."""
     n_lost: int = 0
-    """Answers that were lost or asked for again in any other way."""
+    """Answers that are not in the store when all is over."""
     peak_mb: float = 0.0
     problems: list[str] = field(default_factory=list)
 
@@ -301,7 +304,7 @@ class Soak:
 
 def soak(folder: Path, url: str, scale: int, seed: int) -> Soak:
     """Blow after blow, then to the end, and what must hold."""
-    made = Soak(folder, url, N_PICTURES // scale)
+    made = Soak(folder, url, 2 * (N_PICTURES // (2 * scale)))
     tally, draw = made.tally, random.Random(seed)
     n_all = made.n_pictures * (1 + N_QUESTIONS)
     n_blows = max(3, N_BLOWS // scale)
@@ -318,7 +321,7 @@ def soak(folder: Path, url: str, scale: int, seed: int) -> Soak:
             tally.n_in_flight += n_more
             tally.most_in_flight = max(tally.most_in_flight, n_more)
         elif n_more:
-            tally.n_lost += n_more
+            tally.n_again += n_more
             tally.problems.append(f"{n_more} answers were lost or asked for twice without a kill -9")
     check(made)
     return made
@@ -330,23 +333,27 @@ def check(made: Soak) -> None:
     served, bad = Counter[str](known["served"]), known["bad"]
     failed = made.stored("failed") | made.stored("refused")
     problems = tally.problems
-    if lost := set(served) - made.stored("done"):
+    done = made.stored("done")
+    if lost := set(served) - done:
+        tally.n_lost = len(lost)
         problems.append(f"{len(lost)} answers are not stored in the end, such as {sorted(lost)[0]!r}")
     if tally.most_in_flight > MOST_IN_FLIGHT:
         problems.append(f"one kill -9 cost {tally.most_in_flight} answers")
     if wrongly := failed - set(bad):
         problems.append(f"{len(wrongly)} failed that the server would serve, such as {sorted(wrongly)[0]!r}")
-    n_pictures = sum(name.startswith("picture") for name in made.stored("done") | failed)
+    n_pictures = sum(name.startswith("picture") for name in done | failed)
     if n_pictures != made.n_pictures:
         problems.append(f"{n_pictures} of {made.n_pictures} pictures were asked for")
+    n_wanted = N_QUESTIONS * sum(name.startswith("picture") for name in done)
+    n_answers = sum(name.startswith("answer") for name in done | failed)
+    if n_answers != n_wanted:
+        problems.append(f"{n_answers} of {n_wanted} answers were asked for")
+    if made.n_pictures == N_PICTURES and len(known["kinds"]) != N_KINDS:
+        problems.append(f"{len(known['kinds'])} of {N_KINDS} kinds of bad behaviour were met")
     if tally.peak_mb > MOST_MEMORY_MB:
         problems.append(f"{tally.peak_mb:.0f} MB of memory")
-    verified = subprocess.run(
-        [sys.executable, "-c", "from salva.cli.main import main; main()", "verify", str(made.run)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    verify = [sys.executable, "-c", "from salva.cli.main import main; main()", "verify", str(made.run)]
+    verified = subprocess.run(verify, capture_output=True, text=True, check=False)
     if verified.returncode != 0:
         problems.append(f"salva verify: {(verified.stdout + verified.stderr)[-600:]}")
 
@@ -363,13 +370,15 @@ def report(made: Soak, took_s: float) -> None:
         ("bad behaviour met", f"{sum(known['kinds'].values()):,} of {len(known['kinds'])} kinds"),
         ("how commands ended", ", ".join(f"{n} x {code}" for code, n in sorted(tally.codes.items()))),
         ("answers in flight at a kill -9", f"{tally.n_in_flight} in all, {tally.most_in_flight} at most"),
-        ("lost or asked twice otherwise", f"{tally.n_lost}"),
+        ("asked twice otherwise", f"{tally.n_again}"),
+        ("answered and not stored in the end", f"{tally.n_lost}"),
         ("never answered well / FAILED", f"{len(known['bad']):,} / {n_failed:,}"),
-        ("most memory", f"{tally.peak_mb:.0f} MB"),
-        ("time", f"{took_s / 60:.1f} min"),
+        ("most memory", f"{tally.peak_mb:.0f} MB of {MOST_MEMORY_MB}"),
+        ("time", f"{took_s / 60:.1f} min of {MOST_MINUTES}"),
+        ("promises", f"{len(tally.problems)} broken" if tally.problems else "kept"),
     )
     for name, value in rows:
-        print(f"{name:<32} {value}")
+        print(f"{name:<36} {value}")
     for problem in tally.problems:
         print(f"PROBLEM: {problem}")
 

@@ -1,55 +1,123 @@
-"""Answers that are too large, and posts that are sent on to another host: refused in the kits' clients too."""
+"""Answers that are too large, and posts that are sent on to another host: refused in every client, the kits' too."""
 
 from __future__ import annotations
 
 import gzip
+import json
 import sys
+from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from backends.endpoints import Answered, Asked, asked_for, serving
 
-from salva.errors import BackendError, UnusableError
+from salva.core.image import Picture
+from salva.core.protocols import LookRequest, Query
+from salva.core.spec import ComponentSpec
+from salva.errors import BackendError, SalvaError
 from salva.generators.command_line import CommandLine
 from salva.generators.openai_images import OpenAiImages
+from salva.registry import bind
 from salva.remote import endpoint
+from salva.remote.endpoint import Endpoint, download
+from salva.writing import text_model
+from salva.writing.text_model import TextModel
 
-pytest.importorskip("openai", reason="models at endpoints need the api extra")
+for package in ("openai", "anthropic", "google.genai"):
+    pytest.importorskip(package, reason="models at endpoints need the api extra")
 
 
 @pytest.fixture(autouse=True)
 def key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-4711")
-    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    for name in ("OPENAI", "ANTHROPIC", "GEMINI"):
+        monkeypatch.setenv(f"{name}_API_KEY", "sk-planted-4711")
+        monkeypatch.delenv(f"{name}_BASE_URL", raising=False)
 
 
 def painted_at(url: str) -> object:
-    (outcome,) = OpenAiImages(OpenAiImages.Options(model="m", base_url=f"{url}/v1")).render([asked_for("a cat")])
+    with closing(OpenAiImages(OpenAiImages.Options(model="m", base_url=f"{url}/v1"))) as model:
+        (outcome,) = model.render([asked_for("a cat")])
     return outcome
 
 
-def test_an_answer_that_inflates_without_end_is_not_taken_in(monkeypatch: pytest.MonkeyPatch) -> None:
+def painted_by_google(url: str) -> object:
+    spec = ComponentSpec(role="model", name="google", target="gemini-image", options={"base_url": url})
+    with closing(bind(spec).build()) as model:
+        (outcome,) = model.render([asked_for("a cat")])
+    return outcome
+
+
+def judged_by(maker: str, path: str = "") -> Callable[[str], object]:
+    def ask(url: str) -> object:
+        spec = ComponentSpec(role="judge", name=maker, target="j", options={"base_url": f"{url}{path}"})
+        picture = Picture(rgb=bytes(12), width=2, height=2)
+        query = Query(role="judge", kind="answer", text="is there a cat?", choices=("yes", "no"))
+        with closing(bind(spec).build()) as judge:
+            (outcome,) = judge.look([LookRequest(picture=picture, query=query)])
+        return outcome
+
+    return ask
+
+
+def written_at(url: str) -> object:
+    with closing(TextModel("openai/w", f"{url}/v1")) as model:
+        return model.ask("say", "what")
+
+
+def posted_plainly(url: str) -> object:
+    with closing(Endpoint("a server", url, 20.0)) as server:
+        return server.post_json("/paint", {})
+
+
+CLIENTS: Mapping[str, Callable[[str], object]] = {
+    "openai pictures": painted_at,
+    "google pictures": painted_by_google,
+    "openai judge": judged_by("openai", "/v1"),
+    "anthropic judge": judged_by("anthropic"),
+    "google judge": judged_by("google"),
+    "text model": written_at,
+    "plain": posted_plainly,
+}
+
+
+def fetched(url: str) -> object:
+    return download("a server", f"{url}/picture", 20.0)
+
+
+def outcome_of(client: str, url: str) -> object:
+    try:
+        return CLIENTS.get(client, fetched)(url)
+    except SalvaError as error:
+        return error
+
+
+@pytest.mark.parametrize("client", [*CLIENTS, "download"])
+def test_an_answer_that_inflates_without_end_is_not_taken_in(monkeypatch: pytest.MonkeyPatch, client: str) -> None:
     monkeypatch.setattr(endpoint, "MAX_BYTES", 2**20)
-    bomb = gzip.compress(b" " * 2**26)
+    bomb = gzip.compress(b" " * 2**22)
 
     def answer(_: Asked) -> Answered:
         return Answered(content=bomb, headers={"Content-Encoding": "gzip", "Content-Type": "application/json"})
 
     with serving(answer) as server:
-        outcome = painted_at(server.url)
+        outcome = outcome_of(client, server.url)
     assert isinstance(outcome, BackendError)
     assert "answered with more than 1,048,576 bytes" in str(outcome)
 
 
-def test_a_post_is_not_sent_on_to_another_host() -> None:
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_post_is_not_sent_on_to_another_host(client: str) -> None:
     def answer(request: Asked) -> Answered:
         port = server.url.rpartition(":")[2]
         return Answered(status=307, headers={"Location": f"http://localhost:{port}/stolen{request.path}"})
 
     with serving(answer) as server:
-        outcome = painted_at(server.url)
-    assert isinstance(outcome, UnusableError)
-    assert "sends what is posted on to 'localhost'" in str(outcome)
+        outcome = outcome_of(client, server.url)
+    assert isinstance(outcome, BackendError)
+    # Kits follow redirects and are told not to; plain HTTP follows none.
+    assert ("sends what is posted on to 'localhost'" if client != "plain" else "answered 307") in str(outcome)
     assert not [request for request in server.asked if "stolen" in request.path]
 
 
@@ -63,3 +131,20 @@ def test_a_program_that_writes_without_end_is_stopped(tmp_path: Path, endless: s
     finally:
         painter.close()
     assert isinstance(outcome, BackendError)
+
+
+def test_a_text_model_that_asks_for_a_year_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_model, "time", SimpleNamespace(sleep=lambda _: pytest.fail("it waited")))
+    with serving(lambda _: Answered(status=429, headers={"Retry-After": "31536000"})) as server:
+        outcome = outcome_of("text model", server.url)
+    assert isinstance(outcome, BackendError)
+    assert outcome.retry_after_s == 31536000
+
+
+@pytest.mark.parametrize("content", ["[" * 100_000, "9" * 5000, "no JSON"])
+def test_a_reply_of_a_text_model_that_nobody_can_read_is_none(content: str) -> None:
+    body = {"id": "x", "object": "chat.completion", "created": 0, "model": "w"}
+    message = {"role": "assistant", "content": content}
+    body |= {"choices": [{"index": 0, "finish_reason": "stop", "message": message}]}
+    with serving(lambda _: Answered(content=json.dumps(body).encode())) as server:
+        assert outcome_of("text model", server.url) is None

@@ -19,6 +19,7 @@ from salva.remote import openai_client
 from salva.writing.journal import Journal
 
 _N_ATTEMPTS = 3
+_LONGEST_WAIT_S = 120.0
 _FENCE = re.compile(r"^```(?:json)?\s*|\s*```$")
 
 
@@ -63,9 +64,10 @@ class TextModel:
                         messages=[{"role": "system", "content": instruction}, {"role": "user", "content": question}],
                     )
             except BackendError as error:
-                if not error.is_retryable or attempt == _N_ATTEMPTS - 1:
+                wait_s = error.retry_after_s or 0.5 * 2**attempt
+                if not error.is_retryable or attempt == _N_ATTEMPTS - 1 or wait_s > _LONGEST_WAIT_S:
                     raise
-                time.sleep(error.retry_after_s or 0.5 * 2**attempt)
+                time.sleep(wait_s)
                 continue
             self.n_calls += 1
             self.n_tokens_in += getattr(answered.usage, "prompt_tokens", 0) or 0
@@ -80,7 +82,7 @@ class TextModel:
             text = _FENCE.sub("", content.strip())
             try:
                 read: Json = json.loads(text)
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue
             return read
         return None
