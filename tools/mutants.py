@@ -191,16 +191,21 @@ class Reach:
             )
 
     def tests(self, mutant: Mutant) -> list[str]:
-        """The tests that run through its line, those of its own room and quick ones first."""
+        """The tests that run through its line, those of its own room and quick ones first.
+
+        A line that runs when its file is imported belongs to whoever was first: it meets all that run through the file.
+        """
         query = (
             "SELECT context, numbits FROM line_bits JOIN file ON file.id = line_bits.file_id "
             "JOIN context ON context.id = line_bits.context_id WHERE path = ?"
         )
-        names = set()
+        byte, bit = divmod(mutant.line, 8)
+        through, beside = set(), set()
         for context, bits in self._data.execute(query, (str(ROOT / mutant.file),)):
-            byte, bit = divmod(mutant.line, 8)
-            if context and byte < len(bits) and bits[byte] & (1 << bit):
-                names.add(context.partition("|")[0])
+            beside.add(context.partition("|")[0])
+            if byte < len(bits) and bits[byte] & (1 << bit):
+                through.add(context.partition("|")[0])
+        names = (beside if _runs_on_import(mutant) else through) - {""}
         own = f"tests/{mutant.room}/"
 
         def order(name: str) -> tuple[bool, bool, float]:
@@ -208,6 +213,13 @@ class Reach:
             return seconds > 2, not name.startswith(own), seconds
 
         return sorted(names - self._failing, key=order)
+
+
+def _runs_on_import(mutant: Mutant) -> bool:
+    """Whether its line is in the body of no function."""
+    tree = ast.parse((ROOT / mutant.file).read_text(encoding="utf-8"))
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    return not any(node.body[0].lineno <= mutant.line <= (node.end_lineno or 0) for node in functions)
 
 
 def survives(mutant: Mutant, tests: list[str], tree: Path) -> bool:
