@@ -70,7 +70,7 @@ def test_redacting_costs_little() -> None:
 
 
 @pytest.mark.parametrize("n_around", [0, 5, 500])
-@pytest.mark.parametrize("secret", ["short-one", KEY, KEY[11:19]])
+@pytest.mark.parametrize("secret", ["short-one", KEY, KEY[:8], KEY[11:19], KEY[-8:]])
 def test_a_key_is_noticed_in_short_and_long_texts(monkeypatch: pytest.MonkeyPatch, secret: str, n_around: int) -> None:
     monkeypatch.setenv("OTHER_TOKEN", "short-one")
     text = redact(f"{'.' * n_around}{secret}{'.' * n_around}")
