@@ -179,6 +179,10 @@ class _Writer:
             yield self.picture(_as_png(data), min(width, 150), 150)
         else:
             yield self.text("This picture is missing or damaged.", "small")
+        if shot.painted is not None and shot.painted.text:
+            yield self.text(f"painted from “{shot.painted.text}”", "small")
+        if shot.score is not None:
+            yield self.text(f"{shot.score:.2f} {' '.join(given.reason for given in shot.reasons)}", "small")
         for failure in shot.failures:
             yield self.text(f"{failure.error}: {failure.message}", "small")
         for answered in shot.answers[:8]:
