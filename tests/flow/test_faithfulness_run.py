@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -135,6 +136,22 @@ def test_every_repeat_comes_back_and_a_second_export_is_the_first(tmp_path: Path
     assert {path.name: path.read_bytes() for path in (tmp_path / "two").iterdir()} == {
         path.name: path.read_bytes() for path in files
     }
+
+
+def test_contrasts_come_back_with_what_was_concluded(tmp_path: Path) -> None:
+    _run(tmp_path / "run", "--size", "contrast", "--set", "suite.pairs=2", *FAULTY)
+    export_run(tmp_path / "run", "tifa-lite", tmp_path / "one")
+    import_files(sorted((tmp_path / "one").glob("*.csv")), "tifa-lite", tmp_path / "again")
+    before, after = (summarise_run(tmp_path / name).by_model[0] for name in ("run", "again"))
+    of_pairs = [
+        Counter((v.repeat, v.outcome) for v in read_records(tmp_path / name).verdicts if v.relation == "must-differ")
+        for name in ("run", "again")
+    ]
+    assert of_pairs[0] == of_pairs[1]
+    assert len(of_pairs[0]) > 1, "some are undecided"
+    for name in ("contrasts", "faithfulness by category", "faithfulness by law"):
+        assert before.table(name) is not None
+        assert before.table(name) == after.table(name), name
 
 
 def test_answers_to_questions_of_a_file_are_exported_with_that_file_alone(tmp_path: Path) -> None:

@@ -247,6 +247,26 @@ def test_the_share_of_answers_that_rest_on_right_ones_is_taken_where_every_row_h
     assert _verdict(gap, "p2").scores["dsg_mean"] == 1
 
 
+@pytest.mark.parametrize(
+    ("words", "outcome"),
+    [
+        (("HOLDS", "HOLDS"), Outcome.HOLDS),
+        (("INCONCLUSIVE", "INCONCLUSIVE"), Outcome.INCONCLUSIVE),
+        (("HOLDS", "VIOLATED"), Outcome.VIOLATED),
+        (("HOLDS", ""), Outcome.VIOLATED),
+        (("right", "right"), Outcome.VIOLATED),
+    ],
+)
+def test_what_was_concluded_of_a_contrast_stands_where_all_its_rows_say_so(
+    tmp_path: Path, words: tuple[str, str], outcome: Outcome
+) -> None:
+    rows = [f"{line}," for line in GOOD[:-2]] + [f"{line},{word}" for line, word in zip(GOOD[-2:], words, strict=True)]
+    read_in = _read(tmp_path, *rows, header=f"{ANSWERS},pair_outcome")
+    assert _verdict(read_in, "p2").outcome is outcome
+    assert _verdict(read_in, "p1").outcome is Outcome.VIOLATED, "no contrast"
+    assert any("'right', none of HOLDS" in str(problem) for problem in read_in.problems) == ("right" in words)
+
+
 def test_files_that_were_imported_are_exported_as_they_were(foreign_data: Path, tmp_path: Path) -> None:
     published = sorted((foreign_data / "tifa_lite").glob("*.csv"))
     import_files(published, "tifa-lite", tmp_path / "run")

@@ -15,7 +15,7 @@ from salva.core.exchange import Flaw
 from salva.errors import UsageError
 from salva.files.tables import read_sheet, unusable
 from salva.suites.faithfulness.templates import DIMENSION_NAMES, LAW_NAMES
-from salva.suites.faithfulness.tifa_files import CLUSTER, PROMPT_COLUMNS
+from salva.suites.faithfulness.tifa_files import CLUSTER, CONTRAST_OF, PROMPT_COLUMNS
 from salva.writing.prompt_reading import read_prompts
 
 
@@ -34,6 +34,8 @@ class Row:
     problems: tuple[str, str] = ("", "")
     """Why a prompt has no formula."""
     findings: tuple[Finding, ...] = ()
+    contrast_of: str = ""
+    """The law that a contrast only seems to follow, where the file says so."""
     cluster: str = ""
     """What pairs about the same things share; the pair id where the file does not say."""
     names: Mapping[str, str] = field(default_factory=dict)
@@ -50,7 +52,7 @@ def read_pairs(path: str) -> list[Row]:
             f"got {','.join(sheet.columns) or 'an empty file'}. Prompts and pairs in any other columns: "
             f"salva run prompts --set suite.path={path}"
         )
-    extra = tuple(name for name in sheet.columns if name not in (*PROMPT_COLUMNS, CLUSTER))
+    extra = tuple(name for name in sheet.columns if name not in (*PROMPT_COLUMNS, CLUSTER, CONTRAST_OF))
     problems = [f"{flaw.where}: {flaw.what}" for flaw in ragged]
     rows: list[Row] = []
     first_at: dict[str, str] = {}
@@ -101,6 +103,7 @@ def _row(record: Mapping[str, str], slug: str, extra: tuple[str, ...]) -> Row:
         formulas=readings.formulas,
         problems=readings.problems,
         findings=tuple(findings),
+        contrast_of=_slug(record.get(CONTRAST_OF, "")),
         cluster=record.get(CLUSTER, "").strip() or record["pair_id"],
         names=names,
     )

@@ -19,6 +19,7 @@ from salva.logic.formula import entity_problem
 from salva.logic.words import COLOURS, with_article
 from salva.suites.faithfulness.files import Row, read_pairs
 from salva.suites.faithfulness.templates import CONTRAST, CONTRASTS, TEMPLATES, Template
+from salva.suites.faithfulness.tifa_files import CONTRAST_OF
 from salva.writing.pair_facts import facts_of, findings_of
 
 _PAPER_PAIRS = 5
@@ -204,7 +205,7 @@ def _case_of_pair(template: Template, number: int, i: int, filled: _Filled) -> C
         findings = (*findings, Finding(kind="surface-left-out", sentence=sentence, subject=(filled.surface,)))
     labels = {"law": template.law, "dimension": template.dimension, "category_id": str(number)}
     if template.contrast_of:
-        labels["contrast_of"] = template.contrast_of
+        labels[CONTRAST_OF] = template.contrast_of
     labels |= {"pair_id": f"{template.short_name}_{i:03d}", "objects": ",".join(filled.objects)}
     return Case(
         case_id=f"faithfulness-{template.category}-{i:03d}",
@@ -241,7 +242,7 @@ def _case_of_row(row: Row) -> Case:
     return Case(
         case_id=f"faithfulness-{row.slug}",
         suite="faithfulness",
-        category=f"{row.law}-{row.dimension}",
+        category="-".join(filter(None, (row.law, row.contrast_of, row.dimension))),
         prompts=tuple(
             Prompt(role=role, text=text, formula=formula)
             for role, text, formula in zip("ab", row.texts, row.formulas, strict=True)
@@ -252,6 +253,7 @@ def _case_of_row(row: Row) -> Case:
             "dimension": row.dimension,
             "category_id": row.category_id,
             "pair_id": row.pair_id,
+            **({CONTRAST_OF: row.contrast_of} if row.contrast_of else {}),
             **row.names,
         },
         cluster=row.cluster,

@@ -7,7 +7,7 @@ Images/<law>/<category>/<dimension>/<pair>_A.png. What is written here `salva im
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -28,21 +28,23 @@ from salva.judging.headline import join, of_main_observers
 from salva.logic.questions import NO, YES
 from salva.relations.answers import AnswerOptions, asked_about, leaves_open, marks, read_answers
 from salva.relations.question_files import QuestionFile, questions_to_ask
-from salva.suites.faithfulness.tables import category_table
+from salva.suites.faithfulness.tables import MUST_DIFFER, SAME_ANSWERS, category_table
 from salva.suites.faithfulness.tifa_files import (
     ANSWER_COLUMNS,
     CLIP_COLUMNS,
     CLIP_SCORES,
     CLUSTER,
+    CONTRAST_OF,
     GROUNDED,
     METRIC_COLUMNS,
+    OUTCOME,
     PROMPT_COLUMNS,
     REPEAT,
     Kind,
     read_tifa_file,
 )
 
-_RELATIONS = ("same-answers", "must-differ")
+_RELATIONS = (SAME_ANSWERS, MUST_DIFFER)
 _FORM = "tifa-lite"
 _PROMPTS, _MEANS = "prompts_metalogic.csv", "category_metrics.csv"
 RECKONED = "Is the picture one of those the prompt allows?"
@@ -63,14 +65,18 @@ def names_of(case: Case) -> tuple[str, str, str, str]:
 
 
 def prompt_rows(cases: Iterable[Case]) -> Iterator[list[Cell]]:
-    """The pairs under PROMPT_COLUMNS, header first; CLUSTER where pairs are about the same things."""
+    """The pairs under PROMPT_COLUMNS, header first; then CLUSTER and CONTRAST_OF where they say something."""
     cases = list(cases)
-    has_clusters = any(case.cluster != names_of(case)[0] for case in cases)
-    yield [*PROMPT_COLUMNS, *([CLUSTER] if has_clusters else [])]
+    more: dict[str, Callable[[Case], str]] = {}
+    if any(case.cluster != names_of(case)[0] for case in cases):
+        more[CLUSTER] = lambda case: case.cluster
+    if any(CONTRAST_OF in case.labels for case in cases):
+        more[CONTRAST_OF] = lambda case: case.labels.get(CONTRAST_OF, "")
+    yield [*PROMPT_COLUMNS, *more]
     for case in cases:
         texts = (prompt.text for prompt in case.prompts)
         pair_id, category_id, law, dimension = names_of(case)
-        yield [pair_id, category_id, law, dimension, *texts, *([case.cluster] if has_clusters else [])]
+        yield [pair_id, category_id, law, dimension, *texts, *(said(case) for said in more.values())]
 
 
 class TifaExport:
@@ -153,8 +159,9 @@ class _Model:
         # Published files know neither repeats nor dependencies; columns of ours stand last, where they say something.
         has_repeats = any(verdict.repeat for verdict in verdicts)
         has_dsg = any("dsg_mean" in verdict.scores for verdict in verdicts)
+        has_contrasts = any(verdict.relation == MUST_DIFFER for verdict in verdicts)
         more, grounded = ((REPEAT,) if has_repeats else ()), ((GROUNDED,) if has_dsg else ())
-        answers: list[Sequence[Cell]] = [(*ANSWER_COLUMNS, *grounded, *more)]
+        answers: list[Sequence[Cell]] = [(*ANSWER_COLUMNS, *grounded, *((OUTCOME,) if has_contrasts else ()), *more)]
         clips: list[Sequence[Cell]] = [(*CLIP_COLUMNS, *more)]
         for verdict in verdicts:
             case = self._cases[verdict.case_id]
@@ -162,9 +169,11 @@ class _Model:
             named = (pair_id, law, category_id, dimension)
             paths = _pictures(self._images, case, verdict, self._folder)
             last = (verdict.repeat,) if has_repeats else ()
+            word = verdict.outcome.value if verdict.relation == MUST_DIFFER else ""
+            concluded = (word,) if has_contrasts else ()
             # Without the score some answers are missing: means over the rest would be of other pairs.
             for row in self._answers(case, verdict, paths) if "faith_mean" in verdict.scores else ():
-                answers.append((*named, *(row if has_dsg else row[:-1]), *last))
+                answers.append((*named, *(row if has_dsg else row[:-1]), *concluded, *last))
             if "clip_A" in verdict.scores:
                 scores = (verdict.scores.get(score) for score in CLIP_SCORES)
                 clips.append((*named, *paths.values(), *scores, *last))

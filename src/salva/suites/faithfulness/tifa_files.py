@@ -1,7 +1,8 @@
 """The files of the TIFA-lite project, told apart by their columns: prompts, answers, CLIP scores, means by category.
 
 A file comes in, its kind and its rows go out. Beside the published columns those of ours may stand that say something:
-which pairs are about the same things, which repeat a row is of, and whether a right answer rests on parents that hold.
+which pairs are about the same things, which repeat a row is of, whether a right answer rests on parents that hold, and
+what was concluded about a contrast.
 """
 
 from __future__ import annotations
@@ -29,11 +30,16 @@ CLIP_COLUMNS = (*PAIR_COLUMNS, "image_A_path", "image_B_path", *CLIP_SCORES)
 METRIC_COLUMNS = ("n_pairs", "mean_faith_A", "mean_faith_B", "mean_faith", "mean_faith_stability")
 CLUSTER = "cluster"
 """Of prompts: pairs about the same things, which are not independent."""
+CONTRAST_OF = "contrast_of"
+"""Of prompts that must differ: the law that they only seem to follow."""
 REPEAT = "repeat"
 """Of answers and CLIP scores, in runs that paint every prompt several times."""
 GROUNDED = "is_grounded"
 """Of answers: is_correct, and every question that this one depends on is answered with yes."""
-_KNOWN = frozenset((*PROMPT_COLUMNS, *ANSWER_COLUMNS, *CLIP_COLUMNS, *METRIC_COLUMNS, CLUSTER, REPEAT, GROUNDED))
+OUTCOME = "pair_outcome"
+"""Of answers about prompts that must differ: what was concluded from all answers, also those that nothing settles."""
+_OURS = (CLUSTER, CONTRAST_OF, REPEAT, GROUNDED, OUTCOME)
+_KNOWN = frozenset((*PROMPT_COLUMNS, *ANSWER_COLUMNS, *CLIP_COLUMNS, *METRIC_COLUMNS, *_OURS))
 _MODEL = re.compile(r"(?:vqa_raw_results|vqa_results|clip_results)_(.+)")
 
 

@@ -17,9 +17,19 @@ from salva.core.asked import AskedComponent
 from salva.core.case import Case, Finding, Prompt
 from salva.core.exchange import Flaw, ImportSettings, ReadIn
 from salva.core.options import option
+from salva.core.verdict import Outcome
 from salva.errors import UsageError
 from salva.suites.faithfulness.suite import Faithfulness
-from salva.suites.faithfulness.tifa_files import ANSWERED, GROUNDED, NEEDED, REPEAT, Kind, TifaFile, read_tifa_file
+from salva.suites.faithfulness.tifa_files import (
+    ANSWERED,
+    GROUNDED,
+    NEEDED,
+    OUTCOME,
+    REPEAT,
+    Kind,
+    TifaFile,
+    read_tifa_file,
+)
 from salva.suites.faithfulness.tifa_verdicts import AnswerRow, ClipRow, category_means, verdict_of
 
 _LABELS = ("category_id", "logical_law", "semantic_dimension")
@@ -215,7 +225,18 @@ def _answer(sheet: TifaFile, where: str, row: Mapping[str, str], work: _Work) ->
         answer=answer,
         is_right=is_right,
         is_grounded=_TRUTH.get(grounded),
+        outcome=_outcome(sheet, where, row, work),
     )
+
+
+def _outcome(sheet: TifaFile, where: str, row: Mapping[str, str], work: _Work) -> str:
+    """What the row says was concluded about its pair, where that is an outcome."""
+    word = row.get(OUTCOME, "").strip()
+    if word and word not in Outcome.__members__:
+        can_be = ", ".join(Outcome.__members__)
+        work.name(sheet, where, f"{OUTCOME} is {word!r}, none of {can_be}; it is not used", row["pair_id"].strip())
+        return ""
+    return word
 
 
 def _clips(sheet: TifaFile, work: _Work, scale: str) -> dict[_Painted, ClipRow]:

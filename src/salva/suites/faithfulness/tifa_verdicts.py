@@ -39,6 +39,8 @@ class AnswerRow:
     """None when there is no answer."""
     is_grounded: bool | None = None
     """Whether it is right and what it depends on holds; None where the file does not say."""
+    outcome: str = ""
+    """What the file says was concluded about its pair; empty where it does not."""
 
     @property
     def heard(self) -> str:
@@ -89,6 +91,9 @@ def verdict_of(
     if is_contrast and not reason and not differing and not _excludes(case):
         reason = "both pictures get the same answers, and some pictures are right for both prompts"
     is_violated = not reason and (not differing if is_contrast else bool(differing))
+    if is_contrast and (told := _told(sides)):
+        is_violated = told is Outcome.VIOLATED
+        reason = "" if told in (Outcome.VIOLATED, Outcome.HOLDS) else reason or "the file says that nobody could tell"
     if is_violated and is_contrast:
         same = Failure(error="no-difference", role="", message="every question gets the same answer in both pictures")
         failures = [same, *failures]
@@ -106,6 +111,12 @@ def verdict_of(
         scores=scores,
         reason=reason,
     )
+
+
+def _told(sides: Mapping[str, Sequence[AnswerRow]]) -> Outcome | None:
+    """What all rows of a pair say was concluded; None where they do not agree on it."""
+    words = {row.outcome for rows in sides.values() for row in rows}
+    return Outcome(words.pop()) if len(words) == 1 and "" not in words else None
 
 
 def _dsg(sides: Mapping[str, Sequence[AnswerRow]]) -> dict[str, float]:
