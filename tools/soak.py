@@ -46,7 +46,7 @@ BAD = 0.10
 N_KINDS = 23
 N_BLOWS = 12
 """How often the run is killed, and how often it is interrupted."""
-LATENCY_S = 0.03
+LATENCY_S, QUIET_S = 0.03, 2.0
 MOST_MEMORY_MB = 600
 MOST_MINUTES = 25
 MOST_IN_FLIGHT = 512
@@ -118,7 +118,6 @@ class Endpoint:
         self._faults = faults
         self.served: Counter[str] = Counter()
         """Requests that were answered well, and how often."""
-        self.served_at: dict[str, float] = {}
         self.bad: dict[str, str] = {}
         """Requests that are never answered well, and the kind of fault."""
         self.kinds: Counter[str] = Counter()
@@ -133,8 +132,8 @@ class Endpoint:
             with self._lock:
                 if request.path == "/count":
                     return said(self.served.total())
-                known = {"served": self.served, "served_at": self.served_at, "bad": self.bad}
-                return said({**known, "kinds": self.kinds, "n_requests": self.n_requests, "now": time.time()})
+                known = {"served": self.served, "bad": self.bad, "kinds": self.kinds}
+                return said({**known, "n_requests": self.n_requests})
         is_picture = request.path.endswith("/images/generations")
         name = self._name(request.body, is_picture)
         with self._lock:
@@ -181,7 +180,6 @@ class Endpoint:
         def sent() -> None:
             with self._lock:
                 self.served[name] += 1
-                self.served_at[name] = time.time()
 
         return replace(answer, when_sent=sent)
 
@@ -265,6 +263,13 @@ class Soak:
         with urllib.request.urlopen(f"{self.url}/count") as answer:
             return int(answer.read())
 
+    def await_quiet(self) -> None:
+        """Wait until the server has no more to say: what a killed command had asked for is answered, to nobody."""
+        before = -1
+        while (now := self.count()) != before:
+            before = now
+            time.sleep(QUIET_S)
+
     def known(self) -> Any:
         """All that the server knows."""
         with urllib.request.urlopen(f"{self.url}/known") as answer:
@@ -314,15 +319,14 @@ def soak(folder: Path, url: str, scale: int, seed: int) -> Soak:
     before = 0
     for blow, at in [*zip(blows, moments, strict=True), *[(None, 0)] * 3]:
         made.once(blow, at)
-        # What a killed command had asked for is still being answered, to nobody.
-        time.sleep(1.0)
+        made.await_quiet()
         n_more, before = made.surplus() - before, made.surplus()
         if blow is signal.SIGKILL:
             tally.n_in_flight += n_more
             tally.most_in_flight = max(tally.most_in_flight, n_more)
         elif n_more:
             tally.n_again += n_more
-            tally.problems.append(f"{n_more} answers were lost or asked for twice without a kill -9")
+            tally.problems.append(f"{n_more} answers were lost or asked for twice ({_ENDS[blow][0]})")
     check(made)
     return made
 

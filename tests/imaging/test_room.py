@@ -123,6 +123,8 @@ def test_the_desk_counts_what_is_here_and_what_is_being_loaded(monkeypatch: pyte
     desk.lay("c", Picture(rgb=bytes(12), width=2, height=2))
     desk.clear()
     assert (made.n_bytes, desk.n_pictures) == (0, 0)
+    desk.lay("d", Picture(rgb=bytes(12), width=2, height=2))
+    assert made.n_bytes == 0, "what comes when all is over is nobody's, and would never be given back"
 
 
 class Decoders:

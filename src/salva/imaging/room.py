@@ -70,6 +70,7 @@ class RoomTaken:
 
     def __init__(self) -> None:
         self._room, self._n_bytes = ROOM, 0
+        self._is_closed = False
         self._lock = threading.Lock()
 
     @property
@@ -80,13 +81,17 @@ class RoomTaken:
     def add(self, n_bytes: int) -> None:
         """So many bytes more, or fewer; what was given back already is not given back again."""
         with self._lock:
+            if self._is_closed:
+                # Whoever brings a picture now brings it to nobody.
+                return
             n_bytes = max(n_bytes, -self._n_bytes)
             self._n_bytes += n_bytes
         self._room.add(n_bytes)
 
     def close(self) -> None:
-        """Give everything back; safe to call twice."""
+        """Give everything back, and take nothing any more; safe to call twice."""
         self.add(-self._n_bytes)
+        self._is_closed = True
 
 
 class DecodingCall:

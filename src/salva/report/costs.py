@@ -11,7 +11,8 @@ from salva.core.table import Table
 _USAGE = {"calls": "n_calls", "input_tokens": "input_tokens", "output_tokens": "output_tokens", "cost_usd": "cost_usd"}
 _NOTE = (
     "The whole run, as the components count it; readers, embedders and judges looked at the pictures of every model. "
-    "Failed and refused work is in the sums as far as it was answered."
+    "Failed and refused work and attempts that were made again are in the sums as far as they were answered; what is "
+    "billed for a request whose answer never came nobody can know here."
 )
 
 
