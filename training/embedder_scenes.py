@@ -25,6 +25,8 @@ LONGEST = 40
 """Words of a caption, start and end included; the few that are longer are told anew."""
 N_FALSE = 3
 """False captions for each picture."""
+HASTY = 0.5
+"""The share of true captions written as people do, now and then with a thing too few or too many."""
 OTHER_STYLE = 0.35
 """The share of scenes in any of the painter's drawings instead of pocket's two."""
 Rows = dict[tuple[str, str, str], int]
@@ -90,7 +92,7 @@ def make_chunk(
 def write_captions(rng: random.Random, scene: Scene) -> list[str]:
     """The true caption, then the false ones."""
     seed = rng.getrandbits(48)
-    texts = [write_caption(random.Random(seed), scene, is_complete=True)]
+    texts = [write_caption(random.Random(seed), scene, is_complete=rng.random() >= HASTY)]
     for change in (_exchanged, _changed, _other_things):
         false = change(rng, scene) or _other_things(rng, scene)
         wording = seed if rng.random() < 0.75 else rng.getrandbits(48)

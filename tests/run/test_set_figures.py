@@ -25,7 +25,7 @@ from salva.store.sqlite import open_run
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("sets") / "run"
-    run_suite("actesting", "painter", out=out, size="quick", settings={"suite.operators": "ec,er-a"})
+    run_suite("actesting", "painter", out=out, size="30", settings={"suite.operators": "ec,er-a"})
     return out
 
 
