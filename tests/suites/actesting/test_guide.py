@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+import salva
 from salva.core.spec import ComponentSpec
 from salva.errors import UsageError
+from salva.exchange.exporting import export_run
 from salva.registry import bind
 from salva.suites.actesting.guide import read_guide
 from salva.suites.actesting.suite import Actesting, ActestingOptions
@@ -29,6 +31,21 @@ def test_shares_are_over_decided_cases(tmp_path: Path) -> None:
         "d,VIOLATED,dog,on,false",
     )
     assert read_guide(path) == {("dog", "on"): 0.5, ("dog", "above"): 1.0}
+
+
+def test_a_run_says_what_the_csv_of_its_verdicts_says(tmp_path: Path) -> None:
+    run = salva.run_suite(
+        "actesting",
+        "painter",
+        size="12",
+        control=True,
+        out=tmp_path / "run",
+        settings={"model.faults": "entity-omission:0.4", "suite.operators": "ec,er-a"},
+    )
+    export_run(run.directory, "csv", tmp_path / "verdicts.csv")
+    shares = read_guide(str(run.directory))
+    assert shares == read_guide(str(tmp_path / "verdicts.csv"))
+    assert 0 < sum(shares.values()) < len(shares), "some things held and others did not"
 
 
 def test_a_guide_changes_what_is_drawn_and_the_key(tmp_path: Path) -> None:

@@ -75,7 +75,8 @@ def _of_run(directory: Path) -> Iterator[_Row]:
 
 def _of_sheet(file: Path) -> Iterator[_Row]:
     for _, row in read_sheet(file).rows:
-        if row.get("is_headline", "").lower() != "false" and row.get("outcome") in (Outcome.HOLDS, Outcome.VIOLATED):
+        is_counted = row.get("is_headline", "").lower() not in ("0", "false") and row.get("arm", PAIR) == PAIR
+        if is_counted and row.get("outcome") in (Outcome.HOLDS, Outcome.VIOLATED):
             yield from _row(row.get("label.entity"), row.get("label.predicate"), row["outcome"])
 
 
