@@ -13,7 +13,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
-from selenium.webdriver.support.ui import Select
+from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from salva.core.case import Case, Prompt
 from salva.core.legible import legible
@@ -126,6 +126,69 @@ def test_what_no_list_offers_is_chosen_all_the_same_and_can_be_undone(
     assert _shown(browser) == []
     browser.find_element(By.ID, "reset").click()
     assert len(_shown(browser)) == 6
+
+
+def test_what_is_chosen_stands_in_the_address_and_comes_back_with_it(browser: webdriver.Chrome, tmp_path: Path) -> None:
+    records, images = random_run()
+    path = tmp_path / "report.html"
+    _open(browser, path, render_html(records, images, limit=80))
+    assert "#" not in browser.current_url
+    Select(browser.find_element(By.CSS_SELECTOR, "select[data-filter='error']")).select_by_value("entity-omission")
+    browser.find_element(By.ID, "search").send_keys("cat")
+    browser.execute_script("document.getElementById('boxes').click()")
+    browser.find_element(By.CSS_SELECTOR, "#pager [data-step='1']").click()
+    chosen, address = _shown(browser), browser.current_url
+    assert chosen
+    assert browser.execute_script("return scrollY"), "the page of the list that was asked for is in sight"
+    browser.find_element(By.CSS_SELECTOR, "nav a[href='#tables']").click()
+    assert browser.current_url == address, "a section does not take the place of what is chosen"
+    browser.refresh()
+    assert _shown(browser) == chosen
+    browser.get("about:blank")
+    browser.get(address)
+    assert _shown(browser) == chosen
+    assert _chosen(browser, "error") == "entity-omission"
+    assert browser.find_element(By.ID, "search").get_property("value") == "cat"
+    assert not browser.find_element(By.CSS_SELECTOR, ".featured svg.boxes").is_displayed()
+    browser.find_element(By.ID, "reset").click()
+    assert len(_shown(browser)) == 10
+    browser.get("about:blank")
+    browser.get(f"{path.as_uri()}#category=nothing-of-the-kind&search=%3Cscript%3E&page=x")
+    assert _shown(browser) == []
+    assert "category nothing-of-the-kind" in browser.find_element(By.ID, "counter").text
+    assert not _console(browser)
+
+
+@pytest.mark.parametrize("models", [("painter",), ("painter", "other")])
+def test_every_case_has_a_link_that_opens_it(
+    browser: webdriver.Chrome, tmp_path: Path, models: tuple[str, ...]
+) -> None:
+    records, images = random_run(n_entities=3, models=models)
+    path = tmp_path / "report.html"
+    _open(browser, path, render_html(records, images, limit=80))
+    cards = browser.find_elements(By.CSS_SELECTOR, "article.exhibit")
+    anchors = [str(card.get_dom_attribute("id")) for card in cards]
+    assert len(set(anchors)) == len(anchors) > 20
+    last = cards[-1]
+    assert not last.is_displayed(), "it is on a later page of the list"
+    assert last.find_element(By.CSS_SELECTOR, ".copy a").get_dom_attribute("href") == f"#{anchors[-1]}"
+    Select(browser.find_element(By.CSS_SELECTOR, "select[data-filter='label:law']")).select_by_index(1)
+    browser.get("about:blank")
+    browser.get(f"{path.as_uri()}#{anchors[-1]}")
+    opened = browser.find_element(By.ID, anchors[-1])
+    assert opened.is_displayed()
+    top = browser.execute_script("return arguments[0].getBoundingClientRect().top", opened)
+    bars = (
+        "return Math.max(...[...document.querySelectorAll('nav, .filters')].map(e => e.getBoundingClientRect().bottom))"
+    )
+    assert browser.execute_script(bars) <= top < browser.execute_script("return innerHeight"), "in sight, under no bar"
+    # From one case to another, as a link in a mail would; and one that is not in this file is told.
+    browser.execute_script(f"location.hash = {anchors[0]!r}")
+    WebDriverWait(browser, 10).until(lambda _: browser.find_element(By.ID, anchors[0]).is_displayed())
+    browser.execute_script("location.hash = 'case-of-another-run'")
+    counter = browser.find_element(By.ID, "counter")
+    WebDriverWait(browser, 10).until(lambda _: counter.text == f"of-another-run is not among the {len(cards)} here")
+    assert not _console(browser)
 
 
 def test_with_several_models_a_mark_chooses_its_model_too(browser: webdriver.Chrome, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from salva.core.table import Table
-from salva.report.joined import joined
+from salva.report.joined import joined, without_empty_groups
 
 
 def test_groups_of_models_are_averaged_and_models_without_a_group_are_not() -> None:
@@ -21,3 +21,19 @@ def test_groups_of_models_are_averaged_and_models_without_a_group_are_not() -> N
     assert table.rows[8][:3] == ("mean of 2 open", "open", "j")
     assert abs(float(table.rows[8][3] or 0) - 0.3) < 1e-9
     assert joined([of("a", "open", None), of("b", "open", None)]).rows[4] == ("mean of 2 open", "open", "j", None)
+
+
+def test_a_column_of_groups_that_nobody_set_is_left_out() -> None:
+    def of(model: str, group: str) -> Table:
+        columns, rows = ("model", "group", "PRR"), ((model, group, 0.5), (model, group, 0.7))
+        return without_empty_groups(Table(name="t", columns=columns, rows=rows, is_joined=True, averaged_by="group"))
+
+    alone = of("a", "")
+    assert alone.columns == ("model", "PRR")
+    assert alone.rows == (("a", 0.5), ("a", 0.7))
+    assert of("a", "open").columns == ("model", "group", "PRR")
+    together = joined([alone, of("b", "open")])
+    assert together.columns == ("model", "group", "PRR")
+    assert together.rows[0] == ("a", None, 0.5)
+    assert together.rows[-1] == ("mean of 2 open", "open", 0.6)
+    assert joined([alone, alone]).columns == ("model", "PRR")

@@ -31,7 +31,7 @@ def test_a_run_becomes_a_pdf_with_figures_pictures_and_tables(tmp_path: Path) ->
     assert data.startswith(b"%PDF-")
     assert data.count(b"/Subtype /Image") >= 6, "three pairs have six pictures"
     words = words_of(data, tmp_path)
-    for wanted in ("Wrong:", "Counterexamples", "3 are shown", "by category"):
+    for wanted in ("Wrong:", "Counterexamples", "3 shown", "by category"):
         assert wanted in words
 
 
@@ -56,3 +56,36 @@ def test_scores_and_what_was_painted_in_a_prompts_place_are_there(tmp_path: Path
     words = words_of(render_pdf(replace(records, verdicts=scored), FakeImages(seen_in=shown), limit=1), tmp_path)
     assert "0.25" in words
     assert "painted from “Rain rises.”" in words
+
+
+def test_boxes_are_drawn_on_the_pictures_with_their_names(tmp_path: Path) -> None:
+    records, images = random_run(n_entities=2)
+    words = words_of(render_pdf(records, images, limit=3), tmp_path)
+    assert re.search(r"\b(cat|dog) 9\d\b", words), "a thing and its score"
+    for seen, scene in images.seen_in.items():
+        images.seen_in[seen] = replace(scene, boxes=(), texts=())
+    assert not re.search(r"\b(cat|dog) 9\d\b", words_of(render_pdf(records, images, limit=3), tmp_path))
+
+
+def test_several_models_stand_side_by_side_under_each_case(tmp_path: Path) -> None:
+    records, images = random_run(n_entities=2, models=("painter", "other"))
+    words = words_of(render_pdf(records, images, limit=4), tmp_path)
+    heads = re.findall(r"(metalogic-[a-z0-9-]+): the models differ", words)
+    assert len(heads) == 2, "a limit of four is two pairs of two models"
+    for head in heads:
+        case = words.split(f"{head}: the models differ")[1]
+        assert 0 < case.index("painter: ") < case.index("other: ")
+    assert "1 more column in the json form" in words, "a table too wide for paper says so"
+
+
+def test_no_heading_stands_alone_at_the_foot_of_a_page(tmp_path: Path) -> None:
+    if which("pdftotext") is None:
+        pytest.skip("pdftotext is not installed; it reads the PDF back")
+    records, images = random_run(models=("painter", "other", "third"))
+    path = tmp_path / "report.pdf"
+    path.write_bytes(render_pdf(records, images, limit=9))
+    done = subprocess.run(["pdftotext", "-layout", path, "-"], capture_output=True, check=True, timeout=60)
+    pages = [page.split("\n") for page in done.stdout.decode().split("\f") if page.strip()]
+    titles = {"Charts", "Counterexamples", "Tables", "by category", "error types", "by law"}
+    last = [[line.strip() for line in page if line.strip()][-2] for page in pages]
+    assert not [line for line in last if line.split(" – ")[0] in titles or line.startswith("metalogic-")]

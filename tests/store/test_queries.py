@@ -22,6 +22,7 @@ from salva.store.queries import (
     count_verdicts,
     find_verdicts,
     images_by_id,
+    last_written,
     open_source,
 )
 from salva.store.records import Status, StoredComponent, StoredImage, StoredLook, StoredRender
@@ -172,3 +173,12 @@ def test_only_what_the_observers_of_a_verdict_saw_is_read(tmp_path: Path) -> Non
         assert [look.label for look in store.observations_of("1", ("a+b", "other"))] == ["a+b"]
         assert StoredImages(store).seen("1", ("a+b",)).boxes == detections.boxes
         assert StoredImages(store).seen("1", ("a", "b")).boxes == ()
+
+
+def test_a_run_says_when_it_was_written_and_by_which_salva(tmp_path: Path) -> None:
+    with open_run(tmp_path, "write") as store:
+        store.set_meta("salva_version", "0.7")
+    with open_source(tmp_path) as (records, _):
+        assert records.made_by == "0.7"
+        assert records.written_at == last_written(tmp_path) is not None
+    assert last_written(tmp_path / "nothing") is None

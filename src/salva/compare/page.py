@@ -20,7 +20,7 @@ from salva.core.judged import Judged
 from salva.core.table import Cell, Table
 from salva.core.verdict import Outcome, Verdict
 from salva.report.gallery import Exhibit, ExhibitMaker
-from salva.report.pages import drawings_of, filters_of, label_tags, render_page
+from salva.report.pages import anchors_of, drawings_of, filters_of, label_tags, render_page
 from salva.store.queries import open_source
 
 MAX_FLIPS = 80
@@ -70,6 +70,7 @@ def comparison_page(comparison: Comparison) -> str:
         sections=[_section(duel) for duel in comparison.against_first],
         facts=_facts(comparison),
         shown=shown,
+        anchors=anchors_of((one.flip.case.case_id, one.flip.repeat) for one in shown),
         filters=filters_of(map(_tags, shown), _FILTERS),
         n_flipped=sum(len(duel.flipped) for duel in comparison.against_first),
         is_imported=any(entrant.asked.imported for entrant in comparison.entrants),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -68,6 +69,10 @@ class RunRecords:
     """As the run is judged now."""
     name: str = ""
     """The run directory's own name."""
+    written_at: datetime | None = None
+    """When something was last written to it."""
+    made_by: str = ""
+    """The version of salva that made it."""
     gate: Mapping[str, Json] = field(default_factory=dict)
     """What a gate last decided, by model."""
     canary_about: tuple[str, ...] = ()

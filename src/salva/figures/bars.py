@@ -95,7 +95,8 @@ def _bar(
     if note and notes:
         shapes.append(Text(x=width, y=y + 11, text=note, size=_NOTE, fill=SOFT, anchor="end"))
     elif note:
-        shapes.append(Text(x=scale.start, y=y + _THICK + 12, text=note, size=_NOTE, fill=SOFT))
+        # A line across the chart may begin where the bars do.
+        shapes.append(Text(x=scale.start + 4 * bool(chart.marks), y=y + _THICK + 12, text=note, size=_NOTE, fill=SOFT))
     return tuple(shapes), y + _THICK + (16 if note and not notes else 4)
 
 

@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Mapping
 
 from salva.core.observation import Reading
+from salva.core.verdict import Verdict
 
 JUDGE_INSTRUCTING = "judge_instructing_texts"
 """The score of a verdict that counts such texts."""
@@ -284,6 +285,11 @@ _PATTERNS = tuple(
 def instructs(text: str) -> bool:
     """Whether a text tells a judge what to say."""
     return any(pattern.search(reading) for reading in _readings(text[:_LONGEST]) for pattern in _PATTERNS)
+
+
+def is_instructed(verdict: Verdict) -> bool:
+    """Whether text in a picture that a verdict rests on tells a judge what to say."""
+    return verdict.scores.get(JUDGE_INSTRUCTING, 0) > 0
 
 
 def instructing_texts(reading: object) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
 from salva.core.verdict import PAIR, Verdict, observers_text
+from salva.judging.instructing import JUDGE_INSTRUCTING, is_instructed
 from salva.stats.intervals import Interval, wilson
 
 _ANSWERS = "judge_answers"
@@ -62,8 +63,8 @@ def _row(observers: str, relation: str, verdicts: Sequence[Verdict]) -> tuple[Ce
     repeated, flipped = _sum(verdicts, "judge_repeated"), _sum(verdicts, "judge_flipped")
     rate = flipped / repeated if repeated else None
     interval: Interval | None = wilson(rate, repeated) if rate is not None else None
-    n_instructed = sum(verdict.scores.get("judge_instructing_texts", 0) > 0 for verdict in verdicts)
-    is_read = any("judge_instructing_texts" in verdict.scores for verdict in verdicts)
+    n_instructed = sum(map(is_instructed, verdicts))
+    is_read = any(JUDGE_INSTRUCTING in verdict.scores for verdict in verdicts)
     return (
         observers,
         relation,

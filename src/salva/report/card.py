@@ -10,6 +10,7 @@ from importlib.resources import files
 
 from jinja2 import Environment, StrictUndefined
 
+from salva.core.counted import counted
 from salva.core.legible import legible
 from salva.core.source import ImageSource, RunRecords
 from salva.figures.drawing import draw_chart
@@ -33,11 +34,12 @@ def card_lines(summary: Summary, place: str) -> tuple[str, str, str, str]:
     asked = summary.asked
     size = f", size {asked.size}, repeats {asked.repeats}, seed {asked.seed}" if asked.size else ""
     shown = summary.by_model[:_MOST_MODELS]
-    more = f"; {len(summary.by_model) - len(shown)} more models" if len(shown) < len(summary.by_model) else ""
+    n_more = len(summary.by_model) - len(shown)
+    more = f"; {counted(n_more, 'more models')}" if n_more else ""
     is_one = len(summary.by_model) == 1
     return (
         _one_line(f"salva run {place}"),
-        _one_line(f"{summary.suite} on {', '.join(summary.models)}: {summary.cases} cases{size}"),
+        _one_line(f"{summary.suite} on {', '.join(summary.models)}: {counted(summary.cases, 'cases')}{size}"),
         _one_line("; ".join(("" if is_one else f"{m.model}: ") + _leads(m, summary.unit) for m in shown) + more),
         _one_line("; ".join(("" if is_one else f"{m.model}: ") + _counts(m) for m in shown) + _warnings(summary)),
     )

@@ -24,7 +24,7 @@ from salva.core.source import ImageSource, Painted, QuestionAnswer, RunRecords, 
 from salva.core.verdict import OPTICAL_CHARACTER, PAIR, Failure, Observers, Outcome, Verdict
 from salva.errors import StoreError
 from salva.judging.headline import leading_verdicts
-from salva.judging.instructing import JUDGE_INSTRUCTING, instructing_texts
+from salva.judging.instructing import instructing_texts, is_instructed
 from salva.judging.pair_kinds import pair_kind
 from salva.registry import broken_name, rates_of, suite_about
 
@@ -317,11 +317,6 @@ def _unseen(leading: Sequence[Judged], truths: Mapping[Key, Verdict]) -> list[Ju
     holding = [judged for judged in leading if judged.verdict.outcome is Outcome.HOLDS]
     paired = [(judged.case, truths.get(key_of(judged.verdict))) for judged in holding]
     return [Judged(case, truth) for case, truth in paired if truth and truth.outcome is Outcome.VIOLATED]
-
-
-def is_instructed(verdict: Verdict) -> bool:
-    """Whether text in a picture tells a judge what to say."""
-    return verdict.scores.get(JUDGE_INSTRUCTING, 0) > 0
 
 
 def _instructing(seen: Seen) -> tuple[str, ...]:

@@ -21,18 +21,16 @@ from salva.core.verdict import Outcome
 from salva.files.outfiles import write_text
 from salva.registry import entries, load
 from salva.report.chart_files import all_charts, is_wide, write_figures
-from salva.report.costs import n_unread
+from salva.report.facts import facts_of
 from salva.report.gallery import MAX_EXHIBITS, Exhibit, Gallery, make_gallery
-from salva.report.lead import bounds_of, interval_of, sentence_of, unread, untried, warning_of
+from salva.report.lead import bounds_of, instructed, interval_of, sentence_of, untried, warning_of
 from salva.report.lineups import Lineups, make_lineups
-from salva.report.pages import drawings_of, filters_of, label_tags, one_line, render_page
+from salva.report.pages import anchors_of, drawings_of, filters_of, label_tags, one_line, render_page
 from salva.report.summary import Summary, summarise_records
 from salva.store.queries import open_source
 
 _FILTERS = {"error": "error type", "kind": "kind", "relation": "decided by", "model": "model"}
 """What every exhibit can be chosen by, and what that is called."""
-_MAX_NAMES = 6
-"""Of more raters than this the rest are counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,15 +73,17 @@ def _page(summary: Summary, records: RunRecords, images: ImageSource, limit: int
         interval_of=interval_of,
         untried=untried,
         warning_of=warning_of,
+        instructed=instructed,
         is_imported=bool(summary.asked.imported),
         summary=summary,
-        facts=_facts(records),
+        facts=facts_of(records),
         figures=_figures(summary, can_choose=bool(exhibits)),
         models_table=summary.models_table() if len(summary.by_model) > 1 else None,
         joined_tables=summary.joined_tables(),
         gallery=gallery,
         lineups=lineups,
         exhibits=exhibits,
+        anchors=_anchors(gallery, lineups),
         featured=_featured(exhibits),
         filters=filters_of(map(_tags, exhibits), _FILTERS),
         audit=_audit(summary),
@@ -111,35 +111,17 @@ def _exhibits(gallery: Gallery | None, lineups: Lineups | None) -> tuple[Exhibit
     return gallery.exhibits if gallery else ()
 
 
+def _anchors(gallery: Gallery | None, lineups: Lineups | None) -> list[str]:
+    if lineups is not None:
+        return anchors_of((lineup.case.case_id, lineup.repeat) for lineup in lineups.shown)
+    return anchors_of((one.case.case_id, one.verdict.repeat) for one in (gallery.exhibits if gallery else ()))
+
+
 def _featured(exhibits: Sequence[Exhibit]) -> Exhibit | None:
     """The pair to lead with: one where one picture is right and the other is not, if there is one."""
     shown = [exhibit for exhibit in exhibits if exhibit.verdict.outcome is Outcome.VIOLATED]
     clear = (exhibit for exhibit in shown if sum(bool(shot.failures) for shot in exhibit.shots) == 1)
     return next(clear, shown[0] if shown else None)
-
-
-def _facts(records: RunRecords) -> list[tuple[str, str]]:
-    """What was asked, in the words of the command line."""
-    asked = records.asked
-    facts = [("cases", str(len(records.cases)))]
-    if asked.size:
-        facts += [("shard", asked.shard)] if asked.shard else []
-        facts += [("size", asked.size), ("repeats", str(asked.repeats)), ("seed", str(asked.seed))]
-    by_role: dict[str, list[str]] = {}
-    for observer in asked.observers:
-        by_role.setdefault(observer.role, []).append(observer.name)
-    for role, names in by_role.items():
-        more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
-        facts.append((role, ", ".join(names[:_MAX_NAMES]) + more))
-    if note := unread(asked, n_unread(records.spent)):
-        facts.append(("text in pictures", note))
-    if asked.control:
-        facts.append(("control", "crossed seeds"))
-    if asked.headline:
-        facts.append(("headline", asked.headline))
-    if records.name:
-        facts.append(("run", records.name))
-    return facts
 
 
 def _relations(records: RunRecords) -> list[tuple[str, str]]:

@@ -8,14 +8,29 @@ from collections.abc import Iterator, Sequence
 from salva.core.table import Cell, Table
 
 
+def without_empty_groups(table: Table) -> Table:
+    """The same without the column of groups, where nobody put a model into one."""
+    if not table.averaged_by:
+        return table
+    index = table.columns.index(table.averaged_by)
+    if any(row[index] for row in table.rows):
+        return table
+    return dataclasses.replace(
+        table,
+        columns=table.columns[:index] + table.columns[index + 1 :],
+        rows=tuple(row[:index] + row[index + 1 :] for row in table.rows),
+        averaged_by="",
+    )
+
+
 def joined(tables: Sequence[Table]) -> Table:
     """One table of all their rows; a column that some lack is empty there."""
-    columns = tuple(dict.fromkeys(column for table in tables for column in table.columns))
+    fullest = max(tables, key=lambda table: len(table.columns))
+    columns = tuple(dict.fromkeys(column for table in (fullest, *tables) for column in table.columns))
     named = [dict(zip(table.columns, row, strict=True)) for table in tables for row in table.rows]
     rows = tuple(tuple(row.get(column) for column in columns) for row in named)
-    return dataclasses.replace(
-        tables[0], columns=columns, rows=(*rows, *_averages(tables[0].averaged_by, columns, rows))
-    )
+    by = next((table.averaged_by for table in tables if table.averaged_by), "")
+    return dataclasses.replace(tables[0], columns=columns, rows=(*rows, *_averages(by, columns, rows)), averaged_by=by)
 
 
 def _averages(by: str, columns: Sequence[str], rows: Sequence[tuple[Cell, ...]]) -> Iterator[tuple[Cell, ...]]:

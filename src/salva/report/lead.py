@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from salva.core.asked import CANARY, OFF, STOPPED, TOLD, Asked
+from salva.core.counted import counted
 from salva.core.judged import Rate
 from salva.core.table import KeyFigure
 from salva.figures.formats import interval_text, percent
@@ -56,7 +57,7 @@ def sentence_of(leading: Leading, unit: str) -> str:
 def decided_of(figure: Figure, unit: str) -> str:
     """What a rate rests on, and the share of all that this is; stands beside every rate."""
     share = "" if figure.coverage is None else f" ({percent(figure.coverage)} of those asked)"
-    return f"{figure.n:,} decided {unit}{share}"
+    return f"{counted(figure.n, f'decided {unit}')}{share}"
 
 
 def bounds_of(leading: Leading) -> str:
@@ -99,6 +100,7 @@ def wording_figures(wording: WordingDifference | None, numbers: Mapping[str, flo
         if wording.seed_noise is None:
             noise = f"seed noise unknown: {wording.why_no_seed_noise}"
         low, high = (wording.interval.low, wording.interval.high) if wording.interval else (None, None)
+        pairs = counted(wording.n, "pairs")
         yield KeyFigure(
             title="second wording against first",
             value=wording.difference,
@@ -106,7 +108,7 @@ def wording_figures(wording: WordingDifference | None, numbers: Mapping[str, flo
             high=high,
             is_difference=True,
             is_aside=True,
-            note=f"wrong {percent(wording.second)} against {percent(wording.first)} in {wording.n:,} pairs; {noise}",
+            note=f"wrong {percent(wording.second)} against {percent(wording.first)} in {pairs}; {noise}",
         )
     if numbers.get("excess") is not None:
         yield KeyFigure(
@@ -131,7 +133,7 @@ def warning_of(leading: Leading) -> str:
     if figure.rate >= chance:
         return f"no better than {shuffled}"
     if figure.interval is not None and figure.interval.high >= chance:
-        return f"{figure.n:,} pairs are too few to tell this from {shuffled}"
+        return f"{counted(figure.n, 'pairs are', 'pair is')} too few to tell this from {shuffled}"
     return ""
 
 
@@ -151,6 +153,12 @@ def unread(asked: Asked, n_failed: int = 0) -> str:
     if is_read or asked.imported or not is_shown_pictures(asked):
         return ""
     return "not read: whether some tells the judge what to say is not known"
+
+
+def instructed(n: int, unit: str) -> str:
+    """What is said where text in pictures tells a judge what to say; empty elsewhere."""
+    told = f"text in a picture tells the judge what to say; the page shows {'each' if n > 1 else 'it'}"
+    return f"in {counted(n, unit)} {told}" if n else ""
 
 
 def unless_stopped(leading: Leading, canary: str) -> Leading:

@@ -13,6 +13,7 @@ from salva.core.case import Case
 from salva.core.judged import Judged
 from salva.core.source import ImageSource, RunRecords
 from salva.core.verdict import Outcome, Verdict
+from salva.judging.instructing import is_instructed
 from salva.report.gallery import (
     INSTRUCTED,
     MAX_EXHIBITS,
@@ -20,7 +21,6 @@ from salva.report.gallery import (
     Exhibit,
     ExhibitMaker,
     Key,
-    is_instructed,
     key_of,
     kind_of,
     speaking,

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 
 from salva.core.chart import Chart, ChartKind
+from salva.core.counted import counted
 from salva.core.legible import legible
 from salva.core.table import KeyFigure, Table
 from salva.figures.formats import cell_text, figure_text, heading, percent
 from salva.figures.reading import cells_of, n_text, names_of, number, value_text, word
-from salva.report.lead import bounds_of, interval_of, sentence_of, title_of, unread, untried, warning_of
+from salva.report.lead import bounds_of, instructed, interval_of, sentence_of, title_of, unread, untried, warning_of
 from salva.report.summary import ModelSummary, Summary
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]#|~$])")
@@ -25,7 +26,10 @@ _MAX_ROWS = 60
 
 def to_markdown(summary: Summary) -> str:
     """The whole report, ending in a newline."""
-    blocks = [f"# {escape(summary.suite)} on {escape(', '.join(summary.models))}", f"{summary.cases} cases."]
+    blocks = [
+        f"# {escape(summary.suite)} on {escape(', '.join(summary.models))}",
+        f"{counted(summary.cases, 'cases')}.",
+    ]
     if len(summary.by_model) > 1:
         blocks += [table_text(summary.models_table())] if summary.has_rates else []
         for table in summary.joined_tables():
@@ -60,6 +64,8 @@ def _model(model: ModelSummary, unit: str) -> list[str]:
     undecided = model.outcomes["INCONCLUSIVE"] + model.outcomes["FAILED"]
     rates.append(f"- Undecided: {undecided}" + (bounds_of(model.leading) if undecided else ""))
     lines += rates if model.has_rate else []
+    if note := instructed(model.n_instructed, unit):
+        lines.append(f"- **{note[:1].upper()}{note[1:]}**")
     if model.n_unjudged:
         lines.append(f"- Not judged yet: {model.n_unjudged}; these figures are over part of the run")
     blocks = ["\n".join(lines)]
@@ -98,7 +104,7 @@ def table_text(table: Table) -> str:
     ]
     text = _grid(rows)
     if len(table.rows) > _MAX_ROWS:
-        text += f"\n\n{len(table.rows) - _MAX_ROWS} more rows in the json form of this report."
+        text += f"\n\n{counted(len(table.rows) - _MAX_ROWS, 'more rows')} in the json form of this report."
     return f"{text}\n\n{escape(table.note)}" if table.note else text
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -17,9 +18,11 @@ from markupsafe import Markup
 
 from salva.core.case import Case
 from salva.core.chart import Chart
+from salva.core.counted import counted
 from salva.core.legible import legible
 from salva.core.table import Cell, Table
 from salva.core.verdict import observers_text
+from salva.core.versions import installed_version
 from salva.figures.drawing import draw_chart
 from salva.figures.formats import cell_text, figure_text, heading, interval_text, percent
 from salva.figures.svg import svg_markup
@@ -66,6 +69,7 @@ def render_page(room: str, template: str, **context: object) -> str:
         "observers_text": observers_text,
         "figure_text": figure_text,
         "chips": chips,
+        "counted": counted,
         "tag_text": tag_text,
     }
     source = (files(f"salva.{room}") / "templates" / template).read_text("utf-8")
@@ -75,6 +79,7 @@ def render_page(room: str, template: str, **context: object) -> str:
         script=Markup(script),
         policy=_policy(style, script),
         page_size=PAGE_SIZE,
+        version=installed_version("salva") or "",
         **context,
     )
 
@@ -85,6 +90,17 @@ def drawings_of(chart: Chart, *, is_wide: bool) -> Markup:
     narrow = svg_markup(draw_chart(chart, _NARROW), "narrow")
     # The writer of SVG escapes every word; its elements and attributes are its own.
     return Markup(roomy + narrow)
+
+
+def anchors_of(pairs: Iterable[tuple[str, int]]) -> list[str]:
+    """What the card of each pair, by case and repeat, is called behind the # of an address; no two alike."""
+    taken: Counter[str] = Counter()
+    anchors = []
+    for case_id, repeat in pairs:
+        name = f"case-{case_id}" + (f".{repeat}" if repeat else "")
+        taken[name] += 1
+        anchors.append(name if taken[name] == 1 else f"{name}.seen-{taken[name]}")
+    return anchors
 
 
 def label_tags(case: Case) -> list[tuple[str, str]]:

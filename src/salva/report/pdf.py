@@ -6,7 +6,6 @@ Shorter than the HTML report on purpose: paper has no filters.
 
 from __future__ import annotations
 
-import base64
 import importlib.util
 from collections.abc import Iterator, Sequence
 from io import BytesIO
@@ -15,7 +14,9 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 from salva.assets.files import read_asset
+from salva.core.case import Case
 from salva.core.chart import Chart
+from salva.core.counted import counted
 from salva.core.source import ImageSource, RunRecords
 from salva.core.table import KeyFigure, Table
 from salva.core.verdict import observers_text
@@ -25,8 +26,10 @@ from salva.figures.formats import cell_text, figure_text, heading, percent
 from salva.figures.png import png_file
 from salva.files.outfiles import write_bytes
 from salva.report.chart_files import all_charts, is_wide
-from salva.report.gallery import Exhibit, Shot, make_gallery
-from salva.report.lead import interval_of, sentence_of, title_of, untried, warning_of
+from salva.report.facts import facts_of
+from salva.report.gallery import INSTRUCTED, Exhibit, Shot, make_gallery
+from salva.report.lead import instructed, interval_of, sentence_of, title_of, untried, warning_of
+from salva.report.lineups import Lineup, make_lineups
 from salva.report.summary import ModelSummary, Summary, summarise_records
 from salva.store.queries import open_source
 
@@ -39,6 +42,11 @@ _FONT, _BOLD = "DejaVuSans", "DejaVuSans-Bold"
 _POINTS = 0.75
 """Of a chart's pixel."""
 _MAX_HEIGHT = 620
+_SIDE = 150
+"""Of a picture."""
+_NONE = "None: every decided case kept its relation."
+Counterexamples = tuple[str, list[list["Flowable"]]]
+"""How many there are, and those that are shown."""
 
 
 def write_pdf(directory: Path, out: Path, limit: int = MAX_EXHIBITS) -> None:
@@ -62,7 +70,7 @@ def render_pdf(records: RunRecords, images: ImageSource, limit: int = MAX_EXHIBI
         buffer, pagesize=A4, title=title, author="salva", invariant=True, leftMargin=48, rightMargin=48
     )
     writer = _Writer(document.width)
-    story = [*writer.summary(summary, title, records.name), *writer.exhibits(records, images, limit)]
+    story = [*writer.summary(summary, title, records), *writer.exhibits(summary, records, images, limit)]
     story += writer.tables(summary)
     document.build(story, onFirstPage=writer.number_page, onLaterPages=writer.number_page)
     return buffer.getvalue()
@@ -91,6 +99,7 @@ class _Writer:
             "h3": ParagraphStyle(
                 "h3", body, fontName=_BOLD, fontSize=9, leading=12, spaceBefore=8, spaceAfter=3, keepWithNext=1
             ),
+            "h4": ParagraphStyle("h4", body, fontName=_BOLD, fontSize=8, leading=11, spaceBefore=4, keepWithNext=1),
         }
 
     def number_page(self, canvas, document) -> None:  # type: ignore[no-untyped-def]  # reportlab's own, untyped
@@ -104,17 +113,12 @@ class _Writer:
 
         return Paragraph(escape(" ".join(words.split())), self._styles[style])
 
-    def summary(self, summary: Summary, title: str, name: str) -> Iterator[Flowable]:
+    def summary(self, summary: Summary, title: str, records: RunRecords) -> Iterator[Flowable]:
         """Title, figures and charts."""
         from reportlab.platypus import KeepTogether
 
         yield self.text(title, "h1")
-        asked = summary.asked
-        facts = [f"{summary.cases} cases"]
-        if asked.size:
-            facts += [f"shard {asked.shard}"] if asked.shard else []
-            facts += [f"size {asked.size}", f"repeats {asked.repeats}", f"seed {asked.seed}"]
-        yield self.text(", ".join([*facts, *([f"run {name}"] if name else [])]), "small")
+        yield self.text("; ".join(f"{name} {value}" for name, value in facts_of(records)), "small")
         if note := untried(summary.canary, summary.canary_about):
             yield self.text(note)
         if len(summary.by_model) > 1:
@@ -122,7 +126,7 @@ class _Writer:
             yield self.table(summary.models_table())
         for model in summary.by_model:
             yield self.text(model.model, "h2")
-            yield from (self.text(line) for line in _figures(model))
+            yield from (self.text(line) for line in _figures(model, summary.unit))
         head = [self.text("Charts", "h2")]
         for model_name, chart in all_charts(summary):
             owner = f" – {model_name}" if model_name and len(summary.by_model) > 1 else ""
@@ -137,27 +141,62 @@ class _Writer:
         if chart.note:
             yield self.text(chart.note, "small")
 
-    def exhibits(self, records: RunRecords, images: ImageSource, limit: int) -> Iterator[Flowable]:
-        """The counterexamples, each kept on one page."""
+    def exhibits(self, summary: Summary, records: RunRecords, images: ImageSource, limit: int) -> Iterator[Flowable]:
+        """The counterexamples, each kept on one page; of several models each pair as all of them painted it."""
         from reportlab.platypus import KeepTogether
 
-        gallery = make_gallery(records, images, limit)
-        head = [self.text("Counterexamples", "h2")]
-        if not gallery.exhibits:
-            head.append(self.text("None: every decided case kept its relation."))
-            yield KeepTogether(head)
-            return
-        counts = f"{gallery.n_violated} broke their relation; {gallery.n_shown} are shown, spread over the categories."
-        head.append(self.text(counts, "small"))
-        for exhibit in gallery.exhibits[: gallery.n_shown]:
-            yield KeepTogether([*head, *self._exhibit(exhibit)])
+        is_one = len(summary.by_model) == 1
+        counts, groups = self._gallery(records, images, limit) if is_one else self._lineups(records, images, limit)
+        head = [self.text("Counterexamples", "h2"), self.text(counts, "small")]
+        for group in groups:
+            yield KeepTogether([*head, *group])
             head = []
+        if head:
+            yield KeepTogether(head)
+
+    def _gallery(self, records: RunRecords, images: ImageSource, limit: int) -> Counterexamples:
+        gallery = make_gallery(records, images, limit)
+        if not gallery.exhibits:
+            return _NONE, []
+        counts = f"{gallery.n_violated:,} broke their relation; {gallery.n_shown} shown, spread over the categories."
+        told = (exhibit for exhibit in gallery.exhibits if exhibit.kind == INSTRUCTED)
+        return counts, [
+            [
+                self.text(f"{exhibit.case.case_id}: {', '.join(exhibit.verdict.errors) or exhibit.kind}", "h3"),
+                *self._exhibit(exhibit),
+                self._labels(exhibit.case),
+            ]
+            for exhibit in (*gallery.exhibits[: gallery.n_shown], *told)
+        ]
+
+    def _lineups(self, records: RunRecords, images: ImageSource, limit: int) -> Counterexamples:
+        lineups = make_lineups(records, images, limit)
+        if not lineups.shown:
+            return _NONE, []
+        return (
+            f"{lineups.n_broken:,} broke their relation for a model at least; of {lineups.n_differing:,} one model was "
+            f"right and another was not. {len(lineups.shown)} shown, those where models differ first.",
+            [list(self._lineup(lineup)) for lineup in lineups.shown],
+        )
+
+    def _lineup(self, lineup: Lineup) -> Iterator[Flowable]:
+        """A pair as every model painted it; where all of them are more than a page, each model is kept on one."""
+        from reportlab.platypus import KeepTogether
+
+        head = [self.text(f"{lineup.case.case_id}{f': {lineup.said}' if lineup.said else ''}", "h3")]
+        head.append(self._labels(lineup.case))
+        for side in lineup.sides:
+            verdict = side.exhibit.verdict
+            said = ", ".join(verdict.errors) or side.exhibit.kind
+            yield KeepTogether([*head, self.text(f"{verdict.model}: {said}", "h4"), *self._exhibit(side.exhibit)])
+            head = []
+
+    def _labels(self, case: Case) -> Flowable:
+        return self.text(", ".join(f"{name} {value}" for name, value in case.labels.items()), "small")
 
     def _exhibit(self, exhibit: Exhibit) -> Iterator[Flowable]:
         from reportlab.platypus import Table as Grid
 
-        labels = ", ".join(f"{name} {value}" for name, value in exhibit.case.labels.items())
-        yield self.text(f"{exhibit.case.case_id}: {', '.join(exhibit.verdict.errors) or exhibit.kind}", "h3")
         column = self.width / len(exhibit.shots)
         yield Grid(
             [[list(self._shot(shot, column - 12)) for shot in exhibit.shots]],
@@ -167,16 +206,16 @@ class _Writer:
         )
         for failure in exhibit.shared_failures:
             yield self.text(f"{failure.error}: {failure.message}")
-        seen = (
-            f"model {exhibit.verdict.model}, seed {exhibit.seed}, seen by {observers_text(exhibit.verdict.observers)}"
-        )
-        yield self.text("; ".join(part for part in (labels, seen) if part), "small")
+        verdict = exhibit.verdict
+        seen = f"model {verdict.model}, seed {exhibit.seed}, seen by {observers_text(verdict.observers)}"
+        yield self.text(seen, "small")
 
     def _shot(self, shot: Shot, width: float) -> Iterator[Flowable]:
         yield self.text(f"“{shot.text}”")
         if shot.picture.uri:
-            data = base64.b64decode(shot.picture.uri.partition(",")[2])
-            yield self.picture(_as_png(data), min(width, 150), 150)
+            from salva.report.pdf_pictures import BoxedPicture
+
+            yield BoxedPicture(shot.picture, shot.overlays, min(width, _SIDE), _FONT)
         else:
             yield self.text("This picture is missing or damaged.", "small")
         if shot.painted is not None and shot.painted.text:
@@ -185,6 +224,10 @@ class _Writer:
             yield self.text(f"{shot.score:.2f} {' '.join(given.reason for given in shot.reasons)}", "small")
         for failure in shot.failures:
             yield self.text(f"{failure.error}: {failure.message}", "small")
+        for text in shot.instructing:
+            yield self.text(f"text in this picture tells a judge what to say: “{text}”", "small")
+        if shot.painted is not None and shot.painted.passed_over:
+            yield self.text(f"passed over: {', '.join(shot.painted.passed_over)}", "small")
         for answered in shot.answers[:8]:
             yield self.text(f"{answered.question} – {answered.answer}", "small")
 
@@ -213,10 +256,15 @@ class _Writer:
         for row in table.rows[:_MAX_ROWS]:
             cells = [cell_text(column, value) for column, value in zip(table.columns, row, strict=True)]
             rows.append([self.text(_cut(cell), "small") for cell in cells[:_MAX_COLUMNS]])
-        if len(table.rows) > _MAX_ROWS:
-            left_out = f"{len(table.rows) - _MAX_ROWS} more rows in the json form"
-            rows.append([self.text(left_out, "small"), *([""] * (len(columns) - 1))])
-        return Grid(rows, colWidths=_widths(table, self.width), style=_RULES, repeatRows=1, hAlign="LEFT")
+        n_rows, n_columns = len(table.rows) - _MAX_ROWS, len(table.columns) - _MAX_COLUMNS
+        left_out = [counted(n_rows, "more rows")] if n_rows > 0 else []
+        left_out += [counted(n_columns, "more columns")] if n_columns > 0 else []
+        style = [*_RULES]
+        if left_out:
+            told = self.text(f"{' and '.join(left_out)} in the json form", "small")
+            rows.append([told, *([""] * (len(columns) - 1))])
+            style.append(("SPAN", (0, -1), (-1, -1)))
+        return Grid(rows, colWidths=_widths(table, self.width), style=style, repeatRows=1, hAlign="LEFT")
 
     def picture(self, data: bytes, width: float, height: float) -> Flowable:
         """An image file, as large as fits."""
@@ -242,17 +290,19 @@ def _figure(figure: KeyFigure) -> str:
     return f"{figure.title}: {value}" + (f" ({note})" if note else "")
 
 
-def _figures(model: ModelSummary) -> Iterator[str]:
+def _figures(model: ModelSummary, unit: str) -> Iterator[str]:
     yield from map(_figure, model.key_figures)
     if model.has_rate:
         yield (
             f"{title_of(model.leading).capitalize()}: {percent(model.violation_rate)} "
-            f"{sentence_of(model.leading, 'pairs')} (95 %: {interval_of(model.leading)} under other seeds)"
+            f"{sentence_of(model.leading, unit)} (95 %: {interval_of(model.leading)} under other seeds)"
         )
         if warning := warning_of(model.leading):
             yield warning
         yield from map(_figure, model.asides)
         yield f"Inconclusive: {model.outcomes['INCONCLUSIVE']}, failed: {model.outcomes['FAILED']}"
+    if note := instructed(model.n_instructed, unit):
+        yield f"{note[:1].upper()}{note[1:]}"
     if model.n_unjudged:
         yield f"Not judged yet: {model.n_unjudged}; these figures are over part of the run"
 
@@ -273,9 +323,3 @@ def _widths(table: Table, total: float) -> list[float]:
 
 def _cut(text: str) -> str:
     return text if len(text) <= _MAX_CELL else f"{text[: _MAX_CELL - 1]}…"
-
-
-def _as_png(data: bytes) -> bytes:
-    from salva.imaging.files import decode_picture, encode_picture
-
-    return encode_picture(decode_picture(data), "PNG")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
 from salva.core.blame import described, translating
@@ -15,7 +15,7 @@ from salva.errors import SalvaError, StoreError, UsageError
 from salva.figures.formats import figure_text
 from salva.report.lead import title_of
 from salva.report.summary import ModelSummary, Summary, summarise_records
-from salva.store.queries import read_records
+from salva.store.queries import last_written, read_records
 from salva.store.reading import DATABASE
 
 COMPLETE, UNFINISHED, IMPORTED, DAMAGED, NO_RUN = "complete", "unfinished", "imported", "damaged", "no run"
@@ -64,14 +64,14 @@ def list_runs(folder: Path) -> Iterator[RunLine]:
         yield from lines_of(folder)
         return
     places = [path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")]
-    ages = {path: date.timestamp() if (date := _date(path)) else 0.0 for path in places}
+    ages = {path: date.timestamp() if (date := last_written(path)) else 0.0 for path in places}
     for path in sorted(places, key=lambda path: (-ages[path], path.name)):
         yield from lines_of(path)
 
 
 def lines_of(directory: Path) -> Iterator[RunLine]:
     """A line for each model of a run; one line for anything else."""
-    date = _date(directory)
+    date = last_written(directory)
     if date is None:
         yield RunLine(directory=directory, state=NO_RUN, problem=f"it has no {DATABASE}")
         return
@@ -117,10 +117,3 @@ def _line(directory: Path, state: str, date: datetime, summary: Summary, model: 
         oracle=model.leading.oracle,
         outcomes=dict(model.outcomes),
     )
-
-
-def _date(directory: Path) -> datetime | None:
-    try:
-        return datetime.fromtimestamp((directory / DATABASE).stat().st_mtime, tz=UTC)
-    except (OSError, OverflowError, ValueError):
-        return None

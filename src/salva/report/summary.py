@@ -24,10 +24,11 @@ from salva.core.source import REAL, RunRecords
 from salva.core.table import Cell, KeyFigure, Table
 from salva.core.verdict import Outcome, Verdict
 from salva.judging.headline import is_open, judgements
+from salva.judging.instructing import is_instructed
 from salva.judging.leading import Leading, leading_of
 from salva.judging.wordings import WordingDifference, differences_by_law, wording_difference
 from salva.report.costs import cost_table, n_unread, total_cost
-from salva.report.joined import joined
+from salva.report.joined import joined, without_empty_groups
 from salva.report.lead import asides_of, unless_stopped, wording_figures
 from salva.report.painting import painting_tables
 from salva.report.summary_json import summary_json
@@ -56,6 +57,8 @@ class ModelSummary:
     """Relation to how many cases it leads because several worlds fit them: two right pictures may differ."""
     reasons: Mapping[tuple[str, str], int] = field(default_factory=dict)
     """Outcome and why it is no other to headline verdicts, most frequent first."""
+    n_instructed: int = 0
+    """Pairs that a judge was shown a picture of in which text tells it what to say."""
     failed: Mapping[tuple[str, str], int] = field(default_factory=dict)
     """Relation and what broke to FAILED verdicts of any relation, most frequent first."""
     asides: tuple[KeyFigure, ...] = ()
@@ -279,7 +282,7 @@ def _summarise_model(model: str, judged: Judgements, suite: str, asked: Asked, i
         rates = rates or measured.tables
         # A suite's own metric comes after the general ones and may define a number more narrowly.
         numbers |= measured.numbers
-        tables += measured.tables
+        tables += map(without_empty_groups, measured.tables)
         for chart in measured.charts:
             _place_chart(charts, chart)
         key_figures += [figure for figure in measured.key_figures if not figure.is_aside]
@@ -299,6 +302,7 @@ def _summarise_model(model: str, judged: Judgements, suite: str, asked: Asked, i
         errors=dict(errors.most_common()),
         reasons=_reasons(judged),
         failed=_failed(judged),
+        n_instructed=len({(one.case_id, one.repeat) for one in judged.verdicts if is_instructed(one)}),
         numbers=numbers,
         tables=tuple(tables),
         charts=tuple(charts),

@@ -9,11 +9,12 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from salva.core.chart import Chart, ChartKind
+from salva.core.counted import counted
 from salva.core.legible import legible
 from salva.core.table import Cell, Table
 from salva.figures.formats import cell_text, figure_text, heading, is_share, percent
 from salva.figures.reading import cells_of, names_of, number, rows_of, value_text, word
-from salva.report.lead import bounds_of, interval_of, sentence_of, title_of, untried, warning_of
+from salva.report.lead import bounds_of, instructed, interval_of, sentence_of, title_of, unread, untried, warning_of
 from salva.report.summary import ModelSummary, Summary
 
 if TYPE_CHECKING:
@@ -64,6 +65,10 @@ def _model(summary: Summary, model: ModelSummary) -> list[Text | RichTable]:
     parts: list[Text | RichTable] = [Text(f"\n{summary.suite} on {model.model}", style="bold")]
     if note := untried(summary.canary, summary.canary_about):
         parts.append(Text(note, style="bold red"))
+    if note := unread(summary.asked, summary.n_unread):
+        parts.append(Text(f"text in pictures: {note}", style="dim"))
+    if note := instructed(model.n_instructed, summary.unit):
+        parts.append(Text(note, style="bold red"))
     parts += [table for chart in model.charts[:1] for table in _leading(chart)]
     for figure in model.key_figures:
         value, note = figure_text(figure)
@@ -93,10 +98,10 @@ def _small_print(model: ModelSummary, unit: str) -> list[str]:
         lines.append("errors         " + ", ".join(f"{error} {n}" for error, n in model.errors.items()))
     undecided = model.outcomes["INCONCLUSIVE"] + model.outcomes["FAILED"]
     if undecided:
-        lines.append(f"undecided      {undecided} {unit}{bounds_of(model.leading)}")
+        lines.append(f"undecided      {counted(undecided, unit)}{bounds_of(model.leading)}")
         lines += [f"               {line}" for line in _reasons(model)]
     if model.n_unjudged:
-        lines.append(f"not judged     {model.n_unjudged} {unit}; the same command goes on with them")
+        lines.append(f"not judged     {counted(model.n_unjudged, unit)}; the same command goes on with them")
     return lines
 
 
@@ -107,7 +112,7 @@ def _reasons(model: ModelSummary) -> list[str]:
         for (outcome, reason), n in list(model.reasons.items())[:_MAX_REASONS]
     ]
     n_more = len(model.reasons) - _MAX_REASONS
-    return shown + ([f"{n_more} more reasons are in the report"] if n_more > 0 else [])
+    return shown + ([f"{counted(n_more, 'more reasons are', 'more reason is')} in the report"] if n_more > 0 else [])
 
 
 def _leading(chart: Chart) -> list[RichTable]:

@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -26,7 +27,7 @@ from salva.core.seeing import counting
 from salva.core.source import Painted, QuestionAnswer, RunRecords, RunSource, Seen, Spent
 from salva.core.verdict import Observers, Outcome, Verdict, observers_text
 from salva.files.kept_files import kept_files
-from salva.store.reading import VERDICT_ORDER, RunReader
+from salva.store.reading import DATABASE, VERDICT_ORDER, RunReader
 from salva.store.records import FIGURES, GATE, IN_VAIN, PACE, PASSED, STOPPED, TOLD, UNTRIED, WHOLE, StoredImage
 from salva.store.rows import Value, case_from_row, image_from_row, observers_to_text, select, to_text, verdict_from_row
 from salva.store.runfile import read_run_file
@@ -255,6 +256,8 @@ def open_source(directory: Path) -> Iterator[RunSource]:
             figures=_figures(store.meta().get(FIGURES)),
             weights={one.label: str(one.identity.get("weights", "")) for one in store.components()},
             is_whole=WHOLE in store.meta(),
+            written_at=last_written(directory),
+            made_by=str(store.meta().get("salva_version") or ""),
             spent=spent(store),
             painted=tuple(_painted(store)),
             effort=_effort(store.meta().get(PACE), run_file),
@@ -271,6 +274,14 @@ def _effort(pace: Json, run_file: RunFile | None) -> Effort | None:
     places = (run_file.environment, *run_file.resumed_in)
     named = dict.fromkeys(f"{place.get('n_cores', '?')} cores, {place.get('platform', '?')}" for place in places)
     return Effort(seconds=float(seconds), n_images=n_images, where="; ".join(named))
+
+
+def last_written(directory: Path) -> datetime | None:
+    """When something was last written to a run; None where there is none."""
+    try:
+        return datetime.fromtimestamp((directory / DATABASE).stat().st_mtime, tz=UTC)
+    except (OSError, OverflowError, ValueError):
+        return None
 
 
 def _names(stored: Json) -> tuple[str, ...]:
