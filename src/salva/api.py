@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Unpack
 from salva.compare import comparing
 from salva.compare.comparing import Comparison
 from salva.core.case import Case
+from salva.core.counted import counted
 from salva.core.handed import handing_over
 from salva.core.legible import legible
 from salva.core.secrets import redact
@@ -155,7 +156,7 @@ def run_suite(
             for line in seed_notes(directory, functions):
                 shown.note(line)
     if n_failed := summary.outcomes.get("FAILED", 0):
-        shown.note(f"{n_failed} verdicts FAILED and are part of no rate: {_first_cause(directory)}")
+        shown.note(f"{counted(n_failed, 'verdicts')} FAILED and part of no rate: {_first_cause(directory)}")
     return Run(directory)
 
 

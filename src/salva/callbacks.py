@@ -11,15 +11,15 @@ import contextlib
 import random
 import secrets
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol, Unpack, cast
 
-from salva.api import Run, run_suite
+from salva.api import Run, plan_run, run_suite
 from salva.core.blame import described
 from salva.core.legible import legible
-from salva.errors import MissingExtraError, UsageError
+from salva.errors import MissingExtraError, NobodyNamedError, UsageError
 from salva.notebook.keywords import RunFlags, Setting
 from salva.notebook.logged import Logged, logged
 
@@ -45,7 +45,8 @@ class Writer(Protocol):
 class Watch:
     """Runs a suite on the model of a training loop every so many steps, and logs what came out.
 
-    Whatever goes wrong is printed and ends nothing, unless `raises`. The training goes on as if nothing had happened:
+    What no model could mend (a suite, a detector that is none) is refused at once; whatever goes wrong later is printed
+    and ends nothing, unless `raises`. The training goes on as if nothing had happened:
     random numbers and the modes of the model's parts are put back.
     """
 
@@ -70,6 +71,7 @@ class Watch:
             raise UsageError(
                 "give log_dir=, a folder for TensorBoard, or writer=, a SummaryWriter you have; one of them"
             )
+        _refuse_early(suite, name, settings, flags)
         self._writer = writer if writer is not None else _own_writer(Path(cast("str | Path", log_dir)))
         self._every, self._suite, self._name = every, suite, name
         self._n_pictures, self._raises = pictures, raises
@@ -116,6 +118,24 @@ class Watch:
             self._writer.add_image(tag, picture, step, dataformats="HWC")
             self._writer.add_text(tag, text, step)
         self._writer.flush()
+
+
+def _refuse_early(suite: str, name: str, settings: object, flags: RunFlags) -> None:
+    """Refuse what no model could mend, before the training begins; options of the model are its own to check."""
+    others = settings
+    if isinstance(settings, Mapping):
+        others = {key: value for key, value in settings.items() if not str(key).startswith(("model.", f"{name}."))}
+    try:
+        plan_run(suite, {name: _stand_in}, settings=cast("dict[str, Setting] | None", others), **flags)
+    except NobodyNamedError as error:
+        raise UsageError(
+            f"{error.problem}. Name one:\n  Watch(..., {error.role}={error.name!r})\n{error.others}"
+        ) from error
+
+
+def _stand_in(prompt: str, seed: int) -> object:
+    """In the place of the model, which is not there yet."""
+    raise AssertionError(f"a plan paints nothing, and was asked for {prompt!r} with the seed {seed}")
 
 
 def _own_writer(log_dir: Path) -> Writer:

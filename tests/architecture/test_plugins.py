@@ -44,7 +44,7 @@ def _salva(site: Path | None, *arguments: str, **variables: str) -> subprocess.C
 
 def test_an_installed_suite_is_listed_and_gives_cases(installed: Path) -> None:
     assert "with-swap" in _salva(installed, "list", "suites").stdout
-    shown = _salva(installed, "cases", "with-swap", "--size", "full", "--format", "jsonl")
+    shown = _salva(installed, "cases", "with-swap", "--format", "jsonl")
     assert shown.stdout.count("\n") == 3, shown.stderr
 
 

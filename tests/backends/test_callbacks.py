@@ -115,11 +115,11 @@ def test_what_is_not_decided_is_no_number() -> None:
 
 
 def test_no_error_ends_the_training_unless_asked(capsys: pytest.CaptureFixture[str]) -> None:
-    log = Log()
-    assert watched(log, detector="nobody")(0, grey) is None
-    assert "salva: step 0 was not looked at: no detector named 'nobody'" in capsys.readouterr().err
-    with pytest.raises(salva.UsageError, match="no detector named"):
-        watched(log, detector="nobody", raises=True)(0, grey)
+    stepless = {"model.steps": 2}
+    assert watched(Log(), settings=stepless)(0, grey) is None, "a function has no such option"
+    assert "salva: step 0 was not looked at: " in capsys.readouterr().err
+    with pytest.raises(salva.UsageError, match="steps"):
+        watched(Log(), settings=stepless, raises=True)(0, grey)
 
     class Full(Log):
         def flush(self) -> None:
@@ -176,6 +176,11 @@ def test_two_trainings_share_nothing() -> None:
         ({"every": 2.5}, "every= is 2.5"),
         ({"log_dir": "logs"}, "one of them"),
         ({"writer": None}, "one of them"),
+        ({"detector": "nobody"}, "no detector named 'nobody'"),
+        ({"detector": None}, r"Watch\(\.\.\., detector='"),
+        ({"suite": "metalogik"}, "no suite named 'metalogik'.* Did you mean 'metalogic'"),
+        ({"size": "huge"}, "--size is 'huge'"),
+        ({"settings": {"relation.nothing": 1}}, "nothing"),
     ],
 )
 def test_what_cannot_be_watched_is_said_at_once(more: dict[str, Any], said: str) -> None:

@@ -110,7 +110,7 @@ def test_what_a_function_does_wrong_is_failed_with_its_cause(
     assert set(run.verdicts["outcome"]) == {"FAILED"}
     assert run.summary.to_json()["violation_rate"] is None
     assert run.verdicts["reason"].str.contains("RuntimeError: out of paint").all()
-    assert "verdicts FAILED and are part of no rate" in capsys.readouterr().err
+    assert "verdicts FAILED and part of no rate" in capsys.readouterr().err
 
 
 @pytest.fixture

@@ -311,8 +311,8 @@ for line in sys.stdin:
 @pytest.mark.parametrize(
     ("word", "advice"),
     [
-        ("refused", "by a refusal; the same command leaves them, --retry-refused asks again"),
-        ("error", "FAILED; the same command tries them again"),
+        ("refused", "by a refusal; the same command does not ask for it again, --retry-refused does"),
+        ("error", "FAILED; the same command tries again"),
     ],
 )
 def test_a_run_that_failed_says_why_and_what_to_do(word: str, advice: str, tmp_path: Path) -> None:

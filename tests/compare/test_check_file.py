@@ -35,7 +35,7 @@ def test_a_plain_file_takes_the_defaults_of_the_command_line(tmp_path: Path) -> 
     assert (spec.candidate, spec.baseline) == (Side(model="painter"), Side(model="pocket"))
     assert spec.out == tmp_path / "salva-check"
     assert suite.rules == Rules(fail_if_worse=0.05)
-    assert (suite.title, suite.ask.size, suite.ask.repeats, suite.ask.seed) == ("metalogic", "quick", 1, 0)
+    assert (suite.title, suite.ask.size, suite.ask.repeats, suite.ask.seed) == ("metalogic", "", 1, 0)
 
 
 def test_a_suite_has_the_last_word_over_parts_and_rules(tmp_path: Path) -> None:

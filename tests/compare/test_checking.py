@@ -78,6 +78,8 @@ def test_a_worse_candidate_breaks_both_rules(broken: tuple[Path, Done]) -> None:
     assert content["verdict"] == "failed"
     (suite,) = content["suites"]
     assert suite["comparison"]["verdict"] == "worse"
+    said = (report / "metalogic" / "comparison.md").read_text(encoding="utf-8")
+    assert "painter (candidate) is worse than painter (baseline)" in said.replace("\\", "")
     assert [rule["passed"] for rule in suite["rules"]] == [True, False, False]
     assert (report / "check.md").read_text(encoding="utf-8").startswith("# Check failed: painter\n")
     made = {path.name for path in (report / "metalogic").iterdir()}

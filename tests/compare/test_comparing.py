@@ -16,6 +16,7 @@ from salva.compare.comparing import Finding, compare_runs
 from salva.core.asked import AskedComponent
 from salva.core.case import Case
 from salva.core.source import RunRecords
+from salva.core.verdict import Outcome
 from salva.errors import StoreError, UsageError
 from salva.store.sqlite import open_run
 
@@ -196,6 +197,25 @@ def test_two_runs_of_one_model_are_told_apart_by_their_names(tmp_path: Path) -> 
     assert [entrant.title for entrant in comparison.entrants] == ["v1", "v2"]
 
 
+def test_runs_that_lead_with_different_figures_are_compared_with_a_note(tmp_path: Path) -> None:
+    def stored(name: str, headline: str) -> Path:
+        of = cases(2)
+        same = [make_verdict(case.case_id, model=name, outcome=Outcome.HOLDS, relation="same-scene") for case in of]
+        made = (*verdicts(of, some, name), *same)
+        records = RunRecords(cases=tuple(of), verdicts=tuple(made), asked=asked((name,), headline=headline), name=name)
+        store_run(tmp_path / name, records, FakeImages())
+        return tmp_path / name
+
+    by_truth, by_rule = stored("old", ""), stored("new", "same-scene")
+    (duel,) = compare_runs([by_truth, by_rule]).duels
+    (note,) = [note for note in duel.notes if "is led by" in note]
+    assert note.startswith(
+        "old is led by wrong and new by inconsistent; wrong is compared, which leads one of them alone"
+    )
+    (duel,) = compare_runs([by_truth, stored("newer", "")]).duels
+    assert not [note for note in duel.notes if "is led by" in note]
+
+
 def test_repeats_of_a_case_are_one_cluster(tmp_path: Path) -> None:
     once = compare_runs([store(tmp_path / "a", {"old": some}), store(tmp_path / "b", {"new": more})]).duels[0].leading
     often = compare_runs(
@@ -211,7 +231,7 @@ def test_repeats_of_a_case_are_one_cluster(tmp_path: Path) -> None:
 
 
 def test_one_model_has_nobody_to_be_compared_with(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="holds 1 models, and a comparison takes two"):
+    with pytest.raises(UsageError, match="holds 1 model, and a comparison takes two"):
         compare_runs([store(tmp_path / "a", {"old": some})])
 
 
@@ -231,7 +251,7 @@ def test_verdicts_of_a_case_that_is_not_there_change_nothing(tmp_path: Path) -> 
     runs = [store(tmp_path / "a", {"old": never}, of), store(tmp_path / "b", {"new": never}, of[:8])]
     (duel,) = compare_runs(runs).duels
     assert duel.leading.n_pairs == 8
-    assert any("8 are only in old" in note for note in duel.notes)
+    assert any("8 only in old" in note for note in duel.notes)
 
 
 def test_pairs_without_a_verdict_on_one_side_are_undecided_and_not_forgotten(tmp_path: Path) -> None:

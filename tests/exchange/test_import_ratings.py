@@ -167,7 +167,7 @@ def test_bad_rows_are_named_counted_and_kept(tmp_path: Path) -> None:
         "r.csv 3 relations is 'lots', which is no number",
         "r.csv 4 text_role and image_role are 'px' and 'a', none of the seven pairs",
         f"r.csv {len(rows) + 1} 'cyd' rated",
-        "1 ratings without a rater's name",
+        "1 rating without a rater's name",
     ):
         assert any(line.startswith(words) or words in line for line in named), (words, named)
 

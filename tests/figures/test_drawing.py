@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from figures.charts import TABLE, make_chart, make_heat_map
@@ -191,6 +192,21 @@ def test_a_chart_of_too_many_names_says_how_many_it_leaves_out() -> None:
     assert len(marks_of(scene)) == MAX_MARKS
     assert f"{100 - MAX_MARKS} more in the table" in words_of(scene)
     assert not any("more in the table" in word for word in words_of(draw_chart(make_chart(), 520)))
+
+
+@pytest.mark.parametrize(
+    ("kind", "columns", "named"),
+    [
+        (ChartKind.LINES, {"x": "category"}, "'colour'"),
+        (ChartKind.SCATTER, {"x": "category"}, "'colour'"),
+        (ChartKind.BARS, {"x": "kappa", "y": "model"}, "'pocket'"),
+        (ChartKind.BOXES, {"y": "category"}, "'colour'"),
+        (ChartKind.HEAT_MAP, {"value": "category"}, "'colour'"),
+    ],
+)
+def test_words_on_an_axis_of_numbers_are_refused(kind: ChartKind, columns: dict[str, Any], named: str) -> None:
+    with pytest.raises(ValueError, match=f"along an axis, and a row has {named}"):
+        make_chart(kind, TABLE, **columns)
 
 
 def test_a_chart_of_a_column_that_is_not_there_is_refused() -> None:

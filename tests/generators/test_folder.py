@@ -291,7 +291,7 @@ def test_a_partial_folder_fails_the_missing_and_lists_them_and_the_list_becomes_
     assert {(row["prompt"], row["seed"], row["repeat"]) for row in listed} == {
         (request.prompt.text, request.seed, request.repeat) for request in everything
     }
-    assert f"24 pictures of 10 prompts are not in {folder}" in capsys.readouterr().err
+    assert f"24 pictures of 10 prompts missing in {folder}" in capsys.readouterr().err
     paint(listed[:20])
     second = execute(spec, tmp_path / "run", SilentProgress())
     assert second.outcomes == {"HOLDS": 10, "FAILED": 2}
@@ -310,7 +310,7 @@ def test_nothing_is_written_among_the_pictures_unless_asked(tmp_path: Path, caps
     model.close()
     assert [path.name for path in tmp_path.iterdir()] == ["a_cat_0.png"]
     told = capsys.readouterr().err
-    assert "7 pictures of 7 prompts are not in" in told
+    assert "7 pictures of 7 prompts missing in" in told
     assert "'0 dogs'" in told
     assert "and 2 more; --set model.missing=FILE lists them all" in told
 

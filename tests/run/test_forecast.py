@@ -9,6 +9,7 @@ import pytest
 from in_process import salva
 
 from salva.api import plan_run
+from salva.engine.budget import Limits
 from salva.engine.progress import SilentProgress
 from salva.run.ask import Ask, make_spec
 from salva.run.earlier import Known
@@ -47,8 +48,29 @@ def test_what_is_foreseen_is_what_is_done(suite: str, tmp_path: Path) -> None:
         assert n >= by_role[role].n * 0.5
     after = seen(ask, tmp_path / "run")
     assert after.n_stored
-    assert after.seconds is not None
+    assert after.seconds == 0
     assert after.n_earlier == 1
+    assert after.is_finished
+    assert {(work.n, work.n_most) for work in after.work} == {(0, 0)}, "nothing is done twice"
+    assert {work.role: work.n_there for work in after.work} == {"model": summary.n_rendered, **looks}
+
+
+def test_of_an_unfinished_run_what_is_left_is_counted(tmp_path: Path) -> None:
+    ask = Ask(suite="metalogic", models=("painter",), size="4", settings=QUIET)
+    run = tmp_path / "run"
+    whole = next(work for work in seen(ask, run).work if work.role == "model")
+    execute(make_spec(ask), run, SilentProgress(), limits=Limits(max_images=3))
+    after = seen(ask, run)
+    painting = next(work for work in after.work if work.role == "model")
+    assert not after.is_finished
+    assert (painting.n_there, painting.n) == (3, whole.n - 3)
+    words = ("run", "metalogic", "--model", "painter", "--size", "4", "--set", "run.canary=off", "--out", str(run))
+    shown = salva(*words, "--dry-run").stdout
+    assert f"model painter: {whole.n - 3}; 3 are there" in shown
+    assert salva(*words).returncode == 0
+    shown = salva(*words, "--dry-run").stdout
+    assert "left       nothing: the run is finished" in shown
+    assert "looks      detector pocket: 0; " in shown
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ def test_shards_are_equal_in_size_and_nested(tmp_path: Path) -> None:
     assert set.union(*small) == {case.case_id for case in planned_cases(replace(spec(n=60), size="20"))}
     assert [len(one) for one in small] == [7, 7, 6]
     assert all(one < other for one, other in zip(small, large, strict=True))
-    with pytest.raises(UsageError, match="only 4 cases"):
+    with pytest.raises(UsageError, match="4 cases are there"):
         ids("4", "1/5")
 
 

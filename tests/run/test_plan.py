@@ -16,6 +16,7 @@ from salva.engine.actors import Actor, requests_of
 from salva.errors import PluginError, UsageError
 from salva.run.ask import Ask, make_spec
 from salva.run.plan import planned_cases
+from salva.suites.metalogic.suite import MetaLogic
 from salva.testing.fakes import FakeDetector, FakeGenerator, FakeSuite
 from salva.testing.specs import bound, fake_spec
 
@@ -49,14 +50,14 @@ def test_a_sample_depends_on_the_seed_alone() -> None:
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"size": "61"}, "--size is 61, but there are only 60 cases"),
+        ({"size": "61"}, "--size is 61, and 60 cases are there"),
         ({"size": "huge"}, "--size is 'huge'; fake has quick, full, or give a number"),
         ({"size": "0"}, "--size is '0'"),
         ({"size": "²"}, "--size is '²'"),
         ({"only": (("law", "x"),)}, "fake has no label 'law'; it has first, second"),
         ({"only": (("first", "cta"),)}, "first is one of apple, banana, cat, cow, dog, horse"),
         ({"only": (("first", "cat"), ("second", "cat"))}, "drop one of them"),
-        ({"size": "11", "only": (("first", "cat"),)}, "only 10 cases"),
+        ({"size": "11", "only": (("first", "cat"),)}, "10 cases are there"),
     ],
 )
 def test_what_cannot_be_planned_says_what_could(changes: dict[str, Any], told: str) -> None:
@@ -144,3 +145,11 @@ def test_a_sample_of_a_few_is_of_the_categories_that_lead_and_a_large_one_of_all
     assert [n_of(drawn(n)) for n in (12, 20, 60, 70)] == [(12, {1}), (20, {1}), (20, {1}), (30, {1, 2})]
     ids = [{case.case_id for case in drawn(n)} for n in (12, 20, 60, 70)]
     assert ids[0] < ids[1] < ids[2] < ids[3], "nested"
+
+
+def test_without_a_size_it_is_quick_or_the_first_that_a_suite_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert make_spec(Ask(suite="metalogic", models=("painter",))).size == "quick"
+    monkeypatch.setattr(MetaLogic, "sizes", ("some", "all"))
+    assert make_spec(Ask(suite="metalogic", models=("painter",))).size == "some"
+    with pytest.raises(UsageError, match="--size is 'quick'; metalogic has some, all, or give a number"):
+        make_spec(Ask(suite="metalogic", models=("painter",), size="quick"))

@@ -142,7 +142,7 @@ def test_a_run_that_could_decide_nothing_is_refused_and_leaves_nothing(tmp_path:
     names = About(names=("horse",))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Few, "about", names)
-        with pytest.raises(UsageError, match="decide none of the 2 cases: the detector 'few' cannot name apple, "):
+        with pytest.raises(UsageError, match="decide none of 2 cases: the detector 'few' cannot name apple, "):
             execute(spec, tmp_path / "run", SilentProgress())
     assert not (tmp_path / "run").exists()
     assert not CALLS["render"]

@@ -12,6 +12,7 @@ import click
 from salva.cli import flags
 from salva.cli.format_flags import case_formats
 from salva.core.case import Case, Finding
+from salva.core.counted import counted
 from salva.core.fingerprint import Json
 from salva.core.legible import legible
 from salva.core.table import Cell
@@ -135,7 +136,7 @@ def _print_table(cases: Iterable[Case]) -> None:
         table.add_row(case.case_id, prompts, case.relation, _yes_no(case.equivalent), _yes_no(case.determinate))
     console = Console(markup=False)
     console.print(table)
-    console.print(f"{n_cases} cases")
+    console.print(counted(n_cases, "cases"))
 
 
 def _yes_no(value: bool | None) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from salva.core.counted import counted
 from salva.core.legible import legible
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def _lines(seen: Forecast, spec: RunSpec, directory: Path, limits: Limits) -> It
     for way, n in ways.most_common():
         if way:
             yield "judged by", f"{', '.join(way)}: {n}"
-    yield "leads", f"{seen.leading}, over {seen.n_led} {'case' if seen.n_led == 1 else 'cases'}"
+    yield "leads", f"{seen.leading}, over {counted(seen.n_led, 'cases')}"
     if n_nobody := ways[()]:
         yield "undecided", f"{n_nobody} of {seen.n_cases} whatever is painted, so they are not painted:"
     for reason, n in Counter(seen.reasons).most_common(_MOST_REASONS):
@@ -52,8 +53,12 @@ def _lines(seen: Forecast, spec: RunSpec, directory: Path, limits: Limits) -> It
         yield "undecided", f"  and {len(seen.reasons) - _MOST_REASONS} other reasons"
     for work in seen.work:
         yield ("pictures" if work.role == "model" else "looks"), _worded(work, spec)
-    if spec.canary:
+    if spec.canary and not seen.is_finished:
         yield "looks", "and a few at pictures of salva's own before the first, to see that whoever looks is awake"
+    if seen.is_finished:
+        yield "left", "nothing: the run is finished, and the same command only prints its figures"
+        yield "directory", str(directory)
+        return
     yield "price", _price(seen)
     if limits.max_images is not None or limits.max_cost_usd is not None:
         yield "limits", _limits(limits)
@@ -65,7 +70,8 @@ def _worded(work: Work, spec: RunSpec) -> str:
     number = f"{work.n:,}" if work.n == work.n_most else f"{work.n:,} to {work.n_most:,}, as answers lead on"
     by = f" ({spec.repeats} repeats)" if work.role == "model" and spec.repeats > 1 else ""
     price = f", {work.usd:.2f} USD" if work.usd else ""
-    return f"{work.role} {work.label}: {number}{by}{price}"
+    there = f"; {work.n_there:,} are there" if work.n_there else ""
+    return f"{work.role} {work.label}: {number}{by}{price}{there}"
 
 
 def _price(seen: Forecast) -> str:
@@ -85,7 +91,7 @@ def _limits(limits: Limits) -> str:
 def _time(seen: Forecast) -> str:
     if seen.seconds is None:
         return f"{_UNKNOWN}; no earlier run of the same model and observers lies beside the directory"
-    runs = "an earlier run" if seen.n_earlier == 1 else f"{seen.n_earlier} earlier runs"
+    runs = counted(seen.n_earlier, "earlier runs")
     return f"about {_spoken(seen.seconds)}, at the pace of {runs} of the same model and observers"
 
 
@@ -98,4 +104,5 @@ def _spoken(seconds: float) -> str:
 def _place(seen: Forecast, directory: Path) -> str:
     if seen.n_stored is None:
         return f"{directory} (new)"
-    return f"{directory}: {seen.n_stored:,} pictures of this run are there and are not painted again"
+    said = counted(seen.n_stored, "pictures of this run are", "picture of this run is")
+    return f"{directory}: {said} there and not painted again"

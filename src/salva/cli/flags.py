@@ -126,7 +126,7 @@ reading_flag = flag(
     help="Whether two cats are wrong for 'a cat'.",
 )
 size_flag = flag(
-    "--size", default="quick", metavar="NAME|N", show_default=True, help="A named size, or how many cases."
+    "--size", default="", metavar="NAME|N", help="A named size, or how many cases; default: quick, or a suite's first."
 )
 seed_flag = flag("--seed", type=int, default=0, show_default=True, help="The seed all others derive from.")
 progress_flag = flag("--no-progress", is_flag=True, help="No progress: no bars, and no lines in a log.")

@@ -10,6 +10,7 @@ import click
 
 from salva.cli import flags
 from salva.cli.main import EXIT_INCOMPLETE
+from salva.core.counted import counted
 
 
 @click.command("merge", short_help="Shards into one run.")
@@ -26,7 +27,10 @@ def command(runs: tuple[Path, ...], out: Path, no_progress: bool) -> None:
     from salva.run.merge import merge
 
     merged = merge(runs, out, make_progress(quiet=no_progress))
-    click.echo(f"{merged.n_shards} shards: {merged.n_cases} cases and {merged.n_images} images in {out}")
+    click.echo(
+        f"{counted(merged.n_shards, 'shards')}: {counted(merged.n_cases, 'cases')} and "
+        f"{counted(merged.n_images, 'images')} in {out}"
+    )
     for line in merged.left_out:
         click.echo(f"salva: {line}", err=True)
     click.echo(f"report: salva report {shlex.quote(str(out))}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from salva.cli import flags
+from salva.core.counted import counted
 
 _SHOWN = 20
 
@@ -33,7 +34,7 @@ def command(formula: str, other: str | None, reading: str) -> None:
         n_worlds = count_worlds(one, reading)
         if title.strip() != to_notation(one):
             title = f"{title} ({to_notation(one)})"
-        click.echo(f"{title}: {n_worlds} world{'' if n_worlds == 1 else 's'}")
+        click.echo(f"{title}: {counted(n_worlds, 'worlds')}")
         for world in worlds(one, reading, limit=_SHOWN):
             click.echo(f"  - {world.describe(entities(one))}")
         if n_worlds > _SHOWN:

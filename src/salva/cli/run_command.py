@@ -13,6 +13,7 @@ from salva.cli import flags
 from salva.cli.decided import tell_too_little
 from salva.cli.dry_run import print_forecast
 from salva.cli.main import EXIT_GATE, EXIT_INCOMPLETE, EXIT_INTERRUPTED
+from salva.core.counted import counted
 from salva.core.legible import legible
 from salva.run import ask as asking
 
@@ -176,7 +177,7 @@ def _tell_place(summary: RunSummary, directory: Path) -> None:
         click.echo(f"cost:          {summary.cost_usd:.4f} USD, as the components count it")
     if summary.limit_reached:
         click.echo(
-            f"salva: stopped at {summary.limit_reached}; {summary.n_unpainted} cases have no verdict yet. "
+            f"salva: stopped at {summary.limit_reached}; {counted(summary.n_unpainted, 'cases')} without a verdict. "
             "The same command goes on from there",
             err=True,
         )
@@ -187,20 +188,20 @@ def _tell_failures(summary: RunSummary, figures: Summary) -> None:
     n_again = summary.outcomes.get("FAILED", 0) - summary.n_refused
     for model in figures.by_model:
         for (relation, reason), n in list(model.failed.items())[:_MOST_FAILURES]:
-            click.echo(f"salva: {model.model}: {n} verdicts of {relation} FAILED: {reason}", err=True)
+            click.echo(f"salva: {model.model}: {counted(n, 'verdicts')} of {relation} FAILED: {reason}", err=True)
         if n_more := sum(list(model.failed.values())[_MOST_FAILURES:]):
             click.echo(f"salva: {model.model}: {n_more} more FAILED for other reasons; the report has them", err=True)
     if n_again > 0:
-        click.echo(f"salva: {n_again} verdicts FAILED; the same command tries them again", err=True)
+        click.echo(f"salva: {counted(n_again, 'verdicts')} FAILED; the same command tries again", err=True)
     elif summary.n_retryable:
-        n = summary.n_retryable
-        click.echo(f"salva: {n} verdicts of the control FAILED; the same command tries them again", err=True)
+        told = counted(summary.n_retryable, "verdicts")
+        click.echo(f"salva: {told} of the control FAILED; the same command tries again", err=True)
     if summary.n_refused:
-        leaves = f"salva: {summary.n_refused} verdicts FAILED by a refusal"
-        click.echo(f"{leaves}; the same command leaves them, --retry-refused asks again", err=True)
+        leaves = f"salva: {counted(summary.n_refused, 'verdicts')} FAILED by a refusal"
+        click.echo(f"{leaves}; the same command does not ask for it again, --retry-refused does", err=True)
     if summary.n_unreadable:
-        told = f"{summary.n_unreadable} replies could not be read and decide nothing"
-        click.echo(f"salva: {told}; --retry-unreadable asks for them again, and for nothing else", err=True)
+        told = f"{counted(summary.n_unreadable, 'replies')} could not be read, which decides nothing"
+        click.echo(f"salva: {told}; --retry-unreadable asks again, and for nothing else", err=True)
 
 
 def _at_the_gate(figures: Summary, gate: Gate | None, summary: RunSummary, directory: Path) -> list[Decision]:

@@ -9,6 +9,7 @@ import click
 
 from salva.cli import flags
 from salva.cli.main import EXIT_USAGE
+from salva.core.counted import counted
 from salva.core.legible import legible
 
 
@@ -22,18 +23,16 @@ def command(run: Path, no_progress: bool) -> None:
     from salva.run.verify import verify
 
     report = verify(run, make_progress(quiet=no_progress))
-    click.echo(f"{report.n_images} images, {report.n_rows} rows checked")
+    click.echo(f"{counted(report.n_images, 'images')}, {counted(report.n_rows, 'rows')} checked")
     if report.n_without_digest:
-        click.echo(
-            f"{report.n_without_digest} rows are of an older salva and have no digest: their content is not checked"
-        )
-    click.echo(f"{report.n_recomputed} verdicts made anew from what is stored")
+        click.echo(f"{counted(report.n_without_digest, 'rows')} of an older salva without a digest, not checked")
+    click.echo(f"{counted(report.n_recomputed, 'verdicts')} made anew from what is stored")
     for reason in report.unchecked:
         click.echo(f"not checked: {legible(reason)}")
     for problem in report.problems:
         click.echo(f"  {legible(problem)}")
     if report.problems:
-        click.echo(f"{len(report.problems)} problems", err=True)
+        click.echo(counted(len(report.problems), "problems"), err=True)
         sys.exit(EXIT_USAGE)
     is_all = not report.unchecked and not report.n_without_digest
     click.echo("everything matches" if is_all else "all that could be checked matches")

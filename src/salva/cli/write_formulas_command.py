@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 import click
 
 from salva.cli import flags
+from salva.core.counted import counted
 from salva.errors import UsageError
 
 if TYPE_CHECKING:
@@ -117,7 +118,8 @@ def _write(job: _Job, source: str, output: Path, writer: str, base_url: str, no_
             write_text(beside, lines_of(refused))
         else:
             beside.unlink(missing_ok=True)
-        told = f"{len(accepted)} of {len(wanted)} {job.what}s accepted; {output} holds all {len(rows)} entries"
+        entries = counted(len(rows), "entries")
+        told = f"{len(accepted)} of {len(wanted)} {job.what}s accepted; {output} holds all {entries}"
         click.echo(f"{told}, for --set suite.path={output}")
         if model:
             tokens = f"{model.n_tokens_in} tokens in, {model.n_tokens_out} out"
@@ -127,5 +129,8 @@ def _write(job: _Job, source: str, output: Path, writer: str, base_url: str, no_
 
         for why, n in Counter(entry.why for entry in refused).most_common(_N_NAMED):
             click.echo(f"{n}: {why}", err=True)
-        click.echo(f"{len(refused)} prompts have no {job.what}; {beside} lists them with reasons", err=True)
+        click.echo(
+            f"{counted(len(refused), 'prompts have', 'prompt has')} no {job.what}; {beside} lists them with reasons",
+            err=True,
+        )
         sys.exit(EXIT_INCOMPLETE)

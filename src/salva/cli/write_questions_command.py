@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from salva.cli import flags
+from salva.core.counted import counted
 from salva.errors import UsageError
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
@@ -74,11 +75,12 @@ def questions(
     finally:
         save()
         there_already = f"; {len(prompts) - len(missing)} were there already" if len(missing) < len(prompts) else ""
-        click.echo(f"questions about {n_written} of {len(prompts)} prompts written to {output}{there_already}")
+        wanted = counted(len(prompts), "prompts")
+        click.echo(f"questions about {n_written} of {wanted} written to {output}{there_already}")
     if unwritten:
         for entry in unwritten[:_N_NAMED]:
             click.echo(f"{entry.prompt!r}: {entry.why}", err=True)
-        left = f"{len(unwritten)} of {len(prompts)} prompts have no questions; {beside} lists them"
+        left = f"{len(unwritten)} of {counted(len(prompts), 'prompts')} without questions; {beside} lists them"
         click.echo(f"{left}. The same command asks again", err=True)
         sys.exit(EXIT_INCOMPLETE)
     beside.unlink(missing_ok=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from salva.cli import flags
+from salva.core.counted import counted
 from salva.errors import UsageError
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def _save(kept: Sequence[Sample], removed: Sequence[Removed], output: Path) -> N
     from salva.writing.samples import lines_of
 
     write_text(output, lines_of(kept))
-    click.echo(f"{len(kept)} samples in {output}")
+    click.echo(f"{counted(len(kept), 'samples')} in {output}")
     if removed:
         beside = output.with_name(f"{output.stem}-removed.jsonl")
         write_text(beside, lines_of(removed))
@@ -96,7 +97,7 @@ def sheet(samples: Path, output: Path, disputed: bool) -> None:
         raise UsageError(f"{str(samples)!r} holds nothing that two reviewers differ about; leave out --disputed")
     write_text(output, review_sheet(listed))
     click.echo(
-        f"{output}, {len(listed)} samples: fill in reviewer and valid, "
+        f"{output}, {counted(len(listed), 'samples')}: fill in reviewer and valid, "
         f"then: salva write review {samples} {output} -o REVIEWED.jsonl"
     )
 
@@ -139,4 +140,4 @@ def hard(runs: tuple[Path, ...], output: Path, below: float, per_category: int) 
         raise UsageError("these runs hold no scores of the semvar suite; run it first: salva run semvar")
     chosen = hardest(votes, per_category)
     write_text(output, lines_of(as_sample(cases[case_id]) for case_id in chosen))
-    click.echo(f"{len(chosen)} of {len(votes)} cases in {output}; run them with --set suite.path={output}")
+    click.echo(f"{len(chosen)} of {counted(len(votes), 'cases')} in {output}; run them with --set suite.path={output}")

@@ -148,9 +148,11 @@ class _Table:
             raise self._wrong(name, value, "a text or a list of texts")
         return tuple(listed)
 
-    def size(self, name: str, default: str) -> str:
-        """A named size or a number of cases."""
-        value = self._content.get(name, default)
+    def size(self, name: str) -> str:
+        """A named size or a number of cases; empty where none is given."""
+        if name not in self._content:
+            return ""
+        value = self._content[name]
         if isinstance(value, bool) or not isinstance(value, str | int) or not str(value):
             raise self._wrong(name, value, "a named size or a number of cases")
         return str(value)
@@ -258,7 +260,7 @@ def _ask(name: str, own: _Table, parts: _Table) -> Ask:
         relation=said("relation").text("relation"),
         reading=said("reading").text("reading", choices=("exact", "at-least")),
         seed=said("seed").whole("seed", 0),
-        size=own.size("size", "quick"),
+        size=own.size("size"),
         repeats=own.whole("repeats", 1, least=1),
         control=own.flag("control"),
         only=own.texts("only"),

@@ -17,6 +17,7 @@ from salva.compare.comparing import Comparison, compare_runs
 from salva.compare.words import gate_of
 from salva.core.addresses import plain_words
 from salva.core.asked import Asked
+from salva.core.counted import counted
 from salva.core.fingerprint import Json
 from salva.core.spec import RunSpec
 from salva.engine.progress import Progress
@@ -177,7 +178,8 @@ def _command(ask: Ask, baseline: Side | None, out: Path) -> str:
         words += [f"--{flag}", getattr(ask, flag)] if getattr(ask, flag) else []
     for judge in ask.judges:
         words += ["--judge", judge]
-    words += ["--size", ask.size, "--repeats", str(ask.repeats), "--seed", str(ask.seed)]
+    words += ["--size", ask.size] if ask.size else []
+    words += ["--repeats", str(ask.repeats), "--seed", str(ask.seed)]
     words += ["--control"] if ask.control else []
     for label in ask.only:
         words += ["--only", label]
@@ -196,7 +198,7 @@ def _do(spec: CheckSpec, plan: _Plan, progress: Progress, tell: Callable[[str], 
     tell(f"{plan.check.title}: the candidate {plan.candidate.models[0].label}: {candidate}")
     done = execute(plan.candidate, candidate, progress)
     decision = _at_the_gate(candidate, plan.check.rules, done)
-    comparison = compare_runs([baseline, candidate]) if baseline is not None else None
+    comparison = compare_runs([baseline, candidate], ("baseline", "candidate")) if baseline is not None else None
     (model,) = summarise_run(candidate).by_model
     rules = [_enough(model, done, baseline_done)]
     if comparison is not None and plan.check.rules.fail_if_worse is not None:
@@ -219,9 +221,9 @@ def _enough(model: ModelSummary, done: RunSummary, baseline_done: RunSummary | N
     problems = [model.leading.reason or "too little is decided"] if _is_too_little(model) else []
     for who, summary in (("candidate", done), ("baseline", baseline_done)):
         if summary is not None and not summary.is_complete:
-            problems.append(f"{_n_missing(summary)} verdicts of the {who} FAILED or are missing")
+            problems.append(f"{counted(_n_missing(summary), 'verdicts')} of the {who} FAILED or missing")
     figure = model.leading.figure
-    told = "; ".join(problems) or f"{figure.n if figure else 0} pairs of the candidate are decided"
+    told = "; ".join(problems) or f"{counted(figure.n if figure else 0, 'pairs')} of the candidate decided"
     return RuleResult(name=ENOUGH, passed=None if problems else True, told=told)
 
 

@@ -17,6 +17,7 @@ from salva.compare.matching import notes_on
 from salva.compare.pairing import FigureDifference, GroupDifference, by_group, difference_of, flips_of
 from salva.compare.pairing import Flip as Flip
 from salva.compare.series import Series
+from salva.core.counted import counted
 from salva.core.legible import legible
 from salva.errors import UsageError
 from salva.judging.leading import BLIND, FEWEST_DECIDED
@@ -84,7 +85,9 @@ class Duel:
         figure = self.leading
         n_asked = figure.n_pairs + figure.n_undecided
         if figure.n_pairs < MIN_DECIDED:
-            return f"{figure.n_pairs} pairs were decided on both sides, and it takes {MIN_DECIDED}"
+            return (
+                f"{counted(figure.n_pairs, 'pairs were', 'pair was')} decided on both sides, and it takes {MIN_DECIDED}"
+            )
         if figure.n_pairs < FEWEST_DECIDED * n_asked:
             return f"only {figure.n_pairs} of {n_asked} pairs were decided on both sides"
         if figure.interval is None:
@@ -120,14 +123,16 @@ class Comparison:
         return tuple(duel for duel in self.against_first if duel.is_worse_than(margin))
 
 
-def compare_runs(directories: Sequence[Path]) -> Comparison:
+def compare_runs(directories: Sequence[Path], parts: Sequence[str] = ()) -> Comparison:
     """Compare the models of runs, or of one run with several; raises UsageError where that measures something else.
 
-    The first model is what the others are held against.
+    The first model is what the others are held against. parts: what each run is here, which tells models of one name
+    apart; without it their directories do.
     """
-    entrants = read_entrants(directories)
+    entrants = read_entrants(directories, parts)
     if len(entrants) < 2:
-        said = f"{str(directories[0])!r} holds {len(entrants)} models" if directories else "no run was named"
+        held = counted(len(entrants), "models")
+        said = f"{str(directories[0])!r} holds {held}" if directories else "no run was named"
         raise UsageError(f"{said}, and a comparison takes two; name another run, or run with several --model")
     return compare_entrants(entrants)
 
@@ -161,7 +166,7 @@ def _duel(first: Entrant, second: Entrant) -> Duel:
         by_law=by_group(ours, theirs, lambda case: case.labels.get("law") or case.category),
         by_category=by_group(ours, theirs, lambda case: case.category),
         flipped=flips_of(ours, theirs),
-        notes=(*notes, *_pair_notes(figure, ours, theirs, rewritten)),
+        notes=(*notes, *_leading_notes(first, second, figure), *_pair_notes(figure, ours, theirs, rewritten)),
     )
 
 
@@ -181,6 +186,17 @@ def _led_by(first: Entrant, second: Entrant) -> tuple[Series, Series]:
     return ours[decided[0]], theirs[decided[0]]
 
 
+def _leading_notes(first: Entrant, second: Entrant, figure: FigureDifference) -> list[str]:
+    """What is said where the two runs lead with different figures, as one that was judged by a published rule does."""
+    ours, theirs = first.series[0], second.series[0]
+    if ours.name == theirs.name:
+        return []
+    return [
+        f"{first.title} is led by {ours.title} and {second.title} by {theirs.title}; {figure.title} is compared, which "
+        f"leads one of them alone: judge both by one rule with salva judge RUN --relation R to compare what leads"
+    ]
+
+
 def _both_asked(ours: Series, theirs: Series, first: Entrant, second: Entrant) -> tuple[Series, Series]:
     """Both with the pairs that only one has a verdict on and both were asked: the other's run is not finished."""
     before, after = ({case.case_id: case for case in entrant.cases} for entrant in (first, second))
@@ -197,7 +213,7 @@ def _pair_notes(figure: FigureDifference, ours: Series, theirs: Series, rewritte
     notes = []
     n_asked = figure.n_pairs + figure.n_undecided
     if not figure.n_pairs:
-        notes.append(f"none of {n_asked} pairs was decided on both sides: nothing can be said")
+        notes.append(f"none of {counted(n_asked, 'pairs')} was decided on both sides: nothing can be said")
     elif figure.n_pairs < FEWEST_DECIDED * n_asked:
         notes.append(
             f"only {figure.n_pairs} of {n_asked} pairs were decided on both sides: what is left may not be like the "

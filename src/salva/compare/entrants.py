@@ -45,12 +45,15 @@ class Entrant:
     """Its figures, the one that leads first."""
 
 
-def read_entrants(directories: Sequence[Path]) -> tuple[Entrant, ...]:
-    """Every model of these runs, in order."""
+def read_entrants(directories: Sequence[Path], parts: Sequence[str] = ()) -> tuple[Entrant, ...]:
+    """Every model of these runs, in order; those of one name are told apart by the parts of their runs, if given."""
     found = [entrant for directory in directories for entrant in _of_run(directory)]
     models, runs = Counter(entrant.model for entrant in found), Counter(entrant.run for entrant in found)
     if max(models.values(), default=0) <= 1:
         return tuple(found)
+    if parts:
+        by_directory = dict(zip(directories, parts, strict=True))
+        return tuple(replace(one, title=f"{one.model} ({by_directory[one.directory]})") for one in found)
     one_each = max(runs.values()) == 1
     titles = [entrant.run if one_each else f"{entrant.model} ({entrant.run})" for entrant in found]
     seen: Counter[str] = Counter()

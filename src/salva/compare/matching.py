@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from salva.compare.entrants import Entrant
 from salva.core.asked import Asked
 from salva.core.case import Case
+from salva.core.counted import counted
 from salva.core.fingerprint import Json
 from salva.core.verdict import Verdict, observers_text
 from salva.errors import UsageError
@@ -166,8 +167,8 @@ def _suite_notes(first: Entrant, second: Entrant) -> Iterator[str]:
     ours, theirs = ({case.case_id for case in entrant.cases} for entrant in (first, second))
     if ours != theirs:
         yield (
-            f"{len(ours & theirs)} cases are in both; {len(ours - theirs)} are only in {first.title} and "
-            f"{len(theirs - ours)} only in {second.title}, and stay out"
+            f"{counted(len(ours & theirs), 'cases')} in both; {len(ours - theirs)} only in {first.title} and "
+            f"{len(theirs - ours)} only in {second.title} stay out"
         )
     if first.asked.repeats != second.asked.repeats:
         yield (

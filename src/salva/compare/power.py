@@ -15,6 +15,7 @@ from salva.compare.entrants import Entrant, read_entrants
 from salva.compare.pairing import figure_over, values_by_case
 from salva.compare.series import Key, Series
 from salva.core.about import options_of
+from salva.core.counted import counted
 from salva.errors import UsageError
 from salva.judging.headline import is_apart
 from salva.stats.paired import chance_to_show
@@ -182,14 +183,15 @@ def _takes(known: Known, target: Target, repeats: int) -> str:
     if n is None:
         return f"no number of pairs{often} is enough to {aim}{known.words(wanted)}"
     each = f" ({n // known.n_categories:,} a category)" if known.n_categories > 1 else ""
-    made = f"{n * repeats:,} pairs: {n:,} cases{each}{often}" if repeats > 1 else f"{n:,} pairs{each}"
+    pairs = counted(n * repeats, "pairs")
+    made = f"{pairs}: {counted(n, 'cases')}{each}{often}" if repeats > 1 else f"{pairs}{each}"
     return f"it takes {made} to {aim}{known.words(wanted)}" + (
         " between two models (80 % power)" if target.difference is not None else " under other seeds"
     )
 
 
 def _cases_of(known: Known) -> str:
-    return f"{known.n_cases:,} cases" + (f" with {known.repeats} repeats" if known.repeats > 1 else "")
+    return counted(known.n_cases, "cases") + (f" with {known.repeats} repeats" if known.repeats > 1 else "")
 
 
 def _known(entrants: Sequence[Entrant]) -> Known | None:
@@ -254,7 +256,8 @@ def _of_suite(name: str, target: Target) -> list[str]:
             lines.append(f"  {_takes(known, target, 1)}")
             continue
         for size, n in (sizes or {"": 100, " ": 400, "  ": 1600}).items():
-            called = f"--size {size.strip()}, {n:,} cases" if size.strip() else f"{n:,} cases"
+            n_said = counted(n, "cases")
+            called = f"--size {size.strip()}, {n_said}" if size.strip() else n_said
             lines.append(
                 f"  {called}: ±{known.words(known.half(n, 1))}, a difference of {known.words(known.shown(n, 1))}"
             )

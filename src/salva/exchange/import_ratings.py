@@ -15,6 +15,7 @@ from typing import ClassVar
 
 from salva import registry
 from salva.core.asked import AskedComponent
+from salva.core.counted import counted
 from salva.core.exchange import Flaw, ImportSettings, ReadIn
 from salva.core.fingerprint import Json
 from salva.core.options import option
@@ -63,7 +64,7 @@ def _read_in(files: Sequence[Path], settings: ImportSettings, columns: Columns) 
     problems = [*ratings.flaws, *placed.flaws]
     if (unnamed := ratings.people.get("?")) is not None:
         n = sum(value is not None for value in unnamed)
-        what = f"{n} ratings without a rater's name; they count as one person's, called '?'"
+        what = f"{counted(n, 'ratings')} without a rater's name; they count as one person's, called '?'"
         problems.append(Flaw(file=", ".join(names), what=what))
     is_scored = placed.relation != RATED
     verdicts = list(_scored_verdicts(kept) if is_scored else _thing_verdicts(kept, problems))

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from salva.core.about import About, Habits
+from salva.core.counted import counted
 from salva.core.fingerprint import fingerprint
 from salva.core.image import Picture
 from salva.core.options import option
@@ -107,8 +108,8 @@ class FolderImages:
                 else "--set model.missing=FILE lists them all"
             )
             print(
-                f"salva: {len(self._missing)} pictures of {len(prompts)} prompts are not in {self._folder} "
-                f"(read by {self._layout}): {_some(prompts)}; {what_next}",
+                f"salva: {counted(len(self._missing), 'pictures')} of {counted(len(prompts), 'prompts')} missing in "
+                f"{self._folder} (read by {self._layout}): {_some(prompts)}; {what_next}",
                 file=sys.stderr,
             )
 

@@ -12,6 +12,7 @@ from statistics import fmean
 
 from salva.core.asked import OWN
 from salva.core.case import Case
+from salva.core.counted import counted
 from salva.core.judged import Judgements, Rate
 from salva.judging.chance import chance_of, chance_to_differ
 from salva.judging.headline import MACRO, is_apart, of_main_observers
@@ -124,7 +125,7 @@ def _oracle(judgements: Judgements, figure: Figure | None, usual_score: float | 
     named = [value > 0 for scores in looked for name, value in scores.items() if name.startswith(_NAMED)]
     if len(named) >= _FEWEST_PICTURES and sum(named) < _HARDLY_ANY * len(named):
         return BLIND, (
-            f"something that the prompts name was found in {sum(named)} of {len(named)} pictures: "
+            f"something that the prompts name was found in {sum(named)} of {counted(len(named), 'pictures')}: "
             f"the model paints none of it, or the {who} cannot see it; look at some pictures, then try --{who}"
         )
     sure = [value for scores in looked for name, value in scores.items() if name.startswith(_MEAN_SCORE)]
@@ -138,7 +139,8 @@ def _oracle(judgements: Judgements, figure: Figure | None, usual_score: float | 
         return PARTIAL, "no pair was judged by a relation that leads; name one that applies with --relation"
     if figure.coverage is not None and figure.coverage < FEWEST_DECIDED:
         n = f"only {figure.n}" if figure.n else "none"
-        return PARTIAL, f"{n} of {figure.n + figure.n_undecided} pairs could be decided{_mostly(judgements)}"
+        pairs = counted(figure.n + figure.n_undecided, "pairs")
+        return PARTIAL, f"{n} of {pairs} could be decided{_mostly(judgements)}"
     judged = {one.case.case_id for one in judgements.pairs}
     unjudged = [case for case in judgements.cases if case.ways and case.case_id not in judged]
     if len(unjudged) > (1 - FEWEST_DECIDED) * len(judgements.cases):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from salva.core.case import Case
+from salva.core.counted import counted
 from salva.core.judged import Judged, Judgements, Rate
 from salva.core.verdict import Outcome
 from salva.errors import FormulaError
@@ -96,8 +97,8 @@ def figure_of(hits: Sequence[Hit], relation: str, average: str, apart: tuple[str
 
 def _over(n_categories: int, n_pairs: int, average: str) -> str:
     if average != MACRO:
-        return f"{n_pairs} pairs"
-    return f"{n_categories} {'category' if n_categories == 1 else 'categories'}"
+        return counted(n_pairs, "pairs")
+    return counted(n_categories, "categories")
 
 
 def _bounds(leading: Sequence[Hit], average: str) -> Interval | None:

@@ -12,7 +12,7 @@ from salva.logic.english_phrases import NO, Ending, Joint, Phrase, joined, membe
 from salva.logic.english_words import PLACES, RELATIONS, WHICH, WITHOUT, Words
 from salva.logic.formula import MAX_COUNT, And, Atom, Not, Or, axis_of, entity_problem
 from salva.logic.nouns import can_be_several, counts_in_pairs, is_plural_noun, singular, unsayable
-from salva.logic.words import COLOURS, GRAMMAR_WORDS, number_of
+from salva.logic.words import COLOURS, GRAMMAR_WORDS, article, number_of
 
 _STOPS = GRAMMAR_WORDS | {WITHOUT}
 _TOO_MANY = f"a count must be from 1 to {MAX_COUNT}"
@@ -197,7 +197,8 @@ class Things:
         """The other thing of a relation."""
         words = self._words
         if atom.count > 1 or atom.colour:
-            words.fail(f"relations hold between single entities without a colour, such as a {atom.entity}", start)
+            single = f"{article(atom.entity)} {atom.entity}"
+            words.fail(f"relations hold between single entities without a colour, such as {single}", start)
         if not words.take("a", "an", "the", "one"):
             words.expected("a or an")
         at = words.at

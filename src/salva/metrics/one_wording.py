@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from salva.core.counted import counted
 from salva.core.judged import Judgements
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
@@ -43,6 +44,6 @@ class OneWording:
             title="Painted in one wording, refused or failed in the other",
             columns=("case_id", "repeat", "painted", "not_painted", "why"),
             rows=tuple(rows.values())[:_MOST_ROWS],
-            note=f"{len(rows)} pairs: the model painted one wording and not the other. They enter no rate.",
+            note=f"{counted(len(rows), 'pairs')}: the model painted one wording and not the other. None enters a rate.",
         )
         return Measured(tables=(table,), numbers={"refused_one_wording": float(len(rows))})

@@ -12,6 +12,7 @@ from statistics import stdev
 from typing import ClassVar
 
 from salva.core.case import Case
+from salva.core.counted import counted
 from salva.core.judged import Judged, Judgements
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
@@ -87,7 +88,7 @@ class RatingTables:
             value=overall.value,
             low=overall.low,
             high=overall.high,
-            note=f"{whose}; {len(leading)} things",
+            note=f"{whose}; {counted(len(leading), 'things')}",
         )
         return Measured(
             tables=(table,),

@@ -8,6 +8,7 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
+from salva.core.counted import counted
 from salva.core.table import Cell, Table
 from salva.errors import UsageError
 from salva.people.chances import chance_in, chance_note, weights_of
@@ -78,7 +79,7 @@ def ratings_agreement(ratings: Ratings, name: str, reckoning: Reckoning | None =
             "name the columns with --people and --judge, or give people's ratings in a file of their own with --ratings"
         )
     if len(ratings.things) < 2:
-        n = f"{len(ratings.things)} rated thing" + ("" if len(ratings.things) == 1 else "s")
+        n = counted(len(ratings.things), "rated things")
         raise UsageError(f"{name!r} has {n}, and agreement takes at least two; add rows, one a rated thing")
     return tables, [*taken_for, *ratings.problems]
 

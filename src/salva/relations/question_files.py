@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
+from salva.core.counted import counted
 from salva.core.fingerprint import Json
 from salva.errors import UsageError
 from salva.files.tables import Row, by_kind, read_rows, unusable
@@ -56,7 +57,10 @@ def questions_to_ask(path: str) -> QuestionFile | None:
     file = read_questions(path)
     said = list(by_kind(file.doubts))
     if file.n_repeated:
-        said.append(f"{file.n_repeated} rows repeat a question about the same text; it is asked and counted once")
+        said.append(
+            f"{counted(file.n_repeated, 'rows repeat', 'row repeats')} a question about the same text; it is asked "
+            "and counted once"
+        )
     if said:
         _say_once("\n  ".join((f"salva: {path!r} is used, but:", *said)))
     return file

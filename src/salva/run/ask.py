@@ -31,6 +31,7 @@ NOBODY = "none"
 """What stands for a role left empty."""
 DEFAULTS = {"model": "pocket", "detector": NOBODY, "reader": "rapidocr", "embedder": NOBODY, "judge": NOBODY}
 """Who plays a role when neither the user nor the suite nor every model names anyone."""
+USUAL_SIZE = "quick"
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +45,8 @@ class Ask:
     reader: str = ""
     embedder: str = ""
     judges: tuple[str, ...] = ()
-    size: str = "quick"
+    size: str = ""
+    """Empty for quick, or the first size of a suite that has none of that name."""
     repeats: int = 1
     seed: int = 0
     control: bool = False
@@ -105,7 +107,7 @@ def make_spec(ask: Ask, made: Asked | None = None, foreign: Container[tuple[str,
         raise UsageError(f"--repeats is {ask.repeats}; it must be 1 or more")
     told = {**kept.get(("suite", ask.suite), {}), **by_role["suite"]}
     suite = bind(component_spec("suite", ask.suite, told), is_foreign=("suite", ask.suite) in foreign)
-    _check_size(suite, ask.size)
+    size = _size_of(suite, ask.size)
     chosen = {**DEFAULTS, **suite.about.defaults}
     notes: list[str] = []
 
@@ -150,7 +152,7 @@ def make_spec(ask: Ask, made: Asked | None = None, foreign: Container[tuple[str,
         relations=relations,
         wanting=wanting,
         headline=ask.relation,
-        size=ask.size,
+        size=size,
         repeats=max(ask.repeats, 2) if ask.control else ask.repeats,
         seed=ask.seed,
         control=ask.control,
@@ -280,11 +282,15 @@ def _is_canary_on(settings: Mapping[str, str]) -> bool:
     return OFF not in settings.values()
 
 
-def _check_size(suite: Binding, size: str) -> None:
+def _size_of(suite: Binding, size: str) -> str:
+    """The size that is asked, checked."""
     sizes: Sequence[str] = suite.component.sizes
+    if not size:
+        return USUAL_SIZE if USUAL_SIZE in sizes else sizes[0]
     if size in sizes:
-        return
+        return size
     if not size.isascii() or not size.isdigit() or int(size) < 1:
         raise UsageError(
             f"--size is {size!r}; {suite.label} has {', '.join(sizes)}, or give a number of cases.{meant(size, sizes)}"
         )
+    return size

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from salva.assets.files import asset_names, read_asset
 from salva.core.blame import translating
+from salva.core.counted import counted
 from salva.core.spec import Binding, RunSpec
 from salva.core.versions import installed_version
 from salva.errors import PluginError, SalvaError, install_line
@@ -157,7 +158,7 @@ def _disk(where: Path, spec: RunSpec | None) -> Iterator[Finding]:
         yield Finding(
             section="disk",
             name=f"{spec.suite.label} {spec.size}",
-            told=f"{n_images:,} images, at most about {_size(needed)}: {verdict}",
+            told=f"{counted(n_images, 'images')}, at most about {_size(needed)}: {verdict}",
             is_bad=needed >= free,
         )
 

@@ -26,6 +26,7 @@ from salva.run.foresight import foresee, nobodys, refuse_unwatched
 from salva.run.plan import n_pictures, planned_cases, remarks
 from salva.run.vocabulary import known_names
 from salva.store.reading import DATABASE
+from salva.store.records import WHOLE
 from salva.store.sqlite import open_run
 
 _YES = "yes"
@@ -39,9 +40,11 @@ class Work:
     role: str
     label: str
     n: int
-    """Pictures or looks, at least."""
+    """Pictures or looks that are left to do, at least."""
     n_most: int
     """The same where every answer leads to a further question."""
+    n_there: int = 0
+    """Those that this run has already."""
     usd: float | None
     """What that costs, of n_most; None where nobody knows."""
     why_no_price: str = ""
@@ -73,6 +76,8 @@ class Forecast:
     """Earlier runs that the time is known from."""
     n_stored: int | None
     """Pictures of this run that are there already; None where it is a new one."""
+    is_finished: bool = False
+    """Whether nothing is left to do."""
 
 
 @dataclass(slots=True)
@@ -114,15 +119,16 @@ def forecast(spec: RunSpec, directory: Path) -> Forecast:
     for case in planned_cases(spec):
         tally.add(case, cast_.relations_of(case))
     known = known_before(directory.parent, directory, spec)
+    there = _there(directory)
     work = []
     for binding in spec.models:
         n_each = n_pictures(tally.painted, sees_formula=binding.about.sees_formula) * spec.repeats
-        work.append(_work(binding, binding.label, n_each, n_each, known))
+        work.append(_work(binding, binding.label, n_each, n_each, known, there))
     n_images = sum(one.n for one in work)
     n_times = spec.repeats * len(spec.models)
     for actor, sure, most in tally.looks.values():
         if actor.binding is not None:
-            work.append(_work(actor.binding, actor.label, len(sure) * n_times, len(most) * n_times, known))
+            work.append(_work(actor.binding, actor.label, len(sure) * n_times, len(most) * n_times, known, there))
     prices = [one.usd for one in work]
     return Forecast(
         n_cases=tally.n,
@@ -136,7 +142,8 @@ def forecast(spec: RunSpec, directory: Path) -> Forecast:
         usd=None if None in prices else sum(price for price in prices if price is not None),
         seconds=known.seconds_per_image * n_images if known.seconds_per_image is not None else None,
         n_earlier=known.n_runs,
-        n_stored=_n_stored(directory),
+        n_stored=there.n_images if there else None,
+        is_finished=there is not None and there.is_finished,
     )
 
 
@@ -180,17 +187,42 @@ def _asked(applied: AppliedRelation, look: Look) -> Iterator[tuple[Actor, Query]
         yield applied.perceivers[role], query
 
 
-def _work(binding: Binding, label: str, n: int, n_most: int, known: Known) -> Work:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _There:
+    """What a run has done already."""
+
+    n_images: int = 0
+    by_component: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    """Role and label of a component to the pieces of its work that the same command does not do again."""
+    is_finished: bool = False
+
+
+def _work(binding: Binding, label: str, n: int, n_most: int, known: Known, there: _There | None) -> Work:
+    n_there = there.by_component.get((binding.role, label), 0) if there else 0
+    if there is not None and there.is_finished:
+        # Two pictures that are the same to the pixel are looked at once, so that there may be fewer than were planned.
+        n = n_most = 0
+    n, n_most = max(0, n - n_there), max(0, n_most - n_there)
     each, why = known.price(binding)
-    usd = None if each is None else each * n_most
-    return Work(role=binding.role, label=label, n=n, n_most=n_most, usd=usd, why_no_price=why)
+    usd = each * n_most if each is not None else None if n_most else 0.0
+    return Work(role=binding.role, label=label, n=n, n_most=n_most, n_there=n_there, usd=usd, why_no_price=why)
 
 
-def _n_stored(directory: Path) -> int | None:
+def _there(directory: Path) -> _There | None:
+    """None where there is no run yet; a run that cannot be read has nothing to go on with."""
     if not (directory / DATABASE).is_file():
         return None
     try:
         with open_run(directory) as store:
-            return store.n_images()
+            by_component = {(row["role"], row["label"]): int(row["n"]) for row in store.rows(_SETTLED)}
+            is_finished = WHOLE in store.meta() and not store.failed_work()
+            return _There(n_images=store.n_images(), by_component=by_component, is_finished=is_finished)
     except SalvaError:
-        return 0
+        return _There()
+
+
+_SETTLED = (
+    "SELECT role, label, count(*) AS n FROM (SELECT component_id, status FROM renders UNION ALL "
+    "SELECT component_id, status FROM looks) JOIN components USING (component_id) "
+    "WHERE status <> 'failed' GROUP BY role, label"
+)

@@ -14,6 +14,7 @@ from typing import NamedTuple, cast
 from salva.core.about import Naming, about_of, options_of
 from salva.core.asked import OWN
 from salva.core.case import Case
+from salva.core.counted import counted
 from salva.core.judged import Rate
 from salva.core.options import target_field
 from salva.core.protocols import Relation
@@ -65,21 +66,22 @@ def foresee(spec: RunSpec, cast_: Cast) -> Foreseen:
         change = "Name another --judge (salva list judges), or a --size whose texts have formulas"
         if unnamed:
             change = f"Leave these out or name another --detector. {_able(unnamed)}"
-        raise UsageError(f"{leading}, which leads, could decide none of the {n_led} cases: {_why(untold)}. {change}")
-    lines = remarks(spec)
+        some = counted(n_led, "cases")
+        raise UsageError(f"{leading}, which leads, could decide none of {some}: {_why(untold)}. {change}")
+    lines, all_cases = remarks(spec), counted(cases.n, "cases")
     if untold:
         lines.append(
-            f"{len(untold)} of {cases.n} cases cannot be decided by {leading}, whatever is painted: {_why(untold)}; "
+            f"{len(untold)} of {all_cases} cannot be decided by {leading}, whatever is painted: {_why(untold)}; "
             f"{cases.n_unpainted} are not painted"
         )
     if n_others := cases.n - n_led - cases.n_left_out:
         others = ", ".join(dict.fromkeys(name for way in cases.ways if leading not in way for name in way))
         why = cases.facts(leading)
         lines.append(
-            f"{leading}, which leads, says nothing about {n_others} of {cases.n} cases ({why}); {others} alone does"
+            f"{leading}, which leads, says nothing about {n_others} of {all_cases} ({why}); {others} alone does"
         )
     if cases.n_left_out:
-        lines.append(f"{cases.n_left_out} of {cases.n} cases are nobody's here and are not painted: {cases.why_left()}")
+        lines.append(f"{cases.n_left_out} of {all_cases} are nobody's here and are not painted: {cases.why_left()}")
     return Foreseen(lines, leading, cases.n_counted(leading, is_truth=rates.get(leading) is Rate.WRONG) - len(untold))
 
 
@@ -175,7 +177,7 @@ def _nothing_to_decide(spec: RunSpec, cases: _Cases) -> str:
     if would_apply := sorted(name for name in cases.n_led if name != OWN):
         change = f"{', '.join(would_apply)} would apply: name one with --relation, or leave it out"
     why = f". Why: {cases.why_left()}" if cases.n_left_out == cases.n and not spec.headline else ""
-    return f"{who} to say about any of the {cases.n} cases ({cases.facts(spec.headline)}); {change}{why}"
+    return f"{who} to say about any of {counted(cases.n, 'cases')} ({cases.facts(spec.headline)}); {change}{why}"
 
 
 def _why(untold: Sequence[AppliedRelation]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from salva.core.counted import counted
 from salva.engine.progress import Progress
 from salva.store.reading import RunReader
 from salva.store.sqlite import RunStore
@@ -28,7 +29,7 @@ def forget_lost(store: RunStore, progress: Progress) -> dict[str, str]:
         store.forget_image(image_id, _GONE)
     if lost:
         store.flush()
-        progress.note(f"the files of {len(lost)} pictures are gone; they are painted again")
+        progress.note(f"the files of {counted(len(lost), 'pictures')} are gone, and painted again")
     return was
 
 
@@ -41,8 +42,8 @@ def tell_healed(store: RunReader, was: Mapping[str, str], progress: Progress) ->
         n_other += image is not None and image.image_id != image_id
     if n_other:
         progress.note(
-            f"{n_other} of {n_same + n_other} pictures that were painted again came out otherwise: this model does not "
-            "repeat itself, so they were looked at and judged anew"
+            f"{n_other} of {counted(n_same + n_other, 'pictures')} painted again came out otherwise: this model does "
+            "not repeat itself, so they were looked at and judged anew"
         )
     elif n_same:
-        progress.note(f"{n_same} pictures were painted again and are the same to the pixel")
+        progress.note(f"{counted(n_same, 'pictures')} painted again, the same to the pixel")

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from salva.core.about import habits_of
+from salva.core.counted import counted
 from salva.core.image import Picture
 from salva.core.observation import Vector
 from salva.core.protocols import LookRequest, Query
@@ -189,7 +190,7 @@ def _painted(store: RunStore, directory: Path, at_least: int) -> dict[str, list[
     for model, images in painted.items():
         if len(images) < at_least:
             raise UsageError(
-                f"{str(directory)!r} holds {_counted(len(images))} of {model!r}; {at_least} or more are needed"
+                f"{str(directory)!r} holds {counted(len(images), 'images')} of {model!r}; {at_least} or more are needed"
             )
     # By their hashes, which is as good as shuffled and the same on every machine.
     return {model: sorted(images) for model, images in painted.items()}
@@ -209,16 +210,12 @@ def image_files(folder: Path, at_least: int = 2) -> list[Path]:
     inside = sorted(path for path in folder.rglob("*") if path.is_file())
     files = [path for path in inside if path.suffix.lower() in SUFFIXES]
     if len(files) < at_least:
-        among = f" among {len(inside)} files" if len(inside) > len(files) else ""
+        among = f" among {counted(len(inside), 'files')}" if len(inside) > len(files) else ""
         kinds = ", ".join(SUFFIXES)
         raise UsageError(
-            f"{str(folder)!r} holds {_counted(len(files))} ({kinds}){among}; {at_least} or more are needed"
+            f"{str(folder)!r} holds {counted(len(files), 'images')} ({kinds}){among}; {at_least} or more are needed"
         )
     return files
-
-
-def _counted(n: int) -> str:
-    return "1 image" if n == 1 else f"{n} images"
 
 
 def embed_files(component: object, files: Sequence[Path], stage: Stage) -> NDArray[np.float64]:

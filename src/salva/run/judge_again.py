@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from salva.core.asked import Asked
+from salva.core.counted import counted as so_many
 from salva.core.fingerprint import Json
 from salva.core.options import as_typed
 from salva.core.protocols import Executor
@@ -88,7 +89,7 @@ def judge_again(
     for line in _unasked(directory, asked, summary):
         progress.note(line)
     if summary.n_unpainted and not summary.unasked:
-        progress.note(f"{summary.n_unpainted} cases are not painted yet; finish the run with its own command")
+        progress.note(f"{so_many(summary.n_unpainted, 'cases')} not painted yet; finish the run with its own command")
     for label in sorted(set(labels.values())):
         progress.note(f"what {label!r} has to say stands beside the verdicts that were there")
     return summary

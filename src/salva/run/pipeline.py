@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from salva.core.case import Case
+from salva.core.counted import counted as so_many
 from salva.core.fingerprint import Json
 from salva.core.protocols import Executor
 from salva.core.spec import Binding, RunSpec
@@ -164,7 +165,7 @@ def flow_through(
         if not flow.counts["unpainted"]:
             store.set_meta(WHOLE, True)
     if flow.left_out:
-        progress.note(f"{len(flow.left_out)} cases have no relation that applies to them and were left out")
+        progress.note(f"{so_many(len(flow.left_out), 'cases')} left out, which no relation applies to")
     return _summary(flow, purse, store.n_unreadable())
 
 

@@ -12,6 +12,7 @@ from typing import cast
 from salva.core.about import lint_of, remarks_of
 from salva.core.blame import blaming
 from salva.core.case import Case, Finding, Prompt
+from salva.core.counted import counted
 from salva.core.fingerprint import fingerprint
 from salva.core.protocols import Suite
 from salva.core.spec import RunSpec
@@ -42,9 +43,8 @@ def placed_cases(spec: RunSpec) -> Iterator[tuple[int, Case]]:
     order = _dealt(_matching(cases(), spec.only), n_wanted, spec)
     chosen = {case_id: spec.shard is None or spec.shard.holds(position) for position, case_id in enumerate(order)}
     if spec.shard is not None and spec.shard.n > len(chosen):
-        raise UsageError(
-            f"--shard is {str(spec.shard)!r}, but there are only {len(chosen)} cases; ask for fewer shards"
-        )
+        there = counted(len(chosen), "cases are", "case is")
+        raise UsageError(f"--shard is {str(spec.shard)!r}, and {there} there; ask for fewer shards")
     placed = enumerate(case for case in cases() if case.case_id in chosen)
     return ((place, case) for place, case in placed if chosen[case.case_id])
 
@@ -154,9 +154,8 @@ def _dealt(cases: Iterable[Case], n_wanted: int | None, spec: RunSpec) -> list[s
             apart.add(case.category)
     n_cases = sum(map(len, by_category.values()))
     if n_wanted is not None and n_wanted > n_cases:
-        raise UsageError(
-            f"--size is {n_wanted}, but there are only {n_cases} cases to choose from; give a number up to that"
-        )
+        there = counted(n_cases, "cases are", "case is")
+        raise UsageError(f"--size is {n_wanted}, and {there} there to choose from; give a number up to that")
     # Turn by turn, each category gives its next case: any prefix of this order is balanced,
     # and a prefix of a prefix is what makes samples nested. In each turn those that the leading rate is over come
     # first, since a small sample of many categories that are counted apart would hardly have a rate.

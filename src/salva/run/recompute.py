@@ -18,6 +18,7 @@ from typing import NamedTuple, cast
 from salva.core.about import Naming, about_of
 from salva.core.asked import AskedComponent
 from salva.core.case import Case
+from salva.core.counted import counted
 from salva.core.fingerprint import Json
 from salva.core.observation import Observation
 from salva.core.options import as_typed
@@ -78,7 +79,7 @@ def recompute(store: RunStore, content: RunFile) -> Recomputed:
     return Recomputed(
         n_checked=check.n_checked,
         problems=tuple(check.problems),
-        unchecked=tuple(f"{n} verdicts were not made anew: {why}" for why, n in check.unchecked.items()),
+        unchecked=tuple(f"{counted(n, 'verdicts')} not made anew: {why}" for why, n in check.unchecked.items()),
     )
 
 

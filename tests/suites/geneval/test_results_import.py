@@ -115,6 +115,33 @@ def test_a_line_that_contradicts_its_boxes_is_told(tmp_path: Path) -> None:
     assert told[1].endswith("is wrong, and by the rule published its boxes say otherwise: nothing is wrong")
 
 
+def test_a_tag_that_its_metadata_contradicts_is_left_out(tmp_path: Path) -> None:
+    read = _read(tmp_path / "r.jsonl", _line(), {**_line("a photo of one cow", 1), "tag": "counting"})
+    assert len(read.cases) == 1
+    assert "line 2: tag is 'counting', and its metadata has 'single_object'; left out" in str(read.problems[0])
+
+
+def test_pictures_without_a_number_take_the_repeats_that_are_left(tmp_path: Path) -> None:
+    names = ("0001.png", "best.png", "0000.png", "last.png")
+    lines = [{**_line(), "filename": f"sdxl/00000/samples/{name}"} for name in names]
+    read = _read(tmp_path / "r.jsonl", *lines)
+    assert [verdict.repeat for verdict in read.verdicts if verdict.relation == "geneval"] == [1, 2, 0, 3]
+    assert not any("second line" in str(flaw) for flaw in read.problems)
+
+
+def test_results_without_any_box_stand_as_they_are_and_nobody_is_called_blind(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    read = _read(path, *(_line(f"a photo of a cow {n}", n, details="{}", correct=n % 2 == 0) for n in range(30)))
+    assert {verdict.relation for verdict in read.verdicts} == {"geneval"}
+    assert "no line has a box in its details" in str(read.problems[0])
+    assert read.counts["lines without boxes"] == 30
+    done = salva("import", str(path), "--as", "geneval", "--out", str(tmp_path / "run"))
+    assert done.returncode == 0, done.stderr
+    told = json.loads(salva("report", str(tmp_path / "run"), "--format", "json").stdout)
+    assert told["headline"]["oracle"] == "ok", told["headline"]["reason"]
+    assert told["outcomes"]["HOLDS"] == told["outcomes"]["VIOLATED"] == 15
+
+
 def test_broken_lines_cost_themselves_alone(tmp_path: Path) -> None:
     read = _read(tmp_path / "r.jsonl", "{half", "[1]", _line(correct="perhaps"), _line(), _line(), _line(sample=1))
     assert len(read.cases) == 1

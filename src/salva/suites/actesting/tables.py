@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ClassVar
 
+from salva.core.counted import counted
 from salva.core.judged import Judged, Judgements, SetFigure
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
@@ -296,7 +297,7 @@ def _key_figures(
                 low=low,
                 high=high,
                 is_share=True,
-                note=f"by {definition}, the mean over operators, {n} pairs; {beside}",
+                note=f"by {definition}, the mean over operators, {counted(n, 'pairs')}; {beside}",
             )
         )
     return tuple(figures)

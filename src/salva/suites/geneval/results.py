@@ -73,6 +73,8 @@ def result_in(cells: Mapping[str, Json]) -> Result:
     asked = asked_in(_metadata(cells))
     if cells.get("prompt") not in (None, asked.text):
         raise UsageError(f"prompt is {cells['prompt']!r}, and its metadata has {asked.text!r}")
+    if cells.get("tag") not in (None, asked.demand.tag):
+        raise UsageError(f"tag is {cells['tag']!r}, and its metadata has {asked.demand.tag!r}")
     rule = cells.get("rule", PUBLISHED)
     return Result(
         filename=str(cells.get("filename") or ""),

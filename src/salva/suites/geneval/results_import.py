@@ -7,8 +7,9 @@ whether it says the same, and by ours; colours nobody told, so a coloured thing 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import ClassVar
 
@@ -160,9 +161,33 @@ class ResultsImport:
 
 def _lines(path: Path, name: str, problems: list[Flaw]) -> list[_Line]:
     """The lines that can be used; what is wrong with the others is told."""
-    lines: list[_Line] = []
+    usable = list(_usable(path, name, problems))
+    boxes = [result.boxes for _, result in usable]
+    if () in boxes and not any(boxes):
+        # One picture may well show nothing; of all of them it says that nobody kept the boxes.
+        what = "no line has a box in its details; its verdicts stand as they are, and are not judged again by our rule"
+        problems.append(Flaw(file=name, what=what))
+        usable = [(where, replace(result, boxes=None)) for where, result in usable]
+    # A picture with a number keeps it; those without take what is left, in the order of the lines.
+    samples = [placed(result.filename).sample for _, result in usable]
+    numbered = {(result.asked.text, sample) for (_, result), sample in zip(usable, samples, strict=True)}
     taken: set[tuple[str, int]] = set()
-    n_of: Counter[str] = Counter()
+    lines: list[_Line] = []
+    for (where, result), sample in zip(usable, samples, strict=True):
+        prompt = result.asked.text
+        repeat = sample
+        if repeat is None:
+            repeat = next(n for n in count() if (prompt, n) not in taken and (prompt, n) not in numbered)
+        if (prompt, repeat) in taken:
+            problems.append(Flaw(file=name, where=where, what=f"a second line for {result.filename!r}; left out"))
+            continue
+        taken.add((prompt, repeat))
+        lines.append(_Line(where, result, repeat))
+    return lines
+
+
+def _usable(path: Path, name: str, problems: list[Flaw]) -> Iterator[tuple[str, Result]]:
+    """What each line says, with its place."""
     for number, text in enumerate(file_text(path).split("\n"), 1):
         if not text.strip():
             continue
@@ -171,19 +196,9 @@ def _lines(path: Path, name: str, problems: list[Flaw]) -> list[_Line]:
             cells = parse_json(path, text)
             if not isinstance(cells, dict):
                 raise UsageError("no JSON object")
-            result = result_in(cells)
+            yield where, result_in(cells)
         except UsageError as error:
             problems.append(Flaw(file=name, where=where, what=f"{error}; left out"))
-            continue
-        prompt, sample = result.asked.text, placed(result.filename).sample
-        repeat = n_of[prompt] if sample is None else sample
-        n_of[prompt] += 1
-        if (prompt, repeat) in taken:
-            problems.append(Flaw(file=name, where=where, what=f"a second line for {result.filename!r}; left out"))
-            continue
-        taken.add((prompt, repeat))
-        lines.append(_Line(where, result, repeat))
-    return lines
 
 
 def _case(result: Result, cases: dict[str, Case]) -> Case:

@@ -15,6 +15,7 @@ from typing import ClassVar
 
 from salva.core.about import About
 from salva.core.case import Case, Prompt
+from salva.core.counted import counted
 from salva.core.fingerprint import fingerprint
 from salva.core.options import option
 from salva.errors import unknown_name
@@ -121,7 +122,7 @@ class GenEval:
         if not self._options.path:
             return
         n_each = Counter(one.demand.tag for one in read_metadata(self._options.path))
-        yield f"{n_each.total()} prompts: {', '.join(f'{n} {tag}' for tag, n in n_each.items())}"
+        yield f"{counted(n_each.total(), 'prompts')}: {', '.join(f'{n} {tag}' for tag, n in n_each.items())}"
         if n_each.keys() <= set(TASKS) and (gaps := missing_prompts(n_each)):
             yield f"{gaps}; a score over fewer prompts is not GenEval's"
         if size == "quick":

@@ -14,6 +14,7 @@ from typing import ClassVar
 from salva.core.about import PUBLISHED_WEIGHTS
 from salva.core.case import Case
 from salva.core.chart import Chart, ChartKind
+from salva.core.counted import counted
 from salva.core.judged import Judged, Judgements
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
@@ -180,7 +181,7 @@ def _key_figure(
     n_prompts = len({one.case.case_id for one in group if one.verdict.outcome is not Outcome.FAILED})
     told = _colours_by(group)
     notes = [
-        f"mean of {len(shares) - 3} tasks over {share.n} images of {n_prompts} prompts",
+        f"mean of {len(shares) - 3} tasks over {counted(share.n, 'images')} of {counted(n_prompts, 'prompts')}",
         _gaps(group),
         f"seen by {standpoint.seen_by}",
         f"colours told by {told}, which is not the published classifier" if told == "the pixels" else "",

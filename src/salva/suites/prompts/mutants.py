@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from salva.core.case import Case, Prompt
+from salva.core.counted import counted
 from salva.suites.prompts.cases import case_name, painting_of
 from salva.writing.captions.classes import Classes
 from salva.writing.captions.grammar import GrammarReader
@@ -90,7 +91,7 @@ def _case(row: PromptRow, seed: Seed, operator: str, mutant: Mutant) -> Case:
 
 def _remarks(n_rows: int, n_seeds: int, operators: Sequence[str], tally: Tally, passed: Counter[str]) -> Iterator[str]:
     over = f"; not {', '.join(f'{n} ({why})' for why, n in passed.most_common())}" if passed else ""
-    yield f"{n_seeds} of {n_rows} prompts can be changed by one thing{over}"
+    yield f"{n_seeds} of {counted(n_rows, 'prompts')} can be changed by one thing{over}"
     for operator in operators:
         why = Counter({reason: n for (one, reason), n in tally.skipped.items() if one == operator})
         told = f"; not {', '.join(f'{n} ({reason})' for reason, n in why.most_common())}" if why else ""

@@ -17,6 +17,7 @@ from typing import ClassVar
 
 from salva.core.about import About
 from salva.core.case import Case
+from salva.core.counted import counted
 from salva.core.options import option
 from salva.errors import UsageError, unknown_name
 from salva.files.infiles import file_bytes
@@ -152,7 +153,7 @@ def _remarks(
     rows: list[PromptRow], by_name: dict[str, PromptRow], repeated: Counter[str], cases: tuple[Case, ...]
 ) -> Iterator[str]:
     n_pairs = sum(len(row.texts) == 2 for row in by_name.values())
-    told = f"{len(by_name) - n_pairs} prompts" + (f" and {n_pairs} pairs" if n_pairs else "")
+    told = counted(len(by_name) - n_pairs, "prompts") + (f" and {counted(n_pairs, 'pairs')}" if n_pairs else "")
     if repeated:
         where = [by_name[name].where for name in repeated]
         shown = ", ".join(where[:_N_SHOWN]) + (", ..." if len(where) > _N_SHOWN else "")

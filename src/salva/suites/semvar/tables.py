@@ -13,6 +13,7 @@ from typing import ClassVar
 
 from salva.core.about import About
 from salva.core.case import Case
+from salva.core.counted import counted
 from salva.core.judged import Judged, Judgements
 from salva.core.options import NoOptions
 from salva.core.own_figure import OwnFigure
@@ -393,6 +394,7 @@ def _key_figures(judged: Sequence[Judged], by_judge: Mapping[str, Sequence[Judge
     figures = []
     for name, (title, words) in titles.items():
         low, high = _ends(interval_by_sample(judged, name))
-        note = f"{words}; over {len(judged)} verdicts{by}, {_by_categories(judged, name):.3f} as the mean of categories"
+        over = f"over {counted(len(judged), 'verdicts')}{by}"
+        note = f"{words}; {over}, {_by_categories(judged, name):.3f} as the mean of categories"
         figures.append(KeyFigure(title=title, value=mean(values_of(judged, name)), low=low, high=high, note=note))
     return tuple(figures)
