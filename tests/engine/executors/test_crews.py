@@ -192,6 +192,22 @@ def test_one_that_dies_while_it_is_built_says_so(crew_of: Callable[..., Crew]) -
     assert len(room.actors) == N_LIVES
 
 
+def test_actors_that_are_gone_before_they_are_told_anything_are_not_held_against_it(
+    crew_of: Callable[..., Crew],
+) -> None:
+    doomed = iter([True] * (N_LIVES + 2))
+    room = Room(lambda method, _: method == "greet" and next(doomed, False))
+    crew = crew_of(room, n_actors=1)
+    assert isinstance(crew.submit([request()]).result(10)[0], Delivered)
+    assert len(room.actors) == N_LIVES + 3
+
+
+def test_where_none_is_ever_there_that_is_said_in_the_end(crew_of: Callable[..., Crew]) -> None:
+    room = Room(lambda method, _: method == "greet")
+    with pytest.raises(UnusableError, match=rf"lost {N_DEATHS + 1} processes in a row"):
+        crew_of(room, n_actors=1)
+
+
 def test_one_that_cannot_be_built_raises_what_it_raises_here(crew_of: Callable[..., Crew]) -> None:
     with pytest.raises(UnusableError, match=r"^no such model 'fake'; check its name$"):
         crew_of(room := Room(), bound("model", FakeGenerator, mischief="unusable"))

@@ -236,7 +236,8 @@ class Crew:
             post.is_placed = True
             told = self._workplace.call(actor, "start", self._errand)
         except LostError as error:
-            post.n_failed_starts += 1
+            # One that is gone before it was told anything went with its node, and says nothing about the component.
+            post.n_failed_starts += post.is_placed
             if post.n_failed_starts < N_LIVES:
                 self._lose(post, actor, str(error))
                 return
