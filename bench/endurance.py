@@ -21,10 +21,12 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 N_KILLS, N_FULL_DISKS = 8, 3
 SIZES = (1_000, 10_000)
+_WIDTH = 10
 
 
 def main() -> None:
@@ -147,13 +149,13 @@ def n_torn(directory: Path) -> int:
     return n
 
 
-def print_table(rows: list[dict[str, float]]) -> None:
-    """Columns as wide as their names."""
+def print_table(rows: Sequence[Mapping[str, float | str]]) -> None:
+    """Columns wide enough for figures and names."""
     names = list(rows[0])
-    print("  ".join(f"{name:>{max(9, len(name))}}" for name in names))
+    print("  ".join(f"{name:>{max(_WIDTH, len(name))}}" for name in names))
     for row in rows:
-        cells = (f"{row[name]:,.1f}" if isinstance(row[name], float) else f"{row[name]:,}" for name in names)
-        print("  ".join(f"{cell:>{max(9, len(name))}}" for cell, name in zip(cells, names, strict=True)))
+        cells = (f"{row[name]:,.1f}" if isinstance(row[name], float) else f"{row[name]}" for name in names)
+        print("  ".join(f"{cell:>{max(_WIDTH, len(name))}}" for cell, name in zip(cells, names, strict=True)))
 
 
 # What fresh processes do
