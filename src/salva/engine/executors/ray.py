@@ -89,6 +89,10 @@ class RayOptions:
         )
 
 
+class _SlowStartError(UsageError):
+    """A node was not up in time."""
+
+
 class Cluster:
     """Ray as a crew's workplace."""
 
@@ -172,18 +176,16 @@ class Cluster:
     def _start(self, start_s: float) -> None:
         # Of a cluster that somebody else runs these are its own affair.
         own = {"num_cpus": n_cores(), "include_dashboard": False, "object_store_memory": _STORE_BYTES}
-        how = "give a busy machine longer with --set executor.start_s=..."
-        told = "Ray could not start a cluster on this machine"
         deadline = time.monotonic() + start_s
-        with translating(lambda error: UsageError(f"{told}: {one_line(error)}; {how}")):
-            while True:
-                try:
+        while True:
+            try:
+                with translating(_not_started):
                     self._ray.init(address="local", **own, **_QUIET)
-                    return
-                except Exception as error:
-                    # Ray gives a node half a minute, which nobody can change; what it has started ends with us.
-                    if _TOO_SLOW not in str(error) or time.monotonic() > deadline:
-                        raise
+                return
+            except _SlowStartError:
+                # Ray gives a node half a minute, which nobody can change; what it has started ends with us.
+                if time.monotonic() > deadline:
+                    raise
 
     def _at_gpu(self, share: Share, number: int) -> Any:
         """At one GPU of the cluster, the same one for that place of every component."""
@@ -252,6 +254,11 @@ def _knock(address: str) -> None:
         answer = door.recv(len(_NO_SETTINGS), socket.MSG_WAITALL)
     if answer[_KIND : _KIND + 1] != _NO_SETTINGS[_KIND : _KIND + 1]:
         raise ConnectionError("whoever listens there is no head of a cluster")
+
+
+def _not_started(error: Exception) -> UsageError:
+    told, how = "Ray could not start a cluster on this machine", "--set executor.start_s=... gives a busy one longer"
+    return (_SlowStartError if _TOO_SLOW in str(error) else UsageError)(f"{told}: {one_line(error)}; {how}")
 
 
 def _remedy(error: BaseException) -> str:
