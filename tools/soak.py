@@ -106,9 +106,6 @@ class SoakAnswers:
         return Conclusion(outcome=Outcome.HOLDS)
 
 
-# The endpoint
-
-
 class Endpoint:
     """Paints, answers and misbehaves; what it does with a request follows from the request alone."""
 
@@ -193,9 +190,6 @@ def serve() -> None:
         sys.stdin.read()
 
 
-# The run
-
-
 @dataclass(slots=True)
 class Tally:
     """What came of it."""
@@ -234,13 +228,13 @@ class Soak:
         ]
 
     def once(self, blow: signal.Signals | None = None, at: int = 0) -> int:
-        """The command, and perhaps a blow when the server has served so much; its exit code."""
+        """The command, and perhaps a blow when the server has served so much, and something to it; its exit code."""
         environment = {**os.environ, "OPENAI_API_KEY": "sk-soak", "PYTHONUNBUFFERED": "1"}
         with tempfile.TemporaryFile("w+") as told:
             process = subprocess.Popen(
                 self.command(), env=environment, stdout=subprocess.DEVNULL, stderr=told, preexec_fn=_heed_ctrl_c
             )
-            is_hit = False
+            is_hit, at = False, max(at, self.count() + 1)
             while process.poll() is None:
                 self._watch(process.pid)
                 if blow is not None and not is_hit and self.count() >= at:
