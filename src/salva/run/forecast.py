@@ -221,8 +221,9 @@ def _there(directory: Path) -> _There | None:
         return _There()
 
 
+# Looks at pictures of salva's own, which try who looks, are no part of the plan.
 _SETTLED = (
     "SELECT role, label, count(*) AS n FROM (SELECT component_id, status FROM renders UNION ALL "
-    "SELECT component_id, status FROM looks) JOIN components USING (component_id) "
-    "WHERE status <> 'failed' GROUP BY role, label"
+    "SELECT component_id, status FROM looks WHERE image_id IN (SELECT image_id FROM renders)) "
+    "JOIN components USING (component_id) WHERE status <> 'failed' GROUP BY role, label"
 )
