@@ -48,6 +48,11 @@ def test_what_it_painted_with_is_kept_and_the_password_is_sent(monkeypatch: pyte
     assert outcome.provenance["snapshot"] == "6ce0161689"
 
 
+def test_two_requests_at_once_are_enough_for_a_server_that_paints_one_by_one() -> None:
+    with closing(A1111(A1111.Options(checkpoint="v1-5", host="http://127.0.0.1:9"))) as model:
+        assert model.habits.max_at_once == 2
+
+
 def test_a_checkpoint_the_server_does_not_have_is_refused_with_those_it_has() -> None:
     with serving(web_ui) as server, closing(A1111(A1111.Options(checkpoint="v9", host=server.url))) as model:
         (outcome,) = model.render([asked_for()])

@@ -126,6 +126,7 @@ def test_a_model_that_nobody_looks_at_is_told_which_flag_to_add(pytester: pytest
     wrong = pytester.runpytest_subprocess(*LOADED, "--salva-set", "nonsense", "-p", "no:xdist")
     wrong.assert_outcomes(errors=1)
     wrong.stdout.fnmatch_lines(["*expected KEY=VALUE, got 'nonsense'*"])
+    assert "pytest_plugin.py" not in wrong.stdout.str(), "what to change is no place in salva"
 
 
 def test_a_run_without_the_fixture_imports_nothing_of_salva(pytester: pytest.Pytester) -> None:

@@ -58,6 +58,19 @@ def judged(**options: object) -> dict[str, Any]:
     }
 
 
+def test_what_is_under_way_is_reserved_until_it_comes_back() -> None:
+    actor = Actor.of(bound("judge", Priced, "priced", price_usd=0.1))
+    budget = Budget(Limits(max_cost_usd=1.0))
+    answer = Answer(text="0", scores={}, usage={"cost_usd": 0.1})
+    allowed = [budget.n_allowed(actor)]
+    budget.begin(actor, 4)
+    allowed.append(budget.n_allowed(actor))
+    for _ in range(4):
+        budget.end(actor, answer)
+        allowed.append(budget.n_allowed(actor))
+    assert allowed == [10, 6, 6, 6, 6, 6]
+
+
 @pytest.mark.parametrize("batch", [1, 4])
 def test_painting_stops_at_the_limit_and_goes_on_with_the_same_command(tmp_path: Path, batch: int) -> None:
     spec = fake_spec(10, {"batch": batch})

@@ -47,9 +47,9 @@ class Figure:
     n: int
     """Verdicts that enter the rate."""
     n_undecided: int
-    n_unlike: int = 0
+    n_unlike: int
     """Of those that enter the rate, pairs whose prompts say different things: compared by a published rule alone."""
-    without_one: LeftOut | None = None
+    without_one: LeftOut | None
     """How far the mean over categories moves when one of them is left out; None for a plain share."""
 
     @property
