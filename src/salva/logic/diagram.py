@@ -45,7 +45,7 @@ class Nodes:
         self._parts: list[tuple[str, int, int]] = [("", 0, 0), ("", 0, 0)]
         self.levels: list[int] = [0, 0]
         """By node: a bit for every level it depends on."""
-        self._known: dict[tuple[str, int, int], int] = {}
+        self._numbers: dict[tuple[str, int, int], int] = {}
         self._lock = Lock()
 
     def leaf(self, literal: int, level: int) -> int:
@@ -70,32 +70,32 @@ class Nodes:
         """The node once the literals of this level have these values."""
         if not self.levels[node] >> level & 1:
             return node
-        found = memo.get(node)
-        if found is None:
+        restricted = memo.get(node)
+        if restricted is None:
             kind, a, b = self._parts[node]
             if kind == "leaf":
-                found = int(values[a])
+                restricted = int(values[a])
             elif kind == "not":
-                found = self.negation(self.restrict(a, level, values, memo))
+                restricted = self.negation(self.restrict(a, level, values, memo))
             else:
                 left = self.restrict(a, level, values, memo)
-                found = self.both(left, self.restrict(b, level, values, memo)) if left else FALSE
-            memo[node] = found
-        return found
+                restricted = self.both(left, self.restrict(b, level, values, memo)) if left else FALSE
+            memo[node] = restricted
+        return restricted
 
     def _node(self, parts: tuple[str, int, int], levels: int) -> int:
-        known = self._known.get(parts)
-        if known is not None:
-            return known
+        number = self._numbers.get(parts)
+        if number is not None:
+            return number
         # Diagrams are cached and shared by threads; a number is published only when its parts are there.
         with self._lock:
-            known = self._known.get(parts)
-            if known is None:
-                known = len(self._parts)
+            number = self._numbers.get(parts)
+            if number is None:
+                number = len(self._parts)
                 self._parts.append(parts)
                 self.levels.append(levels)
-                self._known[parts] = known
-        return known
+                self._numbers[parts] = number
+        return number
 
 
 class Choice(NamedTuple):
@@ -258,9 +258,9 @@ class Diagram:
         for choice, after in self.options(i, context):
             rest_f = self.nodes.restrict(f, i, choice.values, choice.memo) if choice.fits[0] else FALSE
             rest_g = self.nodes.restrict(g, i, choice.values, choice.memo) if choice.fits[1] else FALSE
-            found = self._difference(i + 1, rest_f, rest_g, after, alike, seen)
-            if found is not None:
-                return [(self.levels[i], choice), *found[0]], found[1]
+            rest = self._difference(i + 1, rest_f, rest_g, after, alike, seen)
+            if rest is not None:
+                return [(self.levels[i], choice), *rest[0]], rest[1]
         seen.add(key)
         return None
 
@@ -289,8 +289,8 @@ class Diagram:
                 yield choice, () if level.is_last else after
 
     def _is_consistent(self, i: int, context: Context) -> bool:
-        known = self._consistent.get((i, context))
-        if known is None:
+        remembered = self._consistent.get((i, context))
+        if remembered is None:
             profiles: dict[str, Profile] = {}
             said: list[tuple[Related, bool]] = []
             for level, made in zip(self.levels[self.levels[i].opens : i + 1], context, strict=True):
@@ -301,8 +301,8 @@ class Diagram:
                     assert level.frame is not None
                     profiles[level.frame.entity] = made
             self._visit(_ORDER_VISITS)
-            known = self._consistent[i, context] = is_consistent(profiles, said)
-        return known
+            remembered = self._consistent[i, context] = is_consistent(profiles, said)
+        return remembered
 
     def _visit(self, n: int = 1) -> None:
         self._n_visits += n

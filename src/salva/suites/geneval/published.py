@@ -123,8 +123,8 @@ def positions_of(one: tuple[float, float, float, float], other: tuple[float, flo
     if all(abs(distance) < _NEAR_ZERO for distance in reduced):
         return ()
     x, y = (distance / hypot(*apart) for distance in reduced)
-    found = {ABOVE: y < -_BESIDE, BELOW: y > _BESIDE, LEFT: x < -_BESIDE, RIGHT: x > _BESIDE}
-    return tuple(name for name, holds in found.items() if holds)
+    positions = {ABOVE: y < -_BESIDE, BELOW: y > _BESIDE, LEFT: x < -_BESIDE, RIGHT: x > _BESIDE}
+    return tuple(name for name, holds in positions.items() if holds)
 
 
 def judge_published(demand: Demand, boxes: Sequence[SeenBox], colours: Colourist) -> Ruling:
@@ -134,13 +134,13 @@ def judge_published(demand: Demand, boxes: Sequence[SeenBox], colours: Colourist
     groups: list[Sequence[SeenBox] | None] = []
     for clause in demand.include:
         # Whatever else is there plays no part: colour and position look at the most confident alone.
-        found = kept.get(clause.name, [])[: clause.count]
-        if len(found) < clause.count:
-            wrong = [_counted(MISSING, clause, ">=", len(found))]
+        named = kept.get(clause.name, [])[: clause.count]
+        if len(named) < clause.count:
+            wrong = [_counted(MISSING, clause, ">=", len(named))]
         else:
-            wrong = _looked_at(clause, found, groups, colours, ">=")
+            wrong = _looked_at(clause, named, groups, colours, ">=")
         faults += wrong
-        groups.append(None if wrong else found)
+        groups.append(None if wrong else named)
     faults += [
         _counted(TOO_MANY, clause, "<", len(kept[clause.name]))
         for clause in demand.exclude
@@ -169,22 +169,22 @@ def _trained_on(demand: Demand, boxes: Sequence[SeenBox], colours: Colourist, *,
     earned: list[float] = []
     groups: list[Sequence[SeenBox] | None] = []
     for clause in demand.include:
-        found = kept.get(clause.name, [])
-        earned.append(_credit(clause.count, len(found)))
-        if len(found) != clause.count:
-            wrong = [_counted(MISSING if len(found) < clause.count else TOO_MANY, clause, "==", len(found))]
+        named = kept.get(clause.name, [])
+        earned.append(_credit(clause.count, len(named)))
+        if len(named) != clause.count:
+            wrong = [_counted(MISSING if len(named) < clause.count else TOO_MANY, clause, "==", len(named))]
             earned += [0.0] if clause.colour or clause.position else []
         else:
-            wrong = _looked_at(clause, found, groups, colours, "==", earned)
+            wrong = _looked_at(clause, named, groups, colours, "==", earned)
         faults += wrong
-        groups.append(None if wrong else found)
+        groups.append(None if wrong else named)
     score = sum(earned) / len(earned) if is_partial and earned else float(not faults)
     return Ruling(faults=tuple(faults), score=score)
 
 
 def _looked_at(
     clause: Clause,
-    found: Sequence[SeenBox],
+    named: Sequence[SeenBox],
     groups: Sequence[Sequence[SeenBox] | None],
     colours: Colourist,
     sign: str,
@@ -193,14 +193,14 @@ def _looked_at(
     """What is wrong with the colours, and where these are right with the positions, of boxes that are there."""
     earned = credit if credit is not None else []
     if clause.colour:
-        told = list(colours(found))
-        earned.append(_credit(clause.count, told.count(clause.colour)))
-        if told.count(clause.colour) < clause.count:
-            return [_wrong_colour(clause, told, sign)]
+        shown_colours = list(colours(named))
+        earned.append(_credit(clause.count, shown_colours.count(clause.colour)))
+        if shown_colours.count(clause.colour) < clause.count:
+            return [_wrong_colour(clause, shown_colours, sign)]
     if not clause.position:
         return []
     targets = groups[clause.target]
-    fault = _no_target(clause) if targets is None else _wrong_position(clause, found, targets)
+    fault = _no_target(clause) if targets is None else _wrong_position(clause, named, targets)
     earned.append(0.0 if fault else 1.0)
     return [fault] if fault else []
 
@@ -219,11 +219,13 @@ def _counted(kind: str, clause: Clause, sign: str, n: int) -> Fault:
     )
 
 
-def _wrong_colour(clause: Clause, told: Sequence[str], sign: str) -> Fault:
-    others = sorted(set(told) - set(COLOURS))
-    seen = ", ".join(f"{told.count(colour)} {colour}" for colour in (*COLOURS, *others) if colour in told)
-    found = f"found {told.count(clause.colour)} {clause.colour}; and {seen}"
-    message = f"expected {clause.colour} {clause.name}{sign}{clause.count}, {found}"
+def _wrong_colour(clause: Clause, shown_colours: Sequence[str], sign: str) -> Fault:
+    others = sorted(set(shown_colours) - set(COLOURS))
+    seen = ", ".join(
+        f"{shown_colours.count(colour)} {colour}" for colour in (*COLOURS, *others) if colour in shown_colours
+    )
+    counted = f"found {shown_colours.count(clause.colour)} {clause.colour}; and {seen}"
+    message = f"expected {clause.colour} {clause.name}{sign}{clause.count}, {counted}"
     return Fault(kind=COLOUR, name=clause.name, message=message, expected=clause.colour, seen=seen)
 
 
@@ -232,9 +234,9 @@ def _no_target(clause: Clause) -> Fault:
     return Fault(kind=NO_TARGET, name=clause.name, message=message, expected=clause.position)
 
 
-def _wrong_position(clause: Clause, found: Sequence[SeenBox], targets: Sequence[SeenBox]) -> Fault | None:
+def _wrong_position(clause: Clause, named: Sequence[SeenBox], targets: Sequence[SeenBox]) -> Fault | None:
     """The first of the boxes that does not stand to one of the targets as it should."""
-    for box in found:
+    for box in named:
         for target in targets:
             seen = positions_of(box.box, target.box)
             if clause.position not in seen:
