@@ -58,7 +58,7 @@ _SAID_BY = {
 }
 """Relation or place to the words of a prompt that say it."""
 DENYING = words("no not without none never neither nor nobody nothing isn't aren't doesn't don't")
-_CHOOSING = words("or either")
+CHOOSING = words("or either")
 _NO_NOUNS = words(
     """
     an as at be being been am does do did can will would may might than too more most less least such own both all
@@ -70,7 +70,7 @@ _NO_NOUNS = words(
     realistic photorealistic detailed cinematic dramatic minimalist abstract
     """
 )
-_KNOWN = frozenset((*_NO_NOUNS, *TRANSPARENT, *DENYING, *_CHOOSING, "grey", *" ".join(_SAID_BY.values()).split()))
+_KNOWN = frozenset((*_NO_NOUNS, *TRANSPARENT, *DENYING, *CHOOSING, "grey", *" ".join(_SAID_BY.values()).split()))
 _SPELLED = {"gray": {"gray", "grey"}}
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\d+")
 
@@ -191,7 +191,7 @@ def _numbers(f: Formula, spoken: list[str]) -> str:
 def _joined(f: Formula, spoken: list[str]) -> str:
     """Whether it denies and leaves open just where the prompt does."""
     there = {*spoken}
-    for kind, signs, what in ((Not, DENYING, "denies something"), (Or, _CHOOSING, "leaves a choice")):
+    for kind, signs, what in ((Not, DENYING, "denies something"), (Or, CHOOSING, "leaves a choice")):
         is_formula, is_prompt = _has(f, kind), bool(signs & there)
         if is_formula != is_prompt:
             who, other = ("the prompt", "the formula") if is_prompt else ("the formula", "the prompt")

@@ -33,7 +33,34 @@ def test_things_come_first_and_whatever_is_said_of_them_depends_on_them() -> Non
 
 def test_two_things_of_one_name_are_asked_for_once_and_not_related() -> None:
     questions = asked("a red cat next to a blue cat")
-    assert list(questions) == ["Does the picture show a cat?", "Is the cat in the picture red?"]
+    assert list(questions) == ["Does the picture show a cat?"], "which cat is red, nobody could say"
+    assert list(asked("two red dogs and three white dogs")) == ["Does the picture show dogs?"], "there are five"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "a park with no dogs",
+            "a man without a hat on a chair",
+            "neither a cat nor a dog on a bed",
+            "zero cats on a bed",
+        ),
+        *("a cat that isn't on a chair", "a cat that isn’t on a chair", "either a dog or a cat on a bed"),
+        *("a dog instead of a cat", "a bed lacking a chair"),
+    ],
+)
+def test_what_a_prompt_denies_or_leaves_open_is_not_asked_for(text: str) -> None:
+    assert asked(text) == {}
+    assert asked("a park with dogs"), "the grammar reads such words"
+
+
+@pytest.mark.parametrize("number", ["at least three", "two dozen", "more than two", "about 4"])
+def test_a_number_that_is_not_the_number_of_things_is_not_asked_for(number: str) -> None:
+    text = f"{number} red cats"
+    mention = Mention(name="cat", phrase=0, start=text.index("cats"), end=len(text), is_plural=True)
+    (question,) = part_questions(Reading(text=text, mentions=(mention,), links=()))
+    assert question.text == "Does the picture show cats?"
 
 
 @pytest.mark.parametrize("text", ["", "Freedom", "1234 5678", "..."])

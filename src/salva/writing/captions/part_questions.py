@@ -2,18 +2,20 @@
 
 A reading of a prompt comes in, questions to be answered with yes go out: one for each thing, one for each number and
 attribute, and one for each relation; what is asked of a thing depends on the thing. Only words of the prompt that are
-plainly words stand in them.
+plainly words stand in them. A prompt that denies something or leaves a choice has none: its parts need not be there.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from salva.core.question import Question
 from salva.logic.words import number_of, with_article
 from salva.writing.captions.reading import AND, Mention, Reading
 from salva.writing.captions.wordlists import words
+from salva.writing.formulas import CHOOSING, DENYING
 
 THING, COUNT, ATTRIBUTE, RELATION = "thing", "count", "attribute", "relation"
 KINDS = (THING, COUNT, ATTRIBUTE, RELATION)
@@ -30,11 +32,17 @@ _PLAIN = re.compile(r"[A-Za-z]+(?:[ '’-][A-Za-z]+)*")
 _MOST_LETTERS = 40
 _JOINED = words("and very so too quite half multi almost")
 """With one of these, words before a noun make one attribute together."""
+_BOUNDING = words("least most than about around nearly roughly over under up dozen dozens hundred hundreds thousand")
+"""With one of these before a noun, the number beside it is not the number of things."""
+_ABSENT = words("zero cannot nowhere lacking lacks lack devoid missing absent instead except minus unless")
 
 
 def part_questions(reading: Reading) -> tuple[Question, ...]:
     """The questions about what was read; none where nothing was."""
+    if _is_open(reading.text):
+        return ()
     nouns = [_noun(reading, mention) for mention in reading.mentions]
+    n_named = Counter(mention.name for mention in reading.mentions)
     things: dict[str, Question] = {}
     more: list[Question] = []
     for mention, noun in zip(reading.mentions, nouns, strict=True):
@@ -43,9 +51,16 @@ def part_questions(reading: Reading) -> tuple[Question, ...]:
             continue
         before = reading.text[mention.phrase : mention.start].lower().split()
         things[noun] = _ask(THING, f"Does the picture show {_shown(noun, mention, before)}?")
-        more += _of_thing(noun, mention, before, things[noun])
+        if n_named[mention.name] == 1:
+            more += _of_thing(noun, mention, before, things[noun])
     more += _relations(reading, nouns, things)
     return tuple(dict.fromkeys((*things.values(), *more)))[:_MOST]
+
+
+def _is_open(text: str) -> bool:
+    """Whether a picture may be right without everything that the text names."""
+    spoken = {*re.findall(r"[\w']+", text.lower().replace("’", "'"))}
+    return bool(spoken & (DENYING | CHOOSING | _ABSENT)) or any(word.endswith("n't") for word in spoken)
 
 
 def _noun(reading: Reading, mention: Mention) -> str:
@@ -61,6 +76,8 @@ def _shown(noun: str, mention: Mention, before: Sequence[str]) -> str:
 
 def _of_thing(noun: str, mention: Mention, before: Sequence[str], thing: Question) -> Iterator[Question]:
     """Its number, and its attributes: one for each word, or one for all where a word speaks of another."""
+    if _BOUNDING & {*before}:
+        return
     number = next((word for word in before if number_of(word)), "")
     if number and mention.is_plural:
         yield _ask(COUNT, f"Does the picture show exactly {number} {noun}?", thing)
