@@ -91,7 +91,8 @@ def test_the_published_files_are_graded_by_two_named_judges(
     (model,) = summarise_run(tmp_path / "run").by_model
     table = model.table("models and judges (as Table 2)")
     assert table is not None
-    by_judge = {str(row[2]): dict(zip(table.columns, row, strict=True)) for row in table.rows}
+    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    by_judge = {str(row["judge"]): row for row in rows}
     assert by_judge["kind"]["L1"] == pytest.approx(1.0)
     assert by_judge["kind"]["PRR"] == pytest.approx(0.4)
     assert by_judge["kind"]["RRR"] == pytest.approx(0.4 / 0.4**0.5)
