@@ -36,6 +36,17 @@ def test_a_sheet_from_a_spreadsheet_is_read_with_its_labels(tmp_path: Path) -> N
     assert (second.texts, second.formulas, second.labels) == (("a dog",), (None,), {})
 
 
+@pytest.mark.parametrize("columns", ["prompt,prompt_id", "caption,Prompt ID", "prompt,prompt_source"])
+def test_a_column_about_prompts_is_a_label_and_never_painted(tmp_path: Path, columns: str) -> None:
+    (row,) = rows(tmp_path, "p.csv", f"{columns}\na cat,17\n")
+    assert row.texts == ("a cat",)
+    assert row.labels == {columns.split(",")[1]: "17"}
+    (pair,) = rows(tmp_path, "q.csv", "prompt_id,prompt_a,prompt_b\n17,a cat,a dog\n")
+    assert (pair.texts, pair.labels) == (("a cat", "a dog"), {"prompt_id": "17"})
+    with pytest.raises(UsageError, match="no column prompt"):
+        rows(tmp_path, "r.csv", "prompt_id\n17\n")
+
+
 def test_pairs_come_from_columns_in_any_case_or_from_two_files(tmp_path: Path) -> None:
     sheet = rows(tmp_path, "p.csv", "prompt_A,PROMPT_B,formula_a,relation\na,b,cat,Differ\n")
     assert sheet == [PromptRow(where="line 2", texts=("a", "b"), formulas=("cat", None), relation="differ")]

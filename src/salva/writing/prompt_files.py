@@ -24,6 +24,8 @@ from salva.logic.notation import parse, to_notation
 NAMES = ("prompt", "caption", "text")
 """What a column of prompts may be called, the first that is there."""
 PAIR_NAMES = ("prompt_a", "prompt_b")
+_ABOUT_PROMPTS = ("prompt_id", "prompt_idx", "prompt_index", "prompt_no", "prompt_number", "prompt_type")
+"""Columns about a prompt that hold none."""
 _FORMULAS = ("formula", "formula_a", "formula_b")
 RELATION, FORMULA_BY = "relation", "formula_by"
 _TABLES, _JSON = (".csv", ".tsv"), (".json", ".jsonl", ".ndjson")
@@ -176,13 +178,18 @@ def _check_columns(file: Path, columns: Sequence[str]) -> None:
 
 
 def _is_prompt(plain: str) -> bool:
-    return plain in NAMES or plain.startswith("prompt_")
+    return plain in NAMES or _is_role(plain)
+
+
+def _is_role(plain: str) -> bool:
+    return plain.startswith("prompt_") and plain not in _ABOUT_PROMPTS
 
 
 def _row(where: str, record: Mapping[str, Json], problems: list[str]) -> PromptRow | None:
     """An entry; what is wrong with it goes to the problems."""
     by_name = {plain_name(name): value for name, value in record.items() if name}
-    roles = [name for name in by_name if name.startswith("prompt_")]
+    has_roles = NAMES[0] not in by_name or PAIR_NAMES[0] in by_name
+    roles = [name for name in by_name if has_roles and _is_role(name)]
     places = roles or [next((name for name in NAMES if name in by_name), NAMES[0])]
     texts = [value.strip() for name in places if isinstance(value := by_name.get(name), str)]
     if len(texts) < len(places) or not all(texts):
