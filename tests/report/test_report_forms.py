@@ -25,6 +25,7 @@ from salva.core.judged import Rate
 from salva.core.legible import legible
 from salva.core.observation import TextSpan
 from salva.core.source import RunRecords, Seen
+from salva.core.table import Table
 from salva.core.verdict import Failure, Outcome
 from salva.judging.headline import leading_verdicts
 from salva.judging.instructing import JUDGE_INSTRUCTING
@@ -32,7 +33,7 @@ from salva.report.html import render_html, write_html
 from salva.report.markdown import escape, to_markdown
 from salva.report.pdf import render_pdf
 from salva.report.summary import Summary, summarise, summarise_records
-from salva.report.terminal import print_summary
+from salva.report.terminal import print_summary, print_table
 
 
 class Page(HTMLParser):
@@ -318,6 +319,18 @@ def test_a_pocket_run_says_how_far_its_detector_was_checked() -> None:
     told = render_html(replace(records, asked=asked, verdicts=verdicts), images, limit=1)
     assert "pocket-audit.md" in told
     assert "pocket-audit.md" not in render_html(records, images, limit=1)
+
+
+def test_a_narrow_terminal_cuts_no_number_short() -> None:
+    """-0.6... could be anything; on two lines all of it can be read."""
+    columns = ("judge", *(f"statistic {i}" for i in range(6)))
+    table = Table(name="agreement", columns=columns, rows=(("somebody", *(-0.612345 for _ in range(6))),))
+    out = Console(file=StringIO(), width=40)
+    print_table(table, out)
+    assert isinstance(out.file, StringIO)
+    shown = out.file.getvalue()
+    assert "…" not in shown
+    assert re.sub(r"\s", "", shown).count("-") == 6
 
 
 def test_the_terminal_says_why_pairs_are_undecided() -> None:

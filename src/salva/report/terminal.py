@@ -147,7 +147,7 @@ def _value_table(chart: Chart) -> RichTable:
     table = Table(box=None)
     columns = [column for column in (chart.x, chart.series, chart.y, chart.n) if column]
     for column in columns:
-        table.add_column(heading(column), justify="right" if column in (chart.y, chart.n) else "left")
+        table.add_column(heading(column), justify="right" if column in (chart.y, chart.n) else "left", overflow="fold")
     for row in rows_of(chart):
         cells = [cell_text(column, row[column]) for column in columns]
         table.add_row(*map(Text, cells))
@@ -164,7 +164,8 @@ def print_table(table: Table, console: Console | None = None) -> None:
     shown = RichTableClass(box=None)
     for index, column in enumerate(table.columns):
         is_number = any(isinstance(row[index], int | float) for row in table.rows)
-        shown.add_column(heading(column), justify="right" if is_number else "left")
+        # Where a terminal is narrow, numbers stand on two lines: one that is cut short reads like another number.
+        shown.add_column(heading(column), justify="right" if is_number else "left", overflow="fold")
     for row in table.rows:
         shown.add_row(*(Text(_cell(column, value)) for column, value in zip(table.columns, row, strict=True)))
     out.print(Text(f"\n{table.name}", style="bold"))
@@ -174,7 +175,9 @@ def print_table(table: Table, console: Console | None = None) -> None:
 
 
 def _cell(column: str, value: Cell) -> str:
-    return f"{value:.3f}" if isinstance(value, float) and not is_share(column) else cell_text(column, value)
+    if isinstance(value, float) and not is_share(column):
+        return f"{round(value, 3) + 0.0:.3f}"  # what is rounded to nothing has no sign
+    return cell_text(column, value)
 
 
 def _shade(chart: Chart, value: float | None) -> str:

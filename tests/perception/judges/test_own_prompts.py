@@ -89,5 +89,14 @@ def test_a_file_that_cannot_be_used_is_refused_before_anybody_is_asked(
 def test_what_is_neither_a_file_nor_a_preset_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="neither a file nor one of semvarbench"):
         identity(prompt=str(tmp_path / "nowhere.txt"))
-    with pytest.raises(UsageError, match="cannot be read"):
-        identity(prompt=str(tmp_path))
+    for no_file in (str(tmp_path), "/dev/zero"):
+        with pytest.raises(UsageError, match="neither a file nor one of semvarbench"):
+            identity(prompt=no_file)
+
+
+def test_a_file_far_too_long_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "prompt.txt"
+    with path.open("wb") as file:
+        file.truncate(1 << 40)  # takes no room on the disk, and all there is in memory
+    with pytest.raises(UsageError, match="1,099,511,627,776 bytes"):
+        identity(prompt=str(path))

@@ -37,11 +37,15 @@ def own_prompt(named: str) -> str:
     """The text that a preset or a file holds; nothing where neither is named. UsageError where it cannot be used."""
     if not named or named in PRESETS:
         return PRESETS.get(named, "")
-    if not Path(named).exists():
+    path = Path(named)
+    if not path.is_file():
         raise UsageError(
             f"judge.prompt is {named!r}, neither a file nor one of {', '.join(PRESETS)}; name a file with the prompt"
         )
-    text = file_text(Path(named)).strip()
+    # A character has four bytes at most: what is longer is not read at all.
+    if (n_bytes := path.stat().st_size) > 4 * _LONGEST:
+        raise UsageError(f"judge.prompt {named!r} has {n_bytes:,} bytes; a prompt has {_LONGEST:,} characters at most")
+    text = file_text(path).strip()
     problem = _problem(text)
     if problem:
         raise UsageError(f"judge.prompt {named!r} {problem}")
