@@ -117,7 +117,7 @@ def folders(tmp_path: Path) -> None:
         (("--reference", "gone"), "there is no folder 'gone'"),
         (("--reference", "empty"), "'empty' holds 0 images (.png, .jpg, .jpeg, .webp); 2 or more are needed"),
         (("--reference", "one"), "'one' holds 1 image"),
-        (("--reference", "texts"), "holds 0 images (.png, .jpg, .jpeg, .webp) among 1 files"),
+        (("--reference", "texts"), "holds 0 images (.png, .jpg, .jpeg, .webp) among 1 file;"),
         (("--reference", "torn"), "torn/a.png' is no image that can be read: not a whole PNG, JPEG, WEBP file"),
         (("--reference", "torn", "--embedder", "incption/x"), "Did you mean 'inception'"),
         (("--reference", "torn", "--set", "detector.x=1"), "only the embedder has options here"),

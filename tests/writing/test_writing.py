@@ -307,7 +307,7 @@ def test_reviews_come_back_from_sheets(tmp_path: Path) -> None:
     assert len(lines(tmp_path / "v.jsonl")) == 1
     # The third adds a sheet to what the first two said.
     told = invoke("sheet", tmp_path / "r.jsonl", "-o", tmp_path / "carol.csv", "--disputed")
-    assert "1 samples" in told
+    assert "1 sample:" in told
     head, row = (tmp_path / "carol.csv").read_text().splitlines()
     (tmp_path / "carol.csv").write_text(f"{head}\n{row.removesuffix(',,,')},carol,no,\n")
     invoke("review", tmp_path / "r.jsonl", tmp_path / "carol.csv", "-o", tmp_path / "r3.jsonl")
