@@ -68,7 +68,7 @@ class Handler(BaseHTTPRequestHandler):
         file = base64.b64decode(parts["image_url"]["image_url"]["url"].partition(",")[2])
         image = Image.open(io.BytesIO(file)).convert("RGB")
         painted = " ".join(written_in(Picture(rgb=image.tobytes(), width=image.width, height=image.height))[0])
-        asked = re.search(r"Description: (.*)", parts["text"]["text"])
+        asked = re.search(r"\nText: (.*)", parts["text"]["text"])
         assert asked is not None
         message = {"role": "assistant", "content": self.server.reply(asked[1], painted)}
         answer = {
