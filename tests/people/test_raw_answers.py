@@ -81,3 +81,9 @@ def test_scores_are_no_answers() -> None:
     plain = sheet("item_id|model|clip p|sd|0.5 q|sd|0.7")
     assert not is_raw(plain)
     assert scored(plain) is plain
+
+
+@pytest.mark.parametrize(("column", "yes"), [("holds", "yes"), ("answer_of_llava", "1")])
+def test_a_column_is_of_answers_by_its_words_or_by_its_name_and_numbers(column: str, yes: str) -> None:
+    raw = sheet(f"item_id|proposition_id|dependency|{column} p|1|0|{yes} p|2|0|{yes}")
+    assert scored(raw).rows == [{"item_id": "p", column: "1"}]
