@@ -117,6 +117,16 @@ def test_an_address_that_is_none_is_said(with_ray: Callable[..., Ray], address: 
     assert ray.asked == []
 
 
+def test_a_port_beyond_the_last_is_not_wrapped_to_a_head_that_listens(
+    with_ray: Callable[..., Ray], listener: Callable[[bytes | None], str]
+) -> None:
+    ray = with_ray()
+    host, port = listener(NO_SETTINGS).split(":")
+    with pytest.raises(UsageError, match="the highest is 65535"):
+        Cluster(f"{host}:{int(port) + 2**16}", 1.0)
+    assert ray.asked == []
+
+
 @pytest.mark.parametrize("is_in_environment", [False, True])
 def test_a_head_is_joined_as_it_is(
     with_ray: Callable[..., Ray],

@@ -33,6 +33,7 @@ from salva.hardware.cores import n_cores
 
 _STORE_BYTES = 512 * 2**20
 _KNOCK_S = 10.0
+_HIGHEST_PORT = 2**16 - 1
 _NO_SETTINGS, _KIND = bytes([0, 0, 0, 4, 0, 0, 0, 0, 0]), 3
 _PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + _NO_SETTINGS
 """How a connection begins in HTTP/2, which gRPC speaks: both sides say their settings, a frame of the kind 4."""
@@ -247,6 +248,9 @@ class RayExecutor:
 def _knock(address: str) -> None:
     """Raise where nobody answers as Ray's head does, which Ray itself would try for minutes on end."""
     host, _, port = address.rpartition(":")
+    if int(port) > _HIGHEST_PORT:
+        # The system would take what is left beyond 16 bits, and knock at somebody else's door.
+        raise ValueError(f"{port} is no port: the highest is {_HIGHEST_PORT}")
     with socket.create_connection((host, int(port)), _KNOCK_S) as door:
         if os.environ.get("RAY_USE_TLS", "0").lower() in ("1", "true"):
             return
