@@ -171,7 +171,7 @@ def paint(folder: Path) -> None:
     pictures = [to_array(one.picture) for one, _ in chosen]
     # Lossless and side by side: what is scored later is what was painted, on any machine.
     rows = [np.concatenate(pictures[i : i + A_ROW], 1) for i in range(0, len(pictures), A_ROW)]
-    Image.fromarray(np.concatenate(rows)).save(folder / "pictures.webp", lossless=True)
+    Image.fromarray(np.concatenate(rows)).save(folder / "pictures.webp", lossless=True, quality=100, method=6)
     for i in range(0, len(pictures), A_SHEET):
         save_sheet(pictures[i : i + A_SHEET], i + 1, folder / f"sheet-{i // A_SHEET + 1}.png")
     asked = [(i + 1, how, one.category, one.seed, one.text, one.formula) for i, (one, how) in enumerate(chosen)]
