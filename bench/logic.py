@@ -24,8 +24,8 @@ WARM = (
     ("cat@right | dog@left", {"cat": 1, "dog": 1}, "0.1"),
     ("12 cat@left | 12 cat@right", {"cat": 12}, "0.1"),
     ("4 cat@left & 4 cat@middle & 4 cat@right", {"cat": 12}, "0.1"),
-    ("6 cat@left & 6 dog@right", {"cat": 6, "dog": 6}, ""),
-    ("3 red cat@left & 3 blue cat@right & 3 dog@top & 3 dog@bottom", {"cat": 6, "dog": 6}, ""),
+    ("6 cat@left & 6 dog@right", {"cat": 6, "dog": 6}, "0.1"),
+    ("3 red cat@left & 3 blue cat@right & 3 dog@top & 3 dog@bottom", {"cat": 6, "dog": 6}, "0.1"),
 )
 """Formulas that are known already, and how many things of each a scene has that was never seen."""
 

@@ -263,6 +263,10 @@ def lined_up(relation: Related, kinds: Sequence[Kind], line: Sequence[int]) -> b
     )
 
 
+COLOURS = ("red", "red", "blue", "green", None)
+"""What things of a scene may look like: formulas speak of red alone, and of some things nobody can tell."""
+
+
 def random_formula(rng: random.Random, n_leaves: int, names: Sequence[str] = ("cat", "dog", "bird")) -> Formula:
     """A formula of counts, colours, places and orders."""
     if n_leaves == 1:
@@ -286,5 +290,5 @@ def random_scene(rng: random.Random, most_things: int, names: Sequence[str] = ("
         x, y = rng.choice(grid), rng.choice(grid)
         wide, high = rng.choice((0.05, 0.05, 0.15)), rng.choice((0.05, 0.05, 0.1))
         box = (x - wide, y - high, x + wide, y + high)
-        things.append(Thing(label=rng.choice(names), box=box, colour=rng.choice(("red", "blue"))))
+        things.append(Thing(label=rng.choice(names), box=box, colour=rng.choice(COLOURS)))
     return Scene(things=tuple(things))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import random
+from dataclasses import replace
 
 import pytest
 from logic.slow_truth import ELSE, Kind, SlowTruth, holds, leaves, random_formula, random_scene, third
@@ -175,6 +176,14 @@ def in_words(world: World) -> tuple[object, ...]:
 )
 def test_places(formula: str, scene: Scene, is_right: bool) -> None:
     assert satisfies(parse(formula), scene) is is_right
+
+
+@pytest.mark.parametrize("colours", [("green", "purple"), ("purple", "green"), ("green", None), (None, "green")])
+def test_colours_that_the_formula_does_not_name_are_all_alike(colours: tuple[str | None, str | None]) -> None:
+    cats = zip(at(("cat", 0.8), ("cat", 0.2)).things, colours, strict=True)
+    scene = Scene(things=tuple(replace(cat, colour=colour) for cat, colour in cats))
+    assert satisfies(parse("cat@left & cat@right & !red cat"), scene)
+    assert not satisfies(parse("cat@left & cat@right & red cat"), scene)
 
 
 def test_with_all_three_places_named_nothing_is_elsewhere() -> None:

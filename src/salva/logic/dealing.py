@@ -11,25 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations, product
-from math import comb
 
 from salva.core.scene import Scene, Thing
 from salva.errors import UsageError
 from salva.logic.diagram import FALSE, TRUE, Diagram
 from salva.logic.formula import Formula
 from salva.logic.frame import Cell, Counts
-from salva.logic.pieces import (
-    Dealing,
-    Piece,
-    counts_of,
-    dealings,
-    is_at_home,
-    is_in_order,
-    is_placed,
-    parted,
-    spots_of,
-    spread,
-)
+from salva.logic.pieces import Cells, Dealing, Piece, is_at_home, is_in_order, spots_of, spread
 from salva.logic.placing import PLACE_RULES, is_related
 
 _MAX_STEPS = 100_000
@@ -53,13 +41,16 @@ class Dealer:
         self.diagram = Diagram(formulas, reading)
         self._is_by_thirds = place == "thirds"
         frames = [level.frame for level in self.diagram.levels if level.frame]
+        self._cells = [
+            Cells(level.frame, self._is_by_thirds) if level.frame else None for level in self.diagram.levels
+        ]
         self._labels = frozenset(frame.entity for frame in frames)
         self._has = {axis: any(getattr(frame.cells[0], axis) for frame in frames) for axis in ("x", "y")}
         self._answers: dict[View, bool] = {}
         self._worlds: dict[State, bool] = {}
         self._smallest: dict[State, tuple[Mapping[tuple[int, int], int], ...]] = {}
         self._rests: dict[tuple[int, int, Counts], int] = {}
-        self._parted: dict[tuple[int, int, int], tuple[Counts, ...]] = {}
+        self._parted: dict[tuple[int, int, Counts], tuple[Counts, ...]] = {}
         self._n_steps = 0
 
     def holds(self, scene: Scene) -> bool:
@@ -87,28 +78,26 @@ class Dealer:
         things = self.things(scene)
         spots = {axis: spots_of(things, axis) for axis in ("x", "y") if self._has[axis]}
         view: list[tuple[Piece, ...] | bool | None] = []
-        for level in self.diagram.levels:
-            if level.frame is None:
+        for level, cells in zip(self.diagram.levels, self._cells, strict=True):
+            if level.frame is None or cells is None:
                 assert level.relation is not None
                 first, second = things.get(level.relation.first, ()), things.get(level.relation.second, ())
                 is_true = any(is_related(level.relation.relation, a, b) for a in first for b in second)
                 view.append(is_true if first and second else None)
                 continue
-            sample = level.frame.cells[0]
-            view.append(
-                tuple(
-                    sorted(
-                        Piece(
-                            colour=thing.colour if sample.colour else None,
-                            x=spots["x"][id(thing)] if sample.x else None,
-                            y=spots["y"][id(thing)] if sample.y else None,
-                        )
-                        for thing in things.get(level.frame.entity, ())
-                    )
-                    if sample != (None, None, None)
-                    else [_PLAIN] * len(things.get(level.frame.entity, ()))
+            sample, own = level.frame.cells[0], things.get(level.frame.entity, ())
+            if sample == (None, None, None):
+                view.append((_PLAIN,) * len(own))
+                continue
+            pieces = [
+                Piece(
+                    cells.colour_of(thing.colour),
+                    spots["x"][id(thing)] if sample.x else None,
+                    spots["y"][id(thing)] if sample.y else None,
                 )
-            )
+                for thing in own
+            ]
+            view.append(tuple(sorted(pieces)))
         return tuple(view)
 
     def _deals(
@@ -129,10 +118,12 @@ class Dealer:
             assert not isinstance(seen, tuple)
             yield from self._deals(view, i + 1, rest, (*made, seen))
             return
+        cells = self._cells[i]
         assert isinstance(seen, tuple)
-        for dealing in dealings(level.frame, seen, self._is_by_thirds, self._numbers(i, node, len(seen))):
+        assert cells is not None
+        for dealing in cells.dealings(seen, self._numbers(i, node, seen)):
             self._step()
-            rest = self._after(i, node, counts_of(level.frame, dealing))
+            rest = self._after(i, node, dealing.counts)
             yield from self._deals(view, i + 1, rest, (*made, dealing))
 
     def _after(self, i: int, node: int, counts: Counts) -> int:
@@ -150,24 +141,25 @@ class Dealer:
                 self._rests[i, node, counts] = rest
         return rest
 
-    def _numbers(self, i: int, node: int, n: int) -> tuple[Counts, ...] | None:
-        """The ways to part so many things among the cells of an entity that may lead to a world; None: too many."""
-        frame = self.diagram.levels[i].frame
+    def _numbers(self, i: int, node: int, pieces: Sequence[Piece]) -> tuple[Counts, ...] | None:
+        """The ways to part these things among the cells of an entity that may lead to a world; None: too many."""
+        frame, cells = self.diagram.levels[i].frame, self._cells[i]
         assert frame is not None
-        if not frame.is_exact or len(frame.cells) == 1 or comb(n + len(frame.cells) - 1, n) > _MAX_PARTED:
+        assert cells is not None
+        if not frame.is_exact or len(frame.cells) == 1:
             return None
-        numbers = self._parted.get((i, node, n))
+        by_colour = cells.by_colour(pieces)
+        numbers = self._parted.get((i, node, by_colour))
         if numbers is None:
-            numbers = tuple(c for c in parted(n, len(frame.cells)) if self._after(i, node, c) != FALSE)
+            if cells.n_parted(by_colour) > _MAX_PARTED:
+                return None
+            numbers = tuple(c for c in cells.parted(by_colour) if self._after(i, node, c) != FALSE)
             if len(self._parted) < _MAX_REMEMBERED:
-                self._parted[i, node, n] = numbers
+                self._parted[i, node, by_colour] = numbers
         return numbers
 
     def _state(self, made: tuple[Dealing | bool | None, ...]) -> State:
-        state: list[Counts | bool | None] = []
-        for level, part in zip(self.diagram.levels, made, strict=True):
-            state.append(counts_of(level.frame, part) if level.frame and isinstance(part, tuple) else part)  # type: ignore[arg-type]  # a dealing where there is a frame
-        return tuple(state)
+        return tuple(part.counts if isinstance(part, Dealing) else part for part in made)
 
     def _is_world(self, state: State) -> bool:
         """Whether numbers in cells and relations are a world of the first formula that somebody can paint."""
@@ -187,27 +179,30 @@ class Dealer:
 
     def _placed(self, made: tuple[Dealing | bool | None, ...]) -> dict[tuple[int, int], list[Piece]]:
         placed: dict[tuple[int, int], list[Piece]] = {}
-        for i, (level, part) in enumerate(zip(self.diagram.levels, made, strict=True)):
-            if level.frame is not None and isinstance(part, tuple):
-                for dealt in part:
-                    if is_placed(level.frame.cells[dealt.cell]):
-                        placed.setdefault((i, dealt.cell), []).append(dealt.piece)
+        for i, (cells, part) in enumerate(zip(self._cells, made, strict=True)):
+            if cells is not None and isinstance(part, Dealing):
+                for piece, j in zip(part.pieces, part.cells, strict=True):
+                    if cells.are_placed[j]:
+                        placed.setdefault((i, j), []).append(piece)
         return placed
 
     def _fits_set(self, placed: Mapping[tuple[int, int], list[Piece]], kept: Mapping[tuple[int, int], int]) -> bool:
         """Whether some choice of so many things from each cell is in order, and all others are at their own places."""
-        cells = {key: self._cell(key) for key in placed}
-        choices: list[list[tuple[tuple[int, int], tuple[int, ...]]]] = []
+        choices: list[list[list[tuple[Cell, Piece]]]] = []
         for key, pieces in placed.items():
-            stray = [n for n, piece in enumerate(pieces) if not is_at_home(piece, cells[key])]
-            free = [n for n in range(len(pieces)) if n not in stray]
-            n_more = min(kept.get(key, 0), len(pieces)) - len(stray)
-            if n_more < 0:
+            cell, n_kept = self._cell(key), kept.get(key, 0)
+            if n_kept >= len(pieces):
+                choices.append([[(cell, piece) for piece in pieces]])
+                continue
+            free = [piece for piece in pieces if is_at_home(piece, cell)]
+            stray = [piece for piece in pieces if not is_at_home(piece, cell)]
+            if len(stray) > n_kept:
                 return False
-            choices.append([(key, (*stray, *more)) for more in combinations(free, n_more)])
-        for chosen in product(*choices):
+            more = combinations(free, n_kept - len(stray))
+            choices.append([[(cell, piece) for piece in (*stray, *chosen)] for chosen in more])
+        for groups in product(*choices):
             self._step()
-            members = [(cells[key], placed[key][n]) for key, numbers in chosen for n in numbers]
+            members = [member for group in groups for member in group]
             if all(is_in_order(members, axis) for axis in ("x", "y")):
                 return True
         return False
@@ -222,9 +217,9 @@ class Dealer:
         found = self._smallest.get(state)
         if found is None:
             whole: dict[tuple[int, int], int] = {}
-            for i, (level, counts) in enumerate(zip(self.diagram.levels, state, strict=True)):
-                if level.frame is not None and isinstance(counts, tuple):
-                    whole |= {(i, j): n for j, n in enumerate(counts) if n and is_placed(level.frame.cells[j])}
+            for i, (cells, counts) in enumerate(zip(self._cells, state, strict=True)):
+                if cells is not None and isinstance(counts, tuple):
+                    whole |= {(i, j): n for j, n in enumerate(counts) if n and cells.are_placed[j]}
             found = tuple(dict(kept) for kept in self._shrunk(state, whole, whole, {}))
             if len(self._smallest) < _MAX_REMEMBERED:
                 self._smallest[state] = found

@@ -7,7 +7,8 @@ dealing.py asks which of the ways make one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
+from itertools import pairwise, product
+from math import comb, prod
 from typing import NamedTuple
 
 from salva.logic.frame import ELSEWHERE, Cell, Counts, EntityFrame
@@ -41,14 +42,14 @@ class Piece(NamedTuple):
     y: Spot | None
 
 
-class Dealt(NamedTuple):
-    """A thing and the number of the cell it was put into."""
+class Dealing(NamedTuple):
+    """The things of an entity, in the order of a view, each put into a cell."""
 
-    piece: Piece
-    cell: int
-
-
-Dealing = tuple[Dealt, ...]
+    pieces: tuple[Piece, ...]
+    cells: tuple[int, ...]
+    """By piece: the number of its cell."""
+    counts: Counts
+    """By cell: how many it got."""
 
 
 def rank_of(place: str | None) -> int | None:
@@ -61,16 +62,6 @@ def spots_of(things: Things, axis: str) -> dict[int, Spot]:
     at = {id(thing): getattr(thing, axis) for of_entity in things.values() for thing in of_entity}
     order = {value: number for number, value in enumerate(sorted(set(at.values())))}
     return {key: Spot(order[value], (value > 0.5) - (value < 0.5), third(value)) for key, value in at.items()}
-
-
-def counts_of(frame: EntityFrame, dealing: Dealing) -> Counts:
-    """How many things each cell got; beyond the largest number anybody names they are told apart no further."""
-    counts = [0] * len(frame.cells)
-    for dealt in dealing:
-        counts[dealt.cell] += 1
-    if not frame.is_exact:
-        counts = [min(n, frame.most + 1) for n in counts]
-    return tuple(counts)
 
 
 def is_placed(cell: Cell) -> bool:
@@ -89,66 +80,112 @@ def is_at_home(piece: Piece, cell: Cell) -> bool:
 
 def is_in_order(members: Sequence[tuple[Cell, Piece]], axis: str) -> bool:
     """Whether those with different places stand in the order of these, and those without such company by themselves."""
-    ranked = [
-        (rank, spot)
-        for cell, piece in members
-        if (rank := rank_of(getattr(cell, axis))) is not None and (spot := getattr(piece, axis)) is not None
-    ]
-    if len({rank for rank, _ in ranked}) < 2:
-        return all(spot.is_at(rank) for rank, spot in ranked)
-    return all(a.order < b.order for r, a in ranked for s, b in ranked if r < s)
+    by_rank: dict[int, list[Spot]] = {}
+    for cell, piece in members:
+        rank, spot = rank_of(getattr(cell, axis)), getattr(piece, axis)
+        if rank is not None and spot is not None:
+            by_rank.setdefault(rank, []).append(spot)
+    if len(by_rank) < 2:
+        return all(spot.is_at(rank) for rank, spots in by_rank.items() for spot in spots)
+    spans = [(min(by_rank[rank]), max(by_rank[rank])) for rank in sorted(by_rank)]
+    return all(before[1].order < behind[0].order for before, behind in pairwise(spans))
 
 
-def dealings(
-    frame: EntityFrame, pieces: tuple[Piece, ...], is_by_thirds: bool, numbers: tuple[Counts, ...] | None
-) -> Iterator[Dealing]:
-    """The ways to put an entity's things into its cells; of alike things only those that keep their order.
+class Cells:
+    """The cells of one entity, ready for many scenes: what each thing may be put into, and every way to put them in."""
 
-    Given the numbers that may stand in the cells, only ways that lead to them.
-    """
-    if len(frame.cells) == 1:
-        yield tuple(Dealt(piece, 0) for piece in pieces)
-        return
-    number = {cell: j for j, cell in enumerate(frame.cells)}
-    colours = {cell.colour for cell in frame.cells}
-    named = {axis: tuple(dict.fromkeys(getattr(cell, axis) for cell in frame.cells)) for axis in ("x", "y")}
-    options: list[list[int]] = []
-    for piece in pieces:
-        colour = piece.colour if piece.colour in colours else "other" if "other" in colours else None
-        xs = _open_places(piece.x, named["x"], "x", is_by_thirds)
-        ys = _open_places(piece.y, named["y"], "y", is_by_thirds)
-        options.append([number[Cell(colour, x, y)] for x in xs for y in ys])
-    has_both = named["x"] != (None,) and named["y"] != (None,)
-    axis = "y" if named["x"] == (None,) else "x"
+    def __init__(self, frame: EntityFrame, is_by_thirds: bool) -> None:
+        self._frame = frame
+        self._is_by_thirds = is_by_thirds
+        self.are_placed = tuple(is_placed(cell) for cell in frame.cells)
+        self.colours = tuple(dict.fromkeys(cell.colour for cell in frame.cells))
+        self._first = {colour: [cell.colour for cell in frame.cells].index(colour) for colour in self.colours}
+        self._named = {axis: tuple(dict.fromkeys(getattr(cell, axis) for cell in frame.cells)) for axis in ("x", "y")}
+        self._has_both = self._named["x"] != (None,) and self._named["y"] != (None,)
+        self._axis = "y" if self._named["x"] == (None,) else "x"
+        self._open: dict[tuple[str | None, int | None, int | None], tuple[_Way, ...]] = {}
 
-    def level(j: int, piece: Piece) -> tuple[str, int]:
-        place = getattr(frame.cells[j], axis)
-        spot = getattr(piece, axis)
-        return str(frame.cells[j].colour), spot.third if rank_of(place) is None and spot else rank_of(place) or 0
+    def colour_of(self, colour: str | None) -> str | None:
+        """A thing's colour as the cells tell it: other where it is none of theirs, None where they name none."""
+        return colour if colour in self._first else self.colours[-1]
 
-    order = sorted(range(len(pieces)), key=lambda n: (str(pieces[n].colour), getattr(pieces[n], axis) or 0))
+    def by_colour(self, pieces: Sequence[Piece]) -> Counts:
+        """How many of the things have each colour of the cells."""
+        return tuple(map([piece.colour for piece in pieces].count, self.colours))
 
-    counts = [0] * len(frame.cells)
+    def n_parted(self, by_colour: Counts) -> int:
+        """How many ways there are to part so many things of each colour among its cells."""
+        n_cells = len(self._frame.cells) // len(self.colours)
+        return prod(comb(n + n_cells - 1, n) for n in by_colour)
 
-    def walk(
-        at: int, last: tuple[str, int], dealt: tuple[Dealt, ...], goals: Sequence[Counts] | None
-    ) -> Iterator[Dealing]:
-        if at == len(order):
-            yield dealt
-            return
-        piece = pieces[order[at]]
-        for j in options[order[at]]:
-            ahead = goals if goals is None else [goal for goal in goals if goal[j] > counts[j]]
-            if goals is not None and not ahead:
-                continue
-            here = level(j, piece)
-            # Exchanging two alike things that stand in the wrong order never makes a dealing worse.
-            if has_both or here[0] != last[0] or here[1] >= last[1]:
-                counts[j] += 1
-                yield from walk(at + 1, here, (*dealt, Dealt(piece, j)), ahead)
-                counts[j] -= 1
+    def parted(self, by_colour: Counts) -> Iterator[Counts]:
+        """Every way to part so many things of each colour among its cells."""
+        loose = dict(zip(self._first.values(), by_colour, strict=True))
+        return spread(self._frame, tuple(loose.get(j, 0) for j in range(len(self._frame.cells))), loose)
 
-    yield from walk(0, ("", -1), (), numbers)
+    def dealings(self, pieces: tuple[Piece, ...], numbers: Sequence[Counts] | None) -> Iterator[Dealing]:
+        """The ways to put the things into the cells; of alike things only those that keep their order.
+
+        The things come sorted. Given the numbers that may stand in the cells, only ways that lead to them.
+        """
+        ways = [self._ways(piece) for piece in pieces]
+        most = len(pieces) if self._frame.is_exact else self._frame.most + 1
+        for cells, counts in self._walk(ways, [], [0] * len(self._frame.cells), ("", -1), numbers):
+            # Beyond the largest number anybody names they are told apart no further.
+            yield Dealing(pieces, tuple(cells), tuple(min(n, most) for n in counts))
+
+    def _walk(
+        self,
+        ways: Sequence[tuple[_Way, ...]],
+        cells: list[int],
+        counts: list[int],
+        last: tuple[str, int],
+        goals: Sequence[Counts] | None,
+    ) -> Iterator[tuple[list[int], list[int]]]:
+        """Every way to go on from the things that are in their cells; the lists are the walk's own."""
+        while len(cells) < len(ways):
+            steps = []
+            for way in ways[len(cells)]:
+                # Exchanging two alike things that stand in the wrong order never makes a dealing worse.
+                if self._has_both or way.level[0] != last[0] or way.level[1] >= last[1]:
+                    ahead = goals and [goal for goal in goals if goal[way.cell] > counts[way.cell]]
+                    if goals is None or ahead:
+                        steps.append((way, ahead))
+            if len(steps) != 1:
+                for way, ahead in steps:
+                    more = counts.copy()
+                    more[way.cell] += 1
+                    yield from self._walk(ways, [*cells, way.cell], more, way.level, ahead)
+                return
+            way, goals = steps[0]
+            cells.append(way.cell)
+            counts[way.cell] += 1
+            last = way.level
+        yield cells, counts
+
+    def _ways(self, piece: Piece) -> tuple[_Way, ...]:
+        """The cells a thing may be put into."""
+        colour, x, y = piece
+        key = colour, x and x.third, y and y.third
+        ways = self._open.get(key)
+        if ways is None:
+            xs = _open_places(x, self._named["x"], "x", self._is_by_thirds)
+            ys = _open_places(y, self._named["y"], "y", self._is_by_thirds)
+            cells = [self._frame.cells.index(Cell(colour, at_x, at_y)) for at_x in xs for at_y in ys]
+            ways = self._open[key] = tuple(_Way(j, (str(colour), self._level(j, piece))) for j in cells)
+        return ways
+
+    def _level(self, j: int, piece: Piece) -> int:
+        rank, spot = rank_of(getattr(self._frame.cells[j], self._axis)), getattr(piece, self._axis)
+        return rank if rank is not None else spot.third if spot else 0
+
+
+class _Way(NamedTuple):
+    """A cell a thing may be put into."""
+
+    cell: int
+    level: tuple[str, int]
+    """Its colour and its place on the axis by which alike things keep their order."""
 
 
 def _open_places(spot: Spot | None, named: tuple[str | None, ...], axis: str, is_by_thirds: bool) -> list[str | None]:
