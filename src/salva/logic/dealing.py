@@ -41,9 +41,7 @@ class Dealer:
         self.diagram = Diagram(formulas, reading)
         self._is_by_thirds = place == "thirds"
         frames = [level.frame for level in self.diagram.levels if level.frame]
-        self._cells = [
-            Cells(level.frame, self._is_by_thirds) if level.frame else None for level in self.diagram.levels
-        ]
+        self._cells = [Cells(level.frame, self._is_by_thirds) if level.frame else None for level in self.diagram.levels]
         self._labels = frozenset(frame.entity for frame in frames)
         self._has = {axis: any(getattr(frame.cells[0], axis) for frame in frames) for axis in ("x", "y")}
         self._answers: dict[View, bool] = {}
