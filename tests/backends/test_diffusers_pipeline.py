@@ -40,7 +40,8 @@ from salva.core.protocols import Rendered, RenderRequest
 from salva.core.spec import Binding, ComponentSpec
 from salva.errors import BackendError, MissingExtraError, RefusedError, SalvaError, UnusableError, UsageError
 from salva.generators import diffusers_pipeline
-from salva.generators.diffusers_pipeline import DiffusersOptions, DiffusersPipeline, n_tokens_cut, parse_size
+from salva.generators.diffusers_easel import n_tokens_cut, parse_size
+from salva.generators.diffusers_pipeline import DiffusersOptions, DiffusersPipeline
 from salva.generators.diffusers_presets import choose_preset
 from salva.registry import bind
 from salva.testing.conformance import check_generator

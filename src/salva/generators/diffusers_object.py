@@ -1,7 +1,7 @@
 """Generator: a diffusers pipeline of a Python program, as it stands in its memory.
 
 It is called as the program set it up, with its own scheduler, precision and device; batches and seeds are those of
-diffusers_pipeline.py. What changes in it changes under the same name, so that the program says which version it is.
+diffusers_easel.py. What changes in it changes under the same name, so that the program says which version it is.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from salva.core.handed import handed
 from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
 from salva.errors import SalvaError, UsageError
+from salva.generators.diffusers_easel import Easel, parse_size
 from salva.generators.diffusers_loading import AtWork, Pipeline, check_inputs, denoiser_of, paints_from_text
-from salva.generators.diffusers_pipeline import DiffusersOptions, Easel, parse_size
+from salva.generators.diffusers_pipeline import DiffusersOptions
 from salva.generators.diffusers_presets import AUTO, PRESETS, choose_preset
 
 
