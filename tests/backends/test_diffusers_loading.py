@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -13,7 +16,9 @@ import pytest
 pytest.importorskip("torch", reason="checkpoints run on torch")
 pytest.importorskip("diffusers", reason="checkpoints are loaded with diffusers")
 
+import diffusers
 import torch
+from backends.tiny_models import save_florence2
 from backends.tiny_pipelines import save_sdxl, save_stable_diffusion, save_unconditional
 from safetensors.torch import load_file, save_file
 
@@ -22,6 +27,8 @@ from salva.core.protocols import Rendered, RenderRequest
 from salva.errors import UsageError
 from salva.generators.diffusers_loading import LORA_FILE
 from salva.generators.diffusers_pipeline import DiffusersOptions, DiffusersPipeline
+from salva.hardware.ahead import AHEAD
+from salva.perception.detectors.florence2 import Florence2
 
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
 
@@ -251,3 +258,28 @@ def test_a_lora_that_does_not_fit_is_refused(whole: Path, lora: Path, tmp_path: 
         DiffusersPipeline.weights(_options(whole, lora=str(pickled)))
     with pytest.raises(UsageError, match=r"no LoRA file '/no/such/lora"):
         DiffusersPipeline.weights(_options(whole, lora="/no/such/lora.safetensors"))
+
+
+class _Recorded(ModuleType):
+    """A library that notes what is asked of it."""
+
+    def __init__(self, library: ModuleType, asked: list[str]) -> None:
+        super().__init__(library.__name__)
+        self.__dict__["_inside"], self.__dict__["_asked"] = library, asked
+
+    def __getattr__(self, name: str) -> Any:
+        self._asked.append(f"{threading.current_thread().name}: {name}")
+        return getattr(self._inside, name)
+
+
+def test_what_paints_is_imported_in_a_thread_once_a_detector_is_loaded(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    detector = save_florence2(tmp_path / "florence2", ["cat"])
+    monkeypatch.setitem(sys.modules, "diffusers", _Recorded(diffusers, asked))
+    DiffusersPipeline.weights(_options(whole))
+    assert not asked, "a finished run knows its weights and imports nothing"
+    Florence2(Florence2.Options(model=str(detector), max_tokens=8, device="cpu"))
+    AHEAD.wait()
+    assert {"salva: imports: StableDiffusionPipeline", "salva: imports: UNet2DConditionModel"} <= set(asked)

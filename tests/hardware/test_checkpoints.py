@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from salva.errors import UsageError
+from salva.hardware import checkpoints
+from salva.hardware.ahead import AHEAD
 from salva.hardware.cache import recall
 from salva.hardware.checkpoints import TOPIC, check_weights, digest_of_files, locate
 
@@ -113,3 +115,18 @@ def test_what_is_no_checkpoint_is_told(folder: Path, tmp_path: Path) -> None:
         locate("detr/x", str(tmp_path))
     with pytest.raises(UsageError, match=r"revision is 'main'"):
         locate("detr/x", str(folder), "main")
+
+
+def test_torch_is_imported_while_weights_are_hashed_for_the_first_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[str] = []
+    monkeypatch.setattr(checkpoints, "_LARGE", 2**21)
+    monkeypatch.setattr(AHEAD, "begin", lambda work: begun.append(work.args[0]))
+    for name, n_bytes in (("model.safetensors", 2**21), ("small.safetensors", 2**10), ("words.txt", 2**21)):
+        (tmp_path / name).write_bytes(bytes(n_bytes))
+    files = [path for path in tmp_path.iterdir() if path.is_file()]
+    digest_of_files(files, tmp_path)
+    assert begun == ["torch"], "for large weights alone"
+    digest_of_files(files, tmp_path)
+    assert begun == ["torch"], "not where their digest is known: the run may be finished, and load nothing"

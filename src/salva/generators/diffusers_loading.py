@@ -20,11 +20,13 @@ from typing import Any
 from salva.core.blame import one_line, translating
 from salva.errors import MissingExtraError, SalvaError, UsageError
 from salva.generators.diffusers_presets import SAMPLERS, Preset
+from salva.hardware.ahead import AHEAD
 from salva.hardware.checkpoints import (
     Checkpoint,
     check_complete,
     check_weights,
     digest_of_files,
+    file_here,
     hub_error,
     locate,
     pickle_error,
@@ -55,6 +57,7 @@ class AtWork:
 
 def import_diffusers(name: str) -> Any:
     """The library, or the line that installs it."""
+    AHEAD.wait()
     try:
         import accelerate  # noqa: F401  # diffusers runs without, slowly and with warnings
         import diffusers
@@ -62,6 +65,25 @@ def import_diffusers(name: str) -> Any:
     except ImportError as error:
         raise MissingExtraError(name, "torch") from error
     return diffusers
+
+
+def import_parts(name: str, checkpoint: Checkpoint) -> None:
+    """Import the classes of a checkpoint's parts, to have them at hand when it is loaded."""
+    import accelerate  # noqa: F401  # as above
+    import diffusers
+    import transformers
+
+    index = file_here(checkpoint, INDEX)
+    with _quiet(diffusers):
+        if index is None:
+            # It will be downloaded: what every pipeline needs is most of it.
+            diffusers.DiffusionPipeline  # noqa: B018
+            return
+        said = read_index(name, index.parent)
+        classes = [("diffusers", said["_class_name"]), *_parts(said).values()]
+        for library in (diffusers, transformers):
+            for kind in (kind for owner, kind in classes if owner == library.__name__):
+                getattr(library, str(kind))
 
 
 def pin(name: str, checkpoint: Checkpoint) -> str:

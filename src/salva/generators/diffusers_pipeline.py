@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -25,6 +26,7 @@ from salva.generators.diffusers_loading import (
     denoiser_of,
     fetch,
     import_diffusers,
+    import_parts,
     load_pipeline,
     pin,
     pin_lora,
@@ -32,6 +34,7 @@ from salva.generators.diffusers_loading import (
     set_sampler,
 )
 from salva.generators.diffusers_presets import AUTO, PRESETS, SAMPLERS, choose_preset
+from salva.hardware.ahead import AHEAD
 from salva.hardware.checkpoints import locate
 from salva.hardware.devices import DTYPES, choose_devices, choose_dtype, describe_device, is_out_of_memory
 
@@ -111,7 +114,9 @@ class DiffusersPipeline:
     def weights(cls, options: DiffusersOptions) -> str:
         """Pins the checkpoint, and the LoRA where there is one."""
         name = options.name
-        pinned = pin(name, locate(name, options.checkpoint, options.revision, INDEX))
+        checkpoint = locate(name, options.checkpoint, options.revision, INDEX)
+        pinned = pin(name, checkpoint)
+        AHEAD.plan(partial(import_parts, name, checkpoint))
         return f"{pinned}+{pin_lora(name, options.lora)}" if options.lora else pinned
 
     def expect(self, n: int) -> None:

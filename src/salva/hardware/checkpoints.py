@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import importlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,6 +21,7 @@ from typing import Any
 from salva.core.blame import translating
 from salva.core.fingerprint import fingerprint
 from salva.errors import MissingExtraError, SalvaError, UnusableError, UsageError
+from salva.hardware.ahead import AHEAD
 from salva.hardware.cache import recall, remember
 
 TOPIC = "digests"
@@ -30,6 +32,8 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 _LOGIN = "log in with `hf auth login` or set HF_TOKEN"
 _PATIENCE_S = 20.0
 _N_SHOWN = 3
+_LARGE = 2**28
+"""Bytes that take a quarter of a second to read and hash."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +105,16 @@ def _cached_commit(repo: str, revision: str, marker: str) -> str | None:
     return None
 
 
+def file_here(checkpoint: Checkpoint, file: str) -> Path | None:
+    """A file of a checkpoint, where it is on this machine already."""
+    if checkpoint.folder is not None:
+        return checkpoint.folder / file
+    from huggingface_hub import try_to_load_from_cache
+
+    cached = try_to_load_from_cache(checkpoint.source, file, revision=checkpoint.commit)
+    return Path(cached) if isinstance(cached, str) else None
+
+
 def hub_error(name: str, repo: str, revision: str, error: Exception) -> SalvaError:
     """What the hub's refusal means, in our words."""
     from huggingface_hub import errors
@@ -145,6 +159,9 @@ def _digest(path: Path) -> str:
     remembered = recall(TOPIC, key)
     if isinstance(remembered, str):
         return remembered
+    if stat.st_size >= _LARGE and path.suffix == ".safetensors":
+        # Weights that are met for the first time are loaded next, and hashing leaves the interpreter free.
+        AHEAD.begin(partial(importlib.import_module, "torch"))
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     if stat.st_size > 2**20:

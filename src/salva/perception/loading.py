@@ -18,6 +18,7 @@ from salva.core.about import Habits
 from salva.core.blame import one_line, translating
 from salva.core.options import option
 from salva.errors import MissingExtraError, SalvaError, UsageError
+from salva.hardware.ahead import AHEAD
 from salva.hardware.batching import BatchSizer
 from salva.hardware.checkpoints import (
     Checkpoint,
@@ -90,6 +91,7 @@ def load(
     can_halve: whether half precision is good enough for what it gives; coordinates and vectors lose digits by it.
     unread: how weights begin that no answer depends on, so that a checkpoint may lack them.
     """
+    AHEAD.wait()
     try:
         import torch
         import transformers
@@ -128,6 +130,8 @@ def load(
     info["missing_keys"] = [key for key in info["missing_keys"] if not key.startswith(unread)]
     check_complete(name, options.model, kind, info, _NATIVE.get(kind, _WRITTEN_ANEW))
     model.requires_grad_(False)
+    # All that it needs is imported: what others need can be, while it is tried.
+    AHEAD.begin_planned()
     return Loaded(model=model.to(device).eval(), processor=processor, device=device, dtype=dtype)
 
 

@@ -1,0 +1,61 @@
+"""Libraries that take seconds to import, imported in a thread while somebody else hashes files or tries a detector.
+
+Such work is planned by whoever will need a library and begun by whoever has a moment in which nobody imports anything.
+Whoever is about to import waits for the end of it: libraries whose files import each other do not stand two threads.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+
+from salva.core.blame import blaming
+from salva.core.threads import start_thread
+from salva.errors import SalvaError
+
+
+class Ahead:
+    """Imports of one process, planned and under way."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._planned: list[Callable[[], object]] = []
+        self._thread: threading.Thread | None = None
+
+    def plan(self, work: Callable[[], object]) -> None:
+        """Have something imported as soon as there is a moment for it."""
+        with self._lock:
+            self._planned.append(work)
+
+    def begin_planned(self) -> None:
+        """Now is such a moment."""
+        with self._lock:
+            works, self._planned = self._planned, []
+        if works:
+            self.begin(*works)
+
+    def begin(self, *works: Callable[[], object]) -> None:
+        """Import in a thread, after what is under way."""
+        with self._lock:
+            before = self._thread
+
+            def import_all() -> None:
+                if before is not None:
+                    before.join()
+                for work in works:
+                    # Whoever needs the library imports it again, meets the same error and says it in its own words.
+                    with suppress(SalvaError), blaming("a library", "cannot be imported"):
+                        work()
+
+            self._thread = start_thread(import_all, "imports")
+
+    def wait(self) -> None:
+        """Until nothing is imported any more; what is planned and not begun stays so."""
+        thread = self._thread
+        if thread is not None:
+            thread.join()
+
+
+AHEAD = Ahead()
+"""The one of this process."""
