@@ -11,6 +11,7 @@ from in_process import salva
 from salva.api import plan_run
 from salva.engine.budget import Limits
 from salva.engine.progress import SilentProgress
+from salva.errors import UsageError
 from salva.run.ask import Ask, make_spec
 from salva.run.earlier import Known
 from salva.run.forecast import Forecast, forecast
@@ -121,6 +122,29 @@ def test_what_would_refuse_the_run_refuses_the_dry_run(tmp_path: Path) -> None:
         done = salva("run", "metalogic", "--dry-run", *words, cwd=tmp_path, OPENAI_API_KEY="sk-of-a-test")
         assert done.returncode == 2, done.stdout
     assert not list(tmp_path.iterdir())
+
+
+def test_a_file_of_a_judges_own_words_is_opened_before_anybody_is_asked(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
+    own = tmp_path / "own.txt"
+    ask = Ask(suite="semvar", models=("painter",), judges=("openai/j",), settings={"judge.prompt": str(own)})
+    with pytest.raises(UsageError, match=r"judge\.prompt is .*own\.txt', neither a file nor one of semvarbench"):
+        seen(ask, tmp_path / "run")
+    own.write_text("Rate {prompt}")
+    assert seen(ask, tmp_path / "run").n_cases == 20
+
+
+@pytest.mark.parametrize(("option", "kind"), [("prompt=semvarbench", "scores"), ("rubric=strict", "grades")])
+def test_what_is_set_for_questions_that_nobody_asks_is_refused(
+    option: str, kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
+    name, _, value = option.partition("=")
+    ask = Ask(suite="faithfulness", models=("painter",), judges=("openai/j",), settings={f"judge.{name}": value})
+    with pytest.raises(UsageError, match=rf"judge\.{name} is set, .* asked for {kind}; openai/j is asked for answers"):
+        seen(ask, tmp_path / "run")
 
 
 def test_things_without_a_name_are_told_before_anything_is_painted(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import dataclasses
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from salva.core.addresses import LABEL
@@ -43,7 +43,8 @@ def option(
     means: str = "",
     reaches: str = "",
     given: str | None = None,
-    pinned: bool = False,
+    pinned: Callable[[str], str] | None = None,
+    kind: str = "",
 ) -> Any:
     """A field of an Options class.
 
@@ -54,11 +55,12 @@ def option(
     in its place, for one that has moved there; runs that were made with it keep it. reaches: file or endpoint, where
     its value names one: somebody else's run must not choose that for us. A target without choices always does.
     given: of a suite, its value where no model paints (About.is_given) and nobody sets another.
-    pinned: it names a file whose content the component's weights() pins, so that its path stays out of the key.
+    pinned: it names a file whose content the component's weights() pins by this function, so that its path stays out of
+    the key. kind: of a judge, what it must be asked for (score, answer, grade) for the option to count.
     """
     metadata = {"help": help_text, "keyed": keyed, "once_keyed": once_keyed, "choices": choices, "target": target}
     metadata |= {"since": since, "means": means, "reaches": reaches or ("target" if target and not choices else "")}
-    metadata |= {"given": given, "pinned": pinned}
+    metadata |= {"given": given, "pinned": pinned, "kind": kind}
     return dataclasses.field(default=default, metadata=metadata)
 
 
@@ -157,6 +159,20 @@ def endpoint_options(options_class: type[Any]) -> tuple[str, ...]:
 def pinned_options(options_class: type[Any]) -> tuple[str, ...]:
     """The options that name a file whose content stands in the key."""
     return tuple(name for name, field in fields_of(options_class).items() if field.metadata.get("pinned"))
+
+
+def open_pinned(options: Any) -> None:
+    """Read the files whose content would stand in a key; UsageError where one cannot be used."""
+    for field in dataclasses.fields(options):
+        if pin := field.metadata.get("pinned"):
+            pin(getattr(options, field.name))
+
+
+def set_for_kind(options: Any) -> Iterator[tuple[str, str]]:
+    """The options that are not at their default and count in one kind of question alone, each with that kind."""
+    for name, field in fields_of(type(options)).items():
+        if (kind := field.metadata.get("kind")) and getattr(options, field.name) != field.default:
+            yield name, kind
 
 
 def _keyed_fields(options_class: type[Any]) -> list[dataclasses.Field[Any]]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from salva.core.case import Case
 from salva.core.image import ImageRef
 from salva.core.observation import Answer, Observation
+from salva.core.options import open_pinned
 from salva.core.protocols import Look, Query, Sight
 from salva.core.spec import Binding, RunSpec
 from salva.engine.actors import Actor
@@ -111,6 +112,8 @@ class _Tally:
 
 def forecast(spec: RunSpec, directory: Path) -> Forecast:
     """What the run of a specification would do in a directory; refused as the run would be."""
+    for binding in spec.observers():
+        open_pinned(binding.options)
     spec = settle(directory, spec)
     refuse_unwatched(spec)
     cast_ = Cast.of(spec, names=known_names(spec.detector))

@@ -16,9 +16,9 @@ from salva.core.asked import OWN
 from salva.core.case import Case
 from salva.core.counted import counted
 from salva.core.judged import Rate
-from salva.core.options import target_field
+from salva.core.options import set_for_kind, target_field
 from salva.core.protocols import Relation
-from salva.core.spec import RunSpec
+from salva.core.spec import Binding, RunSpec
 from salva.engine.cast import DETECTOR, AppliedRelation, Cast
 from salva.engine.guard import build
 from salva.errors import NobodyNamedError, SalvaError, UsageError, unknown_name
@@ -51,6 +51,7 @@ def foresee(spec: RunSpec, cast_: Cast) -> Foreseen:
         if case.ways and case.relation not in known:
             raise unknown_name("relation", case.relation, known)
         cases.add(case, cast_.relations_of(case))
+    _refuse_unheard(spec.judges, cases.kinds)
     if not cases.n:
         return Foreseen([])  # an empty suite is refused by whoever stores its cases
     rates = {part.label: part.about.rate for part in cast_.relations}
@@ -119,6 +120,8 @@ class _Cases:
     """Relation to the cases that it applies to and could not decide."""
     own: Counter[str] = field(default_factory=Counter)
     """The relations that cases name as their own."""
+    kinds: set[str] = field(default_factory=set)
+    """What judges are asked for."""
     known: Counter[str] = field(default_factory=Counter)
     """What may keep a relation from applying, to the cases it is true of."""
 
@@ -130,6 +133,8 @@ class _Cases:
             self.left[nobodys(case)] += 1
         self.n_unpainted += bool(relations) and all(applied.undecidable for applied in relations)
         self.own[case.relation] += 1
+        looks = [look for applied in relations for look in applied.first_looks]
+        self.kinds |= {look.query.kind for look in looks if look.query.role == "judge"}
         by_label: dict[str, list[AppliedRelation]] = {}
         for applied in relations:
             by_label.setdefault(applied.part.label, []).append(applied)
@@ -161,6 +166,18 @@ class _Cases:
         counted = [f"{n} {what}" for what, n in self.known.items() if n]
         counted += [f"{n} are made for {name}" for name, n in self.own.items() if relation and name != relation]
         return f"of all {self.n}: {', '.join(counted)}" if counted else "nothing is known against them"
+
+
+def _refuse_unheard(judges: Sequence[Binding], kinds: Collection[str]) -> None:
+    """Refuse what is set for questions that nobody asks: it would change nothing, in silence."""
+    for judge in judges:
+        for name, kind in set_for_kind(judge.options):
+            if kind not in kinds:
+                asked = " and ".join(f"{other}s" for other in sorted(kinds)) or "nothing"
+                raise UsageError(
+                    f"judge.{name} is set, which counts only where a judge is asked for {kind}s; {judge.label} is "
+                    f"asked for {asked} here, so leave it out"
+                )
 
 
 def nobodys(case: Case) -> str:

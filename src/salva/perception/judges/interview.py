@@ -20,7 +20,7 @@ from salva.core.options import endpoint_label, option
 from salva.core.protocols import LookRequest, Query
 from salva.core.secrets import cut
 from salva.errors import BackendError, RefusedError, SalvaError, UnusableError, UsageError
-from salva.perception.judges.own_prompts import PRESETS
+from salva.perception.judges.own_prompts import PRESETS, prompt_pin
 from salva.perception.judges.prompts import Ask, again, put
 from salva.perception.judges.replies import read_reply
 from salva.perception.judges.rubrics import RUBRICS
@@ -35,7 +35,9 @@ AT_AN_ENDPOINT = About(is_remote=True, priced_by=("usd_per_million_input", "usd_
 def prompt_option() -> Any:
     """The option with which a user says in own words how a score is asked for, of every judge who replies in words."""
     told = "A file with what the judge is told when it scores a picture against a text, {prompt} in place of the text"
-    return option("", f"{told}; or a preset: {', '.join(PRESETS)}.", since="0.2", reaches="file", pinned=True)
+    return option(
+        "", f"{told}; or a preset: {', '.join(PRESETS)}.", since="0.2", reaches="file", pinned=prompt_pin, kind="score"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +52,7 @@ class InterviewOptions:
         "How strictly to grade questions that come with criteria, whatever the suite asks for.",
         choices=("", *RUBRICS),
         since="0.2",
+        kind="grade",
     )
     side: int = option(1024, "Pictures with a longer side are made smaller before the judge sees them; 0 for never.")
     prompt: str = prompt_option()
