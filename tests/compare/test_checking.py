@@ -87,6 +87,7 @@ def test_a_worse_candidate_breaks_both_rules(broken: tuple[Path, Done]) -> None:
     page = (report / "index.html").read_text(encoding="utf-8")
     assert 'href="metalogic/comparison.html"' in page
     assert '<p class="big">failed</p>' in page
+    assert "<h1>painter (candidate) <span>against</span> painter (baseline)</h1>" in page
 
 
 def test_the_same_command_paints_nothing_again_and_another_candidate_keeps_the_baseline(

@@ -219,7 +219,7 @@ def test_one_copy_a_rater_is_put_together_and_a_forgotten_name_is_the_files(tmp_
         (v.case_id, v.observers): v.scores for v in whole.verdicts
     }
     assert [str(problem) for problem in together.problems] == [
-        "dan.csv: no rating in it counts: nobody has filled it in, or all of them stand in another file too"
+        "dan.csv: no rating in it counts: no cell is filled in with one, or all of them stand in another file too"
     ]
 
 

@@ -304,6 +304,7 @@ def test_gaps_are_silence_and_bad_cells_are_named(tmp_path: Path) -> None:
         ("id,human_1\nx,1\n", "one person and no judge"),
         ("id,rating,rating\nx,1,2\n", "the column 'rating' twice"),
         ("case_id,rater,objects,relations\nx,,,\n", "nobody has filled it in"),
+        ("case_id,rater,score\nx,ann,NaN\ny,ann,-\n", "no cell is a rating; 'NaN', '-' and the like are read as no"),
     ],
 )
 def test_files_that_are_no_ratings_say_what_is_wrong(tmp_path: Path, content: str, words: str) -> None:

@@ -147,7 +147,7 @@ def test_what_is_no_answer_is_told_and_what_is_blank_is_not(tmp_path: Path) -> N
 
 def test_a_blank_sheet_and_wrong_choices_say_what_to_do(tmp_path: Path) -> None:
     rows = sheet_rows(tmp_path)
-    with pytest.raises(UsageError, match="no row is filled in"):
+    with pytest.raises(UsageError, match="no cell is filled in with a rating"):
         run_agreement(run_directory(tmp_path), filled(tmp_path, rows, ("ann",), lambda *_: ""))
     with pytest.raises(UsageError, match=r"'l9'.*l1, l2"):
         sheet_rows(tmp_path / "other", roles=("l9",))

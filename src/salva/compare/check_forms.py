@@ -75,7 +75,19 @@ def check_page(result: CheckResult) -> str:
         (suite, verdict_of(duel), sentence_of(duel)) if (duel := _duel(suite)) else (suite, "not compared", "")
         for suite in result.suites
     ]
-    return render_page("compare", "check.html.j2", result=result, table=check_table(result), said=said)
+    return render_page(
+        "compare", "check.html.j2", result=result, table=check_table(result), said=said, sides=_sides(result)
+    )
+
+
+def _sides(result: CheckResult) -> list[str]:
+    """Who is held against whom; two of one name, with other options, by their parts too."""
+    candidate, baseline = result.spec.candidate.model, result.spec.baseline
+    if baseline is None:
+        return [candidate]
+    if baseline.model == candidate:
+        return [f"{candidate} (candidate)", f"{candidate} (baseline)"]
+    return [candidate, baseline.model]
 
 
 def _duel(suite: SuiteResult) -> Duel | None:

@@ -41,6 +41,11 @@ _NOTE = 10.5
 _ROOMY = 640.0
 
 
+def has_axis(chart: Chart) -> bool:
+    """Whether values have an axis, which says what they are: bars on tracks of their own from 0 to 100 % need none."""
+    return (chart.ends, chart.is_share) != ((0.0, 1.0), True) or bool(chart.marks)
+
+
 def draw_bars(chart: Chart, width: float, top: float) -> tuple[list[Part], float]:
     """A bar a row, with its interval, its value, and over how many it is."""
     names, groups = names_of(chart, chart.x), groups_of(chart)
@@ -68,8 +73,7 @@ def draw_bars(chart: Chart, width: float, top: float) -> tuple[list[Part], float
             bars.append(Mark(parts=(place, *shapes), title=mark_title(chart, row), chooses=choices(chart, row)))
             y = end
         y += _GAP
-    # Where every bar stands on a track of its own from 0 to 100 %, an axis says nothing new.
-    if (chart.ends, chart.is_share) != ((0.0, 1.0), True) or chart.marks:
+    if has_axis(chart):
         parts += value_axis(chart, scale, begin, y, width)
         y += 36
     return parts + bars, y

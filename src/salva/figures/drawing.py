@@ -7,7 +7,7 @@ in which format a scene is written.
 from __future__ import annotations
 
 from salva.core.chart import Chart, ChartKind
-from salva.figures.bars import draw_bars, draw_boxes
+from salva.figures.bars import draw_bars, draw_boxes, has_axis
 from salva.figures.heat_map import draw_heat_map
 from salva.figures.layout import BOLD, SMALL, fitted, wrapped
 from salva.figures.plane import draw_lines, draw_scatter
@@ -31,8 +31,9 @@ def draw_chart(chart: Chart, width: float, *, has_title: bool = False) -> Scene:
     for line in wrapped(chart.title, width, _TITLE * BOLD) if has_title else ():
         parts.append(Text(x=0, y=top + _TITLE, text=line, size=_TITLE, is_bold=True))
         top += 24
-    if has_title and chart.y_label and chart.kind in (ChartKind.BARS, ChartKind.HEAT_MAP):
-        # The other kinds say it beside their axes.
+    is_unsaid = chart.kind is ChartKind.HEAT_MAP or (chart.kind is ChartKind.BARS and not has_axis(chart))
+    if has_title and chart.y_label and is_unsaid:
+        # The others say it beside their axes.
         parts.append(Text(x=0, y=top + 10, text=fitted(chart.y_label, width, SMALL), size=SMALL, fill=SOFT))
         top += 20
     if chart.table.rows:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from salva.core.chart import Chart, ChartKind
 from salva.core.table import Cell, Table
+from salva.figures.formats import percent
 from salva.people.calibration import SPREAD, THRESHOLDS
 from salva.stats.thresholds import CLOSE
 
@@ -31,7 +32,7 @@ def _curve(score: str, judge: str, rows: Sequence[dict[str, Cell]]) -> Chart:
         points.append(("F1", row["threshold"], row["f1"], None, None, row["n"]))
     return Chart(
         name=_name("thresholds", score, judge),
-        title=f"Accuracy and F1 by threshold, {score} by {judge} (as Figure 6a)",
+        title=f"Accuracy and F1 by threshold: {score}, {judge} (as CF-World's Figure 6a)",
         kind=ChartKind.LINES,
         table=Table(name="curve", columns=("curve", "threshold", "value", "low", "high", "n"), rows=tuple(points)),
         x="threshold",
@@ -42,25 +43,26 @@ def _curve(score: str, judge: str, rows: Sequence[dict[str, Cell]]) -> Chart:
         ends=(0.0, 1.0),
         is_high_good=True,
         x_label="threshold",
-        y_label="accuracy and F1 against people",
+        y_label=f"accuracy (shaded: 95 %) and F1 against people, n {rows[0]['n']}",
     )
 
 
 def _spread(score: str, judge: str, rows: Sequence[dict[str, Cell]]) -> Chart:
     bars = tuple((f"{row['from']:+.3g} to {row['to']:+.3g}", row["share"], row["n"]) for row in rows)
-    close = next((row["share"] for row in rows if row["to"] == CLOSE), None)
-    told = f"{close:.1%} of the pictures lie" if isinstance(close, float) else "How many pictures lie"
+    (close,) = (row["share"] for row in rows if row["to"] == CLOSE)
+    assert isinstance(close, float)
     return Chart(
         name=_name("spread", score, judge),
-        title=f"{judge} minus people, {score} (as Figure 5a)",
+        title=f"Judge minus people: {score}, {judge} (as CF-World's Figure 5a)",
         kind=ChartKind.BARS,
         table=Table(name="spread", columns=("difference", "share", "n"), rows=bars),
         x="difference",
         y="share",
         n="n",
         is_share=True,
-        y_label="share of pictures",
-        note=f"{told} within {CLOSE:g} of people.",
+        ends=(0.0, 1.0),
+        is_high_good=True,
+        y_label=f"share of pictures; {percent(close)} lie within {CLOSE:g} of people",
     )
 
 

@@ -6,6 +6,7 @@ Cells come in, numbers go out; whatever is no rating is kept as a flaw with its 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from salva.core.exchange import Flaw
@@ -69,6 +70,15 @@ def no_numbers(rows: list[Row], name: str) -> str:
 def is_silent(cell: str) -> bool:
     """Whether a cell says that nobody rated."""
     return cell.strip().lower() in _SILENT
+
+
+def silence(rows: Sequence[Row], names: Sequence[str]) -> str:
+    """Why columns hold no rating, in words: left empty, or filled with what says that nobody rated."""
+    words = Counter(cell for row in rows for name in names if (cell := row.get(name, "").strip()))
+    if not words:
+        return "nobody has filled it in yet"
+    told = ", ".join(map(repr, dict(words.most_common(3))))
+    return f"no cell is a rating; {told} and the like are read as no rating at all, so write numbers, or yes and no"
 
 
 class Problems:

@@ -98,7 +98,7 @@ def _of_people(sheets: Sequence[Sheet], wanted: Columns) -> Ratings:
     ratings = ratings_of(whole, wanted)
     used = {id(row) for rows in ratings.said.values() for row in rows if row is not None}
     counted = Counter(file for (file, _), row in zip(whole.places, whole.rows, strict=True) if id(row) in used)
-    unused = "no rating in it counts: nobody has filled it in, or all of them stand in another file too"
+    unused = "no rating in it counts: no cell is filled in with one, or all of them stand in another file too"
     silent = [Flaw(file=sheet.name, what=unused) for sheet in sheets if not counted[sheet.name]]
     return replace(ratings, flaws=(*ratings.flaws, *silent))
 

@@ -14,7 +14,16 @@ from pathlib import Path
 
 from salva.core.exchange import Flaw, first_flaws
 from salva.errors import UsageError
-from salva.people.rating_cells import Place, Problems, column_key, is_numeric, no_numbers, parts, rating_columns
+from salva.people.rating_cells import (
+    Place,
+    Problems,
+    column_key,
+    is_numeric,
+    no_numbers,
+    parts,
+    rating_columns,
+    silence,
+)
 from salva.people.rating_files import Row, column_names, read_rows
 
 _PERSON = re.compile(
@@ -229,7 +238,7 @@ def long_ratings(sheet: Sheet, wanted: Columns, rater: str) -> Ratings:
                 problems.add(f"{name!r} gives {thing!r} another score than before; the first stands", index)
     people = {who: mine for who, mine in rated.items() if who not in scorers and mine}
     if not people:
-        raise UsageError(f"{sheet.name!r} has no rating in {' + '.join(values)}; nobody has filled it in yet")
+        raise UsageError(f"{sheet.name!r} has no rating in {' + '.join(values)}: {silence(rows, values)}")
     judges = scored | {name: rated[name] for name in scorers}
     shown = ", ".join(list(people)[:_MAX_SHOWN]) + (", ..." if len(people) > _MAX_SHOWN else "")
     everyone = {**judges, **people}

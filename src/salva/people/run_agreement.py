@@ -75,7 +75,7 @@ def run_agreement(
     calibrated, left_out = calibration_tables(records, lambda picture: _said(*picture[:3], people), together)
     if not tables and not calibrated:
         rated_names = sorted({name for by_rater in rated.values() for name in by_rater})
-        nothing = "no row is filled in" if rated else "it rates no case of the run"
+        nothing = "no cell is filled in with a rating" if rated else "it rates no case of the run"
         raise UsageError(
             f"{str(ratings_file)!r} and {str(directory)!r} have nothing in common to compare; the file needs case_id "
             "and columns named like scores of the run, or text_role, image_role, objects and relations, or image_role, "
