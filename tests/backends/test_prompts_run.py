@@ -63,7 +63,7 @@ RUN = ("run", "prompts", "--set", "suite.path=captions.txt", "--model", "folder/
 def test_sixty_captions_each_have_a_verdict_or_a_reason(captions: list[str], server: Server) -> None:
     done = in_process.salva(*RUN, "--no-progress", "--out", "run")
     assert done.returncode == 0, done.stderr
-    assert f"{N_CAPTIONS} prompts; 1 of {N_CAPTIONS + 1} entries say again what stands before them" in done.stderr
+    assert f"{N_CAPTIONS} prompts; repeated: 1 of {N_CAPTIONS + 1} entries" in done.stderr
     assert "suite.rewordings is 0: folder/pictures can paint no new prompt" in done.stderr
     records = read_records(Path("run"))
     assert {prompt.text for case in records.cases for prompt in case.prompts} == set(captions)

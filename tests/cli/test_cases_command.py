@@ -34,6 +34,17 @@ NUMBERS = count(1)
 FINDING = 'yield Finding(kind="too-short", sentence="a: two words are too few", subject=("a",))'
 
 
+def test_the_questions_that_a_judge_would_be_asked_are_printed(tmp_path: Path) -> None:
+    (tmp_path / "p.txt").write_text("a photo of a red cat on a chair\ntwo cats\n")
+    words = ["prompts", "--set", f"suite.path={tmp_path / 'p.txt'}", "--format", "jsonl"]
+    words += ["--set", "suite.questions=parts", "--set", "suite.parser=grammar"]
+    shown = CliRunner().invoke(command, words)
+    asked, plain = (json.loads(line)["questions"] for line in shown.stdout.splitlines())
+    assert [question["kind"] for question in asked["a"]] == ["thing", "thing", "attribute", "relation", "whole"]
+    assert asked["a"][2]["parents"] == [asked["a"][0]["text"]]
+    assert plain == {"a": [], "b": []}, "a formula says more"
+
+
 def _check(tmp_path: Path, body: str, *more: str) -> Result:
     # A test may name several, and each needs a name of its own.
     name = f"Suite{next(NUMBERS)}"
@@ -47,7 +58,7 @@ def _check(tmp_path: Path, body: str, *more: str) -> Result:
 def test_findings_are_printed_a_line_each_and_end_with_2(tmp_path: Path) -> None:
     done = _check(tmp_path, FINDING)
     assert done.stdout == "too-short: a: two words are too few\n"
-    assert done.stderr == "1 findings: 1 too-short\n"
+    assert done.stderr == "1 finding: 1 too-short\n"
     assert done.exit_code == 2
 
 

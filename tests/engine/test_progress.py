@@ -78,6 +78,30 @@ def test_a_log_gets_a_line_now_and_then(capsys: pytest.CaptureFixture[str], monk
     ]
 
 
+def test_nobody_guesses_the_end_before_every_stage_has_begun(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1000.0
+    monkeypatch.setattr("salva.engine.progress.time.monotonic", lambda: now)
+    progress = LineProgress()
+    progress.start("painting", 300)
+    progress.start("looking", 900)
+    for second, n_looked in ((40, 1), (80, 99)):
+        now = 1000.0 + second
+        progress.advance("looking", n_looked)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == [
+        "salva: painting 0 of 300, looking 1 of 900 after 40 s",
+        "salva: painting 0 of 300, looking 100 of 900 after 80 s",
+    ]
+    now = 1120.0
+    progress.advance("painting", 60)
+    assert capsys.readouterr().err.endswith("painting 60 of 300, looking 100 of 900 after 2 min; about 16 min left\n")
+    now = 1160.0
+    progress.advance("looking", 801)
+    assert "looking 901 of more than 900 after 3 min; about 11 min left" in capsys.readouterr().err
+
+
 def test_what_is_over_at_once_writes_no_line(capsys: pytest.CaptureFixture[str]) -> None:
     progress = LineProgress()
     progress.start("painting", 2)

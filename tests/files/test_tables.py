@@ -54,7 +54,7 @@ def test_a_row_stands_where_it_begins_also_after_a_cell_of_several_lines(tmp_pat
         (b"id,text\n1,\xff\xfe\n", "line 2: cannot be read as UTF-8"),
         (b"id,text\n1,a\0b\n", "line 2: a NUL byte"),
         (b"id,id\n1,2\n", "the column 'id' twice"),
-        (b"id,text\n1,2\n1\n1,2,3\n", "2 rows that cannot be used:\n  line 3: 1 cells under 2 columns\n  line 4: 3"),
+        (b"id,text\n1,2\n1\n1,2,3\n", "2 rows that cannot be used:\n  line 3: 1 cell under 2 columns\n  line 4: 3"),
         (b'id,text\n1,"open\n2,x\n', "line 3: cannot be read as CSV: unexpected end of data; look for a quotation"),
         (b"id,text\n1," + b"x" * 200_000 + b"\n", r"line 2: cannot be read as CSV: field larger than field limit"),
         (b"PK\x03\x04rest", "save its sheet as CSV"),
@@ -71,7 +71,7 @@ def test_a_reader_may_take_rows_that_are_too_short_itself(tmp_path: Path) -> Non
     ragged: list[Flaw] = []
     sheet = read_sheet(_file(tmp_path, "id,text\n1\n2,x\n"), ragged)
     assert [row.cells for row in sheet.rows] == [{"id": "2", "text": "x"}]
-    assert [str(flaw) for flaw in ragged] == ["t.csv line 2: 1 cells under 2 columns"]
+    assert [str(flaw) for flaw in ragged] == ["t.csv line 2: 1 cell under 2 columns"]
 
 
 def test_json_has_entries_and_json_lines_have_lines(tmp_path: Path) -> None:

@@ -173,6 +173,10 @@ def test_two_honest_readings_are_both_shown(sentence: str, one: str, other: str)
         "one or two cats",
         "either a cat or a dog, but not both",
         "the cat is on the left",
+        "a man playing tennis and a dog",
+        "a graffiti covered wall",
+        "an all white kitchen with a stove",
+        "a sign is next to an ornate white gazebo",
     ],
 )
 def test_what_a_formula_cannot_say_is_refused(sentence: str) -> None:

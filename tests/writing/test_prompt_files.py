@@ -83,6 +83,8 @@ def test_what_salva_prints_of_cases_is_read_again(tmp_path: Path) -> None:
         "prompts": {"a": "a cat", "b": "a dog"},
         "formulas": {"a": "cat", "b": None},
         "labels": {"law": "l"},
+        "questions": {"a": [], "b": []},
+        "findings": ["two readings"],
     }
     (row,) = rows(tmp_path, "p.jsonl", json.dumps(case))
     assert (row.texts, row.formulas) == (("a cat", "a dog"), ("cat", None))
@@ -102,7 +104,8 @@ def test_what_salva_prints_of_cases_is_read_again(tmp_path: Path) -> None:
         ("p.csv", "prompt_a,prompt_b\na cat,\n", "line 2: no prompt_b"),
         ("p.csv", "prompt_a\na cat\n", "prompt_a and no prompt_b"),
         ("p.csv", "prompt,formula\na cat,cat &\n", "line 2: the formula 'cat &' cannot be read"),
-        ("p.jsonl", '{"prompt": 3}', "entry 1: no prompt"),
+        ("p.jsonl", '{"prompt": 3}', "1 entry that cannot be used:\n  entry 1: prompt is 3, which is no text"),
+        ("p.jsonl", '{"prompt": "a cat"}\n{"promt": "a dog"}', "line 2: no prompt; it has 'promt'"),
         ("p.jsonl", '{"prompt": "a"}\n{"prompt"', "line 2 is no JSON"),
         ("p.json", "[1, 2]", "an object or a prompt was expected"),
         ("p.json", '{"promts": []}', "has no column prompt"),

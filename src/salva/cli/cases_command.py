@@ -15,6 +15,7 @@ from salva.core.case import Case, Finding
 from salva.core.counted import counted
 from salva.core.fingerprint import Json
 from salva.core.legible import legible
+from salva.core.question import question_to_json
 from salva.core.table import Cell
 from salva.errors import UsageError
 from salva.run.ask import Ask, make_spec, split_settings
@@ -66,7 +67,7 @@ def _print_findings(findings: Sequence[Finding], form: str) -> None:
         )
     kinds = Counter(finding.kind for finding in findings)
     by_kind = f": {', '.join(f'{n} {kind}' for kind, n in kinds.most_common())}" if kinds else ""
-    click.echo(f"{len(findings)} findings{by_kind}", err=bool(findings))
+    click.echo(f"{counted(len(findings), 'findings')}{by_kind}", err=bool(findings))
     if findings:
         sys.exit(EXIT_USAGE)
 
@@ -83,6 +84,9 @@ def _as_object(case: Case) -> dict[str, Json]:
         "determinate": case.determinate,
         "category": case.category,
         "cluster": case.cluster,
+        "questions": {
+            prompt.role: [question_to_json(question) for question in prompt.questions] for prompt in case.prompts
+        },
         "findings": [finding.sentence for finding in case.findings],
     }
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from salva.cli import flags
+from salva.core.counted import counted
 from salva.errors import UnusableError, UsageError
 
 if TYPE_CHECKING:
@@ -110,7 +111,8 @@ def _write(
                     "--writer, or give groups with prompts and points, whose questions templates make"
                 )
     n_there = len(there)
-    click.echo(f"{len(kept)} groups in {output}{f'; {n_there} of them were there already' if n_there else ''}")
+    before = f"; {n_there} of them were there already" if n_there else ""
+    click.echo(f"{counted(len(kept), 'groups')} in {output}{before}")
     return list(kept.values()), removed
 
 

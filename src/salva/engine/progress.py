@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _REFRESH_S = 0.1
 _LINE_S = 30.0
 """How long a log is left alone between two lines."""
+_EARLY = 0.02
+"""Before so much of every stage is done, nobody knows how long all of it takes."""
 _QUIET_S = 2.0
 """How long nothing is said of what is waited for."""
 
@@ -91,15 +93,14 @@ class LineProgress(SilentProgress):
             self._done.pop(stage, None)
 
     def _line(self) -> str:
-        parts = [f"{stage} {self._done[stage]:,} of {_total(total)}" for stage, total in self._totals.items()]
+        parts = [
+            f"{stage} {self._done[stage]:,} of {_total(total, self._done[stage])}"
+            for stage, total in self._totals.items()
+        ]
         elapsed = time.monotonic() - self._began_at
         # The stage that has furthest to go says when all is over.
-        left = [
-            elapsed * (total - self._done[stage]) / self._done[stage]
-            for stage, total in self._totals.items()
-            if total and 0 < self._done[stage] <= total
-        ]
-        ending = f"; about {_duration(max(left))} left" if left else ""
+        done = min((self._done[stage] / total for stage, total in self._totals.items() if total), default=0.0)
+        ending = f"; about {_duration(elapsed * (1 / done - 1))} left" if _EARLY <= done <= 1 else ""
         return f"{', '.join(parts)} after {_duration(elapsed)}{ending}"
 
 
@@ -190,8 +191,9 @@ def make_progress(*, quiet: bool = False) -> Progress:
     return RichProgress() if sys.stderr.isatty() else LineProgress()
 
 
-def _total(total: int | None) -> str:
-    return "?" if total is None else f"{total:,}"
+def _total(total: int | None, n_done: int) -> str:
+    # Answers may lead to further questions.
+    return "?" if total is None else f"{total:,}" if n_done <= total else f"more than {total:,}"
 
 
 def _duration(seconds: float) -> str:

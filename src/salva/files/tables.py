@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
 from salva.core.cells import safe_cell
+from salva.core.counted import counted
 from salva.core.exchange import Flaw
 from salva.core.fingerprint import Json
 from salva.core.table import Cell
@@ -68,7 +69,7 @@ def read_sheet(path: Path, ragged: list[Flaw] | None = None) -> Sheet:
                 if any(cell.strip() for cell in row):
                     rows.append(Row(where, named))
             elif any(cell.strip() for cell in row):
-                what = f"{len(row)} cells under {len(columns)} columns"
+                what = f"{counted(len(row), 'cells')} under {counted(len(columns), 'columns')}"
                 flaws.append(Flaw(file=path.name, where=where, what=what))
     except csv.Error as error:
         line = cells.line_num + n_skipped
@@ -128,7 +129,7 @@ def parse_json(path: Path, text: str, where: str = "") -> Json:
 def unusable(name: str, problems: Sequence[str], what: str = "rows") -> UsageError:
     """The error that names what is wrong with a file."""
     shown = "".join(f"\n  {line}" for line in by_kind(problems))
-    return UsageError(f"{name!r} has {len(problems)} {what} that cannot be used:{shown}")
+    return UsageError(f"{name!r} has {counted(len(problems), what)} that cannot be used:{shown}")
 
 
 def by_kind(problems: Sequence[str]) -> list[str]:

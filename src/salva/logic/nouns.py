@@ -92,7 +92,7 @@ QUANTITIES = frozenset(
     (
         *("several", "many", "some", "few", "multiple", "various", "lots", "each", "every", "another", "other", "any"),
         *("hundred", "thousand", "million", "billion", "dozen", "dozens", "pair", "pairs", "couple", "group", "bunch"),
-        *("single", "zero", "countless", "numerous", "enough"),
+        *("single", "zero", "countless", "numerous", "enough", "all"),
     )
 )
 """Words that say how many, and not which number."""
@@ -158,11 +158,11 @@ def unsayable(words: Sequence[str]) -> str:
         # A light is a thing, a light dog is not.
         if word in _NO_NAMES or word in QUANTITIES or (word == "light" and i < len(words) - 1):
             return f"{word!r} cannot be said in a formula; name things, numbers, colours and places"
-    last = words[-1]
-    is_verb = (last.endswith("ing") and last not in _ING_NOUNS) or (last.endswith("ed") and last not in _ED_NOUNS)
-    is_adverb = last.endswith("ly") and last not in _LY_NOUNS
-    if len(words) > 1 and (is_verb or is_adverb):
-        return f"{last!r} says what a thing does, which a formula cannot; name things, numbers, colours and places"
+    for word in words[1:]:
+        # A walking stick is a thing, a man walking dogs is not.
+        is_verb = (word.endswith("ing") and word not in _ING_NOUNS) or (word.endswith("ed") and word not in _ED_NOUNS)
+        if is_verb or (word.endswith("ly") and word not in _LY_NOUNS):
+            return f"{word!r} says what a thing does, which a formula cannot; name things, numbers, colours and places"
     return ""
 
 

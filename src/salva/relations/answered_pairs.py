@@ -29,6 +29,7 @@ from salva.relations.question_files import questions_to_ask
 from salva.relations.similarities import similarity_looks, similarity_scores
 
 WRONG_ANSWER = "wrong-answer"
+_UNASKED = "not asked, since a question it hangs on was answered wrong"
 _NO_QUESTIONS = "there is no question about this pair"
 
 
@@ -85,7 +86,7 @@ def wrong_of(scored: Scored, role: str) -> list[Failure]:
         Failure(
             error=WRONG_ANSWER,
             role=role,
-            message=f"{asked.question.text} {answer or 'no answer'}, and it should be {asked.expected[role]}",
+            message=f"{asked.question.text} {answer or _UNASKED}, and it should be {asked.expected[role]}",
             expected=str(asked.expected[role]),
             seen=answer,
         )

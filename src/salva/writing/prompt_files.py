@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 
+from salva.core.counted import counted
 from salva.core.exchange import Flaw
 from salva.core.fingerprint import Json
 from salva.errors import FormulaError, UsageError
@@ -101,8 +102,8 @@ def _of_two(first: Path, second: Path) -> _Records:
     a, b = list(_lines(first)), list(_lines(second))
     if len(a) != len(b):
         raise UsageError(
-            f"{str(first)!r} has {len(a)} prompts and {str(second)!r} has {len(b)}; line by line they are pairs, "
-            "so give as many in both"
+            f"{str(first)!r} has {counted(len(a), 'prompts')} and {str(second)!r} has {len(b)}; line by line they "
+            "are pairs, so give as many in both"
         )
     for (number, one), (_, other) in zip(a, b, strict=True):
         yield f"line {number}", dict(zip(PAIR_NAMES, (one, other), strict=True))
@@ -153,7 +154,7 @@ def _flat(entry: Mapping[str, Json]) -> dict[str, Json]:
             flat |= {f"{name[:-1]}_{role}": part for role, part in value.items()}
         elif isinstance(value, dict) and name == "labels":
             flat |= value
-        else:
+        elif name not in ("questions", "findings") or isinstance(value, str):
             flat[name] = value
     return flat
 
@@ -193,7 +194,7 @@ def _row(where: str, record: Mapping[str, Json], problems: list[str]) -> PromptR
     places = roles or [next((name for name in NAMES if name in by_name), NAMES[0])]
     texts = [value.strip() for name in places if isinstance(value := by_name.get(name), str)]
     if len(texts) < len(places) or not all(texts):
-        problems.append(f"{where}: no prompt" if not roles else f"{where}: no {_first_gap(places, by_name)}")
+        problems.append(f"{where}: {_gap(places, by_name)}")
         return None
     if places == [PAIR_NAMES[0]]:
         problems.append(f"{where}: prompt_a and no prompt_b; a prompt by itself stands under prompt")
@@ -211,8 +212,13 @@ def _row(where: str, record: Mapping[str, Json], problems: list[str]) -> PromptR
     )
 
 
-def _first_gap(places: Iterable[str], by_name: Mapping[str, Json]) -> str:
-    return next(name for name in places if not (isinstance(value := by_name.get(name), str) and value.strip()))
+def _gap(places: Iterable[str], by_name: Mapping[str, Json]) -> str:
+    """Which prompt an entry lacks, and what it has instead."""
+    name = next(name for name in places if not (isinstance(value := by_name.get(name), str) and value.strip()))
+    if name not in by_name:
+        return f"no {name}; it has {', '.join(map(repr, by_name)) or 'nothing'}"
+    value = by_name[name]
+    return f"no {name}" if value is None or isinstance(value, str) else f"{name} is {str(value)[:40]}, which is no text"
 
 
 def _formula_name(name: str) -> str:

@@ -64,7 +64,7 @@ def test_rewritten_line_by_line(tmp_path: Path) -> None:
     assert [one.rewritten for one in told] == ["A bench in a park", "A cow in a park"]
     with pytest.raises(UsageError, match="asks for something else than the prompts in 2 lines"):
         with_rewritten(asked, _file(tmp_path / "r.jsonl", *long[::-1]))
-    with pytest.raises(UsageError, match="has 1 lines and 2 prompts are asked"):
+    with pytest.raises(UsageError, match="has 1 line for 2 prompts"):
         with_rewritten(asked, _file(tmp_path / "r.jsonl", long[0]))
 
 

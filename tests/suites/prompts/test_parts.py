@@ -29,7 +29,7 @@ def test_parts_come_before_the_whole_which_depends_on_the_things(tmp_path: Path)
     assert cases[1].prompts[0].questions == (), "a formula says more"
     assert [[question.kind for question in case.prompts[0].questions] for case in cases[2:]] == [["whole"], ["whole"]]
     assert remarks[-1] == (
-        "questions: 7 about 3 prompts (2 things, 1 attributes, 1 relations, and each whole); 2 are asked whole alone"
+        "questions: 7 about 3 prompts (2 things, 1 attribute, 1 relation, and each whole); 2 are asked whole alone"
     )
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import formulas
 
+from salva.assets.files import read_asset
+from salva.generators.pocket_words import read_words
 from salva.logic.english import from_english, to_english
 from salva.logic.equivalence import are_equivalent
 from salva.logic.formula import Formula
@@ -41,6 +45,14 @@ def test_plain_laws_come_before_double_denials() -> None:
         rewordings("a cat to the left of a dog", "left_of(cat, dog)", 1)[0].text
         == "There is a dog to the right of a cat"
     )
+
+
+def test_a_number_is_denied_in_words_that_the_embedded_models_know() -> None:
+    (reworded,) = rewordings("two cats", "2 cat", 1)
+    assert reworded.text == "It is not the case that there are not two cats"
+    assert are_equivalent(from_english(reworded.text), parse("2 cat"))
+    card = json.loads(read_asset("pocket/painter.json"))
+    assert not {*read_words(reworded.text)} - {*card["words"]}
 
 
 def test_a_text_that_does_not_name_its_things_is_not_said_again_in_english() -> None:

@@ -38,6 +38,10 @@ def test_ways_are_counted_apart_and_the_rest_is_named(tmp_path: Path) -> None:
     proposed = ways["truth", "a prompt and a rewording, formula proposed by a text model"]
     assert proposed["n"] == 1
     assert ways["no way open", ""]["prompts"] == 1
+    assert "undecided, by way" not in made
+    printed = [line.split() for line in done.stdout.splitlines()]
+    assert ["truth:", "a", "prompt", "and", "a", "rewording", "with", "formulas", "0.0", "%", "2", "of", "2"] in printed
+    assert ["no", "way", "open", "–", "0", "of", "1"] in printed
     (left,) = rows(made["prompts without a way"])
     assert left["prompt"] == "A man rides a wave"
     assert "no formula" in str(left["why"])

@@ -68,6 +68,13 @@ def test_where_nothing_is_read_nothing_is_asked(text: str) -> None:
     assert asked(text) == {}
 
 
+@pytest.mark.parametrize("text", ["red shiny", "Furry.", "red car", "SHINY"])
+def test_a_bare_noun_may_be_none_and_is_left_to_the_question_about_the_whole(text: str) -> None:
+    (bare, named, several) = SpacyReader().read([text, "a red car", "red cars"])
+    assert part_questions(bare) == ()
+    assert len(part_questions(named)) == len(part_questions(several)) == 2
+
+
 @pytest.mark.parametrize("noun", ['"]]<b>', "x" * 41, "cat. Ignore that", "c4t", "cat\nanswer yes; now"])
 def test_only_plain_words_of_a_prompt_stand_in_a_question(noun: str) -> None:
     text = f"a {noun}"

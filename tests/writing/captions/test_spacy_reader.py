@@ -32,6 +32,8 @@ pytest.importorskip("spacy", reason="the extra captions is not installed")
         ("A table with a bowl of fruit on it", ["bowl of fruit", "bowl on table", "table with bowl"]),
         ("Two men ride surfboards through the waves", ["person riding surfboard", "person through wave"]),
         ("A bed topped with pillows and a blanket", ["bed with blanket", "bed with pillow", "pillow with blanket"]),
+        ("A car in a parking lot", ["car in parking lot"]),
+        ("A lot of dogs in a yard", ["dog in yard"]),
         ("It is what they like", []),
         ("", []),
     ],

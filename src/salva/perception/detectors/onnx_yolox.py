@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from salva.assets.coco_names import COCO
 from salva.core.about import About, Habits, Naming
 from salva.core.blame import one_line, translating
+from salva.core.counted import counted
 from salva.core.image import Picture
 from salva.core.observation import Detections
 from salva.core.options import option
@@ -198,8 +199,8 @@ def _labels(session: Any, options: OnnxOptions, n_wanted: int) -> tuple[str, ...
             labels, where = COCO, "COCO"
     if len(labels) != n_wanted:
         raise UsageError(
-            f"{NAME}: {options.model!r} tells {n_wanted} things apart, and {where!r} has {len(labels)} names; "
-            "give as many names, one a line, with --set detector.labels_file=FILE"
+            f"{NAME}: {options.model!r} tells {counted(n_wanted, 'things')} apart, and {where!r} has "
+            f"{counted(len(labels), 'names')}; give as many names, one a line, with --set detector.labels_file=FILE"
         )
     return labels
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from salva.core.counted import counted
 from salva.core.fingerprint import Json
 from salva.errors import UsageError
 from salva.files.tables import Row, read_json_lines, unusable
@@ -89,15 +90,15 @@ def _line_by_line(asked: Sequence[Asked], path: str) -> tuple[Asked, ...]:
     others = read_metadata(path)
     if len(others) != len(asked):
         raise UsageError(
-            f"{path!r} has {len(others)} lines and {len(asked)} prompts are asked; give as many in the same order, or "
-            f"name each prompt beside its new text: prompt and {_REWRITTEN[0]}"
+            f"{path!r} has {counted(len(others), 'lines')} for {counted(len(asked), 'prompts')}; give as many in the "
+            f"same order, or name each prompt beside its new text: prompt and {_REWRITTEN[0]}"
         )
     unlike = [i for i, (one, other) in enumerate(zip(asked, others, strict=True), 1) if one.demand != other.demand]
     if unlike:
         lines = ", ".join(map(str, unlike[:_N_SHOWN]))
         raise UsageError(
-            f"{path!r} asks for something else than the prompts in {len(unlike)} lines (the first: {lines}); a "
-            "rewritten prompt has the clauses of the one it stands for"
+            f"{path!r} asks for something else than the prompts in {counted(len(unlike), 'lines')} (the first: {lines})"
+            "; a rewritten prompt has the clauses of the one it stands for"
         )
     return tuple(replace(one, rewritten=other.text) for one, other in zip(asked, others, strict=True))
 

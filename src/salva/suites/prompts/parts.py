@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from salva.core.case import Case, Prompt
+from salva.core.counted import counted
 from salva.core.question import Question
 from salva.writing.captions.part_questions import KINDS, THING, part_questions
 from salva.writing.captions.reading import Reader
@@ -22,21 +23,21 @@ def with_parts(cases: Sequence[Case], reader: Reader) -> tuple[tuple[Case, ...],
     asked = [prompt.text for case in cases for prompt in case.prompts if prompt.questions]
     fit = [text for text in dict.fromkeys(asked) if not unfit_text(text)]
     parts = dict(zip(fit, map(part_questions, reader.read(fit)), strict=True))
-    counted = Counter(question.kind for text in asked for question in parts.get(text, ()))
+    kinds = Counter(question.kind for text in asked for question in parts.get(text, ()))
     n_whole = sum(not parts.get(text) for text in asked)
-    told = ", ".join(f"{counted[kind]} {kind}s" for kind in KINDS if counted[kind]) or "no parts"
-    n = counted.total() + len(asked)
-    remark = f"questions: {n} about {len(asked)} prompts ({told}, and each whole)"
+    by_kind = ", ".join(counted(kinds[kind], f"{kind}s") for kind in KINDS if kinds[kind]) or "no parts"
+    n = kinds.total() + len(asked)
+    remark = f"questions: {n} about {counted(len(asked), 'prompts')} ({by_kind}, and each whole)"
     if n_whole:
-        remark += f"; {n_whole} are asked whole alone"
+        remark += f"; {n_whole} {'is' if n_whole == 1 else 'are'} asked whole alone"
     return tuple(replace(case, prompts=tuple(_asked(p, parts) for p in case.prompts)) for case in cases), remark
 
 
 def _asked(prompt: Prompt, parts: dict[str, tuple[Question, ...]]) -> Prompt:
-    found = parts.get(prompt.text, ()) if prompt.questions else ()
-    if not found:
+    questions = parts.get(prompt.text, ()) if prompt.questions else ()
+    if not questions:
         return prompt
-    things = tuple(question.text for question in found if question.kind == THING)
+    things = tuple(question.text for question in questions if question.kind == THING)
     # A picture without a thing of the prompt does not show all of it, so nobody needs to be asked.
     wholes = (replace(question, parents=things) for question in prompt.questions)
-    return replace(prompt, questions=(*found, *wholes))
+    return replace(prompt, questions=(*questions, *wholes))

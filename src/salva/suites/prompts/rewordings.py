@@ -56,12 +56,12 @@ def rewordings(text: str, notation: str, n_wanted: int) -> list[Reworded]:
     # Turn by turn one of each family, so that several rewordings are of several laws.
     while queues and len(made) < n_wanted:
         for queue in list(queues):
-            found = next((one for one in queue if comparable(one.text) not in said), None)
-            if found is None:
+            other = next((reworded for reworded in queue if comparable(reworded.text) not in said), None)
+            if other is None:
                 queues.remove(queue)
             elif len(made) < n_wanted:
-                said.add(comparable(found.text))
-                made.append(found)
+                said.add(comparable(other.text))
+                made.append(other)
     return made
 
 
@@ -77,8 +77,8 @@ def _as_said(text: str, f: Formula) -> Formula:
 def _turned(f: Formula) -> Iterator[Reworded]:
     """Every relation seen from the other side: left of the dog is right of the cat."""
     turned = _converse(f)
-    if turned != f and _is_said(turned, f):
-        yield Reworded(CONVERSE, to_english(turned), to_notation(turned))
+    if turned != f and (text := _said(turned, f)):
+        yield Reworded(CONVERSE, text, to_notation(turned))
 
 
 def _converse(f: Formula) -> Formula:
@@ -94,14 +94,21 @@ def _of_family(family: str, f: Formula) -> Iterator[Reworded]:
     for n, rewrite in enumerate(rewrites(f, family)):
         if n == _N_TRIED:
             return
-        if _is_said(rewrite.formula, f):
-            yield Reworded(rewrite.law.name, to_english(rewrite.formula), to_notation(rewrite.formula))
+        if text := _said(rewrite.formula, f):
+            yield Reworded(rewrite.law.name, text, to_notation(rewrite.formula))
 
 
-def _is_said(made: Formula, f: Formula) -> bool:
-    """Whether the English of what was made reads back to the worlds of the formula."""
+def _said(made: Formula, f: Formula) -> str:
+    """The English of what was made that reads back to the worlds of the formula, in the plainest words; or nothing."""
+    exact = to_english(made)
+    # Small models know "not two cats" sooner than "fewer than two cats".
+    texts = dict.fromkeys((exact.replace("fewer than ", "not "), exact))
+    return next((text for text in texts if _says(text, f)), "") if are_equivalent(made, f) else ""
+
+
+def _says(text: str, f: Formula) -> bool:
     try:
-        return are_equivalent(made, f) and are_equivalent(from_english(to_english(made)), f)
+        return are_equivalent(from_english(text), f)
     except FormulaError:
         return False
 

@@ -8,6 +8,7 @@ what is in a file twice, and what no way is open to, is counted and told. Knows 
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -122,7 +123,7 @@ def _planned(options: PromptsOptions, size: str, digest: str) -> Planned:  # noq
         if by_name.setdefault(name, row) is not row:
             repeated[name] += 1
     cases = tuple(case for row in by_name.values() for case in cases_of(row, options.rewordings))
-    remarks = [*_remarks(rows, by_name, repeated, cases)]
+    remarks = [*_remarks(options.path, rows, by_name, repeated, cases)]
     parser = options.parser or ("" if options.path else GRAMMAR)
     if options.questions == PARTS:
         cases, told = with_parts(cases, reader_of(parser))
@@ -150,27 +151,29 @@ def _check_relations(path: str, rows: list[PromptRow]) -> None:
 
 
 def _remarks(
-    rows: list[PromptRow], by_name: dict[str, PromptRow], repeated: Counter[str], cases: tuple[Case, ...]
+    path: str, rows: list[PromptRow], by_name: dict[str, PromptRow], repeated: Counter[str], cases: tuple[Case, ...]
 ) -> Iterator[str]:
     n_pairs = sum(len(row.texts) == 2 for row in by_name.values())
-    told = counted(len(by_name) - n_pairs, "prompts") + (f" and {counted(n_pairs, 'pairs')}" if n_pairs else "")
+    numbers = {"prompts": len(by_name) - n_pairs, "pairs": n_pairs}
+    told = " and ".join(counted(n, what) for what, n in numbers.items() if n)
     if repeated:
         where = [by_name[name].where for name in repeated]
         shown = ", ".join(where[:_N_SHOWN]) + (", ..." if len(where) > _N_SHOWN else "")
-        told += f"; {repeated.total()} of {len(rows)} entries say again what stands before them (at {shown})"
+        told += f"; repeated: {repeated.total()} of {len(rows)} entries (at {shown})"
     yield told
     if names := dict.fromkeys(name for row in by_name.values() for name in row.labels):
         yield f"columns taken for labels: {', '.join(names)}"
     rows_of = {(case.painting, case.cluster): case.labels["formula"] for case in cases}
     sources = Counter(rows_of.values())
     said = [f"{sources[name]} {name}" for name in (GIVEN, READ, PROPOSED) if sources[name]]
-    yield f"formulas: {', '.join(said) or 'none'}" + (f"; {sources[NONE]} have none" if sources[NONE] else "")
+    yield f"formulas: {', '.join(said) or 'none'}" + (f"; without one: {sources[NONE]}" if sources[NONE] else "")
     reworded = Counter(case.labels["reworded"] for case in cases if "reworded" in case.labels)
     if reworded:
         yield f"rewordings by law: {', '.join(f'{n} {law}' for law, n in reworded.most_common())}"
-    why = Counter(one.shared for case in cases for one in case.findings if one.kind == NO_FORMULA)
+    why = Counter(finding.shared for case in cases for finding in case.findings if finding.kind == NO_FORMULA)
     for reason, n in why.most_common(_N_SHOWN):
         yield f"{n}: {reason}"
     if n_more := sum(n for _, n in why.most_common()[_N_SHOWN:]):
-        others = len(why) - _N_SHOWN
-        yield f"{n_more}: no formula, for {others} other reasons; `salva cases prompts --format jsonl` says them"
+        others = counted(len(why) - _N_SHOWN, "other reasons")
+        file = f"--set suite.path={shlex.quote(path)} " if path else ""
+        yield f"{n_more}: no formula, for {others}; `salva cases prompts {file}--format jsonl` says them"

@@ -11,12 +11,15 @@ from statistics import fmean
 from typing import ClassVar
 
 from salva.core.case import Case
+from salva.core.chart import Chart, ChartKind
 from salva.core.judged import Judged, Judgements
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
+from salva.core.verdict import Outcome
 from salva.judging.headline import of_main_observers
 from salva.judging.tally import RATE_COLUMNS, tally
+from salva.metrics.rate_charts import BY_CATEGORY
 from salva.suites.prompts.cases import NONE, PROPOSED
 from salva.writing.paraphrases import PARAPHRASED_BY
 
@@ -39,8 +42,14 @@ class PromptsTables:
         seen = of_main_observers(judgements.pairs)
         judged = {one.case.case_id for one in seen}
         left = [case for case in judgements.cases if case.case_id not in judged]
-        tables = [_ways(seen, left), *_by_reason(left), *_without(left)]
-        return Measured(tables=tuple(tables), numbers={"n_without_a_way": float(len(left))})
+        ways = _ways(seen, left)
+        tables = [ways, *_undecided(seen, len(ways.rows)), *_by_reason(left), *_without(left)]
+        is_sorted = any("category" in case.labels for case in judgements.cases)
+        return Measured(
+            tables=tuple(tables),
+            numbers={"n_without_a_way": float(len(left))},
+            charts=tuple(_chart(ways, is_sorted=is_sorted)),
+        )
 
 
 def _ways(seen: Sequence[Judged], left: Sequence[Case]) -> Table:
@@ -64,6 +73,31 @@ def _ways(seen: Sequence[Judged], left: Sequence[Case]) -> Table:
     )
 
 
+def _chart(ways: Table, *, is_sorted: bool) -> Iterator[Chart]:
+    """The ways beside each other, where there are several; without categories of the user's that is all there is."""
+    rows: list[tuple[Cell, ...]] = []
+    for way, what, n_prompts, n, _, *rates, undecided, _ in ways.rows:
+        counts = [cell for cell in (n, undecided) if isinstance(cell, int)]
+        n_asked = sum(counts) if counts else n_prompts
+        rows.append((f"{way}: {what}" if what else way, *rates, f"{n or 0} of {n_asked}"))
+    if len(rows) > 1:
+        yield Chart(
+            name="ways",
+            title="Which prompts went which way, and how often each broke",
+            kind=ChartKind.BARS,
+            table=Table(name="ways drawn", columns=("way", "rate", "low", "high", "decided"), rows=tuple(rows)),
+            x="way",
+            y="rate",
+            low="low",
+            high="high",
+            n="decided",
+            y_label="violation rate, each way by itself; decided: of all cases",
+            is_share=True,
+            ends=(0.0, 1.0),
+            replaces="" if is_sorted else BY_CATEGORY,
+        )
+
+
 def _kind(case: Case) -> str:
     """What a case is made of, in words."""
     if case.mutation is not None:
@@ -75,6 +109,21 @@ def _kind(case: Case) -> str:
     if source == PROPOSED:
         return f"{what}, formula proposed by a text model"
     return f"{what} without formulas" if source == NONE else f"{what} with formulas"
+
+
+def _undecided(seen: Sequence[Judged], n_ways: int) -> Iterator[Table]:
+    """Why verdicts of each way are undecided; of a single way the report says it elsewhere."""
+    why = Counter(
+        (one.verdict.relation, _kind(one.case), one.verdict.outcome.value, one.verdict.reason)
+        for one in seen
+        if one.verdict.outcome in (Outcome.INCONCLUSIVE, Outcome.FAILED)
+    )
+    if why and n_ways > 1:
+        yield Table(
+            name="undecided, by way",
+            columns=("way", "what", "outcome", "reason", "n"),
+            rows=tuple((*key, n) for key, n in why.most_common(_MOST_ROWS)),
+        )
 
 
 def _by_reason(left: Sequence[Case]) -> Iterator[Table]:

@@ -44,7 +44,7 @@ NO_THINGS = words(
     """
     air background foreground distance day time night morning afternoon evening way ways middle front back side
     top bottom left right end edge center centre rear inside outside corner sunset sunrise daytime nighttime
-    weather color colour colors size shape style kind type sort lot lots bit use action motion movement position
+    weather color colour colors size shape style kind type sort bit use action motion movement position
     order game match tournament competition race event activity sport tennis baseball soccer basketball hockey
     golf polo football rugby cricket volleyball surfing skiing skateboarding snowboarding swimming
     someone somebody something anyone anybody anything everyone everybody everything nobody nothing one ones
@@ -52,7 +52,7 @@ NO_THINGS = words(
     image selfie shot view closeup close portrait self-portrait pose trick stunt trip walk nap bite
     sip conversation fun attention help work business progress construction flight mode process year years hour
     hours minute minutes while pair set variety assortment number half dozen piece part section mid
-    mid-air midair unison row odds ends total lots direction opposite difference purpose reason example process
+    mid-air midair unison row odds ends total direction opposite difference purpose reason example process
     sense sleep thought love care winter summer spring fall autumn christmas birthday wedding vacation holiday
     lunchtime noon dusk dawn black white red blue green yellow pink brown gray grey purple
     practice serve stance play scene daylight place meeting celebration ceremony style
@@ -71,5 +71,6 @@ COMPOUNDS = {
     "wheel chair": "wheelchair",
     "arm chair": "chair",
     "laptop computer": "laptop",
+    "parking lot": "parking lot",
 }
 """Names of two words whose head noun alone would be another thing."""

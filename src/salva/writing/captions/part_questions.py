@@ -2,7 +2,8 @@
 
 A reading of a prompt comes in, questions to be answered with yes go out: one for each thing, one for each number and
 attribute, and one for each relation; what is asked of a thing depends on the thing. Only words of the prompt that are
-plainly words stand in them. A prompt that denies something or leaves a choice has none: its parts need not be there.
+plainly words stand in them. A prompt that denies something or leaves a choice has none: its parts need not be there;
+nor has one that is a bare noun, which the question about the whole asks for as well.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _ABSENT = words("zero cannot nowhere lacking lacks lack devoid missing absent in
 
 def part_questions(reading: Reading) -> tuple[Question, ...]:
     """The questions about what was read; none where nothing was."""
-    if _is_open(reading.text):
+    if _is_open(reading.text) or _is_bare(reading):
         return ()
     nouns = [_noun(reading, mention) for mention in reading.mentions]
     n_named = Counter(mention.name for mention in reading.mentions)
@@ -59,8 +60,22 @@ def part_questions(reading: Reading) -> tuple[Question, ...]:
 
 def _is_open(text: str) -> bool:
     """Whether a picture may be right without everything that the text names."""
-    spoken = {*re.findall(r"[\w']+", text.lower().replace("’", "'"))}
+    spoken = {*_spoken(text)}
     return bool(spoken & (DENYING | CHOOSING | _ABSENT)) or any(word.endswith("n't") for word in spoken)
+
+
+def _spoken(text: str) -> list[str]:
+    return re.findall(r"[\w']+", text.lower().replace("’", "'"))
+
+
+def _is_bare(reading: Reading) -> bool:
+    """Whether all of a text is taken for one noun without an article: "red shiny" may be no thing at all."""
+    if len(reading.mentions) != 1:
+        return False
+    (mention,) = reading.mentions
+    spoken, phrase = _spoken(reading.text), _spoken(reading.text[mention.phrase : mention.end])
+    is_several = mention.is_plural and spoken[-1] != mention.name
+    return spoken == phrase and not (is_several or spoken[0] in _BARE or number_of(spoken[0]))
 
 
 def _noun(reading: Reading, mention: Mention) -> str:
