@@ -11,7 +11,7 @@ import functools
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 from urllib.parse import parse_qsl, quote, urlsplit
 
@@ -24,6 +24,8 @@ _TELLING = (*_NAMES, *_ADDRESSES)
 _SHORTEST = 6
 _PIECE = 8
 """So many characters of a key in a row are redacted too, where the key is at least twice as long."""
+_NAMED: Iterable[str | bytes] = getattr(os, "environb", os.environ)
+"""The names of all variables, as they are where that can be had: reading them as text takes longer than the rest."""
 SECRET_PARAMETER = re.compile(r"key|token|secret|passw|auth|credential|sig", re.IGNORECASE)
 """What a parameter of an address is called that holds a key."""
 
@@ -70,7 +72,8 @@ def redact(text: str) -> str:
 
 def redacted(value: Json) -> Json:
     """The same value with every text in it redacted."""
-    return _redacted(value, _secrets(_variables())) if value else value
+    secrets = _secrets(_variables()) if value else _Secrets()
+    return _redacted(value, secrets) if secrets.every else value
 
 
 def _redacted(value: Json, secrets: _Secrets) -> Json:
@@ -106,9 +109,13 @@ def _less_pieces(text: str, secret: _Secret) -> str:
 
 
 def _variables() -> tuple[tuple[str, str], ...]:
-    # Asked for every row that is stored: of most variables the name is enough.
-    names = [name for name in os.environ if name.upper().endswith(_TELLING)]
-    return tuple((name, value) for name in names if (value := os.environ.get(name)))
+    # Asked for every row that is stored: most variables tell by their names that they hold no key.
+    return tuple((name, value) for name in _telling(tuple(_NAMED)) if (value := os.environ.get(name)))
+
+
+@functools.lru_cache(maxsize=8)
+def _telling(names: tuple[str | bytes, ...]) -> tuple[str, ...]:
+    return tuple(name for name in map(os.fsdecode, names) if name.upper().endswith(_TELLING))
 
 
 @functools.lru_cache(maxsize=8)

@@ -47,7 +47,8 @@ class Results:
         """Store a picture whose file is on disk."""
         self._store.put_image(image)
         try:
-            self._store.put_render(job.row(Status.DONE, image_id=image.image_id, provenance=dict(rendered.provenance)))
+            row = job.row(Status.DONE, image_id=image.image_id, provenance=dict(rendered.provenance))
+            self._store.put_render(row, job.key)
         except (TypeError, ValueError) as error:
             return self.keep_failure(job, BackendError(f"its provenance cannot be stored: {error}", is_retryable=False))
         return ImageRef(image_id=image.image_id, width=image.width, height=image.height)
@@ -58,7 +59,7 @@ class Results:
             return self.keep_failure(job, outcome)
         self._snapshots.check(job.actor, outcome.snapshot if isinstance(outcome, Answer | Reading) else None)
         try:
-            self._store.put_look(job.row(Status.DONE, observation=cast(Observation, outcome)))
+            self._store.put_look(job.row(Status.DONE, observation=cast(Observation, outcome)), job.key)
         except (TypeError, ValueError) as error:
             return self.keep_failure(job, BackendError(f"what it saw cannot be stored: {error}", is_retryable=False))
         return cast(Observation, outcome)
@@ -69,7 +70,7 @@ class Results:
             return Missing(reason=f"{job.failed_before} (not asked again: {error})")
         status = Status.REFUSED if isinstance(error, RefusedError) else Status.FAILED
         if isinstance(job, RenderJob):
-            self._store.put_render(job.row(status, error=str(error)))
+            self._store.put_render(job.row(status, error=str(error)), job.key)
         else:
-            self._store.put_look(job.row(status, error=str(error)))
+            self._store.put_look(job.row(status, error=str(error)), job.key)
         return Missing(reason=str(error), is_final=status is Status.REFUSED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -121,8 +122,9 @@ def look_key(component_id: str, image_id: str, query: Query, given: Mapping[str,
     return fingerprint([component_id, image_id, query_to_json(query), dict(given)])
 
 
+@functools.lru_cache(maxsize=1024)
 def query_to_json(query: Query) -> dict[str, Json]:
-    """The stored form of a query: its role and whatever else is said."""
+    """The stored form of a query: its role and whatever else is said. Nobody's to change: thousands ask the same."""
     fields = {name: getattr(query, name) for name in _QUERY_FIELDS}
     return {name: [*v] if isinstance(v, tuple) else v for name, v in fields.items() if v or name == "role"}
 

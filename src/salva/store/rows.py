@@ -157,12 +157,12 @@ def image_from_row(row: sqlite3.Row) -> StoredImage:
     )
 
 
-def render_to_row(render: StoredRender) -> Row:
-    """A render as its row."""
+def render_to_row(render: StoredRender, key: str) -> Row:
+    """A render as its row, under its key."""
     return _digested(
         "renders",
         {
-            "render_key": render.key(),
+            "render_key": key,
             "component_id": render.component_id,
             "text": render.text,
             "formula": render.formula,
@@ -193,13 +193,13 @@ def render_from_row(row: sqlite3.Row) -> StoredRender:
     )
 
 
-def look_to_row(look: StoredLook) -> Row:
-    """A look as its row."""
+def look_to_row(look: StoredLook, key: str) -> Row:
+    """A look as its row, under its key."""
     seen = None if look.observation is None else to_text(redacted(observation_to_json(look.observation)))
     return _digested(
         "looks",
         {
-            "look_key": look.key(),
+            "look_key": key,
             "component_id": look.component_id,
             "image_id": look.image_id,
             "query": to_text(query_to_json(look.query)),

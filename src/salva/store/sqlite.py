@@ -153,13 +153,13 @@ class RunStore(RunReader):
         """Store an image's row; its file must be on disk already."""
         self._put("images", image_to_row(image))
 
-    def put_render(self, render: StoredRender) -> None:
-        """Store what became of a render."""
-        self._put("renders", render_to_row(render))
+    def put_render(self, render: StoredRender, key: str = "") -> None:
+        """Store what became of a render; key: its own, from whoever has it already."""
+        self._put("renders", render_to_row(render, key or render.key()))
 
-    def put_look(self, look: StoredLook) -> None:
-        """Store what became of a look."""
-        self._put("looks", look_to_row(look))
+    def put_look(self, look: StoredLook, key: str = "") -> None:
+        """Store what became of a look; key: its own, from whoever has it already."""
+        self._put("looks", look_to_row(look, key or look.key()))
 
     def put_verdict(self, verdict: Verdict) -> None:
         """Store a verdict, in place of an earlier one about the same."""
