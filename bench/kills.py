@@ -39,6 +39,7 @@ from salva.run.pipeline import execute
 from salva.run.workplaces import bind_executor
 from salva.testing.fakes import FakeReader
 from salva.testing.specs import bound, fake_spec
+from salva.testing.two_nodes import TwoNodes
 
 N_CASES = 240
 N_SHARDS = 3
@@ -47,7 +48,6 @@ STEP = 12
 SHARES = {"threads": 14, "shards": 8, "merge": 2, "actors": 12, "node": 6, "driver": 8}
 """Of each fifty kills."""
 ACTORS = ("model:2", "detector:1", "reader:1")
-_PATIENCE = 4
 
 
 def main() -> None:
@@ -116,15 +116,12 @@ def on_ray(root: Path, shares: dict[str, int], rng: random.Random) -> list[dict[
     import ray
     from ray.cluster_utils import Cluster
 
-    small = {"num_cpus": 2, "object_store_memory": 80 * 2**20}
-    cluster = Cluster()
-    patiently(lambda: cluster.add_node(**small, include_dashboard=False))
-    nodes = [patiently(lambda: cluster.add_node(**small))]
+    cluster = TwoNodes(Cluster(), num_cpus=2)
     ray.init(address=cluster.address, log_to_driver=False, logging_level=logging.ERROR)
 
     def lose_node() -> None:
-        cluster.remove_node(nodes.pop(), allow_graceful=False)
-        nodes.append(patiently(lambda: cluster.add_node(**small)))
+        cluster.lose_node()
+        cluster.add_node()
 
     rows = []
     try:
@@ -141,7 +138,7 @@ def on_ray(root: Path, shares: dict[str, int], rng: random.Random) -> list[dict[
         rows.append(compared("driver", n_killed, root / "driver"))
     finally:
         ray.shutdown()
-        cluster.shutdown()
+        cluster.close()
     return rows
 
 
@@ -173,17 +170,6 @@ def pids(executor: RayExecutor) -> list[int]:
         if alive:
             return alive
         time.sleep(0.1)
-
-
-def patiently(start: Callable[[], Any]) -> Any:
-    """A node; Ray gives one half a minute to start, and a busy machine may need longer."""
-    for n_left in reversed(range(_PATIENCE)):
-        try:
-            return start()
-        except Exception as error:
-            if "timed out during startup" not in str(error) or not n_left:
-                raise
-    raise AssertionError
 
 
 # Processes that are killed

@@ -8,10 +8,8 @@ and their pixels are bounded, so a run of any length takes the same room.
 
 from __future__ import annotations
 
-import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from queue import Empty
 from typing import cast
 
@@ -24,6 +22,7 @@ from salva.engine.budget import Budget
 from salva.engine.cast import Cast, Perceivers
 from salva.engine.ctrl_c import CtrlC
 from salva.engine.dispatch import Dispatch
+from salva.engine.draining import drain
 from salva.engine.events import Event, Loaded, Looked, Painted, Stopped, Written
 from salva.engine.looks import Looks
 from salva.engine.pictures import ImageFiles
@@ -31,14 +30,12 @@ from salva.engine.progress import Progress
 from salva.engine.results import Results
 from salva.engine.units import PUT_OFF, Asker, FirstLook, LookJob, Place, PutOff, RenderJob, Unit
 from salva.engine.verdicts import verdicts_of
-from salva.errors import BackendError, StoreError, UnusableError
+from salva.errors import StoreError
 from salva.judging.waves import Missing
 from salva.store.records import Status
 from salva.store.sqlite import RunStore
 
 _WAIT_S = 0.1
-_PATIENCE_S = 150.0
-"""How long a run that ends early waits for the next answer: a little longer than endpoints are given by default."""
 
 Vouch = Callable[["Flow", Sequence[Actor]], None]
 """Called before anybody looks for the first time or anything is painted for them; what it raises ends the run."""
@@ -104,7 +101,7 @@ class Flow:
                 # There is no place to store anything.
                 raise
             except BaseException:
-                self._drain()
+                drain(self._dispatch, self._results, self._store, self._progress)
                 raise
 
     def _run(self, units: Iterator[Unit]) -> None:
@@ -119,51 +116,6 @@ class Flow:
                 return
             if self._is_last or self._is_full():
                 self._receive()
-
-    def _drain(self) -> None:
-        """Store what was asked for and is still to come; nothing more is begun, and no unit goes on."""
-        self._dispatch.stop()
-        if self._dispatch.n_out:
-            self._progress.note(
-                f"stopping; {self._dispatch.n_out} pieces of work are under way and are stored first "
-                "(Ctrl-C again leaves at once)"
-            )
-        heard_at = time.monotonic()
-        while time.monotonic() - heard_at < _PATIENCE_S:
-            is_all = not self._dispatch.n_out
-            try:
-                event = self.events.get(timeout=0 if is_all else _WAIT_S)
-            except Empty:
-                if is_all:
-                    return
-                self._store.tick()
-                continue
-            heard_at = time.monotonic()
-            # Another model's answers are not kept; why the run ends is known already.
-            with suppress(UnusableError):
-                self._keep(event)
-
-    def _keep(self, event: Event) -> None:
-        """Store what an event brings, as far as it was paid for: a failure that can be retried was not."""
-        match event:
-            case Painted():
-                self._dispatch.received(event)
-                painted, failed, ended_by = self._results.sort(event.jobs, event.outcomes)
-                self._dispatch.write(painted)
-                for job, error in failed:
-                    if not error.is_retryable:
-                        self._results.keep_failure(job, error)
-                if ended_by is not None:
-                    raise ended_by
-            case Written():
-                self._dispatch.written(event)
-                for (job, rendered), image in zip(event.painted, event.images, strict=True):
-                    self._results.keep_picture(job, rendered, image)
-            case Looked():
-                self._dispatch.received(event)
-                for look, outcome in zip(event.jobs, event.outcomes, strict=True):
-                    if not (isinstance(outcome, BackendError) and outcome.is_retryable):
-                        self._results.keep_look(look, outcome)
 
     def close(self) -> None:
         """Stop the threads; safe to call twice."""

@@ -14,8 +14,7 @@ from salva.engine.progress import SilentProgress
 from salva.errors import SalvaError
 from salva.run.pipeline import execute
 from salva.run.workplaces import bind_executor
-from salva.testing.fakes import FakeReader
-from salva.testing.specs import bound, fake_spec
+from salva.testing.specs import fake_spec
 
 
 class Telling(SilentProgress):
@@ -27,7 +26,7 @@ class Telling(SilentProgress):
 
 def main() -> None:
     directory, n, options, settings = Path(sys.argv[1]), int(sys.argv[2]), json.loads(sys.argv[3]), sys.argv[4]
-    spec = fake_spec(n, options, repeats=2, control=True, reader=bound("reader", FakeReader, "fake-reader"))
+    spec = fake_spec(n, options, repeats=2, control=True)
     try:
         summary = execute(spec, directory, Telling(), executor=bind_executor("ray", json.loads(settings)))
     except KeyboardInterrupt:

@@ -6,7 +6,7 @@ import pickle
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -304,10 +304,20 @@ def _cancelled(future: Any) -> bool:
     return False
 
 
+class Hanging(FakeGenerator):
+    """Paints when it is let go, and not before."""
+
+    is_let_go: ClassVar[threading.Event] = threading.Event()
+
+    def render(self, requests: Sequence[RenderRequest]) -> Any:
+        self.is_let_go.wait()
+        return super().render(requests)
+
+
 def test_closing_waits_for_nobody(crew_of: Callable[..., Crew]) -> None:
-    crew = crew_of(Room(), bound("model", FakeGenerator, delay_s=5.0), n_actors=1)
+    crew = crew_of(room := Room(), bound("model", Hanging), n_actors=1)
     crew.submit([request()])
-    time.sleep(0.05)
-    began = time.monotonic()
+    while not room.n_works:
+        time.sleep(0.01)
     crew.close()
-    assert time.monotonic() - began < 4
+    Hanging.is_let_go.set()

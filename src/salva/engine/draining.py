@@ -1,0 +1,68 @@
+"""The end of a run that ends early: what was asked for and is still to come is stored, as far as it was paid for.
+
+Nothing more is begun, and no unit goes on.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from queue import Empty
+
+from salva.engine.dispatch import Dispatch
+from salva.engine.events import Event, Looked, Painted, Written
+from salva.engine.progress import Progress
+from salva.engine.results import Results
+from salva.errors import BackendError, UnusableError
+from salva.store.sqlite import RunStore
+
+_WAIT_S = 0.1
+_PATIENCE_S = 150.0
+"""How long the next answer is waited for: a little longer than endpoints are given by default."""
+
+
+def drain(dispatch: Dispatch, results: Results, store: RunStore, progress: Progress) -> None:
+    """Store what comes back until nothing is under way, or nothing has come for too long."""
+    dispatch.stop()
+    if dispatch.n_out:
+        progress.note(
+            f"stopping; {dispatch.n_out} pieces of work are under way and are stored first "
+            "(Ctrl-C again leaves at once)"
+        )
+    heard_at = time.monotonic()
+    while time.monotonic() - heard_at < _PATIENCE_S:
+        is_all = not dispatch.n_out
+        try:
+            event = dispatch.events.get(timeout=0 if is_all else _WAIT_S)
+        except Empty:
+            if is_all:
+                return
+            store.tick()
+            continue
+        heard_at = time.monotonic()
+        # Another model's answers are not kept; why the run ends is known already.
+        with suppress(UnusableError):
+            _keep(event, dispatch, results)
+
+
+def _keep(event: Event, dispatch: Dispatch, results: Results) -> None:
+    """Store what an event brings; a failure that can be retried was not paid for."""
+    match event:
+        case Painted():
+            dispatch.received(event)
+            painted, failed, ended_by = results.sort(event.jobs, event.outcomes)
+            dispatch.write(painted)
+            for job, error in failed:
+                if not error.is_retryable:
+                    results.keep_failure(job, error)
+            if ended_by is not None:
+                raise ended_by
+        case Written():
+            dispatch.written(event)
+            for (job, rendered), image in zip(event.painted, event.images, strict=True):
+                results.keep_picture(job, rendered, image)
+        case Looked():
+            dispatch.received(event)
+            for look, outcome in zip(event.jobs, event.outcomes, strict=True):
+                if not (isinstance(outcome, BackendError) and outcome.is_retryable):
+                    results.keep_look(look, outcome)

@@ -1,0 +1,43 @@
+"""A Ray cluster of two nodes on this machine, one of which can be lost; the cores and GPUs they count may be made up.
+
+Ray's own `ray.cluster_utils.Cluster` is handed over: nothing here imports Ray.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+_N_TRIES = 4
+
+
+class TwoNodes:
+    """A head and one more node, each with these resources."""
+
+    def __init__(self, cluster: Any, **each: Any) -> None:
+        self._cluster = cluster
+        self._each = {"object_store_memory": 80 * 2**20, **each}
+        self._start(include_dashboard=False)
+        self.address: str = cluster.address
+        self.add_node()
+
+    def add_node(self) -> None:
+        """Start the second node."""
+        self._other = self._start()
+
+    def lose_node(self) -> None:
+        """Kill the second node."""
+        self._cluster.remove_node(self._other, allow_graceful=False)
+
+    def close(self) -> None:
+        """End both."""
+        self._cluster.shutdown()
+
+    def _start(self, **settings: Any) -> Any:
+        """Ray gives a node half a minute to start, which a machine that others keep busy may not be able to do."""
+        for n_left in reversed(range(_N_TRIES)):
+            try:
+                return self._cluster.add_node(**self._each, **settings)
+            except Exception as error:
+                if "timed out during startup" not in str(error) or not n_left:
+                    raise
+        raise AssertionError
