@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import socket
 from pathlib import Path
@@ -75,3 +76,9 @@ def own_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
 def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing that a test learns about a machine or a hub is remembered in the user's own cache."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
+
+
+def pytest_collection_finish() -> None:
+    """What is loaded by now stays loaded: a full round of the garbage collector looks at what came later alone."""
+    gc.collect()
+    gc.freeze()

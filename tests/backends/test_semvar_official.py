@@ -102,7 +102,7 @@ def endpoint(foreign_data: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[En
     thread.join()
 
 
-def spec(folder: Path, endpoint: Endpoint, size: str) -> RunSpec:
+def spec(folder: Path, endpoint: Endpoint) -> RunSpec:
     from salva.perception.judges.chat_judge import ChatJudge
 
     url = f"http://127.0.0.1:{endpoint.server_address[1]}/v1"
@@ -111,27 +111,29 @@ def spec(folder: Path, endpoint: Endpoint, size: str) -> RunSpec:
         models=(bound("model", FakeGenerator, "fake", batch=64),),
         judges=(bound("judge", ChatJudge, "openai/fake-vlm", model="fake-vlm", base_url=url),),
         relations=(bound("relation", SemanticEffect, "semantic-effect", flip_sample=0.0),),
-        size=size,
+        size="quick",
         canary=False,
     )
 
 
-@pytest.mark.slow
-def test_the_whole_published_test_set_is_scored_by_an_endpoint(
+def test_the_published_test_set_is_scored_by_an_endpoint(
     tmp_path: Path, foreign_data: Path, endpoint: Endpoint
 ) -> None:
+    """Four triples a category; test_semvar_run.py goes through all of them with a judge in this process."""
     out = tmp_path / "run"
-    execute(spec(foreign_data / "semvarbench", endpoint, "test"), out, SilentProgress())
+    execute(spec(foreign_data / "semvarbench", endpoint), out, SilentProgress())
     with open_run(out) as store:
         verdicts = list(store.verdicts())
     outcomes = Counter(verdict.outcome for verdict in verdicts)
-    assert outcomes == {Outcome.HOLDS: 683, Outcome.INCONCLUSIVE: 1}
-    assert endpoint.n_calls == 7 * 684 - 3
+    assert outcomes.keys() == {Outcome.HOLDS, Outcome.INCONCLUSIVE}
+    assert outcomes[Outcome.HOLDS] >= 60
+    n_calls = 7 * outcomes[Outcome.HOLDS] + 4 * outcomes[Outcome.INCONCLUSIVE]
+    assert endpoint.n_calls == n_calls, "of a triple with a doubled sentence there are four scores and no seven"
     (summary,) = summarise_run(out).by_model
     assert summary.numbers["kappa"] == 1.0
     table = summary.table("semantic effect (as Table 2, with intervals)")
     assert table is not None
     assert table.rows[0][0] == "openai/fake-vlm"
     before = endpoint.n_calls
-    execute(spec(foreign_data / "semvarbench", endpoint, "test"), out, SilentProgress())
+    execute(spec(foreign_data / "semvarbench", endpoint), out, SilentProgress())
     assert endpoint.n_calls == before, "what was scored is stored"

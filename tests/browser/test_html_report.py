@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from report.fake_runs import FakeImages, make_case, make_verdict, random_run
@@ -27,6 +29,13 @@ def _open(browser: webdriver.Chrome, path: Path, page: str) -> None:
     browser.get(path.as_uri())
 
 
+@cache
+def _page(limit: int, **of: Any) -> str:
+    """The report of a random run: drawn once for all who look at it."""
+    records, images = random_run(**of)
+    return render_html(records, images, limit=limit)
+
+
 def _console(browser: webdriver.Chrome) -> list[object]:
     return list(browser.get_log("browser"))  # type: ignore[no-untyped-call]  # selenium has no types here
 
@@ -37,8 +46,7 @@ def _shown(browser: webdriver.Chrome) -> list[str]:
 
 
 def test_filters_pages_boxes_and_search(browser: webdriver.Chrome, tmp_path: Path) -> None:
-    records, images = random_run()
-    _open(browser, tmp_path / "report.html", render_html(records, images, limit=80))
+    _open(browser, tmp_path / "report.html", _page(80))
     assert not _console(browser), "the page's own policy must not stop its own style or script"
     first = _shown(browser)
     assert len(first) == 10
@@ -78,8 +86,7 @@ def _chosen(browser: webdriver.Chrome, name: str) -> str:
 
 
 def test_a_heat_cell_chooses_its_counterexamples(browser: webdriver.Chrome, tmp_path: Path) -> None:
-    records, images = random_run()
-    _open(browser, tmp_path / "report.html", render_html(records, images, limit=80))
+    _open(browser, tmp_path / "report.html", _page(80))
     _mark(browser, "label:law\tcomplement", "label:modifier\ty").click()
     assert _shown(browser)
     assert all("complement-y" in name for name in _shown(browser))
@@ -91,8 +98,7 @@ def test_a_heat_cell_chooses_its_counterexamples(browser: webdriver.Chrome, tmp_
 
 
 def test_a_bar_is_reached_and_chosen_by_keyboard(browser: webdriver.Chrome, tmp_path: Path) -> None:
-    records, images = random_run()
-    _open(browser, tmp_path / "report.html", render_html(records, images, limit=80))
+    _open(browser, tmp_path / "report.html", _page(80))
     for key in (Keys.ENTER, Keys.SPACE):
         browser.find_element(By.ID, "reset").click()
         error = _mark(browser, "error\toptical-character")
@@ -129,9 +135,8 @@ def test_what_no_list_offers_is_chosen_all_the_same_and_can_be_undone(
 
 
 def test_what_is_chosen_stands_in_the_address_and_comes_back_with_it(browser: webdriver.Chrome, tmp_path: Path) -> None:
-    records, images = random_run()
     path = tmp_path / "report.html"
-    _open(browser, path, render_html(records, images, limit=80))
+    _open(browser, path, _page(80))
     assert "#" not in browser.current_url
     Select(browser.find_element(By.CSS_SELECTOR, "select[data-filter='error']")).select_by_value("entity-omission")
     browser.find_element(By.ID, "search").send_keys("cat")
@@ -163,9 +168,8 @@ def test_what_is_chosen_stands_in_the_address_and_comes_back_with_it(browser: we
 def test_every_case_has_a_link_that_opens_it(
     browser: webdriver.Chrome, tmp_path: Path, models: tuple[str, ...]
 ) -> None:
-    records, images = random_run(n_entities=3, models=models)
     path = tmp_path / "report.html"
-    _open(browser, path, render_html(records, images, limit=80))
+    _open(browser, path, _page(80, n_entities=3, models=models))
     cards = browser.find_elements(By.CSS_SELECTOR, "article.exhibit")
     anchors = [str(card.get_dom_attribute("id")) for card in cards]
     assert len(set(anchors)) == len(anchors) > 20
@@ -192,8 +196,7 @@ def test_every_case_has_a_link_that_opens_it(
 
 
 def test_with_several_models_a_mark_chooses_its_model_too(browser: webdriver.Chrome, tmp_path: Path) -> None:
-    records, images = random_run(n_entities=3, models=("painter", "other"))
-    _open(browser, tmp_path / "report.html", render_html(records, images, limit=200))
+    _open(browser, tmp_path / "report.html", _page(200, n_entities=3, models=("painter", "other")))
     second = browser.find_elements(By.CSS_SELECTOR, "section.model")[1]
     tags = "label:law\tde-morgan\nlabel:modifier\tand"
     marks = second.find_elements(By.CSS_SELECTOR, ".roomy .mark")
@@ -208,10 +211,9 @@ def test_with_several_models_a_mark_chooses_its_model_too(browser: webdriver.Chr
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_charts_take_the_colours_of_the_theme(browser: webdriver.Chrome, tmp_path: Path, theme: str) -> None:
-    records, images = random_run(n_entities=2)
     features = [{"name": "prefers-color-scheme", "value": theme}]
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-    _open(browser, tmp_path / "report.html", render_html(records, images, limit=2))
+    _open(browser, tmp_path / "report.html", _page(2, n_entities=2))
     computed = "return getComputedStyle(document.querySelector('.chart .roomy text')).fill"
     red, green, blue = map(int, re.findall(r"\d+", browser.execute_script(computed))[:3])
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
@@ -222,10 +224,9 @@ def test_charts_take_the_colours_of_the_theme(browser: webdriver.Chrome, tmp_pat
 def test_each_width_has_its_drawing_with_words_one_can_read(
     browser: webdriver.Chrome, tmp_path: Path, width: int, kind: str
 ) -> None:
-    records, images = random_run(n_entities=2)
     size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    _open(browser, tmp_path / "report.html", render_html(records, images, limit=2))
+    _open(browser, tmp_path / "report.html", _page(2, n_entities=2))
     shown = [svg for svg in browser.find_elements(By.CSS_SELECTOR, ".chart svg") if svg.is_displayed()]
     kinds = {str(svg.get_dom_attribute("class")) for svg in shown}
     heights = browser.execute_script(
@@ -239,10 +240,9 @@ def test_each_width_has_its_drawing_with_words_one_can_read(
 
 @pytest.mark.parametrize("width", [360, 390, 1280])
 def test_the_page_never_scrolls_sideways(browser: webdriver.Chrome, tmp_path: Path, width: int) -> None:
-    records, images = random_run()
     size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    _open(browser, tmp_path / "report.html", render_html(records, images, limit=10))
+    _open(browser, tmp_path / "report.html", _page(10))
     found = browser.execute_script("return document.documentElement.scrollWidth")
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     assert found <= width
@@ -285,8 +285,7 @@ def test_what_the_judge_was_asked_can_be_read_under_narrow_pictures(browser: web
 
 
 def test_several_models_side_by_side_and_only_where_they_differ(browser: webdriver.Chrome, tmp_path: Path) -> None:
-    records, images = random_run(n_entities=3, models=("painter", "other"))
-    _open(browser, tmp_path / "report.html", render_html(records, images, limit=120))
+    _open(browser, tmp_path / "report.html", _page(120, n_entities=3, models=("painter", "other")))
     assert not _console(browser)
 
     def cards(*, what: str = "") -> list[WebElement]:
@@ -319,13 +318,16 @@ def test_several_models_side_by_side_and_only_where_they_differ(browser: webdriv
 
 @pytest.mark.parametrize("width", [390, 1280])
 def test_several_models_fit_a_telephone(browser: webdriver.Chrome, tmp_path: Path, width: int) -> None:
-    records, images = random_run(n_entities=2, models=("painter", "a-model/with-a-long-name@revision", "third"))
     browser.execute_cdp_cmd(
         "Emulation.setDeviceMetricsOverride",
         {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False},
     )
     try:
-        _open(browser, tmp_path / "report.html", render_html(records, images, limit=12))
+        _open(
+            browser,
+            tmp_path / "report.html",
+            _page(12, n_entities=2, models=("painter", "a-model/with-a-long-name@revision", "third")),
+        )
         assert browser.execute_script("return document.documentElement.scrollWidth") <= width
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, Path
 
     def made(suite: str, name: str, settings: dict[str, str]) -> Path:
         size = "quick" if suite == "cfworld" else "8"
-        return salva.run_suite(suite, model="painter", size=size, settings=settings, out=folder / name).directory
+        flags: dict[str, Any] = {"size": size, "reader": "none", "settings": settings}
+        return salva.run_suite(suite, model="painter", out=folder / name, **flags).directory
 
     return {suite: (made(suite, f"{suite}-good", {}), made(suite, f"{suite}-bad", SPOILT)) for suite in SUITES}
 

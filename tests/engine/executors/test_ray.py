@@ -272,8 +272,9 @@ def test_the_coordinator_killed_in_the_middle_loses_and_doubles_nothing_and_leav
 def test_ctrl_c_stores_what_is_under_way_and_again_leaves_at_once(
     cluster: TwoNodes, tmp_path: Path, locally: list[Verdict], n_presses: int
 ) -> None:
-    """One who waited for the picture under way after the second would be waited for in vain."""
-    process = start(tmp_path / "run", cluster.address, delay_s=0.1 if n_presses == 1 else 600.0)
+    """Whoever waited for what is under way after the second would wait for ten minutes."""
+    slow = {"delay_s": 0.1} if n_presses == 1 else {"hangs": 0.5, "hang_s": 600.0}
+    process = start(tmp_path / "run", cluster.address, **slow)
     assert process.stdout is not None
     while process.stdout.readline().strip() != "painting":
         assert process.poll() is None
