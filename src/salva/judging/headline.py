@@ -206,7 +206,9 @@ def _whole_names(verdicts: Sequence[Verdict]) -> dict[tuple[str, Observers], Obs
 
 def main_observers(group: Iterable[Judged], n_alike: Mapping[str, int] = _EACH_ITSELF) -> dict[str, Observers]:
     """For each relation the observers that most verdicts come from; the first seen wins a tie."""
-    counts = Counter((verdict.relation, verdict.observers) for _, verdict in _each(group, n_alike))
+    counts: Counter[tuple[str, Observers]] = Counter()
+    for case, verdict in group:
+        counts[verdict.relation, verdict.observers] += n_alike.get(case.case_id, 1)
     main: dict[str, Observers] = {}
     for (relation, observers), _ in counts.most_common():
         main.setdefault(relation, observers)

@@ -18,12 +18,12 @@ _GONE = "its file is gone"
 
 def has_all_files(store: RunReader) -> bool:
     """Whether the file of every stored image is there."""
-    return next(store.blobs.lost(image.image_id for image in store.images()), None) is None
+    return next(store.blobs.lost(store.image_ids()), None) is None
 
 
 def forget_lost(store: RunStore, progress: Progress) -> dict[str, str]:
     """Have every picture painted again whose file is gone; by the key of its render, the image it was."""
-    lost = list(store.blobs.lost(image.image_id for image in store.images()))
+    lost = list(store.blobs.lost(store.image_ids()))
     was = {render.key(): image_id for image_id in lost for render in store.renders_of(image_id)}
     for image_id in lost:
         store.forget_image(image_id, _GONE)

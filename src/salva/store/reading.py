@@ -161,6 +161,10 @@ class RunReader:
         """How many images are stored."""
         return self._count("images")
 
+    def image_ids(self) -> Iterator[str]:
+        """The ids of all images, and no more of their rows."""
+        return (row["image_id"] for row in self.rows("SELECT image_id FROM images"))
+
     def images(self) -> Iterator[StoredImage]:
         """Every image row."""
         return (self.parsed("images", row, image_from_row) for row in self.rows(select("images")))
