@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import random
 import subprocess
 import sys
 from collections.abc import Callable
@@ -30,7 +31,7 @@ from salva.core.seeing import counting
 from salva.core.spec import Binding, ComponentSpec
 from salva.errors import BackendError, UsageError
 from salva.perception.detectors.boxes import BoxOptions
-from salva.perception.detectors.florence2 import Florence2, Florence2Grounding
+from salva.perception.detectors.florence2 import DETECT, GROUND, Florence2, Florence2Grounding, said
 from salva.perception.detectors.grounding_dino import GroundingDino
 from salva.perception.pixels import to_pixels
 from salva.registry import bind
@@ -336,3 +337,18 @@ def test_a_licence_that_asks_something_is_said_once(
             "metalogic", "painter", out=tmp_path / name, size="2", detector=detector, reader="none", settings=settings
         )
         assert capsys.readouterr().err.count("SAM License") == (name == "sam3")
+
+
+@pytest.mark.parametrize("task", [DETECT, GROUND])
+def test_answers_are_read_as_the_processor_of_florence2_reads_them(task: str, tmp_path: Path) -> None:
+    processor = transformers.AutoProcessor.from_pretrained(save_florence2(tmp_path / "model", ANSWER))
+    rng = random.Random(0)
+    pieces = ["cat", " a dog,", "\n", "é", "<", "<unk>", "<s>", "</s>", "<pad>", *["<loc_7>", "<loc_999>"] * 8]
+    n_boxes = 0
+    for _ in range(300):
+        answer = "".join(rng.choice(pieces) for _ in range(40))
+        wanted = processor.post_process_generation(text=answer, task=task, image_size=(10_000, 10_000))[task]
+        boxes = [[edge / 10_000 for edge in box] for box in wanted["bboxes"]]
+        assert said(answer) == list(zip(wanted["labels"], boxes, strict=True)), answer
+        n_boxes += len(boxes)
+    assert n_boxes > 300

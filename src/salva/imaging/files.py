@@ -31,7 +31,8 @@ def decode_picture(data: bytes, formats: tuple[str, ...] = FORMATS, max_pixels: 
                 raise ValueError(f"a picture of {width} x {height} pixels; at most {max_pixels:,} pixels are read")
             take_room(width * height)
             with working(DECODING * width * height):
-                rgb = as_rgb(ImageOps.exif_transpose(image))
+                ImageOps.exif_transpose(image, in_place=True)
+                rgb = as_rgb(image)
                 return Picture(rgb=rgb.tobytes(), width=rgb.width, height=rgb.height)
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise ValueError(f"a picture of too many pixels; at most {max_pixels:,} are read: {error}") from error
@@ -68,7 +69,7 @@ def as_rgb(image: PilImage) -> PilImage:
     if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
         clear = image.convert("RGBA")
         image = Image.alpha_composite(Image.new("RGBA", clear.size, "white"), clear)
-    return image.convert("RGB")
+    return image if image.mode == "RGB" else image.convert("RGB")
 
 
 def scaled(picture: Picture, side: int) -> Picture:

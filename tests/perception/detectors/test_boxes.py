@@ -139,6 +139,8 @@ def test_a_chain_of_boxes_keeps_its_ends() -> None:
     """The middle one goes because of the first; the last overlaps only the middle one, so it stays."""
     chain = np.array([(0.0, 0.0, 0.4, 1.0), (0.1, 0.0, 0.5, 1.0), (0.2, 0.0, 0.6, 1.0)])
     assert strongest(chain, 0.5) == [0, 2]
+    assert strongest(chain, 0.5, ["cat", "dog", "cat"]) == [0, 1, 2], "of one name only"
+    assert strongest(chain, 0.5, ["cat", "cat", "dog"]) == [0, 2]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from salva.core.masks import Mask
 from salva.core.observation import Detection, Detections
 from salva.core.options import option
-from salva.core.scene import Box
 from salva.errors import BackendError
 from salva.perception.detectors.label_names import WAYS, Names, names_pin
 
@@ -135,6 +134,7 @@ class BoxRules:
         boxes, strength = boxes[keep], strength[keep]
         kept = strongest(boxes, self._options.nms_iou, names)
         kept = [kept[i] for i in strongest(boxes[kept], self._options.duplicate_iou)][:MAX_BOXES]
+        edges, scored = boxes.tolist(), strength.tolist()
         return Detections(
             floor=self._floor,
             threshold=None if self._floor is None else self._options.threshold,
@@ -142,8 +142,8 @@ class BoxRules:
             boxes=tuple(
                 Detection(
                     label=names[i],
-                    score=round(float(strength[i]), self._digits),
-                    box=_box(boxes[i]),
+                    score=round(scored[i], self._digits),
+                    box=tuple(edges[i]),
                     raw="" if names[i] == own[i] else own[i],
                     mask=mask_of(int(keep[i])),
                 )
@@ -161,26 +161,33 @@ def strongest(boxes: NDArray[np.float64], max_overlap: float, names: Sequence[st
 
     if max_overlap >= 1:
         return list(range(len(boxes)))
-    kinds = np.asarray([0] * len(boxes) if names is None else [names.index(name) for name in names], int)
+    is_one = overlaps(boxes[:, None], boxes) > max_overlap
+    if names is not None:
+        kinds = np.asarray([names.index(name) for name in names], int)
+        is_one &= kinds[:, None] == kinds
     is_free = np.ones(len(boxes), bool)
     kept: list[int] = []
     for i in range(len(boxes)):
         if is_free[i]:
             kept.append(i)
-            is_free &= (overlaps(boxes[i], boxes) <= max_overlap) | (kinds != kinds[i])
+            is_free &= ~is_one[i]
     return kept
 
 
 def overlaps(one: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What a box shares with each of the others, as a part of what the two cover together."""
+    """What boxes share with others, as a part of what the two cover together; their shapes are broadcast."""
     import numpy as np
 
-    sides = (np.minimum(one[2:], others[:, 2:]) - np.maximum(one[:2], others[:, :2])).clip(0)
-    shared = sides[:, 0] * sides[:, 1]
-    areas = (others[:, 2] - others[:, 0]) * (others[:, 3] - others[:, 1])
-    union = (one[2] - one[0]) * (one[3] - one[1]) + areas - shared
+    sides = (np.minimum(one[..., 2:], others[..., 2:]) - np.maximum(one[..., :2], others[..., :2])).clip(0)
+    shared = sides[..., 0] * sides[..., 1]
+    union = _area(one) + _area(others) - shared
     parts: NDArray[np.float64] = shared / np.maximum(union, 1e-12)
     return parts
+
+
+def _area(boxes: NDArray[np.float64]) -> NDArray[np.float64]:
+    area: NDArray[np.float64] = (boxes[..., 2] - boxes[..., 0]) * (boxes[..., 3] - boxes[..., 1])
+    return area
 
 
 def from_centres(boxes: ArrayLike) -> NDArray[np.float64]:
@@ -190,8 +197,3 @@ def from_centres(boxes: ArrayLike) -> NDArray[np.float64]:
     given = np.asarray(boxes, np.float64).reshape(-1, 4)
     half = given[:, 2:] / 2
     return np.concatenate((given[:, :2] - half, given[:, :2] + half), 1)
-
-
-def _box(edges: NDArray[np.float64]) -> Box:
-    x0, y0, x1, y1 = (float(edge) for edge in edges)
-    return x0, y0, x1, y1

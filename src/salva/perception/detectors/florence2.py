@@ -7,10 +7,11 @@ then one that only one look has is in doubt. The default is the base model, as i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from salva.core.about import About, Naming
 from salva.core.image import Picture
@@ -30,8 +31,11 @@ if TYPE_CHECKING:
 
 DETECT = "<OD>"
 GROUND = "<CAPTION_TO_PHRASE_GROUNDING>"
-SCALE = 10_000
-"""Places are read on a picture of this side: whole numbers there keep all that a place of 1,000 steps can say."""
+N_STEPS = 1000
+"""Places it can name along a side; each stands for its middle."""
+_SAID = re.compile(r"([^<]+)((?:<loc_\d+>){4,})")
+_PLACE = re.compile(r"<loc_(\d+)>")
+_MARKS = re.compile(r"<s>|</s>|<pad>")
 LIMIT = 128
 """Pictures at once on a large GPU; smaller ones find their own number."""
 _TEXT_STEP = 16
@@ -157,11 +161,11 @@ class Florence2:
                 max_new_tokens=self._options.max_tokens,
                 num_beams=self._options.beams,
                 do_sample=False,
-            ).tolist()
+            ).cpu()
         answers = self._processor.tokenizer.batch_decode(written, skip_special_tokens=False)
         return [
             self._read(request.query.labels, tokens, answer)
-            for request, tokens, answer in zip(requests, written, answers, strict=True)
+            for request, tokens, answer in zip(requests, written.tolist(), answers, strict=True)
         ]
 
     def _prompt(self, labels: tuple[str, ...], *, is_again: bool = False) -> str:  # noqa: ARG002  # grounding is told what to look for
@@ -202,14 +206,27 @@ class Florence2:
                 "raise detector.max_tokens, or keep what fits with detector.cut=keep",
                 is_retryable=False,
             )
-        parsed: dict[str, list[Any]] = self._processor.post_process_generation(
-            text=answer, task=self.task, image_size=(SCALE, SCALE)
-        )[self.task]
-        corners = [[edge / SCALE for edge in box] for box in parsed["bboxes"]]
-        return self._boxes(labels, corners, [str(label) for label in parsed["labels"]])
+        phrases = said(answer)
+        return self._boxes(labels, [box for _, box in phrases], [phrase for phrase, _ in phrases])
 
     def _boxes(self, labels: tuple[str, ...], corners: list[list[float]], said: list[str]) -> Detections | SalvaError:  # noqa: ARG002  # as above
         return self._rules.detections(corners, [1.0] * len(said), said)
+
+
+def said(answer: str) -> list[tuple[str, list[float]]]:
+    """What an answer says is where: phrases with the corners of one box each, as fractions of the picture.
+
+    As the processor reads it, without its tensors: at hundreds of pictures a second the model would wait for those. A
+    phrase with several boxes comes several times; one with none, or with a line break in it, says nothing.
+    """
+    boxes: list[tuple[str, list[float]]] = []
+    for phrase, places in _SAID.findall(_MARKS.sub("", answer)):
+        if "\n" in phrase.lstrip():
+            continue
+        name = phrase.strip().encode("ascii", "ignore").decode("ascii")
+        edges = [(int(step) + 0.5) / N_STEPS for step in _PLACE.findall(places)]
+        boxes += [(name, edges[i : i + 4]) for i in range(0, len(edges) - 3, 4)]
+    return boxes
 
 
 class Florence2Grounding(Florence2):
@@ -242,7 +259,9 @@ class Florence2Grounding(Florence2):
         asked = {with_article(label).casefold(): label for label in labels} | {
             label.casefold(): label for label in labels
         }
-        names = [asked.get(phrase.strip(" .,").casefold()) for phrase in said]
+        # Words that the checkpoint's makers found to be no things.
+        banned = self._processor.post_processor.banned_grounding_tokens
+        names = [None if phrase in banned else asked.get(phrase.strip(" .,").casefold()) for phrase in said]
         kept = [(box, name) for box, name in zip(corners, names, strict=True) if name is not None]
         return self._rules.detections(
             [box for box, _ in kept], [1.0] * len(kept), [name for _, name in kept], are_names=True
