@@ -5,7 +5,9 @@ is run in processes of its own and the median told: seconds to the first picture
 held to 48 tokens a picture, about what real ones take: random weights would never say that they are done.
 
     python bench/first_minutes.py                           120 and 300 pictures thrice, 2,000 once: one H200
-    python bench/first_minutes.py --pictures 120 --times 1 --trace stacks.txt   where the time goes, a stack a second
+    python bench/first_minutes.py --pictures 120 300 --times 1 --trace stacks.txt --imports imports.txt
+                                                            in four minutes, and where the time goes: what was imported
+                                                            for how long, and every thread's stack once a second
     python bench/first_minutes.py --tiny                    the same measurement in miniature, on any processor
 """
 
@@ -18,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,6 +42,30 @@ class Times:
 
     first_picture_s: float
     whole_s: float
+
+
+def imports_of(arguments: list[str], file: Path, root: Path) -> None:
+    """One run of four pictures with every import timed; prints the packages that took longest themselves."""
+    with file.open("w", encoding="utf-8") as told:
+        subprocess.run(
+            [
+                *(sys.executable, "-X", "importtime", "-c", _START, "run", "metalogic", *arguments),
+                *("--size", "2", "--out", str(root / "run-imports")),
+            ],
+            env={**os.environ, "XDG_CACHE_HOME": str(root / "cache-imports")},
+            stderr=told,
+            check=False,
+        )
+    seconds, n_modules = Counter[str](), Counter[str]()
+    for line in file.read_text(encoding="utf-8").splitlines():
+        parts = line.removeprefix("import time:").split("|")
+        if line.startswith("import time:") and parts[0].strip().isdecimal():
+            package = parts[2].strip().partition(".")[0]
+            seconds[package] += int(parts[0]) / 1e6
+            n_modules[package] += 1
+    print(f"imports: {n_modules.total():,} modules in {seconds.total():.1f} s")
+    for package, spent in seconds.most_common(12):
+        print(f"{package:>24} {spent:>6.2f} s {n_modules[package]:>6,} modules", flush=True)
 
 
 def run_once(arguments: list[str], out: Path, trace: str, cache: Path) -> Times:
@@ -66,6 +93,7 @@ def main() -> None:
     parser.add_argument("--pictures", type=int, nargs="+", default=[120, 300, 2000])
     parser.add_argument("--times", type=int, default=3, help="how often each size is run, but for 2,000")
     parser.add_argument("--trace", default="", help="write every thread's stack to this file, once a second")
+    parser.add_argument("--imports", type=Path, help="time every import of a small run, into this file")
     parser.add_argument("--keep", type=Path, help="folder for the random checkpoints, to use them again")
     parser.add_argument("--tiny", action="store_true", help="in miniature, on the processor")
     parser.add_argument("--set", action="append", default=[], help="settings handed on to salva run")
@@ -88,6 +116,8 @@ def main() -> None:
         ]
         if asked.tiny:
             arguments += ["--set", "model.steps=2"]
+        if asked.imports:
+            imports_of(arguments, asked.imports, root)
         print(f"{'pictures':>8} {'first picture s':>16} {'whole s':>8} {'images/s':>9}  wanted", flush=True)
         for n in [8] if asked.tiny else asked.pictures:
             runs = []

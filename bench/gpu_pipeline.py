@@ -187,20 +187,24 @@ class Blind:
         return [Detections() for _ in requests]
 
 
-def measure_run(
-    table: Table, part: str, scale: Scale, generator: Any, detector: Any, n_images: int, root: Path
-) -> None:
+def run_spec(generator: Any, detector: Any, n_images: int, detector_name: str = "bench") -> RunSpec:
     """A whole run: MetaLogic, pictures encoded and stored, rows written, verdicts given."""
-    spec = RunSpec(
+    return RunSpec(
         suite=bound("suite", MetaLogic, "metalogic", entities=ENTITIES[: 8 if n_images > 800 else 5]),
         models=(bound("model", type("Painter", (Ready,), {"made": generator}), "bench"),),
-        detector=bound("detector", type("Detector", (Ready,), {"made": detector}), "bench"),
+        detector=bound("detector", type("Detector", (Ready,), {"made": detector}), detector_name),
         relations=(bound("relation", SameScene, "same-scene"),),
         size=str(n_images // 2),
     )
 
+
+def measure_run(
+    table: Table, part: str, scale: Scale, generator: Any, detector: Any, n_images: int, root: Path
+) -> None:
+    """Such a run, timed."""
+
     def work() -> int:
-        summary = execute(spec, root / f"run-{part}", SilentProgress())
+        summary = execute(run_spec(generator, detector, n_images), root / f"run-{part}", SilentProgress())
         failed = summary.outcomes.get("FAILED", 0)
         if failed:
             print(f"{failed} cases FAILED; see {root / f'run-{part}'}", file=sys.stderr)
