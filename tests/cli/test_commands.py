@@ -311,7 +311,7 @@ for line in sys.stdin:
 @pytest.mark.parametrize(
     ("word", "advice"),
     [
-        ("refused", "by a refusal; the same command does not ask for it again, --retry-refused does"),
+        ("refused", "by a refusal; the same command does not ask again, --retry-refused does"),
         ("error", "FAILED; the same command tries again"),
     ],
 )

@@ -71,7 +71,7 @@ def test_the_run_is_asked_as_the_file_is(tmp_path: Path) -> None:
     flags = ["--people", "human_1", "--judge", "tifa,human_2"]
     done = CliRunner().invoke(command, ["import", str(path), "--as", "ratings", *flags, "--out", str(run)])
     assert done.exit_code == 0, done.output
-    assert done.output.startswith("20 cases, 1 people, 2 judges, ")
+    assert done.output.startswith("20 cases, 1 person, 2 judges, ")
     more = ["--by", "model", "--bins", "3", "--format", "json"]
     from_file = CliRunner().invoke(command, ["agree", str(path), *flags, *more])
     from_run = CliRunner().invoke(command, ["agree", str(run), *more])

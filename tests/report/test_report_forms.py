@@ -302,6 +302,9 @@ def test_the_terminal_shows_rate_heat_map_and_hostile_text_as_text() -> None:
     text = out.getvalue()
     for word in ("de-morgan", "AND", "wrong", "averaged over 20", "inconsistent", "chance", "undecided"):
         assert word in text
+    lines = {words[0]: words for line in text.splitlines() if (words := line.split())}
+    assert lines["AND"][-2:] == ["all", "n"]
+    assert int(lines["de-morgan"][-1]) > 1
     hostile, _ = hostile_run()
     marked = replace(hostile.verdicts[0], model="[red]name[/red]")
     print_summary(summarise(hostile.cases, [marked]), console)

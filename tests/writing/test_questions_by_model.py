@@ -248,6 +248,14 @@ def bad_about(prompt: str, reply: object) -> Callable[[dict[str, Any]], Turn]:
     return lambda body: Say(text=text) if prompt_in(body) == prompt else good(body)
 
 
+def test_a_file_that_was_not_written_is_not_said_to_be(server: Server, prompts: Path, tmp_path: Path) -> None:
+    server.turns = lambda _: Say(text="{}")
+    done = write(server, prompts, "-o", tmp_path / "q.csv", "--style", "dsg")
+    assert done.exit_code == 3, done.output
+    assert f"questions about 0 of 3 prompts written, so there is no {tmp_path / 'q.csv'}" in done.output
+    assert not (tmp_path / "q.csv").exists()
+
+
 @pytest.mark.parametrize(
     ("style", "reply", "why"),
     [

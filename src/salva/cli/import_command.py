@@ -10,8 +10,11 @@ import click
 
 from salva.cli import flags
 from salva.cli.format_flags import format_flags, format_list, given_options
+from salva.core.counted import counted
 
 _N_SHOWN = 20
+_ONE = {"people": "person"}
+"""What one of these is called, where that is not the word less its s."""
 
 
 @click.command("import", short_help="Others' raw answers and ratings into a run.", epilog=format_list("importer"))
@@ -29,7 +32,7 @@ def command(files: tuple[Path, ...], form: str, out: Path, model: str, **options
     from salva.exchange.importing import PROBLEMS_FILE, import_files
 
     read_in = import_files(files, form, out, model=model, options=given_options("importer", form, options))
-    counts = ", ".join(f"{n} {what}" for what, n in read_in.counts.items() if n)
+    counts = ", ".join(counted(n, what, _ONE.get(what, "")) for what, n in read_in.counts.items() if n)
     click.echo(f"{counts} of {', '.join(read_in.models)} in {out}")
     if read_in.problems:
         click.echo(f"{len(read_in.problems)} problems, all of them in {out / PROBLEMS_FILE}:")

@@ -198,7 +198,7 @@ def _tell_failures(summary: RunSummary, figures: Summary) -> None:
         click.echo(f"salva: {told} of the control FAILED; the same command tries again", err=True)
     if summary.n_refused:
         leaves = f"salva: {counted(summary.n_refused, 'verdicts')} FAILED by a refusal"
-        click.echo(f"{leaves}; the same command does not ask for it again, --retry-refused does", err=True)
+        click.echo(f"{leaves}; the same command does not ask again, --retry-refused does", err=True)
     if summary.n_unreadable:
         told = f"{counted(summary.n_unreadable, 'replies')} could not be read, which decides nothing"
         click.echo(f"salva: {told}; --retry-unreadable asks again, and for nothing else", err=True)

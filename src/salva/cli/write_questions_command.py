@@ -76,7 +76,8 @@ def questions(
         save()
         there_already = f"; {len(prompts) - len(missing)} were there already" if len(missing) < len(prompts) else ""
         wanted = counted(len(prompts), "prompts")
-        click.echo(f"questions about {n_written} of {wanted} written to {output}{there_already}")
+        into = f"written to {output}" if rows else f"written, so there is no {output}"
+        click.echo(f"questions about {n_written} of {wanted} {into}{there_already}")
     if unwritten:
         for entry in unwritten[:_N_NAMED]:
             click.echo(f"{entry.prompt!r}: {entry.why}", err=True)

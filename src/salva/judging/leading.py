@@ -126,7 +126,7 @@ def _oracle(judgements: Judgements, figure: Figure | None, usual_score: float | 
     if len(named) >= _FEWEST_PICTURES and sum(named) < _HARDLY_ANY * len(named):
         return BLIND, (
             f"something that the prompts name was found in {sum(named)} of {counted(len(named), 'pictures')}: "
-            f"the model paints none of it, or the {who} cannot see it; look at some pictures, then try --{who}"
+            f"the model paints none of it, or the {who} cannot see it; look at some pictures, then try another --{who}"
         )
     sure = [value for scores in looked for name, value in scores.items() if name.startswith(_MEAN_SCORE)]
     if usual_score is not None and len(sure) >= _FEWEST_PICTURES and fmean(sure) < _FAR_BELOW * usual_score:

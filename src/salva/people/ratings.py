@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from salva.core.counted import counted
 from salva.core.exchange import Flaw, first_flaws
 from salva.errors import UsageError
 from salva.people.rating_cells import (
@@ -250,7 +251,7 @@ def long_ratings(sheet: Sheet, wanted: Columns, rater: str) -> Ratings:
         flaws=tuple(problems.flaws),
         taken_for={
             "things": " + ".join(things),
-            "people": f"{len(people)} raters in {rater} ({shown}), rating {' + '.join(values)}",
+            "people": f"{counted(len(people), 'raters')} in {rater} ({shown}), rating {' + '.join(values)}",
             "judges": ", ".join(judges),
         },
         named_by=things,

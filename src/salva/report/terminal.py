@@ -133,10 +133,15 @@ def _heat_table(chart: Chart) -> RichTable:
     columns, cells = names_of(chart, chart.x), cells_of(chart)
     for column in columns:
         table.add_column(Text(word(chart, column)), justify="center", min_width=8)
+    # Over how many a line is, where the chart sums it up; the page has the n of every cell.
+    has_n = bool(chart.n and chart.edge in columns)
+    if has_n:
+        table.add_column("n", justify="right", min_width=6)
     for line in names_of(chart, chart.y):
         values = [number(cells.get((line, column), {}).get(chart.value)) for column in columns]
         texts = (Text(f"{value_text(chart, value, 0):^8}", style=_shade(chart, value)) for value in values)
-        table.add_row(Text(f"{word(chart, line)}  "), *texts)
+        n = cells.get((line, chart.edge), {}).get(chart.n)
+        table.add_row(Text(f"{word(chart, line)}  "), *texts, *([f"{n:,}" if isinstance(n, int) else ""] * has_n))
     return table
 
 
