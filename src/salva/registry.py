@@ -166,7 +166,9 @@ def inner_model(asked: Asked, model: str) -> str:
     except SalvaError:
         return ""
     wanted = (inside.name, dict(inside.options))
-    return next((one.name for one in asked.models if (one.typed or one.name, dict(one.options)) == wanted), "")
+    return next(
+        (model.name for model in asked.models if (model.typed or model.name, dict(model.options)) == wanted), ""
+    )
 
 
 def is_shown_pictures(asked: Asked) -> bool:

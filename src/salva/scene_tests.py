@@ -106,9 +106,11 @@ def _tried(source: RunSource, directory: Path, repeats: int, wanted: int) -> Tri
     records = source.records
     rates = rates_of(verdict.relation for verdict in records.verdicts)
     by_model = leading_verdicts(records.cases, records.verdicts, rates, records.asked.headline)
-    judged = [one for group in by_model.values() for one in group]
+    judged = [judgement for group in by_model.values() for judgement in group]
     # Nothing may look right because nobody judged it.
-    worst = [_worst([one for one in judged if one.verdict.repeat == repeat]) for repeat in range(repeats)]
+    worst = [
+        _worst([judgement for judgement in judged if judgement.verdict.repeat == repeat]) for repeat in range(repeats)
+    ]
     n_right, n_violated = worst.count(Outcome.HOLDS), worst.count(Outcome.VIOLATED)
     if n_right >= wanted:
         outcome = Outcome.HOLDS
@@ -117,7 +119,7 @@ def _tried(source: RunSource, directory: Path, repeats: int, wanted: int) -> Tri
     else:
         outcome = Outcome.FAILED if Outcome.FAILED in worst else Outcome.INCONCLUSIVE
     blobs = Blobs(directory)
-    ids = dict.fromkeys(image_id for one in judged for image_id in one.verdict.images.values())
+    ids = dict.fromkeys(image_id for judgement in judged for image_id in judgement.verdict.images.values())
     told = "" if outcome is Outcome.HOLDS else "\n".join(_lines(judged, source, directory, (n_right, repeats, wanted)))
     return Tried(
         outcome=outcome, told=told, directory=directory, pictures=tuple(blobs.path_of(image_id) for image_id in ids)
@@ -125,19 +127,21 @@ def _tried(source: RunSource, directory: Path, repeats: int, wanted: int) -> Tri
 
 
 def _worst(judged: Sequence[Judged]) -> Outcome:
-    outcomes = {one.verdict.outcome for one in judged} or {Outcome.FAILED}
+    outcomes = {judgement.verdict.outcome for judgement in judged} or {Outcome.FAILED}
     return next(outcome for outcome in _WORST_FIRST if outcome in outcomes)
 
 
 def _lines(judged: Sequence[Judged], source: RunSource, directory: Path, counts: tuple[int, int, int]) -> Iterator[str]:
     """How many repeats are right, then every pair that is not."""
     n_right, repeats, wanted = counts
-    wrong = [one for one in judged if one.verdict.outcome is not Outcome.HOLDS]
-    said = dict.fromkeys(text for one in wrong for text in (one.verdict.errors or (one.verdict.reason,)) if text)
+    wrong = [judgement for judgement in judged if judgement.verdict.outcome is not Outcome.HOLDS]
+    said = dict.fromkeys(
+        text for judgement in wrong for text in (judgement.verdict.errors or (judgement.verdict.reason,)) if text
+    )
     told = one_line(", ".join(said)) or "nothing judged it: no relation applies with these parts"
     seldom = f" (right in {n_right} of {repeats} repeats, where {wanted} are wanted)" if repeats > 1 else ""
     yield f"{', '.join(source.records.models)}: {told}{seldom}"
     chosen = widened(source.records.asked)
-    for one in wrong:
-        yield from lines_of(one, source.images, directory, chosen)
+    for judgement in wrong:
+        yield from lines_of(judgement, source.images, directory, chosen)
     yield f"report: salva report {shlex.quote(str(directory))}"

@@ -16,17 +16,17 @@ from salva.run.ask import Ask, make_spec
 from salva.run.doctor import examine
 
 
-def told(section: str, directory: Path) -> dict[str, str]:
-    return {finding.name: finding.told for finding in examine(None, directory) if finding.section == section}
+def state(section: str, directory: Path) -> dict[str, str]:
+    return {finding.name: finding.state for finding in examine(None, directory) if finding.section == section}
 
 
 def test_keys_are_named_and_never_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-4711")
     monkeypatch.delenv("HF_TOKEN", raising=False)
     findings = list(examine(None, tmp_path))
-    keys = {finding.name: finding.told for finding in findings if finding.section == "keys"}
+    keys = {finding.name: finding.state for finding in findings if finding.section == "keys"}
     assert (keys["OPENAI_API_KEY"], keys["HF_TOKEN"]) == ("set", "not set")
-    assert all("sk-planted-4711" not in finding.told for finding in findings)
+    assert all("sk-planted-4711" not in finding.state for finding in findings)
     assert not any(finding.is_bad for finding in findings)
 
 
@@ -37,7 +37,7 @@ def test_a_missing_extra_comes_with_its_install_line(tmp_path: Path, monkeypatch
         return None if name in {"torch", "openai"} else real(name, package)
 
     monkeypatch.setattr(importlib.util, "find_spec", find)
-    extras = told("extras", tmp_path)
+    extras = state("extras", tmp_path)
     assert extras["api"] == f"openai not installed; install with: {install_line('api')}"
     assert install_line("torch") in extras["torch"]
 
@@ -56,17 +56,17 @@ def test_a_damaged_file_of_its_own_is_found(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(files, "_checksums", lambda: {**table, broken: "0" * 64})
     bad = [finding for finding in examine(None, tmp_path) if finding.is_bad]
     assert len(bad) == 1
-    assert f"{broken!r} of salva is damaged" in bad[0].told
+    assert f"{broken!r} of salva is damaged" in bad[0].state
 
 
 def test_a_planned_run_is_held_against_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = make_spec(Ask(suite="metalogic", models=("openai/gpt-image-1",), size="10", repeats=2))
     (fits,) = [finding for finding in examine(spec, tmp_path) if finding.name == "metalogic 10"]
-    assert fits.told.startswith("40 images, at most about 64.2 MiB: fits")
+    assert fits.state.startswith("40 images, at most about 64.2 MiB: fits")
     monkeypatch.setattr(doctor, "_BYTES_PER_PIXEL", 1e9)
     (full,) = [finding for finding in examine(spec, tmp_path) if finding.name == "metalogic 10"]
     assert full.is_bad
-    assert full.told.endswith("does not fit")
+    assert full.state.endswith("does not fit")
 
 
 def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
@@ -74,4 +74,4 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     blocked.write_text("")
     findings = {finding.name: finding for finding in examine(None, blocked / "runs")}
     assert findings["runs"].is_bad
-    assert "cannot be stored in" in findings["runs"].told
+    assert "cannot be stored in" in findings["runs"].state

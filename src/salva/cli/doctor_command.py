@@ -38,7 +38,7 @@ def command(
         if finding.section != section:
             section = finding.section
             click.echo(section)
-        click.echo(f"  {finding.name:<22} {finding.told}")
+        click.echo(f"  {finding.name:<22} {finding.state}")
         is_bad = is_bad or finding.is_bad
     if is_bad:
         sys.exit(EXIT_USAGE)

@@ -35,11 +35,11 @@ class Standing:
 def standings(comparison: Comparison) -> tuple[Standing, ...]:
     """Everyone, the best first."""
     name = comparison.duels[0].leading.name
-    series = [next(one for one in entrant.series if one.name == name) for entrant in comparison.entrants]
-    shared = [key for key in series[0].terms if all(one.terms.get(key) is not None for one in series)]
-    apart = frozenset[str]().union(*(one.apart for one in series))
+    series = [next(own for own in entrant.series if own.name == name) for entrant in comparison.entrants]
+    shared = [key for key in series[0].terms if all(own.terms.get(key) is not None for own in series)]
+    apart = frozenset[str]().union(*(own.apart for own in series))
     keys = [key for key in shared if key[0] not in apart]
-    values = [figure_over(one, keys) for one in series]
+    values = [figure_over(own, keys) for own in series]
     sign = -1 if series[0].is_high_good else 1
     order = sorted(range(len(series)), key=lambda place: (values[place] is None, sign * (values[place] or 0.0)))
     return tuple(
@@ -69,8 +69,14 @@ def standings_table(comparison: Comparison) -> Table:
     """Everyone in order."""
     figure = comparison.duels[0].leading
     rows = tuple(
-        (one.place, one.title, value_of(figure, one.value), one.n_pairs, ", ".join(one.ahead_of) or "nobody")
-        for one in standings(comparison)
+        (
+            standing.place,
+            standing.title,
+            value_of(figure, standing.value),
+            standing.n_pairs,
+            ", ".join(standing.ahead_of) or "nobody",
+        )
+        for standing in standings(comparison)
     )
     note = (
         "Over the pairs that all of them decided. Ahead of: by Holm's p over all duels, so that one chance find among "

@@ -144,7 +144,7 @@ class _Table:
         """A text or a list of them."""
         value = self._content.get(name, [])
         listed = [value] if isinstance(value, str) else value
-        if not isinstance(listed, list) or not all(isinstance(one, str) and one for one in listed):
+        if not isinstance(listed, list) or not all(isinstance(text, str) and text for text in listed):
             raise self._wrong(name, value, "a text or a list of texts")
         return tuple(listed)
 
@@ -199,7 +199,7 @@ class _Table:
             raise self.error(
                 f"[{name}] is one table, where [[{name}]] is wanted: two brackets, as there may be several"
             )
-        return [_Table(self.path, f"[[{name}]]", one, known) for one in value]
+        return [_Table(self.path, f"[[{name}]]", table, known) for table in value]
 
     def _wrong(self, name: str, value: object, wanted: str) -> UsageError:
         return self.error(f"{name} in {self._where} is {_short(value)}, where {wanted} is wanted")

@@ -97,7 +97,7 @@ def _duel(suite: SuiteResult) -> Duel | None:
 def check_lines(result: CheckResult) -> Iterator[str]:
     """What every rule says, a line each."""
     for suite in result.suites:
-        yield from (f"{suite.title}: {rule.name}: {rule.word}: {rule.told}" for rule in suite.rules)
+        yield from (f"{suite.title}: {rule.name}: {rule.word}: {rule.reason}" for rule in suite.rules)
 
 
 def check_markdown(result: CheckResult) -> str:
@@ -108,7 +108,9 @@ def check_markdown(result: CheckResult) -> str:
         if (duel := _duel(suite)) is not None:
             said = verdict_of(duel)
             blocks.append(f"{escape(said[:1].upper() + said[1:])}: {escape(sentence_of(duel))}.")
-        blocks.append("\n".join(f"- {escape(rule.name)}: **{rule.word}**: {escape(rule.told)}" for rule in suite.rules))
+        blocks.append(
+            "\n".join(f"- {escape(rule.name)}: **{rule.word}**: {escape(rule.reason)}" for rule in suite.rules)
+        )
     return "\n\n".join(blocks) + "\n"
 
 
@@ -133,7 +135,7 @@ def _suite_json(suite: SuiteResult) -> dict[str, Json]:
         "violation_rate": suite.model.violation_rate,
         "interval": list(suite.model.interval),
         "comparison": comparison_json(suite.comparison) if suite.comparison else None,
-        "rules": [{"rule": rule.name, "passed": rule.passed, "reason": rule.told} for rule in suite.rules],
+        "rules": [{"rule": rule.name, "passed": rule.passed, "reason": rule.reason} for rule in suite.rules],
     }
 
 
@@ -146,8 +148,8 @@ def check_junit(result: CheckResult) -> str:
             given = {"classname": f"check.{suite.title}", "name": rule.name, "time": "0"}
             test = ElementTree.SubElement(tests, "testcase", given)
             if not rule.passed:
-                said = {"type": rule.word, "message": one_line(rule.told)}
-                ElementTree.SubElement(test, _TAGS[rule.passed], said).text = one_line(rule.told)
+                said = {"type": rule.word, "message": one_line(rule.reason)}
+                ElementTree.SubElement(test, _TAGS[rule.passed], said).text = one_line(rule.reason)
     for element in (*root, root):
         counts = {"tests": "testcase", "failures": "failure", "errors": "error", "skipped": "skipped"}
         for name, tag in counts.items():

@@ -43,7 +43,7 @@ class RuleResult:
     name: str
     passed: bool | None
     """None where nothing could be decided."""
-    told: str
+    reason: str
 
     @property
     def word(self) -> str:
@@ -151,10 +151,12 @@ def _check_stored(spec: CheckSpec, check: SuiteCheck, candidate: RunSpec) -> Non
     ours, theirs = _words(candidate.asked().redacted()), _words(asked)
     differing = [name for name in dict.fromkeys((*ours, *theirs)) if ours.get(name) != theirs.get(name)]
     if differing:
-        told = "; ".join(f"{name} {_word(theirs.get(name))} there, {_word(ours.get(name))} here" for name in differing)
+        differences = "; ".join(
+            f"{name} {_word(theirs.get(name))} there, {_word(ours.get(name))} here" for name in differing
+        )
         raise UsageError(
-            f"{spec.path}: the baseline {str(path)!r} was asked otherwise than {check.title!r} is: {told}. Whatever "
-            f"differs besides the model would count as the model's; make a baseline with\n"
+            f"{spec.path}: the baseline {str(path)!r} was asked otherwise than {check.title!r} is: {differences}. "
+            f"Whatever differs besides the model would count as the model's; make a baseline with\n"
             f"  {_command(check.ask, spec.baseline, path)} (in another folder), or change the [[suite]]"
         )
 
@@ -205,7 +207,7 @@ def _do(spec: CheckSpec, plan: _Plan, progress: Progress, tell: Callable[[str], 
         rules.append(_not_worse(comparison, plan.check.rules.fail_if_worse))
     if decision is not None:
         passed = decision.passed if decision.decides else None
-        rules.append(RuleResult(name=RATE, passed=passed, told=decision.reason))
+        rules.append(RuleResult(name=RATE, passed=passed, reason=decision.reason))
     return SuiteResult(
         title=plan.check.title,
         suite=plan.check.ask.suite,
@@ -223,8 +225,8 @@ def _enough(model: ModelSummary, done: RunSummary, baseline_done: RunSummary | N
         if summary is not None and not summary.is_complete:
             problems.append(f"{counted(_n_missing(summary), 'verdicts')} of the {who} FAILED or missing")
     figure = model.leading.figure
-    told = "; ".join(problems) or f"{counted(figure.n if figure else 0, 'pairs')} of the candidate decided"
-    return RuleResult(name=ENOUGH, passed=None if problems else True, told=told)
+    reason = "; ".join(problems) or f"{counted(figure.n if figure else 0, 'pairs')} of the candidate decided"
+    return RuleResult(name=ENOUGH, passed=None if problems else True, reason=reason)
 
 
 def _is_too_little(model: ModelSummary) -> bool:
@@ -238,7 +240,7 @@ def _n_missing(summary: RunSummary) -> int:
 def _not_worse(comparison: Comparison, margin: float) -> RuleResult:
     (duel,) = comparison.against_first
     passed = False if duel.is_worse_than(margin) else None if duel.too_little else True
-    return RuleResult(name=NOT_WORSE, passed=passed, told=gate_of(duel, margin).partition(": ")[2])
+    return RuleResult(name=NOT_WORSE, passed=passed, reason=gate_of(duel, margin).partition(": ")[2])
 
 
 def _at_the_gate(directory: Path, rules: Rules, done: RunSummary) -> Decision | None:

@@ -47,18 +47,20 @@ class Entrant:
 
 def read_entrants(directories: Sequence[Path], parts: Sequence[str] = ()) -> tuple[Entrant, ...]:
     """Every model of these runs, in order; those of one name are told apart by the parts of their runs, if given."""
-    found = [entrant for directory in directories for entrant in _of_run(directory)]
-    models, runs = Counter(entrant.model for entrant in found), Counter(entrant.run for entrant in found)
+    entrants = [entrant for directory in directories for entrant in _of_run(directory)]
+    models, runs = Counter(entrant.model for entrant in entrants), Counter(entrant.run for entrant in entrants)
     if max(models.values(), default=0) <= 1:
-        return tuple(found)
+        return tuple(entrants)
     if parts:
         by_directory = dict(zip(directories, parts, strict=True))
-        return tuple(replace(one, title=f"{one.model} ({by_directory[one.directory]})") for one in found)
+        return tuple(
+            replace(entrant, title=f"{entrant.model} ({by_directory[entrant.directory]})") for entrant in entrants
+        )
     one_each = max(runs.values()) == 1
-    titles = [entrant.run if one_each else f"{entrant.model} ({entrant.run})" for entrant in found]
+    titles = [entrant.run if one_each else f"{entrant.model} ({entrant.run})" for entrant in entrants]
     seen: Counter[str] = Counter()
     named = []
-    for entrant, title in zip(found, titles, strict=True):
+    for entrant, title in zip(entrants, titles, strict=True):
         seen[title] += 1
         named.append(replace(entrant, title=title if seen[title] == 1 else f"{title} ({seen[title]})"))
     return tuple(named)
@@ -75,7 +77,7 @@ def _entrant(directory: Path, model: str, records: RunRecords, fingerprints: Fin
     judged = judgements_on(suite, records.cases, verdicts, asked)
     leading = leading_of(judged, judged, asked.repeats, registry.usual_score(asked))
     series = series_of(judged, registry.own_figures(suite), leading.rate)
-    resting = [verdict for one in series for verdict in one.verdicts.values()]
+    resting = [verdict for figure in series for verdict in figure.verdicts.values()]
     return Entrant(
         title=model,
         model=model,

@@ -29,20 +29,22 @@ def comparison_json(comparison: Comparison) -> dict[str, Json]:
     return {
         "schema": SCHEMA,
         "suite": comparison.suite,
-        "models": [{"title": one.title, "model": one.model, "run": one.run} for one in comparison.entrants],
+        "models": [
+            {"title": entrant.title, "model": entrant.model, "run": entrant.run} for entrant in comparison.entrants
+        ],
         "figure": _named(comparison.duels[0].leading),
         **(only if is_one else dict.fromkeys(only)),
         "comparisons": duels,
         "leaderboard": [
             {
-                "place": one.place,
-                "title": one.title,
-                "run": one.run,
-                "value": one.value,
-                "pairs": one.n_pairs,
-                "ahead_of": list(one.ahead_of),
+                "place": standing.place,
+                "title": standing.title,
+                "run": standing.run,
+                "value": standing.value,
+                "pairs": standing.n_pairs,
+                "ahead_of": list(standing.ahead_of),
             }
-            for one in standings(comparison)
+            for standing in standings(comparison)
         ],
     }
 
@@ -126,7 +128,9 @@ def comparison_markdown(comparison: Comparison) -> str:
         blocks.append(f"**{escape(verdict_of(duel))}**: {escape(sentence_of(duel))}.")
         blocks += [f"**{escape(note)}.**" for note in duel.notes]
         blocks.append(
-            "\n".join(f"- {escape(one.title)}: {escape(one.value)} ({escape(one.note)})" for one in asides_of(duel))
+            "\n".join(
+                f"- {escape(aside.title)}: {escape(aside.value)} ({escape(aside.note)})" for aside in asides_of(duel)
+            )
         )
         blocks += [f"### {escape(table.name)}\n\n{table_text(table)}" for table in _group_tables(duel)]
         blocks.append(_flips_markdown(duel))
@@ -164,7 +168,7 @@ def comparison_text(comparison: Comparison) -> str:
     for duel in comparison.against_first:
         lines += [f"{verdict_of(duel)}.", f"  {sentence_of(duel)}"]
         lines += [f"  note: {note}" for note in duel.notes]
-        lines += [f"  {one.title}  {one.value} ({one.note})" for one in asides_of(duel)]
+        lines += [f"  {aside.title}  {aside.value} ({aside.note})" for aside in asides_of(duel)]
         lines += ["", *_plain(_group_tables(duel)[0]), ""]
         lines += [f"  {flips_of(duel)}", ""]
     return "\n".join(legible(line) for line in lines).rstrip() + "\n"

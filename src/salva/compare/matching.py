@@ -95,7 +95,7 @@ def _same_rules(first: Entrant, second: Entrant) -> None:
 
 def _rule(entrant: Entrant, relation: str) -> dict[str, Json]:
     """The rule a relation judged by: as asked, with its version where the run says so."""
-    asked = next((dict(one.options) for one in entrant.asked.relations if one.name == relation), {})
+    asked = next((dict(component.options) for component in entrant.asked.relations if component.name == relation), {})
     version = entrant.fingerprints.rules.get(relation, {}).get("version")
     return {**asked, "version": version} if asked and version is not None else asked
 
@@ -151,10 +151,10 @@ def _look_again(first: Entrant, second: Entrant) -> str:
 
 def _roles(wanted: Entrant, other: Entrant) -> str:
     """The flags that name those who looked, and leave out a reader that only the other has."""
-    named = [one for one in wanted.asked.observers if one.name in wanted.observers]
-    flags = "".join(f" --{one.role} {shlex.quote(one.typed or one.name)}" for one in named)
-    has_reader = any(one.role == "reader" for one in named)
-    is_read = any(one.role == "reader" and one.name in other.observers for one in other.asked.observers)
+    named = [observer for observer in wanted.asked.observers if observer.name in wanted.observers]
+    flags = "".join(f" --{observer.role} {shlex.quote(observer.typed or observer.name)}" for observer in named)
+    has_reader = any(observer.role == "reader" for observer in named)
+    is_read = any(observer.role == "reader" and observer.name in other.observers for observer in other.asked.observers)
     return f"{flags} --reader none" if is_read and not has_reader else flags
 
 

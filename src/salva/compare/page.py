@@ -70,7 +70,7 @@ def comparison_page(comparison: Comparison) -> str:
         sections=[_section(duel) for duel in comparison.against_first],
         facts=_facts(comparison),
         shown=shown,
-        anchors=anchors_of((one.flip.case.case_id, one.flip.repeat) for one in shown),
+        anchors=anchors_of((flipped.flip.case.case_id, flipped.flip.repeat) for flipped in shown),
         filters=filters_of(map(_tags, shown), _FILTERS),
         n_flipped=sum(len(duel.flipped) for duel in comparison.against_first),
         is_imported=any(entrant.asked.imported for entrant in comparison.entrants),

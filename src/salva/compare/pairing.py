@@ -174,8 +174,8 @@ def _moved(made: Difference | None, value: float | None) -> Difference | None:
         return made if value is not None else None
     step = value - made.value
     interval, things = (
-        None if one is None else Interval(low=one.low + step, high=one.high + step)
-        for one in (made.interval, made.interval_things)
+        None if interval is None else Interval(low=interval.low + step, high=interval.high + step)
+        for interval in (made.interval, made.interval_things)
     )
     return replace(made, value=value, interval=interval, interval_things=things)
 

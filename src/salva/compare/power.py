@@ -59,7 +59,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class Basis:
     """The variances that an answer rests on."""
 
     title: str
@@ -130,71 +130,71 @@ def power_lines(subject: str, target: Target) -> list[str]:
 
 def line_after_run(directory: Path) -> str:
     """What a run could show, in one line; empty where nothing was decided."""
-    known = _known(read_entrants([directory]))
-    if known is None:
+    basis = _basis_of(read_entrants([directory]))
+    if basis is None:
         return ""
     return (
-        f"{_cases_of(known)} know {known.title} to ±{known.words(known.half(known.n_cases, known.repeats))} and could "
-        f"show {known.shown_words(known.n_cases, known.repeats)} between two models (80 % power)"
+        f"{_cases_of(basis)} know {basis.title} to ±{basis.words(basis.half(basis.n_cases, basis.repeats))} and could "
+        f"show {basis.shown_words(basis.n_cases, basis.repeats)} between two models (80 % power)"
     )
 
 
 def _of_run(directory: Path, target: Target) -> list[str]:
-    known = _known(read_entrants([directory]))
-    if known is None:
+    basis = _basis_of(read_entrants([directory]))
+    if basis is None:
         raise UsageError(
             f"{str(directory)!r} has fewer than two decided pairs: it shows no variance to go by; salva power SUITE "
             "answers from assumptions"
         )
-    value = "" if known.rate is None else f"; {known.title} is {known.rate * 100:.1f} %"
-    lines = [f"{directory.name}: {_cases_of(known)}, over {known.n_categories} categories{value}"]
-    lines += [f"assuming: {known.assumed}", ""]
+    value = "" if basis.rate is None else f"; {basis.title} is {basis.rate * 100:.1f} %"
+    lines = [f"{directory.name}: {_cases_of(basis)}, over {basis.n_categories} categories{value}"]
+    lines += [f"assuming: {basis.assumed}", ""]
     if target.half_width is None and target.difference is None:
-        return [*lines, *_shown_by(known)]
+        return [*lines, *_shown_by(basis)]
     if target.difference is not None:
-        chance = known.chance(target.difference, known.n_cases, known.repeats)
+        chance = basis.chance(target.difference, basis.n_cases, basis.repeats)
         lines.append(
-            f"{_cases_of(known)} show a difference of {known.words(target.difference)} in {chance:.0%} of runs"
+            f"{_cases_of(basis)} show a difference of {basis.words(target.difference)} in {chance:.0%} of runs"
         )
-    lines += [_takes(known, target, known.repeats)]
-    if known.single.within is None:
+    lines += [_takes(basis, target, basis.repeats)]
+    if basis.single.within is None:
         lines.append("what repeats would help is not known from one of them: a run with --repeats 2 shows it")
     else:
-        lines += [_takes(known, target, repeats) for repeats in _REPEATS if repeats != known.repeats]
+        lines += [_takes(basis, target, repeats) for repeats in _REPEATS if repeats != basis.repeats]
     return lines
 
 
-def _shown_by(known: Known) -> list[str]:
-    n, repeats = known.n_cases, known.repeats
+def _shown_by(basis: Basis) -> list[str]:
+    n, repeats = basis.n_cases, basis.repeats
     return [
-        f"{known.title} is known to ±{known.words(known.half(n, repeats))} under other seeds",
-        f"{known.shown_words(n, repeats)} between two models is shown with 80 % power",
-        f"four times as many cases: ±{known.words(known.half(4 * n, repeats))}, and "
-        f"{known.shown_words(4 * n, repeats)}",
+        f"{basis.title} is known to ±{basis.words(basis.half(n, repeats))} under other seeds",
+        f"{basis.shown_words(n, repeats)} between two models is shown with 80 % power",
+        f"four times as many cases: ±{basis.words(basis.half(4 * n, repeats))}, and "
+        f"{basis.shown_words(4 * n, repeats)}",
     ]
 
 
-def _takes(known: Known, target: Target, repeats: int) -> str:
-    n = known.n_for(target, repeats)
+def _takes(basis: Basis, target: Target, repeats: int) -> str:
+    n = basis.n_for(target, repeats)
     wanted = target.difference if target.difference is not None else target.half_width
     assert wanted is not None
-    aim = "show a difference of " if target.difference is not None else f"know {known.title} to ±"
+    aim = "show a difference of " if target.difference is not None else f"know {basis.title} to ±"
     often = f" with {repeats} repeats" if repeats > 1 else ""
     if n is None:
-        return f"no number of pairs{often} is enough to {aim}{known.words(wanted)}"
-    each = f" ({n // known.n_categories:,} a category)" if known.n_categories > 1 else ""
+        return f"no number of pairs{often} is enough to {aim}{basis.words(wanted)}"
+    each = f" ({n // basis.n_categories:,} a category)" if basis.n_categories > 1 else ""
     pairs = counted(n * repeats, "pairs")
     made = f"{pairs}: {counted(n, 'cases')}{each}{often}" if repeats > 1 else f"{pairs}{each}"
-    return f"it takes {made} to {aim}{known.words(wanted)}" + (
+    return f"it takes {made} to {aim}{basis.words(wanted)}" + (
         " between two models (80 % power)" if target.difference is not None else " under other seeds"
     )
 
 
-def _cases_of(known: Known) -> str:
-    return counted(known.n_cases, "cases") + (f" with {known.repeats} repeats" if known.repeats > 1 else "")
+def _cases_of(basis: Basis) -> str:
+    return counted(basis.n_cases, "cases") + (f" with {basis.repeats} repeats" if basis.repeats > 1 else "")
 
 
-def _known(entrants: Sequence[Entrant]) -> Known | None:
+def _basis_of(entrants: Sequence[Entrant]) -> Basis | None:
     """What the models of a run say of variances; of two or more the first two are held against each other."""
     figures = [entrant.series[0] for entrant in entrants if entrant.series and _keys(entrant.series[0])]
     if not figures:
@@ -213,7 +213,7 @@ def _known(entrants: Sequence[Entrant]) -> Known | None:
             paired = measured
             assumed = f"two models differ as {entrants[0].title} and {entrants[1].title} do here"
     cases = {case_id for case_id, _ in keys}
-    return Known(
+    return Basis(
         title=first.title,
         is_share=first.is_share,
         rate=None if first.is_own else figure_over(first, keys),
@@ -248,29 +248,29 @@ def _of_suite(name: str, target: Target) -> list[str]:
     lines.append(f"assuming: {_UNRELATED}; cases of a category are alike")
     if n_categories > 1:
         lines.append(f"the figure is a mean over {n_categories} categories with as many cases each")
-    for known in _assumed(
+    for basis in _assumed(
         own[0].title if own else "the rate", n_categories, is_share=not own or own[0].is_share, is_rate=not own
     ):
-        lines += ["", f"where {known.assumed}:"]
+        lines += ["", f"where {basis.assumed}:"]
         if target.half_width is not None or target.difference is not None:
-            lines.append(f"  {_takes(known, target, 1)}")
+            lines.append(f"  {_takes(basis, target, 1)}")
             continue
         for size, n in (sizes or {"": 100, " ": 400, "  ": 1600}).items():
             n_said = counted(n, "cases")
             called = f"--size {size.strip()}, {n_said}" if size.strip() else n_said
             lines.append(
-                f"  {called}: ±{known.words(known.half(n, 1))}, a difference of {known.words(known.shown(n, 1))}"
+                f"  {called}: ±{basis.words(basis.half(n, 1))}, a difference of {basis.words(basis.shown(n, 1))}"
             )
     return lines
 
 
-def _assumed(title: str, n_categories: int, *, is_share: bool, is_rate: bool) -> Iterator[Known]:
+def _assumed(title: str, n_categories: int, *, is_share: bool, is_rate: bool) -> Iterator[Basis]:
     for given in _RATES if is_rate else _DEVIATIONS:
         single = Parts(between=given * (1 - given) if is_rate else given**2, within=None)
         said = (
             f"{title} is {given * 100:.0f} %" if is_rate else f"a case's {title} has a standard deviation of {given:g}"
         )
-        yield Known(
+        yield Basis(
             title=title,
             is_share=is_share,
             rate=given if is_rate else None,

@@ -66,7 +66,7 @@ def series_of(judged: Judgements, figures: Sequence[OwnFigure], leading_rate: st
         name = leading_rate or VIOLATION_RATE
         beside = hits_of(judged.beside)
         rate = _rate(name, TITLES.get(name, "violation rate"), headline, (*headline.hits, *beside))
-        verdicts = {_key(one): one.verdict for one in judged.speaking}
+        verdicts = {_key(pair): pair.verdict for pair in judged.speaking}
         apart = frozenset(hit.case.case_id for hit in beside)
         made.append(replace(rate, verdicts=verdicts, apart=apart))
     for name, hits in hits_by_rate(judged).items():
@@ -90,13 +90,13 @@ def _own(judged: Judgements, figures: Sequence[OwnFigure]) -> Iterator[Series]:
     """The figures of the suite; pairs that lead and bring nothing are undecided, others are no part of it."""
     seen = of_main_observers(judged.pairs)
     for figure in figures:
-        terms: dict[Key, tuple[float, ...] | None] = {_key(one): None for one in judged.headline}
-        verdicts = {_key(one): one.verdict for one in judged.headline}
-        for one in seen:
+        terms: dict[Key, tuple[float, ...] | None] = {_key(pair): None for pair in judged.headline}
+        verdicts = {_key(pair): pair.verdict for pair in judged.headline}
+        for pair in seen:
             # Scores of a run that somebody else made may be anything; one that is no number decides nothing.
-            if (brought := figure.terms(one)) is not None and all(map(isfinite, brought)):
-                terms[_key(one)] = brought
-                verdicts[_key(one)] = one.verdict
+            if (brought := figure.terms(pair)) is not None and all(map(isfinite, brought)):
+                terms[_key(pair)] = brought
+                verdicts[_key(pair)] = pair.verdict
         if terms:
             case_ids = {case_id for case_id, _ in terms}
             yield Series(

@@ -151,9 +151,9 @@ class Cast:
 
     def _best_way(self, ways: Iterable[Collection[str]], applied: Sequence[AppliedRelation]) -> list[AppliedRelation]:
         """What is judged by the first way on which anybody may tell, or else by the first one there is."""
-        groups = [[one for one in applied if one.part.label in {*way, self.chosen}] for way in ways]
+        groups = [[relation for relation in applied if relation.part.label in {*way, self.chosen}] for way in ways]
         there = [group for group in groups if group]
-        return next((group for group in there if not all(one.undecidable for one in group)), [*there, []][0])
+        return next((group for group in there if not all(relation.undecidable for relation in group)), [*there, []][0])
 
     def _applied(self, part: RelationPart, case: Case) -> Iterator[AppliedRelation]:
         if not part.relation.applies(case):

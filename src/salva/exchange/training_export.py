@@ -126,7 +126,7 @@ def _as_pickapic(examples: Sequence[Example], pictures: Mapping[str, bytes]) -> 
 
 
 def _origin(examples: Sequence[Example]) -> dict[str, list[Any]]:
-    return {"case_id": [one.case_id for one in examples], "model": [one.model for one in examples]}
+    return {"case_id": [example.case_id for example in examples], "model": [example.model for example in examples]}
 
 
 def _parquet(columns: Mapping[str, list[Any]], images: Collection[str]) -> bytes:

@@ -245,7 +245,7 @@ def _by_sets(folder: Path, listing: Path | None) -> Iterator[ListedPicture]:
         for picture in _pictures(place):
             # Whatever follows the id; an id of one's own may hold underscores too.
             ids = (picture.stem.rpartition("_")[0], picture.stem.partition("_")[0], picture.stem)
-            image = next((one for one in ids if one in captions), None)
+            image = next((image_id for image_id in ids if image_id in captions), None)
             if image is not None and captions[image]:
                 number = picture.stem.removeprefix(f"{image}_")
                 repeat = int(number) if number.isdecimal() and len(number) < 4 else None

@@ -46,28 +46,28 @@ def listed_by(pattern: Pattern, folder: Path) -> list[ListedPicture]:
     keys = [name for name in pattern.names if name not in _COUNTS]
     prompts = {} if keys == ["prompt"] else _prompts(pattern, keys)
     fitting = re.compile(_expression(pattern.text))
-    found = [
+    matches = [
         (path, match)
         for path in all_pictures(folder)
         if (match := fitting.fullmatch(path.relative_to(folder).as_posix()))
     ]
-    if not found and (pictures := all_pictures(folder)):
+    if not matches and (pictures := all_pictures(folder)):
         first = pictures[0].relative_to(folder).as_posix()
         raise UsageError(
             f"no picture in {str(folder)!r} is named as model.pattern={pattern.text!r} says; the first of "
             f"{len(pictures)} is {first!r}: write the pattern as that is written"
         )
-    _check_start(pattern, prompts, [match for _, match in found])
-    return list(_listed(pattern, prompts, keys, found))
+    _check_start(pattern, prompts, [match for _, match in matches])
+    return list(_listed(pattern, prompts, keys, matches))
 
 
 def _listed(
     pattern: Pattern,
     prompts: Mapping[tuple[str, ...], str],
     keys: Sequence[str],
-    found: Sequence[tuple[Path, re.Match[str]]],
+    matches: Sequence[tuple[Path, re.Match[str]]],
 ) -> Iterator[ListedPicture]:
-    for path, match in found:
+    for path, match in matches:
         groups = match.groupdict()
         is_worn = list(keys) == ["prompt"]
         prompt = groups["prompt"] if is_worn else prompts.get(tuple(_plain(groups[name]) for name in keys))
@@ -173,11 +173,11 @@ def _plain(value: str) -> str:
     return str(int(value)) if value.isdecimal() else value
 
 
-def _check_start(pattern: Pattern, prompts: Mapping[tuple[str, ...], str], found: Sequence[re.Match[str]]) -> None:
+def _check_start(pattern: Pattern, prompts: Mapping[tuple[str, ...], str], matches: Sequence[re.Match[str]]) -> None:
     """Pictures counted from 1 would each be held against the prompt before theirs."""
     if [name for name in pattern.names if name not in _COUNTS] != ["index"]:
         return
-    names = {_plain(match["index"]) for match in found}
+    names = {_plain(match["index"]) for match in matches}
     if "0" not in names and ("0",) in prompts and names & {str(len(prompts))} and (str(len(prompts)),) not in prompts:
         raise UsageError(
             f"the pictures of model.pattern={pattern.text!r} run from 1 to {len(prompts)}, and {{index}} counts from "

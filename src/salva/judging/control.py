@@ -37,7 +37,7 @@ def compared_controls(judgements: Judgements) -> list[Judged]:
     """The control verdicts of one relation: the one that compares two pictures, where it judged; else the leading."""
     controls = of_main_observers(judgements.controls)
     judged_by = dict.fromkeys(control.verdict.relation for control in controls)
-    leading = [one.verdict.relation for one in judgements.headline[:1]]
+    leading = [pair.verdict.relation for pair in judgements.headline[:1]]
     named = (judgements.of_rate(Rate.INCONSISTENT), *leading, *judged_by)
     relation = next((name for name in named if name in judged_by), "")
     return [control for control in controls if control.verdict.relation == relation]

@@ -39,7 +39,7 @@ def doubt_curve(judgements: Judgements) -> tuple[Point, ...]:
     leading = judgements.headline
     average = average_of(judgements.relations, relation_of(leading), judgements.chosen)
     hits = _undoubted(leading)
-    sure = [one.verdict.scores.get(CERTAINTY) for one in leading]
+    sure = [pair.verdict.scores.get(CERTAINTY) for pair in leading]
     decided = [certainty for hit, certainty in zip(hits, sure, strict=True) if hit.is_hit is not None]
     if not decided or None in decided:
         return ()
@@ -58,10 +58,10 @@ def doubt_curve(judgements: Judgements) -> tuple[Point, ...]:
 def _undoubted(leading: Sequence[Judged]) -> list[Hit]:
     """Every pair as it is decided where every box that counts is sure."""
     return [
-        replace(hit, is_hit=bool(one.verdict.scores[VIOLATED_AT_THRESHOLD]))
-        if VIOLATED_AT_THRESHOLD in one.verdict.scores
+        replace(hit, is_hit=bool(pair.verdict.scores[VIOLATED_AT_THRESHOLD]))
+        if VIOLATED_AT_THRESHOLD in pair.verdict.scores
         else hit
-        for hit, one in zip(hits_of(leading), leading, strict=True)
+        for hit, pair in zip(hits_of(leading), leading, strict=True)
     ]
 
 

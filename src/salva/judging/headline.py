@@ -107,15 +107,15 @@ def parted(
 
     A plain share is over all of them, and a run of nothing else counts what stands apart elsewhere.
     """
-    counted = [one for one in leading if not is_apart(one.case, apart)]
+    counted = [pair for pair in leading if not is_apart(pair.case, apart)]
     if not counted or average_of(relations, relation_of(leading), chosen) != MACRO:
         return list(leading), []
-    return counted, [one for one in leading if is_apart(one.case, apart)]
+    return counted, [pair for pair in leading if is_apart(pair.case, apart)]
 
 
 def relation_of(leading: Sequence[Judged]) -> str:
     """The relation of the verdicts that speak; OWN where each case is judged by its own."""
-    relations = {one.verdict.relation for one in leading}
+    relations = {pair.verdict.relation for pair in leading}
     return min(relations) if len(relations) == 1 else OWN
 
 

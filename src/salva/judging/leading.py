@@ -77,7 +77,7 @@ def leading_of(
     oracle, reason = _oracle(judgements, figure, usual_score)
     asked = _cases_asked(judgements, figure.average if figure else MACRO, relation)
     old = tally(before.headline)
-    averaged = [one for one in before.headline if not is_apart(one.case, apart)] or list(before.headline)
+    averaged = [pair for pair in before.headline if not is_apart(pair.case, apart)] or list(before.headline)
     return Leading(
         figure=figure,
         rate=str(kind) if has_rate else None,
@@ -95,7 +95,7 @@ def leading_of(
 def _cases_asked(judgements: Judgements, average: str, relation: str) -> list[Case]:
     """The cases that the leading rate is about: a mean over categories leaves out those that are counted apart, and
     those that went another way have a rate of their own."""
-    led = {one.case.case_id for one in judgements.headline}
+    led = {pair.case.case_id for pair in judgements.headline}
     cases = [case for case in judgements.cases if not case.ways or case.relation == relation or case.case_id in led]
     averaged = [case for case in cases if average != MACRO or not is_apart(case, judgements.apart)]
     return averaged or list(judgements.cases)
@@ -109,7 +109,7 @@ def _chance(judgements: Judgements, asked: Sequence[Case], relation: str) -> flo
         return chance_of(asked, reading)
     if kind is not Rate.INCONSISTENT:
         return None
-    compared = {one.case.case_id for one in judgements.headline}
+    compared = {pair.case.case_id for pair in judgements.headline}
     return chance_to_differ(
         [case for case in asked if case.case_id in compared],
         asked,
@@ -141,7 +141,7 @@ def _oracle(judgements: Judgements, figure: Figure | None, usual_score: float | 
         n = f"only {figure.n}" if figure.n else "none"
         pairs = counted(figure.n + figure.n_undecided, "pairs")
         return PARTIAL, f"{n} of {pairs} could be decided{_mostly(judgements)}"
-    judged = {one.case.case_id for one in judgements.pairs}
+    judged = {pair.case.case_id for pair in judgements.pairs}
     unjudged = [case for case in judgements.cases if case.ways and case.case_id not in judged]
     if len(unjudged) > (1 - FEWEST_DECIDED) * len(judgements.cases):
         return PARTIAL, (
@@ -155,9 +155,9 @@ def _looked(judgements: Judgements) -> tuple[list[Mapping[str, float]], str]:
     """The scores that say what was seen, and who saw it: of the verdicts that lead where they say it, else by truth."""
     by_truth = judgements.of_rate(Rate.WRONG)
     answered = [
-        one.verdict
-        for one in judgements.headline
-        if one.verdict.relation != by_truth and any(name.startswith(_NAMED) for name in one.verdict.scores)
+        pair.verdict
+        for pair in judgements.headline
+        if pair.verdict.relation != by_truth and any(name.startswith(_NAMED) for name in pair.verdict.scores)
     ]
     if answered:
         # By what the relation goes by, not by its scores: where there is no box, no box has a score.
@@ -165,14 +165,14 @@ def _looked(judgements: Judgements) -> tuple[list[Mapping[str, float]], str]:
         by_boxes = leads is not None and "detector" in leads.needs
         return [verdict.scores for verdict in answered], "detector" if by_boxes else "judge"
     seen = of_main_observers(judgements.pairs)
-    return [one.verdict.scores for one in seen if one.verdict.relation == by_truth], "detector"
+    return [pair.verdict.scores for pair in seen if pair.verdict.relation == by_truth], "detector"
 
 
 def _mostly(judgements: Judgements) -> str:
     """Why most are undecided, and who decides more."""
-    reasons = Counter(one.verdict.reason for one in judgements.headline if one.verdict.reason)
-    decided = Counter(one.verdict.relation for one in judgements.pairs if one.verdict.outcome in DECIDED)
-    leading = {one.verdict.relation for one in judgements.headline}
+    reasons = Counter(pair.verdict.reason for pair in judgements.headline if pair.verdict.reason)
+    decided = Counter(pair.verdict.relation for pair in judgements.pairs if pair.verdict.outcome in DECIDED)
+    leading = {pair.verdict.relation for pair in judgements.headline}
     why = "".join(f", {'mostly' if n > 1 else 'one'} because {reason}" for reason, n in reasons.most_common(1))
     better = [name for name, n in decided.most_common(1) if name not in leading and n > len(judgements.headline) / 2]
     return why + "".join(f"; {name} decides {decided[name]}, and leads with --relation {name}" for name in better)

@@ -132,18 +132,18 @@ def hits_by_rate(judgements: Judgements) -> dict[str, RateHits]:
     """What each of the three is made of, those included that a mean over categories leaves out."""
     seen = of_main_observers(judgements.pairs)
     wrong, inconsistent = (judgements.of_rate(rate) for rate in (Rate.WRONG, Rate.INCONSISTENT))
-    by_truth = {_key(one): one for one in seen if one.verdict.relation == wrong}
+    by_truth = {_key(pair): pair for pair in seen if pair.verdict.relation == wrong}
     compares_all = judgements.options_of(inconsistent).get("indeterminate") == "same-scene"
     compared = {
-        _key(one): one
-        for one in seen
-        if one.verdict.relation == inconsistent
-        and (one.case.determinate or compares_all)
-        and (not by_truth or _key(one) in by_truth)
+        _key(pair): pair
+        for pair in seen
+        if pair.verdict.relation == inconsistent
+        and (pair.case.determinate or compares_all)
+        and (not by_truth or _key(pair) in by_truth)
     }
     alike = [
-        Hit(case=one.case, is_hit=_agree_and_wrong(one, compared[key]), repeat=one.verdict.repeat)
-        for key, one in by_truth.items()
+        Hit(case=pair.case, is_hit=_agree_and_wrong(pair, compared[key]), repeat=pair.verdict.repeat)
+        for key, pair in by_truth.items()
         if key in compared
     ]
     found = {
@@ -185,11 +185,11 @@ def hits_of(judged: Iterable[Judged]) -> list[Hit]:
     """Verdicts as hits: violated is one."""
     return [
         Hit(
-            case=one.case,
-            is_hit=one.verdict.outcome is Outcome.VIOLATED if _is_decided(one) else None,
-            repeat=one.verdict.repeat,
+            case=pair.case,
+            is_hit=pair.verdict.outcome is Outcome.VIOLATED if _is_decided(pair) else None,
+            repeat=pair.verdict.repeat,
         )
-        for one in judged
+        for pair in judged
     ]
 
 

@@ -58,14 +58,14 @@ def _decided(judgements: Judgements) -> list[Judged]:
     """The verdicts that say of both pictures whether they are right: the leading ones, else those beside them."""
     leading = _saying(judgements.speaking) if relation_of(judgements.speaking) != OWN else []
     by_truth = judgements.of_rate(Rate.WRONG)
-    return leading or _saying(one for one in of_main_observers(judgements.pairs) if one.verdict.relation == by_truth)
+    return leading or _saying(pair for pair in of_main_observers(judgements.pairs) if pair.verdict.relation == by_truth)
 
 
 def _saying(judged: Iterable[Judged]) -> list[Judged]:
     return [
-        one
-        for one in judged
-        if one.case.equivalent is not False and {"right_a", "right_b"} <= one.verdict.scores.keys()
+        pair
+        for pair in judged
+        if pair.case.equivalent is not False and {"right_a", "right_b"} <= pair.verdict.scores.keys()
     ]
 
 
@@ -77,7 +77,7 @@ def _difference(pairs: Sequence[Judged]) -> WordingDifference | None:
         by_case.setdefault(pair.case.case_id, []).append(pair)
     wrong: dict[str, list[tuple[float, float]]] = {}
     for repeats in by_case.values():
-        shares = (sum(not one.verdict.scores[f"right_{role}"] for one in repeats) / len(repeats) for role in "ab")
+        shares = (sum(not repeat.verdict.scores[f"right_{role}"] for repeat in repeats) / len(repeats) for role in "ab")
         first, second = shares
         wrong.setdefault(repeats[0].case.category, []).append((first, second))
     first, second = (
@@ -104,7 +104,7 @@ def _seed_noise(cases: Iterable[Sequence[Judged]]) -> float | None:
     by_category: dict[str, list[float]] = {}
     for repeats in cases:
         if len(repeats) > 1:
-            n_right = [sum(bool(one.verdict.scores[f"right_{role}"]) for one in repeats) for role in "ab"]
+            n_right = [sum(bool(repeat.verdict.scores[f"right_{role}"]) for repeat in repeats) for role in "ab"]
             n_mixed = sum(right * (len(repeats) - right) for right in n_right)
             share = n_mixed / (2 * comb(len(repeats), 2))
             by_category.setdefault(repeats[0].case.category, []).append(share)

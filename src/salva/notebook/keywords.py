@@ -80,7 +80,7 @@ def _texts(name: str, value: object) -> tuple[str, ...]:
     if isinstance(value, str):
         return (value,)
     listed = tuple(value) if isinstance(value, Iterable) else (value,)
-    if not all(isinstance(one, str) for one in listed):
+    if not all(isinstance(word, str) for word in listed):
         raise _wrong(name, value, "a text or a list of texts")
     return listed
 

@@ -56,12 +56,12 @@ def read_models(model: object, name: str, version: Version) -> Models:
     listed = list(_each(model, name))
     texts: list[str] = []
     things: dict[str, object] = {}
-    for called, one in listed:
-        if isinstance(one, str):
-            texts.append(f"{called}={one}" if called else one)
+    for called, painter in listed:
+        if isinstance(painter, str):
+            texts.append(f"{called}={painter}" if called else painter)
             continue
-        kind = _kind(one)
-        called = called or _own_name(one)
+        kind = _kind(painter)
+        called = called or _own_name(painter)
         texts.append(f"{called}={kind}/{called}")
         if not split_name(texts[-1])[0]:
             raise UsageError(f"a model cannot be called {called!r}; give letters, digits, dots, dashes and underscores")
@@ -69,7 +69,7 @@ def read_models(model: object, name: str, version: Version) -> Models:
             raise UsageError(
                 f"two models are called {called!r}; give them names: model={{'first': ..., 'second': ...}}"
             )
-        things[called] = one
+        things[called] = painter
     versions = _versions(version, things)
     one_off = [called for called in things if called not in versions]
     settings = {f"{called}.version": versions.get(called) or f"one-off-{secrets.token_hex(8)}" for called in things}
@@ -83,10 +83,10 @@ def _each(model: object, name: str) -> Iterator[tuple[str, object]]:
     if isinstance(model, Mapping):
         if name:
             raise UsageError(f"name= is {name!r}, and model= names its models itself; leave one of them out")
-        for called, one in model.items():
+        for called, painter in model.items():
             if not isinstance(called, str) or not called:
                 raise UsageError(f"model= is a mapping with the key {called!r}; its keys are the models' names")
-            yield called, one
+            yield called, painter
     elif isinstance(model, str) or _is_thing(model):
         yield name, model
     elif isinstance(model, Iterable):
@@ -95,7 +95,7 @@ def _each(model: object, name: str) -> Iterator[tuple[str, object]]:
             raise UsageError(
                 f"name= is {name!r}, and there are {len(several)} models; name them with model={{NAME: ...}}"
             )
-        yield from ((name, one) for one in several)
+        yield from ((name, painter) for painter in several)
     else:
         raise UsageError(f"model= is a {type(model).__name__}; give {_WANTED}, or several of these")
 

@@ -76,9 +76,9 @@ def _rows_of_object(content: Mapping[str, object]) -> list[object]:
             ]
         return [{"id": key, **value} for key, value in content.items() if isinstance(value, dict)]
     lists = [value for value in values if isinstance(value, list)]
-    if len(lists) == len(values) > 1 and len({len(one) for one in lists}) == 1:
+    if len(lists) == len(values) > 1 and len({len(rows) for rows in lists}) == 1:
         return [dict(zip(content, row, strict=True)) for row in zip(*lists, strict=True)]
-    tables = [one for one in lists if one and all(isinstance(row, dict) for row in one)]
+    tables = [rows for rows in lists if rows and all(isinstance(row, dict) for row in rows)]
     return tables[0] if len(tables) == 1 else [content]
 
 
@@ -103,7 +103,7 @@ def _flat(row: Mapping[str, object], prefix: str = "") -> Row:
         if isinstance(value, Mapping):
             flat |= _flat(value, f"{prefix}{name}.")
         elif isinstance(value, list):
-            flat |= {f"{prefix}{name}_{number}": _text(one) for number, one in enumerate(value, 1)}
+            flat |= {f"{prefix}{name}_{number}": _text(part) for number, part in enumerate(value, 1)}
         else:
             flat[prefix + name] = _text(value)
     return flat

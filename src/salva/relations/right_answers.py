@@ -67,7 +67,7 @@ class RightAnswers:
         if not is_named or not is_asked_about(case, self._file):
             return False
         questions = asked_about(case, self._options, self._file)
-        return all(any(one.expected.get(prompt.role) for one in questions) for prompt in case.prompts)
+        return all(any(question.expected.get(prompt.role) for question in questions) for prompt in case.prompts)
 
     def looks(self, case: Case, roles: Collection[str], sights: Mapping[str, Sight]) -> Sequence[Look]:
         """Questions for the judge, children behind their parents."""

@@ -79,14 +79,16 @@ def _together(same: Sequence[tuple[str, Chart]]) -> Chart | None:
     if first.is_of_cases:
         return first
     if first.is_joined:
-        return replace(first, table=replace(first.table, rows=tuple(row for _, one in same for row in one.table.rows)))
+        return replace(
+            first, table=replace(first.table, rows=tuple(row for _, chart in same for row in chart.table.rows))
+        )
     can_join = first.kind is ChartKind.BARS and not first.series and "model" not in first.table.columns
     if not can_join or not 1 < len(same) <= _MOST_TOGETHER:
         return None
     # The same columns in every model's table, or it is another chart under the same name.
-    if any(one.table.columns != first.table.columns for _, one in same):
+    if any(chart.table.columns != first.table.columns for _, chart in same):
         return None
-    rows = tuple((model, *row) for model, one in same for row in one.table.rows)
+    rows = tuple((model, *row) for model, chart in same for row in chart.table.rows)
     table = replace(first.table, columns=("model", *first.table.columns), rows=rows)
     return replace(first, table=table, series="model", filters={**first.filters, "model": "model"})
 

@@ -146,7 +146,7 @@ def make_gallery(records: RunRecords, images: ImageSource, limit: int = MAX_EXHI
         maker.exhibit(judged, WRONG_BY_TRUTH if judged in alone else UNSEEN, judged.verdict) for judged in unseen
     ]
     are_shown = {key_of(exhibit.verdict) for exhibit in exhibits}
-    instructed = [one for one in everyone if is_instructed(one.verdict) and key_of(one.verdict) not in are_shown]
+    instructed = [pair for pair in everyone if is_instructed(pair.verdict) and key_of(pair.verdict) not in are_shown]
     bribes = spread(instructed, min(limit, MAX_INSTRUCTED))
     exhibits += [maker.exhibit(judged, INSTRUCTED, truths.get(key_of(judged.verdict))) for judged in bribes]
     return Gallery(
@@ -180,8 +180,8 @@ def truths_of(records: RunRecords) -> dict[Key, Verdict]:
 def spread(judged: Iterable[Judged], limit: int) -> list[Judged]:
     """At most `limit`, taken in turn from every model and category, so that none is crowded out."""
     groups: dict[tuple[str, str], list[Judged]] = {}
-    for one in judged:
-        groups.setdefault((one.verdict.model, one.case.category), []).append(one)
+    for pair in judged:
+        groups.setdefault((pair.verdict.model, pair.case.category), []).append(pair)
     chosen: list[Judged] = []
     for turn in range(max(map(len, groups.values()), default=0)):
         for group in groups.values():

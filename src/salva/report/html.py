@@ -114,7 +114,9 @@ def _exhibits(gallery: Gallery | None, lineups: Lineups | None) -> tuple[Exhibit
 def _anchors(gallery: Gallery | None, lineups: Lineups | None) -> list[str]:
     if lineups is not None:
         return anchors_of((lineup.case.case_id, lineup.repeat) for lineup in lineups.shown)
-    return anchors_of((one.case.case_id, one.verdict.repeat) for one in (gallery.exhibits if gallery else ()))
+    return anchors_of(
+        (exhibit.case.case_id, exhibit.verdict.repeat) for exhibit in (gallery.exhibits if gallery else ())
+    )
 
 
 def _featured(exhibits: Sequence[Exhibit]) -> Exhibit | None:

@@ -30,7 +30,7 @@ _THE_RUN = "the run as a whole"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Told:
+class _Problem:
     """What is said of a test case that did not pass."""
 
     tag: str
@@ -79,34 +79,34 @@ class _Writer:
         """Every pair that speaks, every pair that should, and one line for the run where it is not to be trusted."""
         if model.leading.reason or model.leading.decides_too_little:
             reason = model.leading.reason or "too little is decided"
-            told = _Told(tag=_ERROR, kind="decides-too-little", message=reason)
-            self._test(f"{_part(self._records.suite)}.run", _THE_RUN, told)
+            problem = _Problem(tag=_ERROR, kind="decides-too-little", message=reason)
+            self._test(f"{_part(self._records.suite)}.run", _THE_RUN, problem)
         for judged in leading:
             self._test(_class_name(judged.case), self._name(judged.case, judged.verdict.repeat), self._told(judged))
         for case, repeat in self._missing(leading):
-            told = _Told(tag=_ERROR, kind="not-judged", message="not judged yet; the same command goes on")
-            self._test(_class_name(case), self._name(case, repeat), told)
+            problem = _Problem(tag=_ERROR, kind="not-judged", message="not judged yet; the same command goes on")
+            self._test(_class_name(case), self._name(case, repeat), problem)
 
     def _missing(self, leading: list[Judged]) -> Iterator[tuple[Case, int]]:
         """Pairs that were asked for and have no verdict; a whole run has none, whatever its relation applies to."""
         if not self._records.is_whole:
-            judged = {(one.case.case_id, one.verdict.repeat) for one in leading}
+            judged = {(pair.case.case_id, pair.verdict.repeat) for pair in leading}
             pairs = ((case, repeat) for case in self._records.cases for repeat in range(self._records.asked.repeats))
             yield from (pair for pair in pairs if (pair[0].case_id, pair[1]) not in judged)
 
     def _name(self, case: Case, repeat: int) -> str:
         return f"{case.case_id} repeat {repeat}" if self._records.asked.repeats > 1 else case.case_id
 
-    def _test(self, class_name: str, name: str, told: _Told | None) -> None:
+    def _test(self, class_name: str, name: str, problem: _Problem | None) -> None:
         given = {"classname": class_name, "name": one_line(name + self._ending), "time": "0"}
         test = ElementTree.SubElement(self._suite, "testcase", given)
-        if told is not None:
+        if problem is not None:
             element = ElementTree.SubElement(
-                test, told.tag, {"type": one_line(told.kind), "message": _short(told.message)}
+                test, problem.tag, {"type": one_line(problem.kind), "message": _short(problem.message)}
             )
-            element.text = told.text or one_line(told.message)
+            element.text = problem.text or one_line(problem.message)
 
-    def _told(self, judged: Judged) -> _Told | None:
+    def _told(self, judged: Judged) -> _Problem | None:
         verdict = judged.verdict
         if verdict.outcome is Outcome.HOLDS:
             return None
@@ -114,10 +114,10 @@ class _Writer:
         if verdict.outcome is Outcome.VIOLATED:
             kinds = ", ".join(verdict.errors) or verdict.relation
             said = "; ".join(_who(failure) + failure.message for failure in verdict.failures)
-            return _Told(tag=_FAILURE, kind=kinds, message=f"{kinds}: {said}" if said else kinds, text=text)
+            return _Problem(tag=_FAILURE, kind=kinds, message=f"{kinds}: {said}" if said else kinds, text=text)
         tag = _SKIPPED if verdict.outcome is Outcome.INCONCLUSIVE else _ERROR
         reason = verdict.reason or "no reason is stored"
-        return _Told(tag=tag, kind=str(verdict.outcome), message=reason, text=text)
+        return _Problem(tag=tag, kind=str(verdict.outcome), message=reason, text=text)
 
 
 def _who(failure: Failure) -> str:

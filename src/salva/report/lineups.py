@@ -94,7 +94,7 @@ def make_lineups(records: RunRecords, images: ImageSource, limit: int = MAX_EXHI
     for judged in speaking(records):
         by_pair.setdefault((judged.case.case_id, judged.verdict.repeat), {})[judged.verdict.model] = judged
     pairs = [_Pair(by_model=group, differs=_differs(group.values())) for group in by_pair.values()]
-    broken = [pair for pair in pairs if any(_why(one.verdict, truths) for one in pair.by_model.values())]
+    broken = [pair for pair in pairs if any(_why(side.verdict, truths) for side in pair.by_model.values())]
     maker = ExhibitMaker(records.asked, images)
     chosen = _spread(broken, max(1, limit // max(1, len(records.models))))
     return Lineups(
@@ -105,7 +105,7 @@ def make_lineups(records: RunRecords, images: ImageSource, limit: int = MAX_EXHI
 
 
 def _differs(judged: Iterable[Judged]) -> bool:
-    outcomes = {one.verdict.outcome for one in judged}
+    outcomes = {side.verdict.outcome for side in judged}
     return {Outcome.HOLDS, Outcome.VIOLATED} <= outcomes
 
 

@@ -235,13 +235,13 @@ def summarise_records(records: RunRecords) -> Summary:
     costs = cost_table(records.spent)
     noted = tuple(
         dataclasses.replace(
-            one,
-            tables=(*one.tables, *painting_tables(records.painted, one.model), *([costs] if costs else [])),
-            numbers={**one.numbers, "cost_usd": total_cost(records.spent)} if costs else one.numbers,
-            gate=records.gate.get(one.model),
-            leading=unless_stopped(one.leading, records.canary),
+            of_model,
+            tables=(*of_model.tables, *painting_tables(records.painted, of_model.model), *([costs] if costs else [])),
+            numbers={**of_model.numbers, "cost_usd": total_cost(records.spent)} if costs else of_model.numbers,
+            gate=records.gate.get(of_model.model),
+            leading=unless_stopped(of_model.leading, records.canary),
         )
-        for one in summary.by_model
+        for of_model in summary.by_model
     )
     return dataclasses.replace(
         summary,
@@ -302,7 +302,7 @@ def _summarise_model(model: str, judged: Judgements, suite: str, asked: Asked, i
         errors=dict(errors.most_common()),
         reasons=_reasons(judged),
         failed=_failed(judged),
-        n_instructed=len({(one.case_id, one.repeat) for one in judged.verdicts if is_instructed(one)}),
+        n_instructed=len({(verdict.case_id, verdict.repeat) for verdict in judged.verdicts if is_instructed(verdict)}),
         numbers=numbers,
         tables=tuple(tables),
         charts=tuple(charts),
@@ -317,13 +317,13 @@ def _summarise_model(model: str, judged: Judgements, suite: str, asked: Asked, i
 
 def _reasons(judged: Judgements) -> dict[tuple[str, str], int]:
     undecided = (Outcome.INCONCLUSIVE, Outcome.FAILED)
-    verdicts = [one.verdict for one in judged.headline if one.verdict.outcome in undecided]
+    verdicts = [pair.verdict for pair in judged.headline if pair.verdict.outcome in undecided]
     counts = Counter((str(verdict.outcome), verdict.reason) for verdict in verdicts if verdict.reason)
     return dict(counts.most_common())
 
 
 def _failed(judged: Judgements) -> dict[tuple[str, str], int]:
-    verdicts = [one.verdict for one in judged.pairs if one.verdict.outcome is Outcome.FAILED]
+    verdicts = [pair.verdict for pair in judged.pairs if pair.verdict.outcome is Outcome.FAILED]
     return dict(Counter((verdict.relation, verdict.reason) for verdict in verdicts).most_common())
 
 

@@ -105,8 +105,8 @@ def make_spec(ask: Ask, made: Asked | None = None, foreign: Container[tuple[str,
         by_role["relation"].setdefault("reading", ask.reading)
     if ask.repeats < 1:
         raise UsageError(f"--repeats is {ask.repeats}; it must be 1 or more")
-    told = {**kept.get(("suite", ask.suite), {}), **by_role["suite"]}
-    suite = bind(component_spec("suite", ask.suite, told), is_foreign=("suite", ask.suite) in foreign)
+    options = {**kept.get(("suite", ask.suite), {}), **by_role["suite"]}
+    suite = bind(component_spec("suite", ask.suite, options), is_foreign=("suite", ask.suite) in foreign)
     size = _size_of(suite, ask.size)
     chosen = {**DEFAULTS, **suite.about.defaults}
     notes: list[str] = []
@@ -123,7 +123,7 @@ def make_spec(ask: Ask, made: Asked | None = None, foreign: Container[tuple[str,
         return next(iter(some(role, (text,) if text else ())), None)
 
     models = some("model", ask.models)
-    suite, more = for_given(suite, models, told)
+    suite, more = for_given(suite, models, options)
     notes += more
     chosen = {**DEFAULTS, **_observers_of(models), **suite.about.defaults}
     if not models:
@@ -193,17 +193,17 @@ def _observers_of(models: Sequence[Binding]) -> dict[str, str]:
     return {role: name for role, name in first.items() if all(other.get(role) == name for other in others)}
 
 
-def _unreached(told: Mapping[str, str], judges: Sequence[Binding]) -> list[str]:
+def _unreached(options: Mapping[str, str], judges: Sequence[Binding]) -> list[str]:
     """What relations were told about boxes that a judge who answers from boxes does not hear of."""
     by_boxes = [judge for judge in judges if "detector" in judge.about.needs]
     notes = []
     for judge in by_boxes:
-        if "threshold" in told and value_of(judge.options, "threshold") is None:
+        if "threshold" in options and value_of(judge.options, "threshold") is None:
             notes.append(
                 f"relation.threshold is for relations; the judge {judge.label!r} counts boxes as the detector states, "
-                f"unless --set judge.threshold={told['threshold']}"
+                f"unless --set judge.threshold={options['threshold']}"
             )
-        if "doubt" in told:
+        if "doubt" in options:
             notes.append(f"relation.doubt has no say in what the judge {judge.label!r} answers from boxes")
     return notes
 

@@ -64,7 +64,7 @@ class Finding:
 
     section: str
     name: str
-    told: str
+    state: str
     is_bad: bool = False
     """Whether salva cannot work as it is."""
 
@@ -76,26 +76,26 @@ def examine(spec: RunSpec | None = None, directory: Path | None = None) -> Itera
     yield from _extras()
     yield from _devices()
     for name in KEYS:
-        yield Finding(section="keys", name=name, told="set" if os.environ.get(name) else "not set")
+        yield Finding(section="keys", name=name, state="set" if os.environ.get(name) else "not set")
     yield from _own_files()
     yield from _disk(where, spec)
 
 
 def _versions() -> Iterator[Finding]:
-    yield Finding(section="versions", name="python", told=f"{platform.python_version()} on {platform.platform()}")
-    yield Finding(section="versions", name="cores", told=str(n_cores()))
+    yield Finding(section="versions", name="python", state=f"{platform.python_version()} on {platform.platform()}")
+    yield Finding(section="versions", name="cores", state=str(n_cores()))
     for package in _PACKAGES:
         if (installed := installed_version(package)) is not None:
-            yield Finding(section="versions", name=package, told=installed)
+            yield Finding(section="versions", name=package, state=installed)
 
 
 def _extras() -> Iterator[Finding]:
     for extra, modules in EXTRAS.items():
         missing = [module for module in modules if not _is_there(module)]
-        told = "installed"
+        state = "installed"
         if missing:
-            told = f"{', '.join(missing)} not installed; install with: {install_line(extra)}"
-        yield Finding(section="extras", name=extra, told=told)
+            state = f"{', '.join(missing)} not installed; install with: {install_line(extra)}"
+        yield Finding(section="extras", name=extra, state=state)
 
 
 def _is_there(module: str) -> bool:
@@ -112,19 +112,19 @@ def _devices() -> Iterator[Finding]:
                 from salva.hardware.devices import choose_devices, describe_device
 
                 for device in choose_devices():
-                    told = "no GPU that torch can use" if device == "cpu" else describe_device(device)
-                    yield Finding(section="devices", name=device, told=told)
+                    state = "no GPU that torch can use" if device == "cpu" else describe_device(device)
+                    yield Finding(section="devices", name=device, state=state)
         except SalvaError as error:  # a broken torch is what people run this for
-            yield Finding(section="devices", name="torch", told=f"cannot be used: {error}")
+            yield Finding(section="devices", name="torch", state=f"cannot be used: {error}")
         return
     cards: list[str] = []
     if shutil.which("nvidia-smi"):
         asked = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=30, check=False)
         cards = asked.stdout.splitlines() if asked.returncode == 0 else []
     for number, card in enumerate(cards):
-        yield Finding(section="devices", name=f"cuda:{number}", told=f"{card}; torch is not installed")
+        yield Finding(section="devices", name=f"cuda:{number}", state=f"{card}; torch is not installed")
     if not cards:
-        yield Finding(section="devices", name="cpu", told="no GPU found")
+        yield Finding(section="devices", name="cpu", state="no GPU found")
 
 
 def _own_files() -> Iterator[Finding]:
@@ -135,8 +135,8 @@ def _own_files() -> Iterator[Finding]:
             read_asset(name)
         except SalvaError as error:
             problems.append(str(error))
-    told = "; ".join(problems) or f"{len(names)} files match their checksums"
-    yield Finding(section="files", name="weights and sprites", told=told, is_bad=bool(problems))
+    state = "; ".join(problems) or f"{len(names)} files match their checksums"
+    yield Finding(section="files", name="weights and sprites", state=state, is_bad=bool(problems))
 
 
 def _disk(where: Path, spec: RunSpec | None) -> Iterator[Finding]:
@@ -145,11 +145,11 @@ def _disk(where: Path, spec: RunSpec | None) -> Iterator[Finding]:
         with tempfile.TemporaryDirectory(prefix=".salva-doctor-", dir=present) as trial, open_run(Path(trial), "write"):
             pass
     except (SalvaError, OSError) as error:
-        yield Finding(section="disk", name="runs", told=f"cannot be stored in {present}: {error}", is_bad=True)
+        yield Finding(section="disk", name="runs", state=f"cannot be stored in {present}: {error}", is_bad=True)
     else:
-        yield Finding(section="disk", name="runs", told=f"can be stored in {present}")
+        yield Finding(section="disk", name="runs", state=f"can be stored in {present}")
     free = shutil.disk_usage(present).free
-    yield Finding(section="disk", name="free", told=_size(free))
+    yield Finding(section="disk", name="free", state=_size(free))
     if spec is not None:
         n_painted = n_pictures(planned_cases(spec)) * spec.repeats
         n_images = n_painted * len(spec.models)
@@ -158,7 +158,7 @@ def _disk(where: Path, spec: RunSpec | None) -> Iterator[Finding]:
         yield Finding(
             section="disk",
             name=f"{spec.suite.label} {spec.size}",
-            told=f"{counted(n_images, 'images')}, at most about {_size(needed)}: {verdict}",
+            state=f"{counted(n_images, 'images')}, at most about {_size(needed)}: {verdict}",
             is_bad=needed >= free,
         )
 

@@ -69,7 +69,7 @@ def known_before(folder: Path, directory: Path, spec: RunSpec) -> Known:
             pace = _pace(store) if run == directory or _is_alike(run, spec) else None
             if pace is not None:
                 seconds, n_images, n_runs = seconds + pace[0], n_images + pace[1], n_runs + 1
-    calls = {key: _means(one) for key, one in sums.items() if one["n_done"]}
+    calls = {key: _means(total) for key, total in sums.items() if total["n_done"]}
     return Known(seconds_per_image=seconds / n_images if n_images else None, n_runs=n_runs, calls=calls)
 
 

@@ -127,12 +127,12 @@ def forecast(spec: RunSpec, directory: Path) -> Forecast:
     for binding in spec.models:
         n_each = n_pictures(tally.painted, sees_formula=binding.about.sees_formula) * spec.repeats
         work.append(_work(binding, binding.label, n_each, n_each, known, there))
-    n_images = sum(one.n for one in work)
+    n_images = sum(part.n for part in work)
     n_times = spec.repeats * len(spec.models)
     for actor, sure, most in tally.looks.values():
         if actor.binding is not None:
             work.append(_work(actor.binding, actor.label, len(sure) * n_times, len(most) * n_times, known, there))
-    prices = [one.usd for one in work]
+    prices = [part.usd for part in work]
     return Forecast(
         n_cases=tally.n,
         n_unpainted=tally.n - len(tally.painted),

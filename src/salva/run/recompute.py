@@ -157,7 +157,7 @@ class _Check:
 
     def _made(self, cast_: Cast, observers: Observers, case: Case, model: Actor) -> list[Verdict]:
         """The verdicts that what is stored leads to."""
-        applied = [one for one in cast_.relations_of(case) if one.observers == observers]
+        applied = [relation for relation in cast_.relations_of(case) if relation.observers == observers]
         unit = Unit.of(case, model, cast_.repeats, applied)
         if not applied:
             return []

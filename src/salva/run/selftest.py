@@ -102,8 +102,10 @@ def _hard_scores(tried: Sequence[Tried]) -> tuple[HardScore, ...]:
     return tuple(
         HardScore(
             kind=kind,
-            n_exact=sum(not one.is_undecided and one.true_errors == one.found_errors for one in outcomes),
-            n_undecided=sum(one.is_undecided for one in outcomes),
+            n_exact=sum(
+                not outcome.is_undecided and outcome.true_errors == outcome.found_errors for outcome in outcomes
+            ),
+            n_undecided=sum(outcome.is_undecided for outcome in outcomes),
             wrong=Score.of(kind, [(any(o.true_errors.values()), any(o.found_errors.values())) for o in outcomes]),
         )
         for kind, outcomes in by_kind.items()

@@ -204,7 +204,7 @@ def _answers(judge: Binding, asked: Sequence[_Asked], progress: Progress) -> lis
             lane = workplace.open(judge, (judge,))
             starts = range(0, len(asked), lane.batch_size)
             waiting: list[Future[Sequence[object]]] = [
-                lane.submit([one.order for one in asked[start : start + lane.batch_size]]) for start in starts
+                lane.submit([question.order for question in asked[start : start + lane.batch_size]]) for start in starts
             ]
             for future in waiting:
                 for outcome in future.result():

@@ -75,13 +75,13 @@ def set_figures(
     directory: Path, wanted: Wanted | None, retrieval: Retrieval | None, progress: Progress = SILENT
 ) -> dict[str, list[SetFigure]]:
     """The figures that are wanted, of every set, by model; kept in the run in the place of older ones of their name."""
-    found: dict[str, list[SetFigure]] = {}
+    figures: dict[str, list[SetFigure]] = {}
     with open_run(directory, "write") as store:
         sets = painted_sets(store, directory)
         for of, figure in _figures(store, sets, wanted, retrieval, progress):
-            found.setdefault(of.model, []).append(figure)
-        _keep(store, found)
-    return found
+            figures.setdefault(of.model, []).append(figure)
+        _keep(store, figures)
+    return figures
 
 
 def painted_sets(store: RunStore, directory: Path) -> dict[PictureSet, list[Painted]]:
@@ -175,7 +175,9 @@ def _precisions(
     progress: Progress,
 ) -> Iterator[tuple[PictureSet, SetFigure]]:
     actor, component = built_embedder(retrieval.embedder, retrieval.options)
-    texts = sorted({text for pictures in sets.values() for one in pictures for text in (one.caption, one.original)})
+    texts = sorted(
+        {text for pictures in sets.values() for picture in pictures for text in (picture.caption, picture.original)}
+    )
     rows_of = {text: row for row, text in enumerate(texts)}
     # Once each, and not once for every picture that they are held against.
     vectors = embed_texts(component, texts, Stage(progress, "captions", len(texts)))
@@ -191,7 +193,10 @@ def _precisions(
         return _figure(name, of, quality, retrieval.embedder)
 
     for of, images in features_of(store, _ids(sets), actor, component, progress):
-        told = {OWN_CAPTION: [one.caption for one in sets[of]], ORIGINAL_CAPTION: [one.original for one in sets[of]]}
+        told = {
+            OWN_CAPTION: [picture.caption for picture in sets[of]],
+            ORIGINAL_CAPTION: [picture.original for picture in sets[of]],
+        }
         if told[OWN_CAPTION] == told[ORIGINAL_CAPTION]:
             del told[ORIGINAL_CAPTION]
         for name, captions in told.items():
@@ -216,7 +221,7 @@ def _captioned(reference: Path, store: RunStore, known: Mapping[str, int]) -> di
 
 
 def _ids(sets: Mapping[PictureSet, Sequence[Painted]]) -> dict[PictureSet, list[str]]:
-    return {of: [one.image_id for one in pictures] for of, pictures in sets.items()}
+    return {of: [picture.image_id for picture in pictures] for of, pictures in sets.items()}
 
 
 def _figure(name: str, of: str, quality: Quality, embedder: str) -> SetFigure:
@@ -234,14 +239,14 @@ def _figure(name: str, of: str, quality: Quality, embedder: str) -> SetFigure:
     )
 
 
-def _keep(store: RunStore, found: Mapping[str, Sequence[SetFigure]]) -> None:
+def _keep(store: RunStore, measured: Mapping[str, Sequence[SetFigure]]) -> None:
     """Keep figures with the run; one of the same name and set takes the place of an older one."""
     kept = store.meta().get(FIGURES)
     by_model: dict[str, dict[tuple[str, str], Json]] = {}
     for model, rows in kept.items() if isinstance(kept, dict) else ():
         assert isinstance(rows, list)
         by_model[model] = {(str(row["name"]), str(row["set"])): row for row in rows if isinstance(row, dict)}
-    for model, figures in found.items():
+    for model, figures in measured.items():
         by_model.setdefault(model, {}).update({(f.name, f.set): dataclasses.asdict(f) for f in figures})
     store.set_meta(FIGURES, {model: list(rows.values()) for model, rows in by_model.items()})
     store.flush()

@@ -254,7 +254,7 @@ def open_source(directory: Path) -> Iterator[RunSource]:
             canary_about=_names(next((store.meta()[note] for note in _CANARY if note in store.meta()), None)),
             canary=next((word for note, word in _CANARY.items() if note in store.meta()), ""),
             figures=_figures(store.meta().get(FIGURES)),
-            weights={one.label: str(one.identity.get("weights", "")) for one in store.components()},
+            weights={component.label: str(component.identity.get("weights", "")) for component in store.components()},
             is_whole=WHOLE in store.meta(),
             written_at=last_written(directory),
             made_by=str(store.meta().get("salva_version") or ""),

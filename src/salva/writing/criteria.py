@@ -116,7 +116,12 @@ def formulas_of(anchor: str, changed: str, kept: str) -> tuple[str, str, str] | 
     Where it takes a property that it does not know for part of a name ("large clock"), it has not read the sentence.
     """
     a, pv, pi = (_formula(text) for text in (anchor, changed, kept))
-    if a is None or pv is None or pi is None or any(" " in name for one in (a, pv, pi) for name in entities(one)):
+    if (
+        a is None
+        or pv is None
+        or pi is None
+        or any(" " in name for formula in (a, pv, pi) for name in entities(formula))
+    ):
         return None
     return to_notation(a), to_notation(pv), to_notation(pi)
 

@@ -85,7 +85,7 @@ def unlike(prompt: str, text: str) -> str:
         return "it is the prompt itself"
     if len(text) > 4 * len(prompt) + 100:
         return "it says much more than the prompt"
-    before, after = (_WORD.findall(one.lower().replace("’", "'")) for one in (prompt, text))
+    before, after = (_WORD.findall(sentence.lower().replace("’", "'")) for sentence in (prompt, text))
     if (numbers := _numbers(before)) != _numbers(after):
         return f"its numbers are not those of the prompt ({', '.join(map(str, sorted(numbers.elements()))) or 'none'})"
     colours = {*COLOURS, "grey"}

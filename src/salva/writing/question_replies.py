@@ -73,8 +73,8 @@ def read_elements(reply: Json) -> tuple[list[Element], list[str]]:
         )
         problems += [f"{where}: {problem}" for problem in _answer_problems(one)]
         made.append(one)
-    problems += _repeated([one.question for one in made])
-    if made and not problems and all(one.answer == YES for one in made):
+    problems += _repeated([question.question for question in made])
+    if made and not problems and all(question.answer == YES for question in made):
         problems.append("every answer is yes, so that always saying yes would be enough")
     return made, problems
 
@@ -100,7 +100,7 @@ def read_propositions(reply: Json) -> tuple[list[Proposition], list[str]]:
         )
         if not made[-1].parts:
             problems.append(f"{where}: the tuple is empty")
-    problems += _repeated([one.question for one in made])
+    problems += _repeated([question.question for question in made])
     return made, problems + _dependency_problems(made)
 
 
@@ -136,7 +136,7 @@ def _texts(value: Json, where: str, problems: list[str]) -> list[str]:
     if not isinstance(value, list):
         problems.append(f"{where} is {_shown(value)}; expected a list")
         return []
-    return [_text(one, where, problems) for one in value]
+    return [_text(element, where, problems) for element in value]
 
 
 def _question(value: Json, where: str, problems: list[str]) -> str:
@@ -166,7 +166,7 @@ def _numbers(value: Json, where: str, problems: list[str]) -> tuple[int, ...]:
     if not isinstance(value, list):
         problems.append(f"{where} is {_shown(value)}; expected a list of ids")
         return ()
-    return tuple(_number(one, where, problems) for one in value)
+    return tuple(_number(element, where, problems) for element in value)
 
 
 def _answer_problems(one: Element) -> Iterator[str]:
@@ -204,16 +204,16 @@ def _repeated(questions: Sequence[str]) -> Iterator[str]:
 
 
 def _dependency_problems(made: Sequence[Proposition]) -> list[str]:
-    numbers = [one.number for one in made]
+    numbers = [question.number for question in made]
     problems = [f"the id {n} is given twice" for n in sorted({n for n in numbers if n and numbers.count(n) > 1})]
     problems += [
-        f"id {one.number} depends on {parent}, and there is no such id"
-        for one in made
-        for parent in one.depends_on
+        f"id {question.number} depends on {parent}, and there is no such id"
+        for question in made
+        for parent in question.depends_on
         if parent and parent not in numbers
     ]
     try:
-        TopologicalSorter({one.number: one.depends_on for one in made}).prepare()
+        TopologicalSorter({question.number: question.depends_on for question in made}).prepare()
     except CycleError as error:
         around = " on ".join(str(number) for number in error.args[1][::-1])
         problems.append(f"the dependencies go round in a circle: {around}")

@@ -146,29 +146,29 @@ def _rows(prompt: str, style: str, writer: str, reply: Json) -> tuple[list[Row],
             {
                 "id": prompt_id,
                 "caption": prompt,
-                "element": one.element,
-                "question": one.question,
-                "choices": [*one.choices],
-                "answer": one.answer,
-                "element_type": one.element_type,
+                "element": element.element,
+                "question": element.question,
+                "choices": [*element.choices],
+                "answer": element.answer,
+                "element_type": element.element_type,
                 "writer": writer,
             }
-            for one in elements
+            for element in elements
         ], problems
     propositions, problems = read_propositions(reply)
     return [
         {
             "item_id": prompt_id,
             "text": prompt,
-            "category_broad": one.category,
-            "category_detailed": one.detail,
-            "tuple": f"{one.category} - {one.detail} ({', '.join(one.parts)})",
-            "proposition_id": str(one.number),
-            "dependency": ",".join(map(str, one.depends_on)) or "0",
-            "question_natural_language": one.question,
+            "category_broad": proposition.category,
+            "category_detailed": proposition.detail,
+            "tuple": f"{proposition.category} - {proposition.detail} ({', '.join(proposition.parts)})",
+            "proposition_id": str(proposition.number),
+            "dependency": ",".join(map(str, proposition.depends_on)) or "0",
+            "question_natural_language": proposition.question,
             "writer": writer,
         }
-        for one in propositions
+        for proposition in propositions
     ], problems
 
 

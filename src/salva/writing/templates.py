@@ -132,15 +132,15 @@ def _said(pattern: str, words: Mapping[str, str]) -> str:
 
 
 def _template(entry: Mapping[str, object], number: int, lexicon: Mapping[str, tuple[str, ...]], where: str) -> Template:
-    told = f"{where!r}, template {number}"
+    place = f"{where!r}, template {number}"
     missing = [key for key in ("category", "anchor", "swap") if key not in entry]
     if missing:
         raise UsageError(
-            f"{told} has no {missing[0]!r}; it needs category, anchor and swap, and kept where a rule is known"
+            f"{place} has no {missing[0]!r}; it needs category, anchor and swap, and kept where a rule is known"
         )
     swap = entry["swap"]
     if not isinstance(swap, list) or len(swap) != 2:
-        raise UsageError(f"{told}: swap is {swap!r}; it names two slots, such as ['noun1', 'noun2']")
+        raise UsageError(f"{place}: swap is {swap!r}; it names two slots, such as ['noun1', 'noun2']")
     made = Template(
         category=str(entry["category"]),
         anchor=str(entry["anchor"]),
@@ -149,12 +149,14 @@ def _template(entry: Mapping[str, object], number: int, lexicon: Mapping[str, tu
     )
     for slot in (*made.swap, *(f"{name}{digits}" for name, digits, _ in _SLOT.findall(made.kept))):
         if slot not in made.slots:
-            raise UsageError(f"{told}: {slot!r} is no slot of its anchor, which has {', '.join(made.slots)}")
+            raise UsageError(f"{place}: {slot!r} is no slot of its anchor, which has {', '.join(made.slots)}")
     for name, digits, form in _SLOT.findall(made.anchor + made.kept):
         words = lexicon.get(name)
         if not words:
-            raise UsageError(f"{told}: the lexicon has no words for {name!r}, which {name}{digits} is filled from")
+            raise UsageError(f"{place}: the lexicon has no words for {name!r}, which {name}{digits} is filled from")
         bad = [word for word in words if form and word.count("/") != 1]
         if bad:
-            raise UsageError(f"{told}: {bad[0]!r} has no two forms; write 'chasing / chased' for {name}{digits}:{form}")
+            raise UsageError(
+                f"{place}: {bad[0]!r} has no two forms; write 'chasing / chased' for {name}{digits}:{form}"
+            )
     return made

@@ -189,8 +189,8 @@ class Crew:
         if len(orders) > 1:
             # Nobody knows which element it was: one at a time, the others need not suffer for it.
             return [outcome for at in range(len(orders)) for outcome in self._ask(orders[at : at + 1])]
-        told = f"{self._name} lost {N_LIVES} processes over this one, the last time: {why}"
-        return [BackendError(told, is_retryable=False)]
+        reason = f"{self._name} lost {N_LIVES} processes over this one, the last time: {why}"
+        return [BackendError(reason, is_retryable=False)]
 
     def _take(self, *, is_alone: bool) -> _Seat | None:
         """A seat at the actor with the least to do; alone, all of its seats. None when everything stops."""
@@ -234,26 +234,26 @@ class Crew:
         try:
             self._workplace.call(actor, "greet")
             post.is_placed = True
-            told = self._workplace.call(actor, "start", self._errand)
+            reply = self._workplace.call(actor, "start", self._errand)
         except LostError as error:
             # One that is gone before it was told anything went with its node, and says nothing about the component.
             post.n_failed_starts += post.is_placed
             if post.n_failed_starts < N_LIVES:
                 self._lose(post, actor, str(error))
                 return
-            told = UnusableError(
+            reply = UnusableError(
                 f"{self._name} lost {N_LIVES} processes in a row while it was built, the last time: {error}; it may "
                 "need more memory than there is"
             )
         except UnsentError as error:
-            told = self._unsent(error)
+            reply = self._unsent(error)
         with self._change:
-            if isinstance(told, Started):
-                self.batch_size = told.batch_size
-                post.n_seats = min(told.depth + 1, MOST_SEATS)
+            if isinstance(reply, Started):
+                self.batch_size = reply.batch_size
+                post.n_seats = min(reply.depth + 1, MOST_SEATS)
                 post.is_up, post.n_failed_starts = True, 0
             else:
-                self._end = self._end or told
+                self._end = self._end or reply
             self._change.notify_all()
 
     def _unsent(self, error: UnsentError) -> PluginError:

@@ -98,12 +98,12 @@ def _unknown() -> BackendError:
 
 
 def _folders(folder: str) -> list[Path]:
-    found = sorted(path.parent for path in Path(folder).rglob(PREDICTION)) if folder else []
-    lacking = [path for path in found if not (path / INFO).is_file()]
-    if not found or lacking:
+    folders = sorted(path.parent for path in Path(folder).rglob(PREDICTION)) if folder else []
+    lacking = [path for path in folders if not (path / INFO).is_file()]
+    if not folders or lacking:
         what = f"{str(lacking[0])!r} lacks {INFO}" if lacking else f"{folder!r} holds no {PREDICTION}"
         raise UsageError(f"{NAME}: {what}; give the folder with both files, as in {NAME}/PATH")
-    return found
+    return folders
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -125,11 +125,11 @@ def _names(info: Mapping[str, Any], key: str, folder: Path) -> list[str]:
 
 def _pictures(root: Path) -> dict[str, list[Path]]:
     """Picture files by name. The files of others name paths on others' disks, which are never opened."""
-    found: dict[str, list[Path]] = {}
+    paths: dict[str, list[Path]] = {}
     for path in sorted(root.rglob("*")):
         if path.suffix.lower() in _SUFFIXES and path.is_file():
-            found.setdefault(path.name, []).append(path)
-    return found
+            paths.setdefault(path.name, []).append(path)
+    return paths
 
 
 def _found(listed: str, pictures: Mapping[str, list[Path]], folder: Path) -> Path:

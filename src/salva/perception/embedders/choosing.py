@@ -52,7 +52,7 @@ class Choosing:
 
     def _cosines(self, picture: Observation | SalvaError, choices: Sequence[str]) -> Observation | SalvaError:
         texts = [self._kept[choice] for choice in choices]
-        problem = next((one for one in (picture, *texts) if isinstance(one, SalvaError)), None)
+        problem = next((seen for seen in (picture, *texts) if isinstance(seen, SalvaError)), None)
         if problem is not None:
             return problem
         assert isinstance(picture, Vector)

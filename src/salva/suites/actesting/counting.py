@@ -113,9 +113,9 @@ def by_operator(pairs: Iterable[Judged]) -> dict[str, list[Judged]]:
 def grouped(pairs: Iterable[Judged], names: Callable[[Judged], Iterable[str]]) -> dict[str, list[Judged]]:
     """Pairs under every name that they go by."""
     groups: dict[str, list[Judged]] = {}
-    for one in pairs:
-        for name in dict.fromkeys(names(one)):
-            groups.setdefault(name, []).append(one)
+    for pair in pairs:
+        for name in dict.fromkeys(names(pair)):
+            groups.setdefault(name, []).append(pair)
     return groups
 
 
@@ -150,18 +150,18 @@ class Miss(NamedTuple):
 
 def misses(pairs: Sequence[Judged]) -> dict[str, Miss]:
     """Misses of the seeds' captions and of every operator's; each picture counts once."""
-    found: dict[str, Miss] = {}
+    misses: dict[str, Miss] = {}
     counted: set[tuple[str, int]] = set()
     for case, verdict in pairs:
         seed, mutant = (prompt.role for prompt in case.prompts)
         painting = (case.painting or case.case_id, verdict.repeat)
         if painting not in counted and f"entities_{seed}" in verdict.scores:
             counted.add(painting)
-            _add(found.setdefault(ORIG, Miss(Share(), Share())), case, verdict.scores, seed)
+            _add(misses.setdefault(ORIG, Miss(Share(), Share())), case, verdict.scores, seed)
         if f"entities_{mutant}" in verdict.scores:
             operator = mutation_of(case).operator
-            _add(found.setdefault(operator, Miss(Share(), Share())), case, verdict.scores, mutant)
-    return found
+            _add(misses.setdefault(operator, Miss(Share(), Share())), case, verdict.scores, mutant)
+    return misses
 
 
 def _add(miss: Miss, case: Case, scores: Mapping[str, float], role: str) -> None:

@@ -68,8 +68,8 @@ class ActestingTables:
 
     def measure(self, judgements: Judgements) -> Measured:
         """Tables, numbers and charts for the report."""
-        pairs = [one for one in of_main_observers(judgements.pairs) if _is_ours(one)]
-        controls = [one for one in of_main_observers(judgements.controls) if _is_ours(one)]
+        pairs = [pair for pair in of_main_observers(judgements.pairs) if _is_ours(pair)]
+        controls = [control for control in of_main_observers(judgements.controls) if _is_ours(control)]
         if not pairs:
             return Measured()
         definition = definition_of(judgements)
@@ -101,14 +101,16 @@ class ActestingTables:
 
 def definition_of(judgements: Judgements) -> str:
     """The definition that leads."""
-    named = [judgements.options_of(one.verdict.relation).get("definition") for one in judgements.pairs if _is_ours(one)]
+    named = [
+        judgements.options_of(pair.verdict.relation).get("definition") for pair in judgements.pairs if _is_ours(pair)
+    ]
     return str(next((name for name in named if name), EXPECTED))
 
 
 def errors_table(pairs: Sequence[Judged], controls: Sequence[Judged]) -> Table:
     """Errors of things and of relations, by operator and definition."""
     by_control = by_operator(controls)
-    is_weighted = any(weight_of(one.case) != 1 for one in pairs)
+    is_weighted = any(weight_of(pair.case) != 1 for pair in pairs)
     columns = ("model", "definition", "operator", "error", "rate", "low", "high", "n", "undecided", "noise_rate")
     rows: list[tuple[Cell, ...]] = []
     for definition in DEFINITIONS:
@@ -270,7 +272,7 @@ def _macro(pairs: Sequence[Judged], score: str) -> tuple[float | None, tuple[flo
             row = counted.setdefault(case.case_id, [0, 0])
             row[0] += int(verdict.scores[score])
             row[1] += 1
-    operators = {one.case.case_id: mutation_of(one.case).operator for one in pairs}
+    operators = {pair.case.case_id: mutation_of(pair.case).operator for pair in pairs}
     cases = [Counted(category=operators[name], n_hits=hits, n=n) for name, (hits, n) in counted.items()]
     interval = seeds_interval(cases)
     return macro(cases), (interval.low, interval.high) if interval else None, sum(case.n for case in cases)

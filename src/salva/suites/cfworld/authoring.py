@@ -90,9 +90,9 @@ def _written(row: Row, writer: Writer) -> Group | None:
     group, faults = _asked_for(row, asked, writer)
     if group is None or not faults:
         return group
-    told = "\n".join(f"- {fault}" for fault in faults)
+    listed = "\n".join(f"- {fault}" for fault in faults)
     before = json.dumps({key: value for key, value in _line(group).items() if key in (*LEVELS, "denorm")})
-    again, left = _asked_for(row, f"{asked}\n\nYou wrote: {before}\nWhat is wrong with it:\n{told}", writer)
+    again, left = _asked_for(row, f"{asked}\n\nYou wrote: {before}\nWhat is wrong with it:\n{listed}", writer)
     return again if again is not None and len(left) < len(faults) else group
 
 
@@ -137,11 +137,11 @@ def _with_questions(group: Group, writer: Writer | None) -> Group:
     """By the writer where it gives questions of all kinds, else from templates; a label says which."""
     asked = None
     if writer is not None:
-        told = {name: {"prompt": group.level(name).prompt, "point": group.level(name).point} for name in ("l1", "l2")}
-        reply = writer.ask(_QUESTIONS, json.dumps(told))
+        about = {name: {"prompt": group.level(name).prompt, "point": group.level(name).point} for name in ("l1", "l2")}
+        reply = writer.ask(_QUESTIONS, json.dumps(about))
         asked = _read_questions(reply)
         if asked is not None:
-            writer.keep(_QUESTIONS, json.dumps(told), reply)
+            writer.keep(_QUESTIONS, json.dumps(about), reply)
     by = TEMPLATE if asked is None or writer is None else writer.name
     first, second = asked or (_from_template(group.l1, changed=False), _from_template(group.l2, changed=True))
     levels = {"l1": first, "l2": second, "l3": second}

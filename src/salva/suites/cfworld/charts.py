@@ -68,8 +68,8 @@ def _fall(judged: Sequence[Judged], note: str) -> Chart:
 
 def _disciplines(judged: Sequence[Judged], note: str) -> Chart:
     groups: dict[str, list[Judged]] = {}
-    for one in judged:
-        groups.setdefault(one.case.labels.get("discipline", ""), []).append(one)
+    for scored in judged:
+        groups.setdefault(scored.case.labels.get("discipline", ""), []).append(scored)
     rows: list[tuple[Cell, ...]] = []
     for discipline, group in sorted(groups.items()):
         for name, estimate in (("PRR", prr(group)), ("RRR", rrr(group))):

@@ -86,7 +86,9 @@ def deduction_figures(by_judge: ByJudge, inner: ByJudge) -> tuple[KeyFigure, ...
     groups = _groups(judged, inner.get(judge, ()))
     figures = []
     for compared in _COMPARED[:2] if groups else ():
-        difference = _difference([(getattr(one, compared.first), getattr(one, compared.second)) for one in groups])
+        difference = _difference(
+            [(getattr(group, compared.first), getattr(group, compared.second)) for group in groups]
+        )
         low, high = difference.ends
         note = f"within {len(groups)} groups: {_says(compared, difference)}"
         figures.append(KeyFigure(title=compared.name, value=difference.value, low=low, high=high, note=note))

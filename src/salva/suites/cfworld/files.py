@@ -34,7 +34,7 @@ _OTHER = {"l2": "l3", "l3": "l2"}
 
 
 @dataclass(slots=True)
-class _Found:
+class _Contents:
     """What the files hold, by kind."""
 
     prompts: dict[str, list[Row]] = field(default_factory=dict)
@@ -60,20 +60,20 @@ class Read(NamedTuple):
 
 def read_files(paths: Sequence[str]) -> Read:
     """Every group and probe of some files and folders, with what was found wrong."""
-    found = _Found()
+    contents = _Contents()
     for path, place in _files(paths):
-        _sort_in(found, path, place)
-    groups = _groups(found)
-    probes = [*read_rules(found.rules), *read_pairs(found.pairs)]
-    entries: list[Entry] = [*found.entries, *groups, *probes]
+        _sort_in(contents, path, place)
+    groups = _groups(contents)
+    probes = [*read_rules(contents.rules), *read_pairs(contents.pairs)]
+    entries: list[Entry] = [*contents.entries, *groups, *probes]
     if not entries:
         raise UsageError(
             f"suite.path={','.join(paths)}: no group of CF-World in there; give the folder that holds prompt, "
             "eval_questions and prompt_ablation, or a file of JSON lines as salva writes them"
         )
     if groups and len(groups) != N_GROUPS:
-        found.findings.append(gap("count-differs", f"{len(groups)} groups here, {N_GROUPS} in the paper"))
-    return Read(entries, tuple(found.findings))
+        contents.findings.append(gap("count-differs", f"{len(groups)} groups here, {N_GROUPS} in the paper"))
+    return Read(entries, tuple(contents.findings))
 
 
 def _files(paths: Sequence[str]) -> Iterator[tuple[Path, str]]:
@@ -89,71 +89,71 @@ def _files(paths: Sequence[str]) -> Iterator[tuple[Path, str]]:
             yield path, ""
 
 
-def _sort_in(found: _Found, path: Path, place: str) -> None:
+def _sort_in(contents: _Contents, path: Path, place: str) -> None:
     """Put a file where it belongs, by what is in it; one of a folder that cannot be read is named and left."""
     if path.suffix.lower() == ".jsonl":
-        found.entries += read_entries(file_text(path).splitlines(), str(path))
+        contents.entries += read_entries(file_text(path).splitlines(), str(path))
         return
     try:
         content = parse_json(path, file_text(path))
     except UsageError as error:
         if not place:
             raise
-        found.findings.append(gap("unknown-file", str(error), path.name))
+        contents.findings.append(gap("unknown-file", str(error), path.name))
         return
     listed = content if isinstance(content, list) else []
     rows = [row for row in listed if isinstance(row, dict)]
     if len(rows) < len(listed) or not rows:
         what = f"{len(listed) - len(rows)} entries that are no objects" if rows else "no list of objects"
-        found.findings.append(gap("unknown-file", f"{path.name}: {what}", path.name))
+        contents.findings.append(gap("unknown-file", f"{path.name}: {what}", path.name))
     keys = {key for row in rows for key in row}
     if "question" in keys:
-        found.questions.setdefault(path.stem, []).extend(rows)
+        contents.questions.setdefault(path.stem, []).extend(rows)
     elif _NORM.search(place or path.name) and keys & {*_DENORM_KEYS}:
-        found.denorm.setdefault(path.stem, []).extend(rows)
+        contents.denorm.setdefault(path.stem, []).extend(rows)
     elif any(_PROMPT.fullmatch(key) for key in keys):
-        found.prompts.setdefault(path.stem, []).extend(rows)
+        contents.prompts.setdefault(path.stem, []).extend(rows)
     elif "rule_id" in keys:
-        found.rules += rows
+        contents.rules += rows
     elif {"A", "B"} <= keys:
-        found.pairs += rows
+        contents.pairs += rows
     elif rows:
-        found.findings.append(gap("unknown-file", f"{path.name} with {', '.join(sorted(keys)[:6])}", path.name))
+        contents.findings.append(gap("unknown-file", f"{path.name} with {', '.join(sorted(keys)[:6])}", path.name))
 
 
-def _groups(found: _Found) -> list[Group]:
-    asked = _questions(found)
+def _groups(contents: _Contents) -> list[Group]:
+    asked = _questions(contents)
     denorms = {
         (discipline, str(row.get("id")).strip()): _first_text(row, _DENORM_KEYS)
-        for discipline in found.prompts
-        for name, rows in found.denorm.items()
-        if _belongs(name, discipline, found.prompts)
+        for discipline in contents.prompts
+        for name, rows in contents.denorm.items()
+        if _belongs(name, discipline, contents.prompts)
         for row in rows
     }
     groups: list[Group] = []
-    for discipline, rows in found.prompts.items():
+    for discipline, rows in contents.prompts.items():
         taken: set[str] = set()
         for row in rows:
             group_id = str(row.get("id", "")).strip()
             if group_id in taken:
-                found.findings.append(gap("repeated-id", f"{discipline} {group_id}", group_id))
+                contents.findings.append(gap("repeated-id", f"{discipline} {group_id}", group_id))
                 continue
             taken.add(group_id)
             group = _group(discipline, group_id, row, asked)
             groups.append(replace(group, denorm=denorms.get((discipline, group_id), "")))
     for discipline, group_id in sorted({key[:2] for key in asked} - {(g.discipline, g.group_id) for g in groups}):
-        found.findings.append(gap("orphan-questions", f"{discipline} {group_id}", group_id))
+        contents.findings.append(gap("orphan-questions", f"{discipline} {group_id}", group_id))
     return _with_repeats(groups)
 
 
 _Asked = dict[tuple[str, str, str], tuple[list[Question], list[Finding]]]
 
 
-def _questions(found: _Found) -> _Asked:
+def _questions(contents: _Contents) -> _Asked:
     """By discipline, group and level."""
     asked: _Asked = {}
-    for name, rows in found.questions.items():
-        discipline = next((d for d in found.prompts if _belongs(name, d, found.prompts)), name)
+    for name, rows in contents.questions.items():
+        discipline = next((d for d in contents.prompts if _belongs(name, d, contents.prompts)), name)
         for row in rows:
             key = discipline, str(row.get("source_id", "")).strip(), str(row.get("prompt_level", "")).strip().lower()
             questions, findings = asked.setdefault(key, ([], []))

@@ -99,6 +99,6 @@ def compute_table(by_judge: ByJudge, effort: Effort | None) -> Table | None:
 def by_label(judged: Sequence[Judged], label: str) -> dict[str, list[Judged]]:
     """The verdicts by a label of their cases."""
     groups: dict[str, list[Judged]] = {}
-    for one in judged:
-        groups.setdefault(one.case.labels.get(label, ""), []).append(one)
+    for scored in judged:
+        groups.setdefault(scored.case.labels.get(label, ""), []).append(scored)
     return dict(sorted(groups.items()))

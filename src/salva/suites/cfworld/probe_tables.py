@@ -20,7 +20,7 @@ def probe_tables(by_judge: ByJudge, group: str) -> list[Table]:
     for judge, judged in by_judge.items():
         for part, probes in _by_part(judged):
             # Of the same rules or pairs, so that the columns give the ratio.
-            both = [one for one in probes if {FACT, CF} <= one.verdict.scores.keys()]
+            both = [probe for probe in probes if {FACT, CF} <= probe.verdict.scores.keys()]
             fact, cf, kept = level_mean(both, FACT), level_mean(both, CF), kept_share(both, CF, FACT)
             model = probes[0].verdict.model
             rows.append((model, group, judge, part, kept.n, fact.value, cf.value, kept.value, *kept.ends))
@@ -54,14 +54,14 @@ def denorm_table(by_judge: ByJudge, group: str) -> Table | None:
     rows: list[tuple[Cell, ...]] = []
     for judge, judged in by_judge.items():
         for gate, prefix in (("none", "s"), ("one for both", "gated")):
-            paired = [one for one in judged if {f"{prefix}_l2", f"{prefix}_denorm"} <= one.verdict.scores.keys()]
+            paired = [pair for pair in judged if {f"{prefix}_l2", f"{prefix}_denorm"} <= pair.verdict.scores.keys()]
             if not paired:
                 continue
             before, after = level_mean(paired, f"{prefix}_l2"), level_mean(paired, f"{prefix}_denorm")
             more = gain(paired, f"{prefix}_denorm", f"{prefix}_l2")
             model = paired[0].verdict.model
             rows.append((model, group, judge, gate, more.n, before.value, after.value, more.value, *more.ends))
-        paired = [one for one in judged if {"gated_l2", "s_denorm"} <= one.verdict.scores.keys()]
+        paired = [pair for pair in judged if {"gated_l2", "s_denorm"} <= pair.verdict.scores.keys()]
         if paired:
             mixed = gain(paired, "s_denorm", "gated_l2")
             means = level_mean(paired, "gated_l2").value, level_mean(paired, "s_denorm").value
@@ -81,5 +81,5 @@ def denorm_table(by_judge: ByJudge, group: str) -> Table | None:
 
 
 def _by_part(judged: Sequence[Judged]) -> list[tuple[str, list[Judged]]]:
-    groups = [(part, [one for one in judged if one.case.labels.get("part") == part]) for part in _PARTS]
+    groups = [(part, [probe for probe in judged if probe.case.labels.get("part") == part]) for part in _PARTS]
     return [(part, group) for part, group in groups if group]

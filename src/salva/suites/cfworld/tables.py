@@ -225,7 +225,7 @@ def _by_discipline(by_judge: ByJudge) -> Table:
 def _with_physics(groups: Mapping[str, list[Judged]]) -> dict[str, list[Judged]]:
     """The disciplines, and where several of them are branches of physics also all of these together."""
     branches = [group for discipline, group in groups.items() if field_of(discipline) == PHYSICS]
-    together = {f"{PHYSICS}, {len(branches)} branches": [one for group in branches for one in group]}
+    together = {f"{PHYSICS}, {len(branches)} branches": [judged for group in branches for judged in group]}
     return {**groups, **(together if len(branches) > 1 else {})}
 
 
@@ -234,7 +234,7 @@ def _gate(by_judge: ByJudge, gate_at: float) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for judge, judged in by_judge.items():
         for at in (0.0, gate_at - _NEAR, gate_at, gate_at + _NEAR):
-            moved = [_regated(one, at) for one in judged]
+            moved = [_regated(group, at) for group in judged]
             facts = [v.scores["s_l1"] for _, v in judged if "s_l1" in v.scores]
             n_near = sum(abs(s - at) <= _NEAR for s in facts)
             n_open = sum(s >= at for s in facts)

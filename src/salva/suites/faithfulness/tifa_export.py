@@ -189,7 +189,7 @@ class _Model:
             if image_id is None:
                 continue
             said = self._images.answers(image_id, verdict.observers)
-            heard = {one.query: said[one.question.text] for one in questions if one.question.text in said}
+            heard = {asked.query: said[asked.question.text] for asked in questions if asked.question.text in said}
             read = read_answers(questions, heard)
             side, path = prompt.role.upper(), paths[prompt.role]
             for mark in marks(questions, read, prompt.role):

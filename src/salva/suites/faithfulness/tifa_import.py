@@ -111,7 +111,10 @@ def _read(files: Sequence[Path], model: str, scale: str) -> ReadIn:
                 work.problems.append(Flaw(file=prompts[0].name, what=f"no prompts for pair {pair_id!r}"))
             cases[pair_id] = _case_without_prompts(pair_id, labels)
     names = tuple(dict.fromkeys(models.values()))
-    painted = [*(key for of_model in said.values() for key in of_model), *(key for one in fits.values() for key in one)]
+    painted = [
+        *(key for of_model in said.values() for key in of_model),
+        *(key for of_picture in fits.values() for key in of_picture),
+    ]
     repeats = sorted({0, *(repeat for _, repeat in painted)})
     if repeats[-1] >= len(repeats):
         gap = next(number for number, repeat in enumerate(repeats) if number != repeat)

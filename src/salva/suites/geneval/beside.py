@@ -51,24 +51,26 @@ def beside_charts(groups: Groups) -> Iterator[Chart]:
 
 
 def _of_kind(group: Sequence[Judged], kind: str) -> list[Judged]:
-    return [one for one in group if one.case.labels.get(KIND) == kind]
+    return [judged for judged in group if judged.case.labels.get(KIND) == kind]
 
 
 def _variants(judgements: Judgements, groups: Groups) -> Table:
     """Both pictures of a pair: how often both are right, and how often one alone is."""
     compared = [
-        one
-        for one in of_main_observers(judgements.pairs)
-        if judgements.rate_of(one.verdict.relation) is Rate.INCONSISTENT
+        judged
+        for judged in of_main_observers(judgements.pairs)
+        if judgements.rate_of(judged.verdict.relation) is Rate.INCONSISTENT
     ]
     rows: list[tuple[Cell, ...]] = []
     for standpoint, group in groups.items():
         for kind in VARIANTS:
             pairs = _of_kind(group, kind)
-            decided = [one for one in pairs if is_right(one) is not None]
+            decided = [judged for judged in pairs if is_right(judged) is not None]
             if not pairs:
                 continue
-            right = [(one.verdict.scores.get("right_a", 0), one.verdict.scores.get("right_b", 0)) for one in decided]
+            right = [
+                (judged.verdict.scores.get("right_a", 0), judged.verdict.scores.get("right_b", 0)) for judged in decided
+            ]
             one_alone = sum(a != b for a, b in right) / len(right) if right else None
             differ = share_of(_of_kind(compared, kind)).rate
             differs = None if differ is None or kind == "exchanged" else 1 - differ
@@ -90,14 +92,14 @@ def _rewritten(groups: Groups) -> Table:
     """What rewriting buys: each rewritten prompt beside its own, in the same repeat."""
     rows: list[tuple[Cell, ...]] = []
     for standpoint, group in groups.items():
-        plain = {(one.case.case_id, one.verdict.repeat): is_right(one) for one in in_tasks(group)}
+        plain = {(judged.case.case_id, judged.verdict.repeat): is_right(judged) for judged in in_tasks(group)}
         gains: dict[str, dict[str, list[float]]] = {}
         n_right = [0, 0]
-        for one in _of_kind(group, REWRITTEN):
-            before, after = plain.get((one.case.labels[PARTNER], one.verdict.repeat)), is_right(one)
+        for judged in _of_kind(group, REWRITTEN):
+            before, after = plain.get((judged.case.labels[PARTNER], judged.verdict.repeat)), is_right(judged)
             if before is not None and after is not None:
-                by_case = gains.setdefault(one.case.labels["tag"], {})
-                by_case.setdefault(one.case.case_id, []).append(float(after) - float(before))
+                by_case = gains.setdefault(judged.case.labels["tag"], {})
+                by_case.setdefault(judged.case.case_id, []).append(float(after) - float(before))
                 n_right = [n_right[0] + before, n_right[1] + after]
         for task in (*gains, *([OVERALL] if gains else [])):
             own = gains if task == OVERALL else {task: gains[task]}
@@ -122,8 +124,8 @@ def _hard(groups: Groups) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for standpoint, group in groups.items():
         by_atoms: dict[int, list[Judged]] = {}
-        for one in _of_kind(group, HARD):
-            by_atoms.setdefault(int(one.case.labels[ATOMS]), []).append(one)
+        for judged in _of_kind(group, HARD):
+            by_atoms.setdefault(int(judged.case.labels[ATOMS]), []).append(judged)
         rows += [(*standpoint, n_atoms, *share_of(own).cells()) for n_atoms, own in sorted(by_atoms.items())]
     return Table(
         name="by atoms",

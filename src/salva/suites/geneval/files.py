@@ -69,7 +69,7 @@ def with_rewritten(asked: Sequence[Asked], path: str) -> tuple[Asked, ...]:
 
 
 def _by_prompt(asked: Sequence[Asked], rows: Sequence[Row[Json]], path: str) -> tuple[Asked, ...]:
-    known = {one.text for one in asked}
+    known = {prompt.text for prompt in asked}
     texts: dict[str, str] = {}
     problems: list[str] = []
     for where, cells in rows:
@@ -83,7 +83,7 @@ def _by_prompt(asked: Sequence[Asked], rows: Sequence[Row[Json]], path: str) -> 
             problems.append(f"{where}: {prompt!r} is rewritten a second time, and otherwise")
     if problems:
         raise unusable(path, problems, "lines")
-    return tuple(replace(one, rewritten=texts.get(one.text, "")) for one in asked)
+    return tuple(replace(prompt, rewritten=texts.get(prompt.text, "")) for prompt in asked)
 
 
 def _line_by_line(asked: Sequence[Asked], path: str) -> tuple[Asked, ...]:
@@ -108,10 +108,12 @@ def _rows(path: str) -> list[Row[Json]]:
     place = Path(path).expanduser()
     if not place.is_dir():
         return read_json_lines(place)
-    folders = sorted((one for one in place.iterdir() if one.name.isdecimal()), key=lambda one: int(one.name))
-    files = [one / METADATA for one in folders if (one / METADATA).is_file()]
+    folders = sorted(
+        (folder for folder in place.iterdir() if folder.name.isdecimal()), key=lambda folder: int(folder.name)
+    )
+    files = [folder / METADATA for folder in folders if (folder / METADATA).is_file()]
     if not files:
         raise UsageError(
             f"{path!r} has no folder 00000 with {METADATA} in it; give the metadata file, or such a folder"
         )
-    return [Row(f"{one.parent.name}, {row.where}", row.cells) for one in files for row in read_json_lines(one)[:1]]
+    return [Row(f"{file.parent.name}, {row.where}", row.cells) for file in files for row in read_json_lines(file)[:1]]

@@ -154,7 +154,7 @@ def placed(filename: str) -> Placed:
 
 def missing_numbers(results: Sequence[Result]) -> list[int]:
     """The folders that have no line, up to the last one that has."""
-    numbers = {number for one in results if (number := placed(one.filename).number) is not None}
+    numbers = {number for result in results if (number := placed(result.filename).number) is not None}
     return [number for number in range(max(numbers, default=-1) + 1) if number not in numbers]
 
 

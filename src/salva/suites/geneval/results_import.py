@@ -143,15 +143,15 @@ class ResultsImport:
 
     def _gaps(self, name: str, results: Sequence[Result]) -> list[Flaw]:
         """Prompts that have no line: by name where the metadata is given, else by number."""
-        there = {one.asked.text for one in results}
+        there = {result.asked.text for result in results}
         if self._metadata:
-            missing = [one.text for one in read_metadata(self._metadata) if one.text not in there]
+            missing = [asked.text for asked in read_metadata(self._metadata) if asked.text not in there]
             if not missing:
                 return []
             n_asked = len(missing) + len(there)
             listed = "; ".join(missing[:_N_NAMED]) + ("; ..." if len(missing) > _N_NAMED else "")
             return [Flaw(file=name, what=f"{n_asked - len(missing)} of {n_asked} prompts; missing: {listed}")]
-        by_task = Counter(tag for _, tag in {(one.asked.text, one.asked.demand.tag) for one in results})
+        by_task = Counter(tag for _, tag in {(result.asked.text, result.asked.demand.tag) for result in results})
         if by_task.keys() <= set(TASKS) and (gaps := missing_prompts(by_task)):
             return [Flaw(file=name, what=gaps)]
         folders = missing_numbers(results)

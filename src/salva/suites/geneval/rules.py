@@ -127,8 +127,8 @@ class GenEvalRule:
                 return _undecided(f"no detections of the image of prompt {prompt.role!r}")
             if problem := _unusable(boxes, demand):
                 return _undecided(problem)
-            told = sight.seen.get(what.colour_query) if what.colour_query else None
-            eye = _Eye(sight, told if isinstance(told, Detections) else boxes, what.query)
+            coloured = sight.seen.get(what.colour_query) if what.colour_query else None
+            eye = _Eye(sight, coloured if isinstance(coloured, Detections) else boxes, what.query)
             ruling = JUDGES[self._rule](demand, eye.boxes, eye.tell)
             if eye.untold:
                 return _undecided(f"nobody could tell the colour of the {eye.untold} in the image of {prompt.role!r}")
@@ -208,11 +208,11 @@ def boxes_in_pixels(detections: Detections, width: int, height: int, wanted: Col
     has_scores = detections.threshold is not None or detections.floor is not None
     return tuple(
         SeenBox(
-            name=one.name_for(wanted),
-            score=one.score if has_scores else 1.0,
-            box=(one.box[0] * width, one.box[1] * height, one.box[2] * width, one.box[3] * height),
+            name=box.name_for(wanted),
+            score=box.score if has_scores else 1.0,
+            box=(box.box[0] * width, box.box[1] * height, box.box[2] * width, box.box[3] * height),
         )
-        for one in detections.boxes
+        for box in detections.boxes
     )
 
 

@@ -50,13 +50,13 @@ def by_standpoint(judgements: Judgements) -> dict[Standpoint, list[Judged]]:
     leading = judgements.headline[0].verdict.relation if judgements.headline else ""
     main = main_observers(judgements.pairs)
     groups: dict[tuple[bool, bool, str, Standpoint], list[Judged]] = {}
-    for one in judgements.pairs:
-        relation, observers = one.verdict.relation, one.verdict.observers
+    for judged in judgements.pairs:
+        relation, observers = judged.verdict.relation, judged.verdict.observers
         rule = rule_of(judgements, relation)
         if rule:
             standpoint = Standpoint(rule, observers_text(observers))
             key = (relation != leading, observers != main[relation], relation, standpoint)
-            groups.setdefault(key, []).append(one)
+            groups.setdefault(key, []).append(judged)
     return {key[-1]: group for key, group in sorted(groups.items(), key=lambda item: item[0])}
 
 
@@ -69,7 +69,7 @@ def rule_of(judgements: Judgements, relation: str) -> str:
 
 def in_tasks(group: Iterable[Judged]) -> list[Judged]:
     """Those that count towards the tasks."""
-    return [one for one in group if one.case.labels.get(SET) == IN_TASKS]
+    return [judged for judged in group if judged.case.labels.get(SET) == IN_TASKS]
 
 
 def is_right(one: Judged) -> bool | None:
@@ -89,7 +89,7 @@ def share_of(group: Sequence[Judged], *, by_task: bool = False) -> Share:
 def share_of_prompts(group: Sequence[Judged]) -> Share:
     """The share of prompts with any right picture, over those with a decided one."""
     counted = [replace(case, category="", n_hits=int(case.n_hits > 0), n=1) for case in _counted(group)]
-    n_asked = len({one.case.case_id for one in group})
+    n_asked = len({judged.case.case_id for judged in group})
     return Share(
         rate=macro(counted), interval=seeds_interval(counted), n=len(counted), undecided=n_asked - len(counted)
     )
@@ -98,20 +98,22 @@ def share_of_prompts(group: Sequence[Judged]) -> Share:
 def _counted(group: Iterable[Judged]) -> list[Counted]:
     """One a case, its repeats together."""
     decided: dict[str, tuple[Judged, list[bool]]] = {}
-    for one in group:
-        right = is_right(one)
+    for judged in group:
+        right = is_right(judged)
         if right is not None:
-            decided.setdefault(one.case.case_id, (one, []))[1].append(right)
+            decided.setdefault(judged.case.case_id, (judged, []))[1].append(right)
     return [
-        Counted(category=one.case.category, things=things_of(one.case), n_hits=sum(hits), n=len(hits))
-        for one, hits in decided.values()
+        Counted(category=first.case.category, things=things_of(first.case), n_hits=sum(hits), n=len(hits))
+        for first, hits in decided.values()
     ]
 
 
 def task_shares(group: Sequence[Judged]) -> dict[str, Share]:
     """Every task's share of right pictures, then the three that stand for all."""
-    tasks = dict.fromkeys((*TASKS, *(one.case.category for one in group)))
-    shares = {task: share_of(own) for task in tasks if (own := [one for one in group if one.case.category == task])}
+    tasks = dict.fromkeys((*TASKS, *(judged.case.category for judged in group)))
+    shares = {
+        task: share_of(own) for task in tasks if (own := [judged for judged in group if judged.case.category == task])
+    }
     return {
         **shares,
         OVERALL: share_of(group, by_task=True),

@@ -110,18 +110,18 @@ class GenEval:
         asked = _named(self._asked(size))
         if size != "beyond":
             source = OFFICIAL if self._options.path else OWN
-            yield from (task_case(name, one, source) for name, one in asked)
+            yield from (task_case(name, prompt, source) for name, prompt in asked)
         for variant in VARIANTS if size == "beyond" else self._options.variants:
             yield from _pairs(variant, asked)
-        yield from (_rewritten(name, one) for name, one in asked if one.rewritten)
+        yield from (_rewritten(name, prompt) for name, prompt in asked if prompt.rewritten)
         if size == "beyond":
-            yield from (_hard_case(chain, n_atoms, one) for chain, n_atoms, one in hard(_HARD))
+            yield from (_hard_case(chain, n_atoms, prompt) for chain, n_atoms, prompt in hard(_HARD))
 
     def remarks(self, size: str) -> Iterator[str]:
         """How many prompts a file has of each task, and which GenEval has more of."""
         if not self._options.path:
             return
-        n_each = Counter(one.demand.tag for one in read_metadata(self._options.path))
+        n_each = Counter(prompt.demand.tag for prompt in read_metadata(self._options.path))
         yield f"{counted(n_each.total(), 'prompts')}: {', '.join(f'{n} {tag}' for tag, n in n_each.items())}"
         if n_each.keys() <= set(TASKS) and (gaps := missing_prompts(n_each)):
             yield f"{gaps}; a score over fewer prompts is not GenEval's"
@@ -150,20 +150,20 @@ def missing_prompts(n_each: Counter[str] | dict[str, int]) -> str:
 
 def _few_of_each(asked: Sequence[Asked]) -> list[Asked]:
     by_task: dict[str, list[Asked]] = {}
-    for one in sorted(asked, key=lambda one: fingerprint(one.text)):
-        by_task.setdefault(one.demand.tag, []).append(one)
-    chosen = {id(one) for group in by_task.values() for one in group[:_QUICK]}
-    return [one for one in asked if id(one) in chosen]
+    for prompt in sorted(asked, key=lambda prompt: fingerprint(prompt.text)):
+        by_task.setdefault(prompt.demand.tag, []).append(prompt)
+    chosen = {id(prompt) for group in by_task.values() for prompt in group[:_QUICK]}
+    return [prompt for prompt in asked if id(prompt) in chosen]
 
 
 def _named(asked: Iterable[Asked]) -> list[tuple[str, Asked]]:
     """Each prompt with its case's id, made of its words, so that the same prompt has one id in every run."""
     named: list[tuple[str, Asked]] = []
     seen: Counter[str] = Counter()
-    for one in asked:
-        name = case_id_of(one.text)
+    for prompt in asked:
+        name = case_id_of(prompt.text)
         seen[name] += 1
-        named.append((name if seen[name] == 1 else f"{name}-again-{seen[name]}", one))
+        named.append((name if seen[name] == 1 else f"{name}-again-{seen[name]}", prompt))
     return named
 
 

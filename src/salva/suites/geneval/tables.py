@@ -85,7 +85,7 @@ def _by_task(tasks: Mapping[Standpoint, Sequence[Judged]], shares: Mapping[Stand
     for standpoint, by_task in shares.items():
         group = tasks[standpoint]
         for task, share in by_task.items():
-            own = [one for one in group if one.case.category == task]
+            own = [judged for judged in group if judged.case.category == task]
             row: tuple[Cell, ...] = (group[0].verdict.model, *standpoint, task, *share.cells())
             rows.append((*row, _credit(own), _colours_by(own)))
     return Table(
@@ -102,26 +102,29 @@ def _by_task(tasks: Mapping[Standpoint, Sequence[Judged]], shares: Mapping[Stand
 
 def _credit(group: Sequence[Judged]) -> float | None:
     """The mean partial credit, where the rule gives any."""
-    earned = [value for one in group for name, value in one.verdict.scores.items() if name.startswith(CREDIT)]
+    earned = [value for judged in group for name, value in judged.verdict.scores.items() if name.startswith(CREDIT)]
     return fmean(earned) if earned else None
 
 
 def _colours_by(group: Sequence[Judged]) -> str:
     """Who told colours in these pictures; empty where none played a part, or the rule is our own."""
-    told = {one.verdict.scores[COLOURS_BY_EMBEDDER] for one in group if COLOURS_BY_EMBEDDER in one.verdict.scores}
-    return "" if not told else "the pixels" if told == {0.0} else "the embedder" if told == {1.0} else "both"
+    by_embedder = {
+        judged.verdict.scores[COLOURS_BY_EMBEDDER] for judged in group if COLOURS_BY_EMBEDDER in judged.verdict.scores
+    }
+    names = ["the embedder" if score else "the pixels" for score in by_embedder]
+    return "both" if len(names) > 1 else "".join(names)
 
 
 def _prompts(cases: Sequence[Case], group: Sequence[Judged]) -> Table:
     """How many prompts of each task there are, and of how many a picture was judged."""
-    judged = {one.case.case_id for one in group if one.verdict.outcome is not Outcome.FAILED}
-    decided = {one.case.case_id for one in group if one.verdict.outcome in (Outcome.HOLDS, Outcome.VIOLATED)}
+    with_pictures = {judged.case.case_id for judged in group if judged.verdict.outcome is not Outcome.FAILED}
+    decided = {judged.case.case_id for judged in group if judged.verdict.outcome in (Outcome.HOLDS, Outcome.VIOLATED)}
     asked = [case for case in cases if case.labels.get(SET) == IN_TASKS]
     is_official = all(case.labels.get(SOURCE) == OFFICIAL for case in asked)
     rows: list[tuple[Cell, ...]] = []
     for task in dict.fromkeys((*TASKS, *(case.category for case in asked))):
         own = [case.case_id for case in asked if case.category == task]
-        counts = (len(own), sum(name in judged for name in own), sum(name in decided for name in own))
+        counts = (len(own), sum(name in with_pictures for name in own), sum(name in decided for name in own))
         rows.append((task, *counts, *([N_OFFICIAL.get(task)] if is_official else [])))
     sums = [sum(value for row in rows if isinstance(value := row[i], int)) for i in range(1, 5 if is_official else 4)]
     return Table(
@@ -136,7 +139,7 @@ def _prompts(cases: Sequence[Case], group: Sequence[Judged]) -> Table:
 
 def _gaps(group: Sequence[Judged]) -> str:
     """How many of the published prompts these are, where some are missing."""
-    seen = {one.case.case_id: one.case for one in group if one.verdict.outcome is not Outcome.FAILED}
+    seen = {judged.case.case_id: judged.case for judged in group if judged.verdict.outcome is not Outcome.FAILED}
     if not all(case.labels.get(SOURCE) == OFFICIAL for case in seen.values()):
         return ""
     return missing_prompts(Counter(case.category for case in seen.values())).partition(";")[0]
@@ -165,7 +168,7 @@ def _numbers(
 
 def _mean_credit(group: Sequence[Judged]) -> float | None:
     """The mean over tasks of the mean partial credit."""
-    earned = [_credit([one for one in group if one.case.category == task]) for task in TASKS]
+    earned = [_credit([judged for judged in group if judged.case.category == task]) for task in TASKS]
     known = [value for value in earned if value is not None]
     return fmean(known) if known else None
 
@@ -178,13 +181,13 @@ def _key_figure(
     weights: Mapping[str, str],
 ) -> KeyFigure:
     share = shares[OVERALL]
-    n_prompts = len({one.case.case_id for one in group if one.verdict.outcome is not Outcome.FAILED})
-    told = _colours_by(group)
+    n_prompts = len({judged.case.case_id for judged in group if judged.verdict.outcome is not Outcome.FAILED})
+    who = _colours_by(group)
     notes = [
         f"mean of {len(shares) - 3} tasks over {counted(share.n, 'images')} of {counted(n_prompts, 'prompts')}",
         _gaps(group),
         f"seen by {standpoint.seen_by}",
-        f"colours told by {told}, which is not the published classifier" if told == "the pixels" else "",
+        f"colours told by {who}, which is not the published classifier" if who == "the pixels" else "",
         f"pictures of other prompts would get {chance:.1%}" if chance is not None else "",
         f"mean credit {credit:.3f}" if (credit := _mean_credit(group)) is not None else "",
     ]
@@ -201,7 +204,7 @@ def _key_figure(
 
 def _whose_weights(standpoint: Standpoint, group: Sequence[Judged], weights: Mapping[str, str]) -> str:
     """Under the published rules, whether the detector is the published one too; nothing of who left no trace."""
-    pins = [weights[name] for one in group for name in one.verdict.observers if name in weights]
+    pins = [weights[name] for judged in group for name in judged.verdict.observers if name in weights]
     if standpoint.rule != PUBLISHED or not pins:
         return ""
     return f", {PUBLISHED_WEIGHTS if any(PUBLISHED_WEIGHTS in pin for pin in pins) else 'other weights'}"

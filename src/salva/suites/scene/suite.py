@@ -60,10 +60,10 @@ class Scene:
         if not self._options.law:
             yield self._case("alone", (self._prompt("a", self._wording(), self._formula),), {})
             return
-        found = _by_formula(rewrites(self._formula, self._options.law))
-        if not found:
+        proved = _by_formula(rewrites(self._formula, self._options.law))
+        if not proved:
             raise UsageError(self._nowhere())
-        for rewrite in found:
+        for rewrite in proved:
             prompts = (
                 self._prompt("a", self._wording(), self._formula),
                 self._prompt("b", to_english(rewrite.formula), rewrite.formula),
@@ -111,9 +111,9 @@ class Scene:
         return f"suite.law is {self._options.law!r}, which applies nowhere in {to_notation(self._formula)!r}; {told}"
 
 
-def _by_formula(found: Iterator[Rewrite]) -> list[Rewrite]:
+def _by_formula(proved: Iterator[Rewrite]) -> list[Rewrite]:
     """Each other wording once, whatever law or place it comes from."""
-    return list({to_notation(rewrite.formula): rewrite for rewrite in found}.values())
+    return list({to_notation(rewrite.formula): rewrite for rewrite in proved}.values())
 
 
 def _digest(*texts: str) -> str:

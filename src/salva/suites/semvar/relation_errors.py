@@ -59,7 +59,7 @@ class OwnScore:
 
 def can_tell(prompt: Prompt, swapped: Prompt) -> bool:
     """Whether boxes are enough: they say nothing of colours."""
-    return not any(needs_colour(parse(one.formula or "")) for one in (prompt, swapped))
+    return not any(needs_colour(parse(sentence.formula or "")) for sentence in (prompt, swapped))
 
 
 def failure_from_scene(prompt: Prompt, swapped: Prompt, scene: Scene) -> Failure | None:

@@ -168,6 +168,6 @@ class _Sentence:
 def _with_cuts(links: list[Link]) -> Iterator[Link]:
     """The links, without the cuts that would take more than what they say."""
     for link in links:
-        touching = [one for one in links if link.object in (one.subject, one.object)]
+        touching = [other for other in links if link.object in (other.subject, other.object)]
         is_alone = touching == [link]
         yield link if is_alone else Link(subject=link.subject, predicate=link.predicate, object=link.object)

@@ -80,6 +80,6 @@ def nesting(pool: Pool) -> int:
         below.setdefault(triple.subject, []).append(triple.object)
 
     def depth(name: str, above: frozenset[str]) -> int:
-        return max((1 + depth(one, above | {name}) for one in below.get(name, ()) if one not in above), default=0)
+        return max((1 + depth(lower, above | {name}) for lower in below.get(name, ()) if lower not in above), default=0)
 
     return max((depth(name, frozenset({name})) for name in below), default=0)

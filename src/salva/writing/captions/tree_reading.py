@@ -58,23 +58,23 @@ def read_tree(tree: Tree) -> Reading:
     said = list(_said(tree, nouns))
     things = [i for i in range(len(tree.words)) if nouns.is_thing[i]]
     number = {i: n for n, i in enumerate(things)}
-    subjects = {one.subject for one in said}
+    subjects = {link.subject for link in said}
     unique: dict[tuple[int, str, int], _Said] = {}
-    for one in said:
-        if one.subject != one.object:
-            unique.setdefault((one.subject, one.predicate, one.object), one)
+    for link in said:
+        if link.subject != link.object:
+            unique.setdefault((link.subject, link.predicate, link.object), link)
     kept = list(unique.values())
     return Reading(
         text=tree.text,
         mentions=tuple(_mention(tree, nouns, i, is_subject=i in subjects) for i in things),
         links=tuple(
             Link(
-                subject=number[one.subject],
-                predicate=one.predicate,
-                object=number[one.object],
-                cut=_cut(tree, nouns, one, kept),
+                subject=number[link.subject],
+                predicate=link.predicate,
+                object=number[link.object],
+                cut=_cut(tree, nouns, link, kept),
             )
-            for one in kept
+            for link in kept
         ),
     )
 
@@ -178,7 +178,7 @@ def _governed(tree: Tree, nouns: Nouns, words: str, top: int, governor: int) -> 
         earlier = [kid for kid in tree.kids(governor, "prep") if tree.words[kid] == words.split()[0] and kid < top]
         if earlier and words in ("on", "in"):
             # On a blanket on a bed: the blanket is on the bed.
-            things = [thing for one in _ends(tree, earlier[-1]) for thing in nouns.standing(one)]
+            things = [thing for end in _ends(tree, earlier[-1]) for thing in nouns.standing(end)]
             return words, things or subjects
         if verb in _BE or has_object or verb in ("has", "have"):
             return words, subjects

@@ -67,8 +67,8 @@ def mutants(
     """For each seed its mutants by operator; one that could not be made is missing, and the tally says why."""
     rest = iter(seeds)
     while chunk := list(islice(rest, _CHUNK)):
-        singles = [one for one in SINGLE if any(one in operator.split("+") for operator in operators)]
-        first = [[_job(one, which, setting, seed) for one in singles] for which in chunk]
+        singles = [single for single in SINGLE if any(single in operator.split("+") for operator in operators)]
+        first = [[_job(single, which, setting, seed) for single in singles] for which in chunk]
         _work([job for jobs in first for job in jobs], reader, setting, tally)
         then = [_composed(jobs, operators, setting, seed) for jobs in first]
         _work([job for jobs in then for job in jobs], reader, setting, tally)
