@@ -11,7 +11,6 @@ with the same command until it is done. Whatever the server answered well must b
 from __future__ import annotations
 
 import argparse
-import base64
 import contextlib
 import hashlib
 import json
@@ -23,30 +22,20 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import urllib.request
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
-from salva.core.about import About
-from salva.core.case import Case, Prompt
-from salva.core.observation import Answer
-from salva.core.options import option
-from salva.core.protocols import Conclusion, Look, Query, Sight
-from salva.core.verdict import Outcome
+from soak_suite import N_PICTURES, QUESTIONS
 
 ROOT = Path(__file__).parents[1]
-N_PICTURES, N_QUESTIONS = 20_000, 2
-BAD = 0.10
-"""The part of the requests that meet bad behaviour."""
 N_KINDS = 23
 N_BLOWS = 12
 """How often the run is killed, and how often it is interrupted."""
-LATENCY_S, QUIET_S = 0.03, 2.0
+QUIET_S = 2.0
 MOST_MEMORY_MB = 600
 MOST_MINUTES = 25
 MOST_IN_FLIGHT = 512
@@ -54,140 +43,6 @@ MOST_IN_FLIGHT = 512
 EXIT_INCOMPLETE = 3
 _ENDS = {signal.SIGKILL: ("kill -9", -9), signal.SIGINT: ("Ctrl-C", 130), None: ("to the end", EXIT_INCOMPLETE)}
 """What ends a command, and the exit code it should have; to the end it is 3, since some requests always fail."""
-_QUESTIONS = ("is there a cat?", "is there a dog?")
-
-
-class SoakSuite:
-    """Pairs of sentences that differ in a number, as many as are asked for."""
-
-    @dataclass(frozen=True, slots=True, kw_only=True)
-    class Options:
-        """How many."""
-
-        n: int = option(N_PICTURES // 2, "Cases.")
-
-    version: ClassVar[str] = "1"
-    sizes: ClassVar[tuple[str, ...]] = ("full",)
-    about: ClassVar[About] = About(name="soak", leads="soak-answers")
-
-    def __init__(self, options: Options) -> None:
-        self.options = options
-
-    def cases(self, size: str) -> Iterator[Case]:  # noqa: ARG002  # there is one size
-        """Pairs."""
-        for i in range(self.options.n):
-            prompts = tuple(Prompt(role=role, text=f"picture {i} {role}") for role in ("a", "b"))
-            yield Case(case_id=f"soak-{i}", suite="soak", category="all", prompts=prompts, relation="soak-answers")
-
-
-class SoakAnswers:
-    """Relation: a judge answers the same questions about both pictures."""
-
-    version: ClassVar[str] = "1"
-    about: ClassVar[About] = About(name="soak-answers", needs=("judge",), errors={"other": "Another answer."})
-
-    def __init__(self, options: object) -> None:
-        self.options = options
-
-    def applies(self, case: Case) -> bool:
-        """Our own cases."""
-        return case.suite == "soak"
-
-    def looks(self, case: Case, roles: Collection[str], sights: Mapping[str, Sight]) -> Sequence[Look]:  # noqa: ARG002  # the seam's signature
-        """Two questions a picture."""
-        queries = [Query(role="judge", kind="answer", text=text, choices=("yes", "no")) for text in _QUESTIONS]
-        return [Look(role=prompt.role, query=query) for prompt in case.prompts for query in queries]
-
-    def judge(self, case: Case, sights: Mapping[str, Sight]) -> Conclusion:  # noqa: ARG002  # the seam's signature
-        """Whether all could be read."""
-        answers = [seen for sight in sights.values() for seen in sight.seen.values() if isinstance(seen, Answer)]
-        if any(answer.problem for answer in answers):
-            return Conclusion(outcome=Outcome.INCONCLUSIVE, reason="a reply could not be read")
-        return Conclusion(outcome=Outcome.HOLDS)
-
-
-class Endpoint:
-    """Paints, answers and misbehaves; what it does with a request follows from the request alone."""
-
-    def __init__(self) -> None:
-        from backends import faults
-
-        self._faults = faults
-        self.served: Counter[str] = Counter()
-        """Requests that were answered well, and how often."""
-        self.bad: dict[str, str] = {}
-        """Requests that are never answered well, and the kind of fault."""
-        self.kinds: Counter[str] = Counter()
-        self.n_requests = 0
-        self._n_asked: Counter[str] = Counter()
-        self._lock = threading.Lock()
-
-    def __call__(self, request: Any) -> Any:
-        from backends.endpoints import said
-
-        if request.method == "GET":
-            with self._lock:
-                if request.path == "/count":
-                    return said(self.served.total())
-                known = {"served": self.served, "bad": self.bad, "kinds": self.kinds}
-                return said({**known, "n_requests": self.n_requests})
-        is_picture = request.path.endswith("/images/generations")
-        name = self._name(request.body, is_picture)
-        with self._lock:
-            self.n_requests += 1
-            self._n_asked[name] += 1
-            fault = self._fault(name, is_picture)
-            if fault is not None:
-                self.kinds[fault.name] += 1
-        if fault is not None:
-            return fault.answer()
-        time.sleep(LATENCY_S)
-        return self._good(name, request.body, is_picture)
-
-    def _name(self, body: Any, is_picture: bool) -> str:
-        if is_picture:
-            return f"picture {body['prompt']}/{body['seed']}"
-        content = body["messages"][1]["content"]
-        picture = hashlib.sha256(base64.b64decode(content[0]["image_url"]["url"].partition(",")[2])).hexdigest()[:24]
-        asked = next(question for question in _QUESTIONS if question in content[1]["text"])
-        return f"answer {picture}/{asked}"
-
-    def _fault(self, name: str, is_picture: bool) -> Any:
-        draw = random.Random(name)
-        if draw.random() >= BAD:
-            return None
-        fault = draw.choice(
-            [*self._faults.ANYWHERE, *(self._faults.IN_PICTURES if is_picture else self._faults.IN_REPLIES)]
-        )
-        if fault.passes:
-            return fault if self._n_asked[name] == 1 else None
-        self.bad[name] = fault.name
-        return fault
-
-    def _good(self, name: str, body: Any, is_picture: bool) -> Any:
-        from dataclasses import replace
-
-        from backends.endpoints import png_text, said
-
-        if is_picture:
-            answer = said({"created": 1, "data": [{"b64_json": png_text(body["prompt"], name)}]})
-        else:
-            answer = self._faults.reply(json.dumps({"answer": "yes"}))
-
-        def sent() -> None:
-            with self._lock:
-                self.served[name] += 1
-
-        return replace(answer, when_sent=sent)
-
-
-def serve() -> None:
-    """The endpoint as a process: prints its address, ends with its input."""
-    from backends.endpoints import serving
-
-    with serving(Endpoint(), is_kept=False) as server:
-        print(server.url, flush=True)
-        sys.stdin.read()
 
 
 @dataclass(slots=True)
@@ -216,10 +71,10 @@ class Soak:
 
     def command(self) -> list[str]:
         """What a user would type."""
-        here = str(Path(__file__))
+        suite = Path(__file__).with_name("soak_suite.py")
         return [
             *(sys.executable, "-c", "from salva.cli.main import main; main()", "run", "soak", "--size", "full"),
-            *("--plugin", f"{here}:SoakSuite", "--plugin", f"{here}:SoakAnswers", "--relation", "soak-answers"),
+            *("--plugin", f"{suite}:SoakSuite", "--plugin", f"{suite}:SoakAnswers", "--relation", "soak-answers"),
             *("--model", "openai/painter", "--judge", "openai/judge", "--reader", "none", "--no-progress"),
             *("--set", f"model.base_url={self.url}/v1", "--set", f"judge.base_url={self.url}/v1"),
             *("--set", "model.send_seed=true", "--set", "model.timeout_s=15", "--set", "judge.timeout_s=15"),
@@ -305,7 +160,7 @@ def soak(folder: Path, url: str, scale: int, seed: int) -> Soak:
     """Blow after blow, then to the end, and what must hold."""
     made = Soak(folder, url, 2 * (N_PICTURES // (2 * scale)))
     tally, draw = made.tally, random.Random(seed)
-    n_all = made.n_pictures * (1 + N_QUESTIONS)
+    n_all = made.n_pictures * (1 + len(QUESTIONS))
     n_blows = max(3, N_BLOWS // scale)
     blows = [signal.SIGKILL, signal.SIGINT] * n_blows
     draw.shuffle(blows)
@@ -342,7 +197,7 @@ def check(made: Soak) -> None:
     n_pictures = sum(name.startswith("picture") for name in done | failed)
     if n_pictures != made.n_pictures:
         problems.append(f"{n_pictures} of {made.n_pictures} pictures were asked for")
-    n_wanted = N_QUESTIONS * sum(name.startswith("picture") for name in done)
+    n_wanted = len(QUESTIONS) * sum(name.startswith("picture") for name in done)
     n_answers = sum(name.startswith("answer") for name in done | failed)
     if n_answers != n_wanted:
         problems.append(f"{n_answers} of {n_wanted} answers were asked for")
@@ -390,6 +245,8 @@ def main() -> int:
     asked = parser.parse_args()
     sys.path.insert(0, str(ROOT / "tests"))
     if asked.serve:
+        from soak_endpoint import serve  # its requests and faults are those of the tests
+
         serve()
         return 0
     began = time.monotonic()

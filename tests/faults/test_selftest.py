@@ -50,7 +50,7 @@ def test_an_oracle_that_sees_everything_makes_no_mistake() -> None:
 
 
 def test_overlooked_things_cost_precision_of_omission_and_show_as_mistakes() -> None:
-    report = tried("forgetful", n_pairs=60)
+    report = tried("forgetful")
     assert not report.passes(THRESHOLD)
     scores = {score.name: score for score in report.errors}
     precision = scores[ENTITY_OMISSION].precision
@@ -100,7 +100,7 @@ def test_printing_names_figures_mistakes_and_the_verdict(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    print_report(tried("forgetful", n_pairs=60, n_hard=4), THRESHOLD)
+    print_report(tried("forgetful", n_hard=4), THRESHOLD)
     printed = capsys.readouterr().out
     assert "entity-omission" in printed
     assert "true nothing wrong; found entity-omission" in printed
