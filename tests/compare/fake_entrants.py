@@ -104,6 +104,20 @@ def store(
     return directory
 
 
+def store_kappas(directory: Path, kappas: Sequence[float]) -> Path:
+    """A run directory of one model, called as the directory is, with these scores of triples."""
+    relation, name = "semantic-effect", directory.name
+    of = [make_case(f"case-{place}", relation=relation, suite="semvar") for place in range(len(kappas))]
+    made = [
+        make_verdict(case.case_id, relation=relation, model=name, scores={"kappa": kappa, "alignment": 0.5})
+        for case, kappa in zip(of, kappas, strict=True)
+    ]
+    by = AskedComponent(role="relation", name=relation)
+    records = RunRecords(cases=tuple(of), verdicts=tuple(made), asked=asked((name,), relations=(by,)), name=name)
+    store_run(directory, records, FakeImages())
+    return directory
+
+
 def number(case: Case) -> int:
     """Its place in its category."""
     return int(case.case_id.rpartition("-")[2])

@@ -9,11 +9,10 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from compare.fake_entrants import Breaks, asked, cases, number, store, verdicts
-from report.fake_runs import FakeImages, make_case, make_verdict, store_run
+from compare.fake_entrants import Breaks, asked, cases, number, store, store_kappas, verdicts
+from report.fake_runs import FakeImages, make_verdict, store_run
 
 from salva.compare.comparing import Finding, compare_runs
-from salva.core.asked import AskedComponent
 from salva.core.case import Case
 from salva.core.source import RunRecords
 from salva.core.verdict import Outcome
@@ -269,22 +268,11 @@ def test_pairs_without_a_verdict_on_one_side_are_undecided_and_not_forgotten(tmp
 
 def test_scores_that_are_no_numbers_decide_nothing(tmp_path: Path) -> None:
     def scored(name: str, kappas: Sequence[float]) -> Path:
-        of = [make_case(f"case-{place}", relation="semantic-effect", suite="semvar") for place in range(len(kappas))]
-        made = [
-            make_verdict(
-                f"case-{place}", relation="semantic-effect", model=name, scores={"kappa": kappa, "alignment": 0.5}
-            )
-            for place, kappa in enumerate(kappas)
-        ]
-        relation = AskedComponent(role="relation", name="semantic-effect")
-        records = RunRecords(
-            cases=tuple(of), verdicts=tuple(made), asked=asked((name,), relations=(relation,)), name=name
-        )
-        store_run(tmp_path / name, records, FakeImages())
-        with closing(sqlite3.connect(tmp_path / name / "salva.db")) as database:
+        run = store_kappas(tmp_path / name, kappas)
+        with closing(sqlite3.connect(run / "salva.db")) as database:
             database.execute("UPDATE verdicts SET scores = replace(replace(scores, '0.0625', 'NaN'), '0.125', '1e999')")
             database.commit()
-        return tmp_path / name
+        return run
 
     (duel,) = compare_runs([scored("a", (0.5, 0.6, 0.0625, 0.8)), scored("b", (0.4, 0.125, 0.5, 0.7))]).duels
     assert (duel.leading.name, duel.leading.n_pairs, duel.leading.n_undecided) == ("kappa", 2, 2)

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from compare.fake_entrants import cases, number, store
+from compare.fake_entrants import cases, number, store, store_kappas
 
 from salva.compare.comparing import compare_runs
 from salva.compare.power import Target, line_after_run, power_lines
@@ -82,6 +82,15 @@ def test_a_suite_answers_from_assumptions_that_are_printed() -> None:
     assert any("kappa has a standard deviation of" in line for line in own)
     assert any("--size quick" in line for line in power_lines("metalogic", Target()))
     assert power_lines("", Target())
+
+
+def test_scores_that_are_all_the_same_are_not_known_to_nought(tmp_path: Path) -> None:
+    """A painter of plain grey has kappa 0 in every triple; that says nothing about how models differ."""
+    flat = store_kappas(tmp_path / "grey", [0.0] * 20)
+    assert line_after_run(flat) == ""
+    with pytest.raises(UsageError, match="shows no variance to go by"):
+        power_lines(str(flat), Target())
+    assert "know kappa to ±0." in line_after_run(store_kappas(tmp_path / "model", [0.0, 0.5] * 10))
 
 
 def test_what_cannot_be_answered_says_why(tmp_path: Path) -> None:

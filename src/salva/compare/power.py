@@ -143,8 +143,8 @@ def _of_run(directory: Path, target: Target) -> list[str]:
     basis = _basis_of(read_entrants([directory]))
     if basis is None:
         raise UsageError(
-            f"{str(directory)!r} has fewer than two decided pairs: it shows no variance to go by; salva power SUITE "
-            "answers from assumptions"
+            f"{str(directory)!r} has fewer than two decided pairs, or scores that are all the same: it shows no "
+            "variance to go by; salva power SUITE answers from assumptions"
         )
     value = "" if basis.rate is None else f"; {basis.title} is {basis.rate * 100:.1f} %"
     lines = [f"{directory.name}: {_cases_of(basis)}, over {basis.n_categories} categories{value}"]
@@ -202,7 +202,7 @@ def _basis_of(entrants: Sequence[Entrant]) -> Basis | None:
     first = figures[0]
     keys = _keys(first)
     single = _parts(first, values_by_case(first, keys))
-    if single is None:
+    if single is None or (first.is_own and not single.total(1)):
         return None
     paired, assumed = None, _UNRELATED
     if len(figures) > 1 and figures[1].name == first.name:

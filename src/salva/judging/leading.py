@@ -135,6 +135,12 @@ def _oracle(judgements: Judgements, figure: Figure | None, usual_score: float | 
             f"{fmean(sure):.2f}, where the detector has {usual_score:.2f} on pictures it was made for: "
             "it guesses here; look at some pictures, then try another --detector"
         )
+    painted = _pictures(judgements)
+    if len(painted) >= _FEWEST_PICTURES and len(set(painted.values())) == 1:
+        return PARTIAL, (
+            f"one and the same picture stands for {counted(len(painted), 'prompts')}: it follows none of them, and "
+            "never differs from itself; look at it, then at what paints it"
+        )
     if figure is None:
         return PARTIAL, "no pair was judged by a relation that leads; name one that applies with --relation"
     if figure.coverage is not None and figure.coverage < FEWEST_DECIDED:
@@ -149,6 +155,16 @@ def _oracle(judgements: Judgements, figure: Figure | None, usual_score: float | 
             "alone; the report lists why, and a --judge or formulas of your own open one"
         )
     return OK, ""
+
+
+def _pictures(judgements: Judgements) -> dict[str, str]:
+    """Prompts to what was painted of each, equal pictures alike."""
+    return {
+        prompt.text: one.verdict.images[prompt.role]
+        for one in judgements.pairs
+        for prompt in one.case.prompts
+        if prompt.role in one.verdict.images
+    }
 
 
 def _looked(judgements: Judgements) -> tuple[list[Mapping[str, float]], str]:

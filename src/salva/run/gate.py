@@ -93,7 +93,7 @@ def decide(
 def _problem(name: str | None, figure: Figure | None, leading: Leading, gate: Gate) -> str:
     """Why there is too little to decide on; empty where there is enough."""
     if figure is None:
-        return f"nothing was judged that {name or 'leads'} could be a rate of"
+        return leading.reason or f"nothing was judged that {name or 'leads'} could be a rate of"
     n_asked = figure.n + figure.n_undecided
     if leading.oracle == BLIND:
         return leading.reason
