@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import pytest
 from judging.test_rates import _leading, _truth
-from report.fake_runs import judged, make_case
+from report.fake_runs import judged, make_case, make_verdict
 
+from salva.core.case import Prompt
+from salva.core.verdict import Outcome
 from salva.judging.leading import Leading
 from salva.run.gate import Gate, decide
 
@@ -54,6 +56,19 @@ def test_agreement_does_not_hide_what_is_wrong(n_wrong: int, is_said: bool) -> N
     assert decision.passed
     assert ("wrong is 0.750" in decision.reason) is is_said
     assert "wrong is 0.750;" not in decide("m", leading, Gate(limit=0.2)).reason
+
+
+@pytest.mark.parametrize(("n_differing", "passes"), [(0, True), (20, False)])
+def test_pairs_without_formulas_are_decided_by_what_leads(n_differing: int, passes: bool) -> None:
+    cases = []
+    for i in range(20):
+        prompts = tuple(Prompt(role=role, text=f"{role} {i}") for role in "ab")
+        cases.append(replace(make_case(f"c{i}"), prompts=prompts, determinate=None, equivalent=None))
+    outcomes = [Outcome.VIOLATED if i < n_differing else Outcome.HOLDS for i in range(20)]
+    verdicts = [make_verdict(case.case_id, outcome) for case, outcome in zip(cases, outcomes, strict=True)]
+    decision = decide("m", _leading(judged(cases, verdicts)), Gate(limit=0.5))
+    assert (decision.passed, decision.decides, decision.rate, decision.n) == (passes, True, "inconsistent", 20)
+    assert not decide("m", _leading(judged(cases, verdicts)), Gate(limit=0.5, rate="wrong")).decides
 
 
 def test_too_few_pairs_decide_nothing() -> None:

@@ -61,7 +61,8 @@ def decide(
     n_missing: verdicts that FAILED or are not there yet. only: the labels that the run was narrowed to.
     """
     name = gate.rate or leading.rate
-    figure = leading.rates.get(name) if name else leading.figure
+    # Pairs without formulas enter none of the three rates, and what leads is about them all the same.
+    figure = (leading.rates.get(name) if name else None) or (leading.figure if name == leading.rate else None)
     value = _end(figure, gate.end) if figure else None
     problem = _problem(name, figure, leading, gate)
     is_within = value is not None and value <= gate.limit
