@@ -38,13 +38,16 @@ from salva.testing.specs import bound
 
 
 def run(directory: Path, **settings: str) -> salva.Run:
-    return salva.run_suite("actesting", model="painter", size="quick", out=directory, settings=settings)
+    return salva.run_suite("actesting", model="painter", reader="none", size="quick", out=directory, settings=settings)
 
 
 def test_where_no_box_is_found_it_is_the_detector_that_is_named(tmp_path: Path) -> None:
     grey = Path(__file__).parents[2] / "bench" / "garbage.py"
-    command = ["run", "actesting", "--size", "6", "--plugin", f"{grey}:Grey", "--model", "grey", "--detector", "pocket"]
-    done = CliRunner().invoke(command_line, [*command, "--no-progress", "--out", str(tmp_path / "run")])
+    command = ["run", "actesting", "--size", "6", "--plugin", f"{grey}:Grey", "--model", "grey"]
+    done = CliRunner().invoke(
+        command_line,
+        [*command, "--detector", "pocket", "--reader", "none", "--no-progress", "--out", str(tmp_path / "run")],
+    )
     assert done.exit_code == 3, done.output
     (one,) = summarise_run(tmp_path / "run").by_model
     assert one.leading.oracle == BLIND
@@ -96,6 +99,7 @@ def test_the_published_rule_and_the_noise_floor(tmp_path: Path) -> None:
     made = salva.run_suite(
         "actesting",
         model="painter",
+        reader="none",
         size="quick",
         only=("operator=ec",),
         control=True,

@@ -37,6 +37,7 @@ def test_a_run_says_what_the_csv_of_its_verdicts_says(tmp_path: Path) -> None:
     run = salva.run_suite(
         "actesting",
         "painter",
+        reader="none",
         size="12",
         control=True,
         out=tmp_path / "run",
