@@ -1,8 +1,9 @@
 """Where the time goes while Florence-2 looks: the model alone, its adapter alone, and whole runs under other settings.
 
-A run shares one interpreter between the words that Florence-2 writes token by token and everything else. Each row is
-one way to have the pictures looked at; `in the model` is the share of its time in which the model was at work, and
-`a batch` how long it took for one there: longer than the limit's, it was kept waiting; as long, it had nothing to do.
+A run shares one interpreter between the words that Florence-2 writes token by token and everything else. Each row is a
+way to have the pictures looked at, as a share of the limit: the whole run, and from the first full batch to the last
+(`looking`). `in the model` is the share of its time in which the model was at work, and `a batch` how long it took for
+one there: longer than the limit's, it was kept waiting; as long, it had nothing to do.
 
     python bench/gpu_detecting.py                        nine runs of 2,112 pictures: minutes on one H200
     python bench/gpu_detecting.py --stacks stacks.txt    and what every kind of thread does meanwhile, 50 looks a second
@@ -47,27 +48,42 @@ _KINDS = (
     ("reading answers, preparing pictures", "/perception/"),
     ("writing and loading files", "/engine/pictures.py"),
     ("the coordinator", "/engine/flow.py"),
-    ("painting (the bench's own)", "gpu_"),
+    ("planning, and the bench's own painting", "gpu_"),
 )
 _IDLE = ("_receive", "wait", "_take")
 
 
 class Timed:
-    """The model's calls, timed: how long they took and how much of that their thread was at work."""
+    """The model's calls, timed: how long they took, how much of that their thread was at work, and when."""
 
-    def __init__(self, model: Any) -> None:
-        self._call = model.generate
-        self.n, self.wall_s, self.cpu_s = 0, 0.0, 0.0
+    def __init__(self, model: Any, full: int) -> None:
+        self._call, self._full = model.generate, full
+        self.begin()
         model.generate = self
 
+    def begin(self) -> None:
+        """Forget the calls so far."""
+        self.n, self.wall_s, self.cpu_s = 0, 0.0, 0.0
+        # Of the first full batch and those after it: before that a run plans, and tries its detector on a few pictures.
+        self.n_pictures, self.first, self.last = 0, 0.0, 0.0
+
     def __call__(self, **given: Any) -> Any:
-        began, began_cpu = time.perf_counter(), time.thread_time()
+        began, began_cpu, n = time.perf_counter(), time.thread_time(), len(given["input_ids"])
         try:
             return self._call(**given)
         finally:
+            self.last = time.perf_counter()
             self.n += 1
-            self.wall_s += time.perf_counter() - began
+            self.wall_s += self.last - began
             self.cpu_s += time.thread_time() - began_cpu
+            if n == self._full or self.n_pictures:
+                self.first = self.first or began
+                self.n_pictures += n
+
+    @property
+    def rate(self) -> float:
+        """Pictures a second, from the first full batch to the last."""
+        return self.n_pictures / max(self.last - self.first, 1e-9)
 
 
 class Stacks:
@@ -171,13 +187,13 @@ class Bench:
 
     def __init__(self, scale: Scale, detector: Florence2, limit: float, stacks: Path | None, root: Path) -> None:
         self._scale, self._detector, self._limit, self._root = scale, detector, limit, root
-        self._timed = Timed(detector._model)
+        self._timed = Timed(detector._model, scale.look_batch)
         self._stacks, self._file = Stacks(), stacks
 
     def measure(self, name: str, work: Callable[[], int]) -> None:
         """Do the work, which says how many pictures were looked at, and print its row."""
         synchronize(self._scale.device)
-        self._timed.n, self._timed.wall_s, self._timed.cpu_s = 0, 0.0, 0.0
+        self._timed.begin()
         watched = self._stacks.taken() if self._file else contextlib.nullcontext()
         with gpu_busy(self._scale.device) as busy, watched:
             began = time.perf_counter()
@@ -185,11 +201,10 @@ class Bench:
             seconds = time.perf_counter() - began
             share = busy()
         rate, timed = n / seconds, self._timed
-        shares = f"{timed.wall_s / seconds:>12.0%} {timed.wall_s / timed.n:>8.3f} {timed.cpu_s / timed.n:>8.3f}"
+        of_limit = f"{rate / self._limit:>9.0%} {timed.rate / self._limit:>9.0%}"
+        of_model = f"{timed.wall_s / seconds:>12.0%} {timed.wall_s / timed.n:>8.3f} {timed.cpu_s / timed.n:>8.3f}"
         told = "-" if share is None else f"{share:.0f} %"
-        print(
-            f"{name:<20} {n:>7,} {seconds:>7.1f} {rate:>9.1f} {rate / self._limit:>9.0%} {shares} {told:>9}", flush=True
-        )
+        print(f"{name:<20} {n:>7,} {seconds:>7.1f} {rate:>9.1f} {of_limit} {of_model} {told:>9}", flush=True)
         if self._file:
             with self._file.open("a", encoding="utf-8") as file:
                 file.writelines(f"{line}\n" for line in (f"== {name}", *self._stacks.written()))
@@ -242,8 +257,8 @@ def main() -> None:
         table.head()
         detector = measure_detecting(table, scale, folder)
         bench = Bench(scale, detector, table.rates["florence", "limit"], asked.stacks, root)
-        columns = "in the model  a batch  its CPU  GPU busy"
-        print(f"{'way':<20} {'images':>7} {'s':>7} {'images/s':>9} {'of limit':>9} {columns}", flush=True)
+        columns = " of limit   looking in the model  a batch  its CPU  GPU busy"
+        print(f"{'way':<20} {'images':>7} {'s':>7} {'images/s':>9} {columns}", flush=True)
         bench.measure("adapter alone", bench.adapter)
         for way in WAYS:
             bench.measure(way.name, lambda way=way: bench.run(way))  # type: ignore[misc]
