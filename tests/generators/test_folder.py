@@ -322,7 +322,7 @@ def test_blank_pictures_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert all(isinstance(asked(model, text), Rendered) for text in ("a cat", "a dog"))
     model.close()
     told = capsys.readouterr().err
-    assert f"1 of the pictures are of one colour, as some programs write them where painting failed: {tmp_path}" in told
+    assert f"1 picture is of one colour, as some programs write them where painting failed: {tmp_path}" in told
     assert "a_dog_0.png" in told
     assert "a_cat_0.png" not in told
 

@@ -155,6 +155,20 @@ def test_things_without_a_name_are_told_before_anything_is_painted(tmp_path: Pat
     assert "1: no formula: " in done.stdout
 
 
+def test_prompts_that_a_question_file_does_not_have_are_told_so(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
+    (tmp_path / "p.txt").write_text("a man rides a wave\nthe bird sings\n")
+    header = "item_id,text,proposition_id,dependency,category_broad,tuple,question_natural_language\n"
+    (tmp_path / "q.csv").write_text(f"{header}1,a man rides a wave,1,0,entity,man,Is there a man?\n")
+    settings = {"suite.path": str(tmp_path / "p.txt"), "relation.questions": str(tmp_path / "q.csv")}
+    ask = Ask(suite="prompts", models=("openai/x",), judges=("openai/j",), settings=settings)
+    plan = seen(ask, tmp_path / "run")
+    assert plan.reasons == {f"{str(tmp_path / 'q.csv')!r} has no question about it": 1}
+    assert plan.n_unpainted == 1
+
+
 def test_a_relation_that_nobody_knows_is_named_with_the_nearest(tmp_path: Path) -> None:
     (tmp_path / "p.csv").write_text("prompt_a,prompt_b,relation\na cat,a dog,must-difer\n")
     done = salva("run", "prompts", "--set", "suite.path=p.csv", "--dry-run", cwd=tmp_path)

@@ -88,11 +88,9 @@ class FolderImages:
     def close(self) -> None:
         """Say what was missing or blank; list what was missing where the user named a file for it."""
         if self._blank:
-            print(
-                f"salva: {len(self._blank)} of the pictures are of one colour, as some programs write them where "
-                f"painting failed: {_some(list(self._blank))}",
-                file=sys.stderr,
-            )
+            blank = counted(len(self._blank), "pictures are", "picture is")
+            why = "as some programs write them where painting failed"
+            print(f"salva: {blank} of one colour, {why}: {_some(list(self._blank))}", file=sys.stderr)
         list_path = Path(self.options.missing).expanduser() if self.options.missing else None
         if list_path is not None:
             try:

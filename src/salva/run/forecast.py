@@ -23,7 +23,7 @@ from salva.engine.cast import AppliedRelation, Cast, with_needs
 from salva.errors import SalvaError
 from salva.run.directory import settle
 from salva.run.earlier import Known, known_before
-from salva.run.foresight import foresee, nobodys, refuse_unwatched
+from salva.run.foresight import foresee, nobodys, question_file, refuse_unwatched
 from salva.run.plan import n_pictures, planned_cases, remarks
 from salva.run.vocabulary import known_names
 from salva.store.reading import DATABASE
@@ -85,6 +85,8 @@ class Forecast:
 class _Tally:
     """Cases as they are gone through."""
 
+    file: str = ""
+    """What judges are asked from, in place of the suite's own questions."""
     n: int = 0
     ways: Counter[tuple[str, ...]] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
@@ -97,7 +99,7 @@ class _Tally:
         deciding = [applied for applied in relations if not applied.undecidable]
         self.ways[tuple(dict.fromkeys(applied.part.label for applied in deciding))] += 1
         if not deciding:
-            self.reasons.update({applied.undecidable for applied in relations} or {nobodys(case)})
+            self.reasons.update({applied.undecidable for applied in relations} or {nobodys(case, self.file)})
             return
         self.painted.append(case)
         for applied in deciding:
@@ -118,7 +120,7 @@ def forecast(spec: RunSpec, directory: Path) -> Forecast:
     refuse_unwatched(spec)
     cast_ = Cast.of(spec, names=known_names(spec.detector))
     foreseen = foresee(spec, cast_)
-    tally = _Tally()
+    tally = _Tally(file=question_file(spec))
     for case in planned_cases(spec):
         tally.add(case, cast_.relations_of(case))
     known = known_before(directory.parent, directory, spec)

@@ -16,7 +16,7 @@ from salva.core.asked import OWN
 from salva.core.case import Case
 from salva.core.counted import counted
 from salva.core.judged import Rate
-from salva.core.options import set_for_kind, target_field
+from salva.core.options import set_for_kind, target_field, value_of
 from salva.core.protocols import Relation
 from salva.core.spec import Binding, RunSpec
 from salva.engine.cast import DETECTOR, AppliedRelation, Cast
@@ -45,11 +45,11 @@ class Foreseen(NamedTuple):
 
 def foresee(spec: RunSpec, cast_: Cast) -> Foreseen:
     """What to tell before painting; a run whose leading relation could decide no case is refused."""
-    cases = _Cases()
-    known = {entry.name for entry in entries("relation")}
+    cases = _Cases(file=question_file(spec))
+    installed = {entry.name for entry in entries("relation")}
     for case in planned_cases(spec):
-        if case.ways and case.relation not in known:
-            raise unknown_name("relation", case.relation, known)
+        if case.ways and case.relation not in installed:
+            raise unknown_name("relation", case.relation, installed)
         cases.add(case, cast_.relations_of(case))
     _refuse_unheard(spec.judges, cases.kinds)
     if not cases.n:
@@ -103,6 +103,8 @@ def refuse_null_rate(spec: RunSpec, name: str) -> None:
 class _Cases:
     """The cases of a run, counted by what can be said about them."""
 
+    file: str = ""
+    """What judges are asked from, in place of the suite's own questions."""
     n: int = 0
     n_left_out: int = 0
     """Those without a relation."""
@@ -130,7 +132,7 @@ class _Cases:
         self.n += 1
         self.n_left_out += not relations
         if not relations:
-            self.left[nobodys(case)] += 1
+            self.left[nobodys(case, self.file)] += 1
         self.n_unpainted += bool(relations) and all(applied.undecidable for applied in relations)
         self.own[case.relation] += 1
         looks = [look for applied in relations for look in applied.first_looks]
@@ -180,8 +182,15 @@ def _refuse_unheard(judges: Sequence[Binding], kinds: Collection[str]) -> None:
                 )
 
 
-def nobodys(case: Case) -> str:
-    """Why nobody has anything to say about a case, as far as the suite found something out."""
+def question_file(spec: RunSpec) -> str:
+    """The file of questions that judges are asked from, where one is named."""
+    return next((file for b in spec.relations if (file := value_of(b.options, "questions"))), "")
+
+
+def nobodys(case: Case, file: str = "") -> str:
+    """Why nobody has anything to say about a case, as far as the suite found something out; file: of questions."""
+    if file and any(prompt.questions for prompt in case.prompts):
+        return f"{file!r} has no question about it"
     told = next((finding.shared for finding in case.findings), "")
     return told or f"made for {case.relation}, which nobody here goes by"
 

@@ -150,13 +150,13 @@ def _decided(prompts: Sequence[Prompt], relation: str) -> tuple[bool | None, boo
     if len(formulas) == 1:
         return None, is_determinate(parse(formulas[0])), ()
     facts = facts_of(*formulas)
-    found = findings_of(*formulas)
+    findings = findings_of(*formulas)
     if relation == DIFFER and facts.equivalent:
         sentence = "the file says that the prompts differ, and by their formulas they say the same"
-        found = (*found, Finding(kind="same-after-all", sentence=sentence, subject=("a", "b")))
+        findings = (*findings, Finding(kind="same-after-all", sentence=sentence, subject=("a", "b")))
     if relation != DIFFER:
-        found = tuple(one for one in found if one.kind not in ("exclusive", "overlapping"))
-    return facts.equivalent, facts.determinate, found
+        findings = tuple(finding for finding in findings if finding.kind not in ("exclusive", "overlapping"))
+    return facts.equivalent, facts.determinate, findings
 
 
 def _ways(relation: str, *, n_prompts: int, has_formulas: bool) -> tuple[tuple[str, ...], ...]:

@@ -40,8 +40,8 @@ class PromptsTables:
     def measure(self, judgements: Judgements) -> Measured:
         """Tables for the report."""
         seen = of_main_observers(judgements.pairs)
-        judged = {one.case.case_id for one in seen}
-        left = [case for case in judgements.cases if case.case_id not in judged]
+        judged_ids = {judged.case.case_id for judged in seen}
+        left = [case for case in judgements.cases if case.case_id not in judged_ids]
         ways = _ways(seen, left)
         tables = [ways, *_undecided(seen, len(ways.rows)), *_by_reason(left), *_without(left)]
         is_sorted = any("category" in case.labels for case in judgements.cases)
@@ -54,12 +54,13 @@ class PromptsTables:
 
 def _ways(seen: Sequence[Judged], left: Sequence[Case]) -> Table:
     groups: dict[tuple[str, str], list[Judged]] = {}
-    for one in seen:
-        groups.setdefault((one.verdict.relation, _kind(one.case)), []).append(one)
+    for judged in seen:
+        groups.setdefault((judged.verdict.relation, _kind(judged.case)), []).append(judged)
     rows: list[tuple[Cell, ...]] = []
     for (relation, kind), group in groups.items():
-        faith = [value for one in group for name in _SHARES if (value := one.verdict.scores.get(name)) is not None]
-        n_prompts = len({one.case.painting for one in group})
+        scores = [judged.verdict.scores for judged in group]
+        faith = [given[name] for given in scores for name in _SHARES if name in given]
+        n_prompts = len({judged.case.painting for judged in group})
         rows.append((relation, kind, n_prompts, *tally(group).cells(), fmean(faith) if faith else None))
     if left:
         rows.append(("no way open", "", len({case.painting for case in left}), *(None for _ in RATE_COLUMNS), None))
@@ -114,9 +115,9 @@ def _kind(case: Case) -> str:
 def _undecided(seen: Sequence[Judged], n_ways: int) -> Iterator[Table]:
     """Why verdicts of each way are undecided; of a single way the report says it elsewhere."""
     why = Counter(
-        (one.verdict.relation, _kind(one.case), one.verdict.outcome.value, one.verdict.reason)
-        for one in seen
-        if one.verdict.outcome in (Outcome.INCONCLUSIVE, Outcome.FAILED)
+        (judged.verdict.relation, _kind(judged.case), judged.verdict.outcome.value, judged.verdict.reason)
+        for judged in seen
+        if judged.verdict.outcome in (Outcome.INCONCLUSIVE, Outcome.FAILED)
     )
     if why and n_ways > 1:
         yield Table(
