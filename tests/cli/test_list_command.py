@@ -19,12 +19,20 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize(
     ("kind", "name", "said"),
     [
-        ("models", "diffusers/x", ("sees:     a prompt's words", "seeds:    the same", "[torch]", "model.lora=")),
-        ("models", "openai", ("seeds:    none", "a key in OPENAI_API_KEY (not set)", "[api]", "model.base_url=")),
+        (
+            "models",
+            "diffusers/x",
+            ("sees:     a prompt's words", "seeds:    the same", "extra torch: ", "model.lora="),
+        ),
+        (
+            "models",
+            "openai",
+            ("seeds:    none", "a key in OPENAI_API_KEY (not set)", "extra api: ", "model.base_url="),
+        ),
         ("models", "painter", ("sees:     a prompt's formula, not its words", "model.faults=")),
-        ("models", "deduce", ("the model it is put round", "[api]")),
+        ("models", "deduce", ("the model it is put round", "the extra api: ")),
         ("models", "folder", ("seeds:    whether they hold, nobody says",)),
-        ("detectors", "mm-grounding-dino", ("pictures, and what it is to look for", "[torch]", "names:")),
+        ("detectors", "mm-grounding-dino", ("pictures, and what it is to look for", "extra torch: ", "names:")),
         ("judges", "scene", ("what the detector saw, not the picture, and formulas",)),
         ("judges", "anthropic", ("a key in ANTHROPIC_API_KEY",)),
         ("readers", "openai", ("a key in OPENAI_API_KEY",)),
@@ -43,6 +51,13 @@ def test_a_key_that_is_set_is_said_and_never_shown() -> None:
     done = salva("list", "models", "openai", OPENAI_API_KEY="sk-planted-1234567890")
     assert "OPENAI_API_KEY (set)" in done.stdout
     assert "planted" not in done.stdout + done.stderr
+
+
+def test_an_extra_that_is_missing_comes_with_its_install_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("salva.run.doctor._is_there", lambda module: module != "transformers")
+    listed = salva("list", "models", "diffusers").stdout
+    assert "the extra torch: transformers not installed; install with: pip install" in listed
+    assert "the extra api: installed" in salva("list", "models", "openai").stdout
 
 
 def test_what_is_said_of_extras_and_keys_is_true() -> None:

@@ -135,11 +135,11 @@ def _sees(role: str, about: About) -> str:
 
 def _needs(role: str, name: str) -> Iterator[str]:
     """What must be installed or set for one of salva's own components."""
-    from salva.errors import install_line
     from salva.registry import extra_of, keys_of
+    from salva.run.doctor import state_of_extra
 
     if extra := extra_of(role, name):
-        yield f"the extra {extra}: {install_line(extra)}"
+        yield f"the extra {extra}: {state_of_extra(extra)}"
     if keys := keys_of(role, name):
         is_set = "set" if any(os.environ.get(key) for key in keys) else "not set"
         yield f"a key in {' or '.join(keys)} ({is_set}); an endpoint of your own may need none"

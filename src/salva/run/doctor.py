@@ -90,12 +90,14 @@ def _versions() -> Iterator[Finding]:
 
 
 def _extras() -> Iterator[Finding]:
-    for extra, modules in EXTRAS.items():
-        missing = [module for module in modules if not _is_there(module)]
-        state = "installed"
-        if missing:
-            state = f"{', '.join(missing)} not installed; install with: {install_line(extra)}"
-        yield Finding(section="extras", name=extra, state=state)
+    for extra in EXTRAS:
+        yield Finding(section="extras", name=extra, state=state_of_extra(extra))
+
+
+def state_of_extra(extra: str) -> str:
+    """Whether an extra is installed; else what of it is missing, and the line that installs it."""
+    missing = [module for module in EXTRAS[extra] if not _is_there(module)]
+    return f"{', '.join(missing)} not installed; install with: {install_line(extra)}" if missing else "installed"
 
 
 def _is_there(module: str) -> bool:
