@@ -20,6 +20,8 @@ ALLOWED = {
     "cli/write_triples_commands.py": 1,
     # A training goes on, whatever happens to whoever watches it.
     "callbacks.py": 1,
+    # Ray raises a plain Exception where a node is slow to start; whatever else it is goes on.
+    "testing/two_nodes.py": 1,
 }
 
 
