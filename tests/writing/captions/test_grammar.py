@@ -35,6 +35,12 @@ def test_a_caption_is_taken_apart(caption: str, things: str, triples: list[str])
     assert sorted(map(str, pool.triples)) == sorted(triples)
 
 
+@pytest.mark.parametrize("caption", ["a shiny car", "a vacant lot", "red and blue", "a big"])
+def test_a_word_that_may_be_no_noun_names_nothing(caption: str) -> None:
+    (reading,) = GrammarReader().read([caption])
+    assert reading.mentions == ()
+
+
 def test_what_vg_keeps_apart_the_paper_merges() -> None:
     (reading,) = GrammarReader().read(["A man and a woman on a bike"])
     apart = pool_of(reading, Classes(kind="vg"))

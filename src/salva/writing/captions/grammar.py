@@ -139,14 +139,22 @@ class _Sentence:
         if not noun[0].isalpha() or noun in NO_THINGS or noun in TRANSPARENT or unsayable([noun]) or noun in _SILENT:
             return 0
         several = is_plural_noun(noun)
-        if j == i and not several:
+        if (j == i and not several) or noun == AND or noun in _PREPOSITIONS:
             return 0
         name = singular(noun) if several else noun
         start = at
         if j + 1 < len(words) and (pair := COMPOUNDS.get(f"{noun} {words[j + 1][0]}")):
             name, (noun, at), j = pair, words[j + 1], j + 1
+        elif not several and j + 1 < len(words) and self._may_go_on(words, j + 1):
+            return 0
         self.mentions.append(Mention(name=name, phrase=words[i][1], start=start, end=at + len(noun), is_plural=several))
         return j - i + 1
+
+    def _may_go_on(self, words: list[tuple[str, int]], i: int) -> bool:
+        """Whether a word may be the noun that the words before it speak of: a shiny car names no shiny."""
+        word = words[i][0]
+        is_known = word == AND or word in _SILENT or word in _DETERMINERS or bool(self._preposition(words, i))
+        return word[0].isalpha() and not is_known and not word.endswith(("ing", "ed", "s"))
 
     def _name(self, pending: _Pending | None, *, is_listed: bool) -> None:
         """Say what the words before the newest thing say of it."""
