@@ -129,11 +129,11 @@ def run_suite(
     """
     images_at = name_images(images) if images else ""
     models = read_models(model, name, version)
-    told = {**read_settings(settings), **models.settings}
-    ask = Ask(suite=read_suite(suite), models=models.texts, settings=told, **read_flags(flags))
+    chosen = {**read_settings(settings), **models.settings}
+    ask = Ask(suite=read_suite(suite), models=models.texts, settings=chosen, **read_flags(flags))
     shown = make_progress(quiet=not progress)
     with handing_over(models.things):
-        spec, workplace = make_spec(ask), bind_executor(executor, told)
+        spec, workplace = make_spec(ask), bind_executor(executor, chosen)
         directory = Path(out) if out is not None else find_directory(spec, RUNS, shown)
         if models.one_off:
             if read_run_file(directory) is not None:
@@ -170,8 +170,8 @@ def plan_run(
 ) -> Forecast:
     """What `run_suite` would do with the same words, as `salva run --dry-run` says it; nothing is done or written."""
     models = read_models(model, "", None)
-    told = {**read_settings(settings), **models.settings}
-    ask = Ask(suite=read_suite(suite), models=models.texts, settings=told, **read_flags(flags))
+    chosen = {**read_settings(settings), **models.settings}
+    ask = Ask(suite=read_suite(suite), models=models.texts, settings=chosen, **read_flags(flags))
     with handing_over(models.things):
         spec = make_spec(ask, foreign=Untouched())
         directory = Path(out) if out is not None else find_directory(spec, RUNS, make_progress(quiet=True))

@@ -109,15 +109,15 @@ def read_check(path: Path) -> CheckSpec:
 class _Table:
     """One table of the file; whatever is taken from it is what it should be."""
 
-    def __init__(self, path: Path, where: str, content: object, known: Collection[str]) -> None:
+    def __init__(self, path: Path, where: str, content: object, allowed: Collection[str]) -> None:
         self.path, self._where = path, where
         if not isinstance(content, dict):
             raise UsageError(f"{path}: {where} is {_short(content)}, where a table is wanted")
         self._content: dict[str, Any] = {}
         for key, value in content.items():
             name = key.replace("-", "_")
-            if name not in known:
-                raise self.error(str(unknown_name(f"key of {where}", key, known)))
+            if name not in allowed:
+                raise self.error(str(unknown_name(f"key of {where}", key, allowed)))
             if name in self._content:
                 raise self.error(f"{name!r} is said twice in {where}")
             self._content[name] = value
@@ -188,18 +188,18 @@ class _Table:
             raise self._wrong(name, value, "a table of ROLE.OPTION = value")
         return {key: _typed(part) for key, part in _flat(value).items()}
 
-    def table(self, name: str, known: Collection[str]) -> _Table:
+    def table(self, name: str, allowed: Collection[str]) -> _Table:
         """A table in it; an empty one where nothing is said."""
-        return _Table(self.path, f"[{name}]", self._content.get(name, {}), known)
+        return _Table(self.path, f"[{name}]", self._content.get(name, {}), allowed)
 
-    def tables(self, name: str, known: Collection[str]) -> list[_Table]:
+    def tables(self, name: str, allowed: Collection[str]) -> list[_Table]:
         """A list of tables."""
         value = self._content.get(name, [])
         if not isinstance(value, list):
             raise self.error(
                 f"[{name}] is one table, where [[{name}]] is wanted: two brackets, as there may be several"
             )
-        return [_Table(self.path, f"[[{name}]]", table, known) for table in value]
+        return [_Table(self.path, f"[[{name}]]", table, allowed) for table in value]
 
     def _wrong(self, name: str, value: object, wanted: str) -> UsageError:
         return self.error(f"{name} in {self._where} is {_short(value)}, where {wanted} is wanted")

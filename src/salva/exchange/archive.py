@@ -204,9 +204,9 @@ class _Tar:
 
     def expect(self, name: str, n_bytes: int) -> None:
         """Refuse anything but this file of this size."""
-        found = self.next()
-        if found != (name, n_bytes):
-            there = f"{found[0][:80]!r} of {found[1]} bytes" if found else "its end"
+        follows = self.next()
+        if follows != (name, n_bytes):
+            there = f"{follows[0][:80]!r} of {follows[1]} bytes" if follows else "its end"
             raise self.wrong(f"{name!r} of {n_bytes} bytes should follow, and there is {there}")
 
     def read(self, n_bytes: int) -> bytes:

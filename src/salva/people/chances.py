@@ -30,10 +30,10 @@ def drawn_cases(cases: Iterable[Case], per_category: int, seed: int) -> dict[str
 
 def weights_of(chances: Sequence[float | None]) -> tuple[float, ...] | None:
     """What each thing counts; None where nothing was sampled, or not every chance is known."""
-    known = [chance for chance in chances if chance is not None]
-    if len(known) < len(chances) or len(set(known)) < 2:
+    sampled = [chance for chance in chances if chance is not None]
+    if len(sampled) < len(chances) or len(set(sampled)) < 2:
         return None
-    return tuple(1 / chance for chance in known)
+    return tuple(1 / chance for chance in sampled)
 
 
 def chance_in(row: Mapping[str, str]) -> float | None:

@@ -74,12 +74,12 @@ def place_all(ratings: Ratings, model: str) -> Placed:
     scorings = pair_scorings()
     if not text_role or not image_role or not scorings:
         return reader.single_things()
-    known = dict.fromkeys(role for scoring in scorings.values() for pair in scoring.pairs for role in pair)
+    known_roles = dict.fromkeys(role for scoring in scorings.values() for pair in scoring.pairs for role in pair)
     roles = []
     for row in ratings.rows:
         case_id = row.get(names.get("case_id", ""), "").strip()
-        text = plain_role(case_id, TEXT, row.get(text_role, ""), known)
-        roles.append((_role(text), _role(plain_role(case_id, IMAGE, row.get(image_role, ""), known))))
+        text = plain_role(case_id, TEXT, row.get(text_role, ""), known_roles)
+        roles.append((_role(text), _role(plain_role(case_id, IMAGE, row.get(image_role, ""), known_roles))))
     relation = max(scorings, key=lambda name: sum(pair in scorings[name].pairs for pair in roles))
     own = {role for pair in scorings[relation].pairs for role in pair}
     named = {role for pair in roles for role in pair if role in own}

@@ -242,9 +242,9 @@ def _row_ratings(
         if answer is not None:
             yield answer
         return
-    known = [prompt.role for prompt in case.prompts]
-    text_role = plain_role(case.case_id, TEXT, row.get("text_role", ""), known)
-    roles = text_role, plain_role(case.case_id, IMAGE, row.get("image_role", ""), known)
+    own_roles = [prompt.role for prompt in case.prompts]
+    text_role = plain_role(case.case_id, TEXT, row.get("text_role", ""), own_roles)
+    roles = text_role, plain_role(case.case_id, IMAGE, row.get("image_role", ""), own_roles)
     if all(roles):
         rating = problems.rating(row, pair, index) if pair else None
         if rating is not None:

@@ -159,14 +159,14 @@ class _Writer:
         if not gallery.exhibits:
             return _NONE, []
         counts = f"{gallery.n_violated:,} broke their relation; {gallery.n_shown} shown, spread over the categories."
-        told = (exhibit for exhibit in gallery.exhibits if exhibit.kind == INSTRUCTED)
+        instructed = (exhibit for exhibit in gallery.exhibits if exhibit.kind == INSTRUCTED)
         return counts, [
             [
                 self.text(f"{exhibit.case.case_id}: {', '.join(exhibit.verdict.errors) or exhibit.kind}", "h3"),
                 *self._exhibit(exhibit),
                 self._labels(exhibit.case),
             ]
-            for exhibit in (*gallery.exhibits[: gallery.n_shown], *told)
+            for exhibit in (*gallery.exhibits[: gallery.n_shown], *instructed)
         ]
 
     def _lineups(self, records: RunRecords, images: ImageSource, limit: int) -> Counterexamples:
@@ -261,8 +261,8 @@ class _Writer:
         left_out += [counted(n_columns, "more columns")] if n_columns > 0 else []
         style = [*_RULES]
         if left_out:
-            told = self.text(f"{' and '.join(left_out)} in the json form", "small")
-            rows.append([told, *([""] * (len(columns) - 1))])
+            note = self.text(f"{' and '.join(left_out)} in the json form", "small")
+            rows.append([note, *([""] * (len(columns) - 1))])
             style.append(("SPAN", (0, -1), (-1, -1)))
         return Grid(rows, colWidths=_widths(table, self.width), style=style, repeatRows=1, hAlign="LEFT")
 

@@ -224,20 +224,21 @@ def _answer(outcome: object) -> Answer:
 
 def _report(judge: str, asked: Sequence[_Asked], answers: Sequence[Answer]) -> JudgeReport:
     by_fault: dict[str, list[tuple[bool, bool]]] = {fault: [] for fault in ("", *FAULTS)}
-    told = {YES: [0, 0], NO: [0, 0]}
-    for one, answer in zip(asked, answers, strict=True):
-        is_changed, is_found = one.true != one.expected, bool(answer.text) and answer.text != one.expected
-        by_fault[one.fault].append((is_changed, is_found and (not is_changed or answer.text == one.true)))
-        if one.question.choices == (YES, NO):
-            told[one.true][0] += answer.text == one.true
-            told[one.true][1] += 1
+    n_right = {YES: [0, 0], NO: [0, 0]}
+    for question, answer in zip(asked, answers, strict=True):
+        is_changed = question.true != question.expected
+        is_found = bool(answer.text) and answer.text != question.expected
+        by_fault[question.fault].append((is_changed, is_found and (not is_changed or answer.text == question.true)))
+        if question.question.choices == (YES, NO):
+            n_right[question.true][0] += answer.text == question.true
+            n_right[question.true][1] += 1
     scores = {fault: Score.of(fault or "no fault", pairs) for fault, pairs in by_fault.items()}
     return JudgeReport(
         judge=judge,
         errors=tuple(scores[fault] for fault in FAULTS),
         faultless=scores[""],
-        yes=(told[YES][0], told[YES][1]),
-        no=(told[NO][0], told[NO][1]),
+        yes=(n_right[YES][0], n_right[YES][1]),
+        no=(n_right[NO][0], n_right[NO][1]),
         n_unread=sum(not answer.text for answer in answers),
         n_asked=len(asked),
     )

@@ -193,13 +193,13 @@ def _precisions(
         return _figure(name, of, quality, retrieval.embedder)
 
     for of, images in features_of(store, _ids(sets), actor, component, progress):
-        told = {
+        captions_of = {
             OWN_CAPTION: [picture.caption for picture in sets[of]],
             ORIGINAL_CAPTION: [picture.original for picture in sets[of]],
         }
-        if told[OWN_CAPTION] == told[ORIGINAL_CAPTION]:
-            del told[ORIGINAL_CAPTION]
-        for name, captions in told.items():
+        if captions_of[OWN_CAPTION] == captions_of[ORIGINAL_CAPTION]:
+            del captions_of[ORIGINAL_CAPTION]
+        for name, captions in captions_of.items():
             if (figure := precision(name, of.name, images, captions)) is not None:
                 yield of, figure
     captioned = _captioned(reference, store, rows_of) if reference is not None else {}

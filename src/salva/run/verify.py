@@ -106,11 +106,11 @@ def _run_file_problems(store: RunStore, content: RunFile | None) -> Iterator[str
         return
     if is_run_file_ours(store) is False:
         yield f"{RUN_FILE} is not the text that salva wrote (its digest differs)"
-    known = {component.component_id for component in store.components()}
+    stored_ids = {component.component_id for component in store.components()}
     for part in content.components:
-        if part.role == "model" and part.component_id not in known:
+        if part.role == "model" and part.component_id not in stored_ids:
             yield f"{RUN_FILE} names the model {part.identity.get('name')!r}, whose work is not in this store"
-        elif part.role in ROLE_ORDER and fingerprint([part.role, dict(part.identity)]) not in known:
+        elif part.role in ROLE_ORDER and fingerprint([part.role, dict(part.identity)]) not in stored_ids:
             yield f"{RUN_FILE} names the {part.role} {part.identity.get('name')!r}, whose work is not in this store"
     asked = asked_before(store)
     if asked is not None and (differing := asked_otherwise(content.asked, asked.asked)):

@@ -96,8 +96,8 @@ def _take_file(store: RunStore, part: RunReader, image: StoredImage) -> None:
     """Link or copy an image's file, unless it is there and whole; runs with one place for their images share it."""
     if store.images_at():
         return
-    known, path = store.find_image(image.image_id), store.image_path(image.image_id)
-    if known is not None and _has_digest(path, known.digest):
+    present, path = store.find_image(image.image_id), store.image_path(image.image_id)
+    if present is not None and _has_digest(path, present.digest):
         return
     source = part.image_path(image.image_id)
     data = part.blobs.read(image.image_id)
@@ -106,7 +106,7 @@ def _take_file(store: RunStore, part: RunReader, image: StoredImage) -> None:
             f"{str(source)!r} is not the file that was written (its digest differs); have it painted again by running "
             f"the command of {str(part.directory)!r} once more after deleting it, then merge again"
         )
-    if known is not None or not _link(source, path):
+    if present is not None or not _link(source, path):
         store.blobs.write(image.image_id, data)
 
 

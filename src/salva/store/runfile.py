@@ -40,27 +40,27 @@ def read_run_file(directory: Path) -> RunFile | None:
 
 def keep_run_file(store: RunStore, content: RunFile) -> None:
     """Replace run.json, and note its digest in the store first."""
-    digest, known = digest_of(_text(content).encode()), _digests(store)
-    if known[-1:] != [digest]:
-        store.set_meta(DIGESTS, [*known[-1:], digest])
+    digest, digests = digest_of(_text(content).encode()), _digests(store)
+    if digests[-1:] != [digest]:
+        store.set_meta(DIGESTS, [*digests[-1:], digest])
         store.flush()
     write_run_file(store.directory, content)
 
 
 def is_run_file_ours(store: RunStore) -> bool | None:
     """Whether run.json is a text that this store saw written; None for a run from before that was noted."""
-    known, path = _digests(store), store.directory / RUN_FILE
-    if not known:
+    digests, path = _digests(store), store.directory / RUN_FILE
+    if not digests:
         return None
     try:
-        return digest_of(path.read_bytes()) in known
+        return digest_of(path.read_bytes()) in digests
     except OSError as error:
         raise store_error(path, error) from error
 
 
 def _digests(store: RunStore) -> list[Json]:
-    known = store.meta().get(DIGESTS)
-    return known if isinstance(known, list) else []
+    digests = store.meta().get(DIGESTS)
+    return digests if isinstance(digests, list) else []
 
 
 def _text(content: RunFile) -> str:

@@ -188,11 +188,11 @@ def _unfolded(weight: torch.Tensor) -> tuple[torch.Tensor]:
 
 def _counted(state: State, pattern: str) -> tuple[int, ...]:
     """How many there are of what the second number counts, for each first one."""
-    found = {(match[1], int(match[2])) for key in state if (match := re.match(pattern, key))}
-    if not found:
+    numbers = {(match[1], int(match[2])) for key in state if (match := re.match(pattern, key))}
+    if not numbers:
         raise _missing(pattern.replace("\\", "").replace("(d+)", "0").replace("(.)", "."))
-    firsts = sorted({first for first, _ in found}, key=lambda text: (len(text), text))
-    return tuple(1 + max(second for other, second in found if other == first) for first in firsts)
+    firsts = sorted({first for first, _ in numbers}, key=lambda text: (len(text), text))
+    return tuple(1 + max(second for other, second in numbers if other == first) for first in firsts)
 
 
 def _sizes(state: State, key: str, n_sides: int) -> tuple[int, ...]:

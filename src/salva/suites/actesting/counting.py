@@ -167,11 +167,11 @@ def misses(pairs: Sequence[Judged]) -> dict[str, Miss]:
 def _add(miss: Miss, case: Case, scores: Mapping[str, float], role: str) -> None:
     n, n_shown = int(scores[f"entities_{role}"]), int(scores[f"named_{role}"])
     miss.entities.add(case, n - n_shown, n)
-    told, n_held = int(scores[f"told_triples_{role}"]), int(scores[f"shown_triples_{role}"])
-    if told:
-        miss.relations.add(case, told - n_held, told)
+    n_told, n_held = int(scores[f"told_triples_{role}"]), int(scores[f"shown_triples_{role}"])
+    if n_told:
+        miss.relations.add(case, n_told - n_held, n_told)
     pool = mutation_of(case).seed if role == case.prompts[0].role else mutation_of(case).mutant
-    miss.relations.undecided += len(pool.triples) - told
+    miss.relations.undecided += len(pool.triples) - n_told
 
 
 def focal_names(mutation: Mutation) -> Iterator[str]:

@@ -37,7 +37,7 @@ def _colours() -> Iterator[Group]:
             beside = _COMPANIONS[(i + j) % len(_COMPANIONS)]
             scene = f"{_a(thing)} and {_a(beside)}"
             fact = " | ".join(f"{colour} {thing}" for colour in usual)
-            told = f"The {thing} is {other}."
+            point = f"The {thing} is {other}."
             law = f"everything that is {usual[0]} were {other} and everything {other} were {usual[0]}"
             yield _group(
                 COLOUR,
@@ -50,7 +50,7 @@ def _colours() -> Iterator[Group]:
                     f"({fact}) & !2 {thing} & {beside}",
                     f"({fact})",
                 ),
-                law=(f"If {law}, draw {scene}.", told, f"{other} {thing} & {beside}", f"{other} {thing}"),
+                law=(f"If {law}, draw {scene}.", point, f"{other} {thing} & {beside}", f"{other} {thing}"),
                 old=f"!({fact})",
                 things=(thing, beside),
             )
@@ -122,17 +122,17 @@ def _group(
     one = f"{beside} & !2 {beside}"
     rest = old if law_name == NUMBER else f"{old} & {one}"
     prompt, point, scene, meaning = law
-    told = Level(
+    said = Level(
         prompt=f"{prompt} {point}", point=point, formula=scene, questions=_questions(point, meaning, rest, things)
     )
-    unsaid = Level(prompt=prompt, point=point, formula=scene, questions=told.questions)
+    unsaid = Level(prompt=prompt, point=point, formula=scene, questions=said.questions)
     return Group(
         discipline=f"pocket-{law_name}",
         group_id=name,
         category=law_name,
         principle=principle,
         l1=Level(prompt=fact[0], point=fact[1], formula=fact[2], questions=_questions(fact[1], fact[3], one, things)),
-        l2=told,
+        l2=said,
         l3=unsaid,
         labels={"law": law_name, "thing": thing},
     )

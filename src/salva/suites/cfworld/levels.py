@@ -174,11 +174,11 @@ class Levels:
             scores |= {f"gated_{role}": value for role, value in gated.items()}
         scores |= self._asides(case, sights, graded.scores)
         if missing and self._options.missing == EXCLUDE:
-            told = "; ".join(f"no score of {role}: {why}" for role, why in missing.items())
-            return Conclusion(outcome=Outcome.INCONCLUSIVE, scores=scores, reason=told)
+            reason = "; ".join(f"no score of {role}: {why}" for role, why in missing.items())
+            return Conclusion(outcome=Outcome.INCONCLUSIVE, scores=scores, reason=reason)
         if absent := [level for level in LEVELS if level not in {prompt.role for prompt in case.prompts}]:
-            told = f"the group has no questions for {', '.join(absent)}, which were not painted"
-            return Conclusion(outcome=Outcome.INCONCLUSIVE, scores=scores, reason=told)
+            reason = f"the group has no questions for {', '.join(absent)}, which were not painted"
+            return Conclusion(outcome=Outcome.INCONCLUSIVE, scores=scores, reason=reason)
         failures = self._failures(case, sights, given)
         outcome = Outcome.VIOLATED if failures else Outcome.HOLDS
         return Conclusion(

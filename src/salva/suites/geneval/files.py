@@ -69,7 +69,7 @@ def with_rewritten(asked: Sequence[Asked], path: str) -> tuple[Asked, ...]:
 
 
 def _by_prompt(asked: Sequence[Asked], rows: Sequence[Row[Json]], path: str) -> tuple[Asked, ...]:
-    known = {prompt.text for prompt in asked}
+    asked_texts = {prompt.text for prompt in asked}
     texts: dict[str, str] = {}
     problems: list[str] = []
     for where, cells in rows:
@@ -77,7 +77,7 @@ def _by_prompt(asked: Sequence[Asked], rows: Sequence[Row[Json]], path: str) -> 
         new = next((cells[name] for name in _REWRITTEN if name in cells), None)
         if not isinstance(prompt, str) or not isinstance(new, str) or not new.strip():
             problems.append(f"{where}: needs prompt and {_REWRITTEN[0]}, both texts; has {sorted(cells)}")
-        elif prompt not in known:
+        elif prompt not in asked_texts:
             problems.append(f"{where}: {prompt!r} is none of the prompts that are asked")
         elif texts.setdefault(prompt, new) != new:
             problems.append(f"{where}: {prompt!r} is rewritten a second time, and otherwise")

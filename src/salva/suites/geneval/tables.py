@@ -169,8 +169,8 @@ def _numbers(
 def _mean_credit(group: Sequence[Judged]) -> float | None:
     """The mean over tasks of the mean partial credit."""
     earned = [_credit([judged for judged in group if judged.case.category == task]) for task in TASKS]
-    known = [value for value in earned if value is not None]
-    return fmean(known) if known else None
+    shares = [value for value in earned if value is not None]
+    return fmean(shares) if shares else None
 
 
 def _key_figure(

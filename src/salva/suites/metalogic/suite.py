@@ -194,16 +194,16 @@ def decide(template: Template) -> Facts:
     names = _formula_fields(_STAND_INS)
     f, g = (parse(formula.format_map(names)) for formula in template.formulas)
     other = parse(template.other_reading.format_map(names)) if template.other_reading else None
-    found = witness(f, g)
+    apart = witness(f, g)
     told_apart = witness(f, other) if other else None
     printed = None
     if template.as_printed:
         printed = witness(*(parse(formula.format_map(names)) for formula in template.as_printed))
     return Facts(
-        equivalent=found is None,
+        equivalent=apart is None,
         determinate=is_determinate(f) and is_determinate(g),
         n_worlds=(count_worlds(f), count_worlds(g)),
-        witness=found.world if found else None,
+        witness=apart.world if apart else None,
         other_reading=told_apart.world if told_apart else None,
         other_reading_is_contradictory=other is not None and is_contradictory(other),
         reduces=bool(template.reduces_to) and are_equivalent(f, parse(template.reduces_to.format_map(names))),

@@ -127,11 +127,11 @@ def _decided(row: Row) -> tuple[bool | None, bool | None]:
     """Whether all three mean the same (they should not), and whether one picture is right for each."""
     if row.where == WHERE:
         return False, True
-    known = [parse(formula) for formula in row.formulas if formula]
-    if len(known) < len(ROLES):
+    formulas = [parse(formula) for formula in row.formulas if formula]
+    if len(formulas) < len(ROLES):
         return None, None
-    are_same = all(are_equivalent(known[0], other) for other in known[1:])
-    return are_same, all(is_determinate(formula) for formula in known)
+    are_same = all(are_equivalent(formulas[0], other) for other in formulas[1:])
+    return are_same, all(is_determinate(formula) for formula in formulas)
 
 
 def _few_of_each(cases: Sequence[Case]) -> list[Case]:

@@ -33,7 +33,9 @@ def edit_distances(cases: Sequence[Case]) -> Table | None:
         for category in case.labels["category"].split(","):
             groups.setdefault(category, []).append(case)
     by_category = {category: _distances(group) for category, group in sorted(groups.items())}
-    rows = [(category, len(found), *_means(list(found.values()))) for category, found in by_category.items()]
+    rows = [
+        (category, len(distances), *_means(list(distances.values()))) for category, distances in by_category.items()
+    ]
     # The paper's average is above nearly all of its categories: there the other sentence is of any of them.
     rows.append(("all, by sample", len(cases), *_means(list(_distances(cases).values()))))
     return Table(
@@ -49,13 +51,13 @@ def edit_distances(cases: Sequence[Case]) -> Table | None:
 def _distances(cases: Sequence[Case]) -> dict[str, tuple[int, int, int | None]]:
     """By case: from its anchor to each permutation and to another anchor of these; None where there is no other."""
     ring = sorted(cases, key=lambda case: fingerprint(case.case_id))
-    found = {}
+    distances = {}
     for case, other in zip(ring, [*ring[1:], *ring[:1]], strict=True):
         anchor = case.prompt("a").text
         to_random = None if other is case else edit_distance(anchor, other.prompt("a").text)
         to_pv, to_pi = (edit_distance(anchor, case.prompt(role).text) for role in ("pv", "pi"))
-        found[case.case_id] = (to_pv, to_pi, to_random)
-    return found
+        distances[case.case_id] = (to_pv, to_pi, to_random)
+    return distances
 
 
 def _means(distances: Sequence[tuple[int, int, int | None]]) -> tuple[Cell, ...]:

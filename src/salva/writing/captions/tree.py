@@ -163,15 +163,15 @@ class Nouns:
     def sharing(self, i: int, modifier: int, *, is_shared: bool) -> list[int]:
         """The things of a list that something behind one of them is said of."""
         tree = self.tree
-        found = self.resolve(i)
+        sharing_it = self.resolve(i)
         # Said behind the list, hung on its first: "a chair and an umbrella that is ..."
         for kid in tree.kids(i, "conj"):
             if tree.is_noun(kid) and kid < modifier:
-                found = [*found, *self.standing(kid)]
+                sharing_it = [*sharing_it, *self.standing(kid)]
         # Said behind the list, hung on its last: "a man and a woman sitting ..."
         if is_shared and tree.arcs[i] == "conj" and tree.is_noun(tree.heads[i]):
             head = tree.heads[i]
             own = [kid for kid in tree.kids(head, "acl", "relcl", "prep") if tree.words[kid] != "of"]
             if not own:
-                found = [*self.sharing(head, head, is_shared=True), *found]
-        return found
+                sharing_it = [*self.sharing(head, head, is_shared=True), *sharing_it]
+        return sharing_it
