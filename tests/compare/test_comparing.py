@@ -5,12 +5,13 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import pytest
 from compare.fake_entrants import Breaks, asked, cases, number, store, store_kappas, verdicts
-from report.fake_runs import FakeImages, make_verdict, store_run
+from report.fake_runs import FakeImages, image_id, make_verdict, store_run
 
 from salva.compare.comparing import Finding, compare_runs
 from salva.core.case import Case
@@ -264,6 +265,21 @@ def test_pairs_without_a_verdict_on_one_side_are_undecided_and_not_forgotten(tmp
     (duel,) = compare_runs([first, second]).duels
     assert (duel.leading.n_pairs, duel.leading.n_undecided, duel.leading.undecided) == (24, 16, (0, 16, 0))
     assert "only 24 of 40" in duel.too_little
+
+
+def test_one_picture_for_every_prompt_passes_no_margin(tmp_path: Path) -> None:
+    of = [
+        replace(case, prompts=tuple(replace(prompt, text=f"{prompt.text} {case.case_id}") for prompt in case.prompts))
+        for case in cases()
+    ]
+    first, second = (store(tmp_path / name, {name: some}, of, has_pictures=True) for name in ("old", "new"))
+    assert compare_runs([first, second]).duels[0].too_little == ""
+    with open_run(second, "write") as opened:
+        for verdict in verdicts(of, some, "new"):
+            opened.put_verdict(replace(verdict, images=dict.fromkeys("ab", image_id("the only one"))))
+    (duel,) = compare_runs([first, second]).duels
+    assert duel.too_little.startswith("figures of new say little: one and the same picture stands for 80 prompts")
+    assert duel.too_little in duel.notes
 
 
 def test_scores_that_are_no_numbers_decide_nothing(tmp_path: Path) -> None:

@@ -13,14 +13,14 @@ from itertools import combinations
 from pathlib import Path
 
 from salva.compare.entrants import Entrant, read_entrants
-from salva.compare.matching import notes_on
+from salva.compare.matching import notes_on, oracle_notes
 from salva.compare.pairing import FigureDifference, GroupDifference, by_group, difference_of, flips_of
 from salva.compare.pairing import Flip as Flip
 from salva.compare.series import Series
 from salva.core.counted import counted
 from salva.core.legible import legible
 from salva.errors import UsageError
-from salva.judging.leading import BLIND, FEWEST_DECIDED
+from salva.judging.leading import FEWEST_DECIDED
 from salva.stats.paired import holm
 
 MIN_DECIDED = 16
@@ -92,8 +92,7 @@ class Duel:
             return f"only {figure.n_pairs} of {n_asked} pairs were decided on both sides"
         if figure.interval is None:
             return f"how sure the difference is cannot be told from so few cases ({figure.n_cases})"
-        blind = [entrant.title for entrant in (self.first, self.second) if entrant.leading.oracle == BLIND]
-        return f"the oracle is blind to {' and '.join(blind)}" if blind else ""
+        return "; ".join(oracle_notes(self.first, self.second))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

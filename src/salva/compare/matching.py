@@ -29,7 +29,7 @@ def notes_on(first: Entrant, second: Entrant) -> list[str]:
     _same_prompts(first, second)
     _same_rules(first, second)
     _same_observers(first, second)
-    return [*_suite_notes(first, second), *_seed_notes(first, second), *_oracle_notes(first, second)]
+    return [*_suite_notes(first, second), *_seed_notes(first, second), *oracle_notes(first, second)]
 
 
 def _same_suite(first: Entrant, second: Entrant) -> None:
@@ -190,10 +190,13 @@ def _seed_notes(first: Entrant, second: Entrant) -> Iterator[str]:
         )
 
 
-def _oracle_notes(first: Entrant, second: Entrant) -> Iterator[str]:
+def oracle_notes(first: Entrant, second: Entrant) -> Iterator[str]:
+    """Why the figures of one or the other are not to be trusted."""
     for entrant in (first, second):
-        if entrant.leading.oracle == BLIND:
-            yield f"the oracle is blind to {entrant.title}: {entrant.leading.reason}"
+        if entrant.leading.reason:
+            is_blind = entrant.leading.oracle == BLIND
+            what = f"the oracle is blind to {entrant.title}" if is_blind else f"figures of {entrant.title} say little"
+            yield f"{what}: {entrant.leading.reason}"
 
 
 def _version(entrant: Entrant) -> str:
