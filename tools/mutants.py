@@ -4,8 +4,10 @@
     python tools/mutants.py --seed 7    others
 
 Places are drawn over all rooms, by the number of places a room has. Which tests run through a line is recorded once
-(coverage with one context per test); a mutant meets those tests, quickest first, in a copy of the tree. A survivor that
-changes nothing anybody could see is listed in tools/equivalent.toml with the reason.
+(coverage with one context per test); a mutant meets those tests, quickest first, in a copy of the tree. A line that
+runs when its file is imported is recorded for nobody or for whoever came first: it meets the tests that run through any
+line of the file and those of test files that name its module. So does a line of a file that only other processes run.
+A survivor that changes nothing anybody could see is listed in tools/equivalent.toml with the reason.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import ast
 import json
 import os
 import random
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -60,6 +63,11 @@ class Mutant:
     def room(self) -> str:
         """The folder below the package."""
         return Path(self.file).relative_to(SOURCE).parts[0]
+
+    @property
+    def module(self) -> str:
+        """What it is imported as."""
+        return ".".join(Path(self.file).relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(".__init__")
 
 
 def places(path: Path) -> Iterator[Mutant]:
@@ -180,7 +188,7 @@ class Reach:
         self._seconds: dict[str, float] = {}
         self._failing: set[str] = set()
         for case in ET.parse(WORK / "times.xml").iter("testcase"):
-            name = f"{case.get('file')}::{case.get('name')}"
+            name = _test_named(case)
             self._seconds[name] = float(case.get("time") or 0)
             if case.find("failure") is not None or case.find("error") is not None:
                 self._failing.add(name)
@@ -191,10 +199,7 @@ class Reach:
             )
 
     def tests(self, mutant: Mutant) -> list[str]:
-        """The tests that run through its line, those of its own room and quick ones first.
-
-        A line that runs when its file is imported belongs to whoever was first: it meets all that run through the file.
-        """
+        """The tests that run through its line, or belong to its file; those of its own room and quick ones first."""
         query = (
             "SELECT context, numbits FROM line_bits JOIN file ON file.id = line_bits.file_id "
             "JOIN context ON context.id = line_bits.context_id WHERE path = ?"
@@ -202,10 +207,13 @@ class Reach:
         byte, bit = divmod(mutant.line, 8)
         through, beside = set(), set()
         for context, bits in self._data.execute(query, (str(ROOT / mutant.file),)):
-            beside.add(context.partition("|")[0])
-            if byte < len(bits) and bits[byte] & (1 << bit):
-                through.add(context.partition("|")[0])
-        names = (beside if _runs_on_import(mutant) else through) - {""}
+            if name := _test_of(context):
+                beside.add(name)
+                if byte < len(bits) and bits[byte] & (1 << bit):
+                    through.add(name)
+        names = through
+        if _runs_on_import(mutant) or not beside:
+            names = beside | self._naming(mutant.module)
         own = f"tests/{mutant.room}/"
 
         def order(name: str) -> tuple[bool, bool, float]:
@@ -213,6 +221,25 @@ class Reach:
             return seconds > 2, not name.startswith(own), seconds
 
         return sorted(names - self._failing, key=order)
+
+    def _naming(self, module: str) -> set[str]:
+        """The tests of the files that name a module."""
+        is_named = re.compile(rf"\b{re.escape(module)}\b").search
+        files = {name.partition("::")[0] for name in self._seconds}
+        naming = {file for file in files if is_named((ROOT / file).read_text(encoding="utf-8"))}
+        return {name for name in self._seconds if name.partition("::")[0] in naming}
+
+
+def _test_named(case: ET.Element) -> str:
+    """A test of pytest's list of times by the name that pytest takes."""
+    file, place, name = (case.get(part) or "" for part in ("file", "classname", "name"))
+    of_class = place.removeprefix(file.removesuffix(".py").replace("/", ".")).replace(".", "::")
+    return f"{file}{of_class}::{name}"
+
+
+def _test_of(context: str) -> str:
+    """The test of a context, which says after a bar whether it was set up or run; bars may be in its name as well."""
+    return context.rpartition("|")[0]
 
 
 def _runs_on_import(mutant: Mutant) -> bool:
@@ -241,6 +268,7 @@ def survives(mutant: Mutant, tests: list[str], tree: Path) -> bool:
         return False
     finally:
         path.write_bytes(original)
+    assert b"ERROR: not found: " not in done.stderr, done.stderr.decode()
     return done.returncode == 0
 
 
