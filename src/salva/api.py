@@ -181,7 +181,7 @@ def plan_run(
 def _first_cause(directory: Path) -> str:
     """Why most of what failed did."""
     causes = Counter(v.reason for v in read_records(directory).verdicts if v.outcome is Outcome.FAILED)
-    return causes.most_common(1)[0][0] if causes else "nobody knows why"
+    return causes.most_common(1)[0][0]
 
 
 def open_run(directory: str | Path, *, images: str = "") -> Run:

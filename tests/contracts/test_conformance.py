@@ -24,7 +24,16 @@ from salva.core.verdict import Outcome
 from salva.errors import UsageError
 from salva.registry import BUILT_IN, ROLES, add_loose_plugin, bind, entries, load
 from salva.testing.conformance import check_binding, check_generator, check_perceiver, check_relation, check_suite
-from salva.testing.fakes import FakeDetector, FakeGenerator, FakeJudge, FakeReader, FakeSame, FakeSuite, painted
+from salva.testing.fakes import (
+    Calls,
+    FakeDetector,
+    FakeGenerator,
+    FakeJudge,
+    FakeReader,
+    FakeSame,
+    FakeSuite,
+    painted,
+)
 from salva.testing.specs import bound
 
 PICTURES = [painted(["cat", "dog"], "one"), painted(["cow"], "two"), painted([], "three")]
@@ -232,3 +241,11 @@ class Vague(FakeSame):
 def test_a_broken_component_is_found(check: Callable[[], None], told: str) -> None:
     with pytest.raises(AssertionError, match=told):
         check()
+
+
+def test_calls_of_fakes_are_counted_one_by_one_or_many_at_once() -> None:
+    calls = Calls()
+    assert (calls.add("look"), calls.add("look", 3)) == (0, 1), "the count before"
+    assert (calls["look"], calls["paint"]) == (4, 0)
+    calls.clear()
+    assert calls["look"] == 0

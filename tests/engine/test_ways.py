@@ -52,14 +52,17 @@ def test_a_relation_that_is_named_is_judged_besides(tmp_path: Path) -> None:
 
 
 def test_a_detector_that_wants_words_says_nothing_of_pairs_without_any(tmp_path: Path) -> None:
-    (tmp_path / "pairs.csv").write_text("prompt_a,prompt_b\nA man rides a wave,A wave is ridden\n")
+    pairs = "prompt_a,prompt_b\nA man rides a wave,A wave is ridden\na cat and a dog,a dog and a cat\n"
+    (tmp_path / "pairs.csv").write_text(pairs)
     ask = Ask(
         suite="prompts",
         models=("openai/m",),
         detector="mm-grounding-dino",
+        reader="rapidocr",
         settings={"suite.path": str(tmp_path / "pairs.csv")},
     )
     spec = make_spec(ask, foreign=Untouched())
-    (case,) = planned_cases(spec)
-    (applied,) = Cast.of(spec).relations_of(case)
-    assert "looks for words it is given" in applied.undecidable
+    cast = Cast.of(spec)
+    unread, read = (cast.relations_of(case) for case in planned_cases(spec))
+    assert ["looks for words it is given" in applied.undecidable for applied in unread] == [True]
+    assert [applied.undecidable for applied in read] == ["", ""], "it is given some, though a reader is not"

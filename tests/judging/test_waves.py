@@ -93,6 +93,31 @@ def test_a_look_without_an_answer_fails_the_conclusion() -> None:
     assert concluded.is_retryable
 
 
+class Counting(FakeAnswers):
+    """A relation that scores how many answers it has about each picture."""
+
+    def judge(self, case: Case, sights: Mapping[str, Sight]) -> Conclusion:
+        return Conclusion(
+            outcome=Outcome.HOLDS, scores={role: float(len(sight.seen)) for role, sight in sights.items()}
+        )
+
+
+def test_whoever_takes_gaps_scores_what_was_seen_and_the_rest_is_missing() -> None:
+    waves = Waves(case=CASE, relation=Counting(NoOptions()), label="counting", roles=("judge",), takes_gaps=True)
+    for role, image in IMAGES.items():
+        waves.show(role, image)
+
+    def look(wanted: Look) -> Observation | Missing:
+        is_asleep = wanted == Look(role="b", query=SECOND)
+        return Missing(reason="the judge sleeps") if is_asleep else two(wanted)
+
+    concluded = conclude(waves, look)
+    assert concluded.conclusion.outcome is Outcome.FAILED
+    assert concluded.conclusion.reason == "the judge sleeps"
+    assert concluded.conclusion.scores == {"a": 2.0, "b": 1.0}, "on the picture with the gap as well"
+    assert concluded.is_retryable
+
+
 class Odd(FakeAnswers):
     """A relation whose questions are made up by a test."""
 

@@ -89,6 +89,7 @@ def test_printing_uses_no_bracket_and_no_axis_too_many(text: str) -> None:
         ("cat\x00", 3, "cannot be printed"),
         ("cat \u202edog", 4, "cannot be printed"),
         ("cat && dog", 5, "expected an entity"),
+        ("!" * 130 + "cat", 129, "nests deeper"),
     ],
 )
 def test_malformed_text_is_pointed_at(text: str, position: int, problem: str) -> None:

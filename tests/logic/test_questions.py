@@ -72,6 +72,13 @@ def test_a_settled_relation_is_asked_both_ways_round_and_only_once_each() -> Non
     }
 
 
+@pytest.mark.parametrize("notation", ["2 cup & left_of(cup, hat)", "near(cup, hat)", "on(cup, hat)"])
+def test_a_relation_whose_turn_may_be_so_as_well_is_not_asked_the_other_way_round(notation: str) -> None:
+    asked = [text for text in _expected(notation) if "cup" in text and "hat" in text]
+    assert len(asked) == 1
+    assert asked[0].startswith("Is there a cup ")
+
+
 def test_sizes_and_numbers_are_asked_for() -> None:
     kinds = {question.kind for question in questions_about(("2 red cup & hat & larger_than(hat, cup)",))}
     assert kinds == {PRESENCE, COUNT, COLOUR, SIZE}

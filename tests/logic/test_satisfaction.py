@@ -179,6 +179,13 @@ def test_thirds_look_at_each_thing_alone() -> None:
     assert kinds("cat@left & dog@right", *things, place="thirds") == [("x-misplaced", "cat")]
 
 
+def test_what_the_order_of_another_world_hides_is_seen_by_halves_and_nothing_else_is_blamed() -> None:
+    things = (thing_at("cat", 0.6), thing_at("dog", 0.8), thing_at("cow", 0.5, 0.6))
+    # The cat is left of a dog on the right, but only in the world with two dogs does a dog stand for the right.
+    notation = "cat@left & dog & cow@bottom | cat & 2 dog@right & cow@bottom"
+    assert kinds(notation, *things) == [("x-misplaced", "cat")]
+
+
 def test_at_least_lets_more_pass() -> None:
     cats = [thing_at("cat", x) for x in (0.1, 0.3, 0.5)]
     assert kinds("2 cat", *cats, reading="at-least") == []

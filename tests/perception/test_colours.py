@@ -35,6 +35,11 @@ def test_a_patch_on_another_ground_has_its_own_colour(colour: str) -> None:
     assert colour_of(picture, (0.25, 0.25, 0.75, 0.75)) == colour
 
 
+@pytest.mark.parametrize(("shade", "word"), [((15, 40, 15), "green"), ((0, 20, 0), "black")])
+def test_a_dark_thing_keeps_its_hue_until_nobody_sees_it(shade: tuple[int, int, int], word: str) -> None:
+    assert colour_of(patch(shade, (230, 230, 230)), (0.25, 0.25, 0.75, 0.75)) == word
+
+
 def test_a_box_that_fills_the_picture_is_its_own_ground() -> None:
     picture = Picture(rgb=bytes(PALETTE["purple"]) * 64, width=8, height=8)
     assert colour_of(picture, (0, 0, 1, 1)) == "purple"

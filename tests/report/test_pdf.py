@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 import subprocess
+from base64 import b64encode
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from shutil import which
 
 import pytest
+from PIL import Image
 from report.fake_runs import FakeImages, random_run
 from report.hostile import hostile_run
 
 from salva.core.source import Painted, Seen
+from salva.report.gallery import Overlay, Thumbnail
 from salva.report.pdf import render_pdf
 
 
@@ -33,6 +37,30 @@ def test_a_run_becomes_a_pdf_with_figures_pictures_and_tables(tmp_path: Path) ->
     words = words_of(data, tmp_path)
     for wanted in ("Wrong:", "Counterexamples", "3 shown", "by category"):
         assert wanted in words
+    command = ["pdftotext", "-l", "1", "-bbox", str(tmp_path / "report.pdf"), "-"]
+    places = subprocess.run(command, capture_output=True, check=True, timeout=60).stdout.decode()
+    last = re.findall(r'xMax="([\d.]+)" yMax="([\d.]+)">(.*?)</word>', places)[-3:]
+    assert [word for _, _, word in last] == ["salva,", "page", "1"]
+    right, foot = (float(place) for place in last[-1][:2])
+    assert right == pytest.approx(595.28 - 48, abs=0.5), "where the text ends on the right"
+    assert foot == pytest.approx(841.89 - 28 + 0.24 * 7, abs=0.5), "28 points from the foot, below it what g and p need"
+
+
+def test_a_picture_fills_its_room_and_its_boxes_lie_where_they_were_seen() -> None:
+    from reportlab.pdfgen.canvas import Canvas
+
+    from salva.report.pdf_pictures import BoxedPicture
+
+    buffer = BytesIO()
+    Image.new("RGB", (200, 100), "red").save(buffer, "PNG")
+    picture = Thumbnail(uri=f"data:image/png;base64,{b64encode(buffer.getvalue()).decode()}", width=200, height=100)
+    seen = Overlay(label="cat 90", x=20, y=10, width=60, height=40, is_blamed=False, is_text=False)
+    page = Canvas(BytesIO(), pageCompression=0)
+    BoxedPicture(picture, [seen], 50, "Helvetica").drawOn(page, 100, 300)
+    drawn = " ".join(page._code)
+    assert "1 0 0 1 100 300 cm" in drawn
+    assert "50 0 0 25 0 0 cm" in drawn, "a quarter of its size, from the corner of its room"
+    assert "n 5 12.5 15 10 re" in drawn, "a page is measured from its foot"
 
 
 def test_the_same_run_gives_the_same_file() -> None:

@@ -65,6 +65,8 @@ def test_nothing_and_everything_wrong_leave_room_and_all_or_nothing_is_not_certa
     split = seeds_interval(_cases(("one", 0), ("two", 4)))
     assert split is not None
     assert split.low < 0.5 < split.high
+    smoothed = (0.5 / 5 * 4.5 / 5 / 4 + 4.5 / 5 * 0.5 / 5 / 4) / 4
+    assert split == wilson(0.5, 0.5 * 0.5 / smoothed), "half a hit and half a miss more in each category"
     assert seeds_interval([]) is None
 
 

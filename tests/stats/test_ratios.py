@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from statistics import mean
 
 import pytest
 
@@ -36,6 +37,22 @@ def test_a_base_that_rests_on_one_cluster_has_no_interval() -> None:
     found = relative_change(clusters)
     assert found is not None
     assert found.interval is None
+
+
+def test_the_interval_is_students_over_changes_without_one_cluster_each() -> None:
+    clusters = [
+        Shares(hits=1, n=4, base_hits=1, base_n=5),
+        Shares(hits=3, n=5, base_hits=2, base_n=4),
+        Shares(hits=2, n=6, base_hits=1, base_n=8),
+    ]
+    without = [(5 / 11) / (3 / 12) - 1, (3 / 10) / (2 / 13) - 1, (4 / 9) / (3 / 9) - 1]
+    half = 4.302653 * (2 / 3 * sum((change - mean(without)) ** 2 for change in without)) ** 0.5
+    changed = relative_change(clusters)
+    assert changed is not None
+    assert changed.value == pytest.approx((6 / 15) / (4 / 17) - 1)
+    assert changed.interval is not None
+    assert changed.interval.low == pytest.approx(changed.value - half)
+    assert changed.interval.high == pytest.approx(changed.value + half)
 
 
 def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:

@@ -19,6 +19,7 @@ from salva.errors import UsageError
 from salva.logic.comparing import Comparable, comparable, shows_same
 from salva.logic.formula import Atom, Formula, atoms, axis_of, entities
 from salva.logic.notation import parse
+from salva.logic.order import RANK
 from salva.logic.satisfaction import satisfies
 from salva.logic.worlds import choose_world
 
@@ -30,7 +31,6 @@ a picture has to do with a prompt depends on where most pictures come from. Few 
 _FEWEST_SLOTS = 6
 """Where a thing can stand on an axis: few, so that many pictures come down to one scene, and enough for two things to
 stand on the same side."""
-_RANK = {"left": 0, "top": 0, "middle": 1, "right": 2, "bottom": 2}
 
 
 def chance_of(cases: Sequence[Case], reading: str = "exact") -> float | None:
@@ -158,8 +158,7 @@ def _named(f: Formula) -> dict[tuple[str, str], frozenset[int]]:
     for leaf in atoms(f):
         if isinstance(leaf, Atom) and leaf.place:
             key = (leaf.entity, axis_of(leaf.place))
-            rank = _RANK[leaf.place.removeprefix("x-").removeprefix("y-")]
-            named[key] = named.get(key, frozenset()) | {rank}
+            named[key] = named.get(key, frozenset()) | {RANK[leaf.place]}
     return named
 
 
@@ -167,5 +166,5 @@ def _at(place: str | None, named: frozenset[int], slot: int, n_slots: int) -> fl
     """A coordinate in the third of a place; a thing without one stands anywhere."""
     if place is None:
         return (slot + 0.5) / n_slots
-    rank = min({0, 1, 2} - named) if place == "elsewhere" else _RANK[place]
+    rank = min({0, 1, 2} - named) if place == "elsewhere" else RANK[place]
     return rank / 3 + (slot + 1) / (n_slots + 1) / 3

@@ -140,8 +140,8 @@ class Waves:
         image = self.images[role]
         if isinstance(image, Missing):
             return None
-        given = ((query, answer) for query, answer in self._answers.get(role, {}).items() if answer is not None)
-        return Sight(image=image, seen={query: answer for query, answer in given if not isinstance(answer, Missing)})
+        answers = self._answers.get(role, {}).items()
+        return Sight(image=image, seen={query: answer for query, answer in answers if isinstance(answer, Observation)})
 
     def _gap(self) -> Missing | None:
         """The first thing that is missing."""

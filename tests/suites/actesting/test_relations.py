@@ -89,6 +89,10 @@ def test_what_is_wrong_is_named(a: Detections, b: Detections, errors: tuple[str,
     assert concluded.outcome is Outcome.VIOLATED
     assert concluded.errors == errors
     assert {failure.error for failure in concluded.failures} == set(errors)
+    roles = {failure.error: failure.role for failure in concluded.failures}
+    assert roles == {error: "a" if error == "seed-entity-missing" else "b" for error in errors}, (
+        "whose picture it is in"
+    )
     assert set(errors) <= EntityChange.about.errors.keys()
 
 
