@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import random
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -67,6 +68,8 @@ SAVERS: dict[str, Callable[[Path], Path]] = {
     "sam3": save_sam3,
 }
 
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "choose-a-detector.md"
+
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,12 +105,21 @@ def test_they_keep_the_promises_of_the_seam(name: str, folders: dict[str, Path])
         check_perceiver(bound(name, folders[name], batch_size="4"), PICTURES, query=query)
 
 
+def documented(name: str) -> tuple[float, float]:
+    """The threshold and the doubt that the docs give for a detector."""
+    rows = re.findall(r"^\| (`.+`) \| ([\d.]+) \| ([\d.]+) \|$", PAGE.read_text(), re.MULTILINE)
+    ((threshold, doubt),) = ((float(a), float(b)) for names, a, b in rows if f"`{name}`" in names)
+    return threshold, doubt
+
+
 @pytest.mark.parametrize("name", ["detr", "rt-detr", "d-fine", "grounding-dino", "owlv2", "mm-grounding-dino", "sam3"])
 def test_boxes_are_kept_from_the_floor_on_and_fewer_count_at_a_threshold(name: str, folders: dict[str, Path]) -> None:
     options = {"threshold": "0.999", "nms_iou": "1", "duplicate_iou": "1"}
     low = look(bound(name, folders[name], **options).build(), *LABELS)
-    assert {(seen.floor, seen.threshold) for seen in low} == {(0.05, 0.999)}
-    assert all(seen.doubt for seen in low)
+    binding = bound(name, folders[name])
+    threshold, doubt = documented(binding.label.partition("/")[0])
+    assert binding.options.threshold == threshold
+    assert {(seen.floor, seen.threshold, seen.doubt) for seen in low} == {(0.05, 0.999, doubt)}
     high = look(bound(name, folders[name], floor="0.999", **options).build(), *LABELS)
     assert sum(len(seen.boxes) for seen in low) > sum(len(seen.boxes) for seen in high)
     assert [counting(seen) for seen in low] == [seen.boxes for seen in high]

@@ -135,6 +135,25 @@ def test_a_download_that_fails_says_what_to_do(monkeypatch: pytest.MonkeyPatch, 
         bind(ComponentSpec(role="embedder", name="published-inception")).build()
 
 
+@pytest.mark.usefixtures("library")
+def test_it_is_downloaded_once_into_a_folder_that_is_made(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, weights: Path
+) -> None:
+    asked: list[str] = []
+
+    def downloaded(url: str, path: str, *, hash_prefix: str, progress: bool) -> None:
+        assert hash_prefix == Path(url).stem.rpartition("-")[2]
+        assert not progress
+        asked.append(url)
+        Path(path).write_bytes(weights.read_bytes())
+
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path / "none" / "yet"))
+    monkeypatch.setattr("torch.hub.download_url_to_file", downloaded)
+    for _ in range(2):
+        bind(ComponentSpec(role="embedder", name="published-inception")).build()
+    assert len(asked) == 1
+
+
 @pytest.mark.skipif(
     find_spec("torch_fidelity") is not None, reason="torch-fidelity is installed, so nothing is missing"
 )

@@ -8,14 +8,16 @@ import sys
 from collections.abc import Iterator, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from salva import registry
-from salva.core.spec import Binding
+from salva import registry, scene_tests
+from salva.core.spec import Binding, RunSpec
 from salva.core.verdict import Outcome
 from salva.engine.executors.local import LocalExecutor, LocalLane
-from salva.errors import FormulaError, NobodyNamedError, UsageError
+from salva.errors import FormulaError, LockedError, NobodyNamedError, UsageError
+from salva.run.pipeline import execute
 from salva.scene_tests import Parts, SceneTests
 
 pytest_plugins = ["pytester"]
@@ -127,6 +129,27 @@ def test_a_model_that_nobody_looks_at_is_told_which_flag_to_add(pytester: pytest
     wrong.assert_outcomes(errors=1)
     wrong.stdout.fnmatch_lines(["*expected KEY=VALUE, got 'nonsense'*"])
     assert "pytest_plugin.py" not in wrong.stdout.str(), "what to change is no place in salva"
+
+
+def test_a_folder_that_another_process_has_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tries: list[Path] = []
+
+    def busy_twice(spec: RunSpec, directory: Path, *given: Any, **named: Any) -> None:
+        tries.append(directory)
+        if len(tries) < 3:
+            raise LockedError("another process writes here")
+        execute(spec, directory, *given, **named)
+
+    monkeypatch.setattr(scene_tests, "execute", busy_twice)
+    monkeypatch.setattr(scene_tests, "_WAIT_S", 0.0)
+    tests = SceneTests(tmp_path, Parts(model="painter", reader="none"))
+    assert tests.try_scene("cat & dog").outcome is Outcome.HOLDS
+    assert len(tries) == 3
+    tries.clear()
+    monkeypatch.setattr(scene_tests, "_PATIENCE_S", 0.0)
+    with pytest.raises(LockedError):
+        tests.try_scene("cat & dog")
+    tests.close()
 
 
 def test_a_run_without_the_fixture_imports_nothing_of_salva(pytester: pytest.Pytester) -> None:

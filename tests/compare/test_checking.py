@@ -74,6 +74,8 @@ def test_a_worse_candidate_breaks_both_rules(broken: tuple[Path, Done]) -> None:
     assert "check failed: painter" in done.stdout
     assert junit(folder) == (3, 2, 0)
     report = folder / "salva-check" / "report"
+    lines = (report / "junit.xml").read_text(encoding="utf-8").splitlines()
+    assert [line.count("<testcase") for line in lines if "<testcase" in line] == [1, 1, 1], "a line each, for people"
     content = json.loads((report / "check.json").read_text(encoding="utf-8"))
     assert content["verdict"] == "failed"
     (suite,) = content["suites"]

@@ -86,8 +86,10 @@ def test_words_say_who_is_worse_and_by_how_much(two: Comparison, three: Comparis
 
 def test_a_gate_says_what_it_looked_at(two: Comparison) -> None:
     (duel,) = two.duels
-    assert gate_of(duel, 0.05).startswith("gate failed: new against old: worse by +")
-    assert "the margin is 5.0 points" in gate_of(duel, 0.05)
+    ends = duel.leading.interval
+    assert ends is not None
+    said = f"worse by {100 * ends.low:+.1f} to {100 * ends.high:+.1f} points, the margin is 5.0 points"
+    assert gate_of(duel, 0.05) == f"gate failed: new against old: {said}"
     assert gate_of(duel, 0.45).startswith("gate passed")
     assert "cannot rule out more than the margin" in gate_of(duel, 0.4)
 

@@ -37,6 +37,11 @@ def counts(directory: Path, arm: str = "pair") -> Counter[tuple[str, str]]:
         return Counter((v.relation, observers_text(v.observers)) for v in find_verdicts(store, VerdictFilter(arm=arm)))
 
 
+def test_what_is_said_of_the_components_is_said_again(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    judge_again(finished, dataclasses.replace(SPEC, notes=("fake: no military use",)), SilentProgress())
+    assert "fake: no military use" in capsys.readouterr().err
+
+
 def test_judging_again_without_changes_looks_at_nothing_and_changes_nothing(finished: Path) -> None:
     with open_run(finished) as store:
         before = list(store.verdicts())

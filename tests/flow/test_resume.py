@@ -16,8 +16,9 @@ from salva.core.observation import Answer, Detections
 from salva.core.options import option
 from salva.core.protocols import Rendered
 from salva.core.verdict import Outcome, Verdict
-from salva.engine.progress import SilentProgress
+from salva.engine.progress import Progress, SilentProgress
 from salva.errors import PluginError, StoreError, UnusableError, UsageError
+from salva.run.judge_again import judge_again
 from salva.run.pipeline import execute
 from salva.run.plan import n_pictures, planned_cases
 from salva.run.summary import RunSummary
@@ -37,10 +38,24 @@ from salva.testing.fakes import (
 from salva.testing.specs import bound, fake_spec
 
 
-def run(directory: Path, **changes: Any) -> RunSummary:
+class Counting(SilentProgress):
+    """Counts what is done of each stage, and keeps of how many."""
+
+    def __init__(self) -> None:
+        self.done: Counter[str] = Counter()
+        self.totals: dict[str, int | None] = {}
+
+    def start(self, stage: str, total: int | None) -> None:
+        self.totals[stage] = total
+
+    def advance(self, stage: str, n: int = 1) -> None:
+        self.done[stage] += n
+
+
+def run(directory: Path, *, progress: Progress | None = None, **changes: Any) -> RunSummary:
     retry_refused = changes.pop("retry_refused", False)
     CALLS.clear()
-    return execute(fake_spec(**changes), directory, SilentProgress(), retry_refused=retry_refused)
+    return execute(fake_spec(**changes), directory, progress or SilentProgress(), retry_refused=retry_refused)
 
 
 def verdicts(directory: Path) -> list[Verdict]:
@@ -107,6 +122,9 @@ def test_a_refusal_is_asked_again_only_on_request(tmp_path: Path) -> None:
     healed.touch()
     again = run(tmp_path / "run", n=20, generator=options)
     assert (CALLS["render"], again.outcomes, again.is_complete) == (0, first.outcomes, False)
+    progress = Counting()
+    judge_again(tmp_path / "run", fake_spec(n=20, generator=options), progress)
+    assert progress.done["painting"] == progress.totals["painting"] == 40, "what stays refused is over and done with"
     assert any("is against the rules" in v.reason for v in verdicts(tmp_path / "run"))
     asked = run(tmp_path / "run", n=20, generator=options, retry_refused=True)
     assert asked.is_complete
@@ -176,20 +194,11 @@ class MutantsOfOneCaption(FakeSuite):
 @pytest.mark.parametrize("batch", [1, 4, 32])
 def test_one_picture_of_a_caption_serves_all_its_mutants(tmp_path: Path, batch: int) -> None:
     changes: dict[str, Any] = {"suite": bound("suite", MutantsOfOneCaption, "fake", n=12), "n": 12, "repeats": 2}
-    advanced: Counter[str] = Counter()
-
-    class Counting(SilentProgress):
-        def start(self, stage: str, total: int | None) -> None:
-            advanced[f"{stage} in all"] = total or 0
-
-        def advance(self, stage: str, n: int = 1) -> None:
-            advanced[stage] += n
-
-    CALLS.clear()
+    progress = Counting()
+    run(tmp_path, progress=progress, generator={"batch": batch}, **changes)
     spec = fake_spec(generator={"batch": batch}, **changes)
-    execute(spec, tmp_path, Counting())
     assert CALLS["render"] == n_pictures(planned_cases(spec)) * 2 == 14 * 2
-    assert advanced["painting"] == advanced["painting in all"] == 48
+    assert progress.done["painting"] == progress.totals["painting"] == 48
     by_caption: dict[str, set[str]] = {}
     for verdict in verdicts(tmp_path):
         by_caption.setdefault(f"{int(verdict.case_id.split('-')[1]) // 6} {verdict.repeat}", set()).add(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, cast
 
 import numpy as np
@@ -14,7 +15,7 @@ from salva.core.spec import ComponentSpec
 from salva.errors import UsageError
 from salva.generators.painter.component import Painter, PainterOptions
 from salva.generators.painter.hard import HARD, LOOKS, TEXTS
-from salva.generators.painter.lettering import OTHER_SCRIPTS, paint_strip, strip_size
+from salva.generators.painter.lettering import _STROKES, OTHER_SCRIPTS, paint_strip, strip_size
 from salva.logic.notation import parse
 from salva.logic.satisfaction import satisfies
 from salva.registry import bind
@@ -98,6 +99,15 @@ def test_other_letters_are_drawn_and_not_left_blank(text: str) -> None:
     strip = np.asarray(paint_strip(text, 256, is_dark=False).convert("L"))
     assert strip.shape == strip_size(text, 256)[::-1]
     assert 0.04 < (strip < 128).mean() < 0.5
+
+
+@pytest.mark.parametrize("character", "口日田中王土工山木")
+def test_characters_that_are_the_same_in_a_mirror_are_drawn_so(character: str) -> None:
+    def either_way(strokes: Iterable[tuple[int, int, int, int]]) -> set[frozenset[tuple[int, int]]]:
+        return {frozenset(((x0, y0), (x1, y1))) for x0, y0, x1, y1 in strokes}
+
+    strokes = _STROKES[character]
+    assert either_way(strokes) == either_way((10 - x0, y0, 10 - x1, y1) for x0, y0, x1, y1 in strokes)
 
 
 def test_plain_pictures_keep_their_key_and_an_unknown_kind_is_refused() -> None:

@@ -17,6 +17,7 @@ from salva.run.earlier import Known
 from salva.run.forecast import Forecast, forecast
 from salva.run.pipeline import execute
 from salva.run.untouched import Untouched
+from salva.store.records import PACE
 from salva.store.sqlite import open_run
 
 SUITES = ("actesting", "cfworld", "faithfulness", "metalogic", "prompts", "semvar")
@@ -180,6 +181,12 @@ def test_time_is_known_from_a_run_of_the_same_model_beside_it(tmp_path: Path) ->
     ask = Ask(suite="prompts", models=("painter",), reader="none", size="3", settings=QUIET)
     execute(make_spec(ask), tmp_path / "first", SilentProgress())
     assert seen(Ask(suite="prompts", models=("painter",), reader="none", size="full"), tmp_path / "next").n_earlier == 1
+    words = ("run", "prompts", "--model", "painter", "--reader", "none", "--size", "3", "--out", str(tmp_path / "next"))
+    n_pictures = next(work.n for work in seen(ask, tmp_path / "next").work if work.role == "model")
+    for seconds, said in ((89.0, "about 89 s"), (90.0, "about 2 min"), (5400.0, "about 1.5 h")):
+        with open_run(tmp_path / "first", "write") as store:
+            store.set_meta(PACE, {"seconds": 2 * seconds, "n_images": 2 * n_pictures})
+        assert f"{said}, at the pace of 1 earlier run" in salva(*words, "--dry-run").stdout
     other = Ask(suite="prompts", models=("painter",), reader="none", settings={"model.faults": "entity-omission:1"})
     assert seen(other, tmp_path / "next").n_earlier == 0
 

@@ -77,7 +77,9 @@ def test_what_the_logic_core_can_read_it_confirms() -> None:
     ],
 )
 def test_code_finds_what_is_wrong(sentences: tuple[str, str, str], criterion: str) -> None:
-    assert criterion in {check.criterion for check in checks_by_code(*sentences) if not check.is_valid}
+    checks = list(checks_by_code(*sentences))
+    assert criterion in {check.criterion for check in checks if not check.is_valid}
+    assert {check.confidence for check in checks} == {1.0}, "code is sure"
 
 
 def test_articles() -> None:

@@ -106,6 +106,29 @@ def test_boxes_are_judged_again_by_our_rule_and_colours_are_not(tmp_path: Path) 
     assert {name for verdict in read.verdicts for name in verdict.observers} == {THEIRS}
 
 
+@pytest.mark.parametrize("where", ["left of", "above"])
+@pytest.mark.parametrize(
+    ("dog", "cow", "outcome"),
+    [
+        ((50, 150), (0, 700), Outcome.HOLDS),
+        ((0, 700), (50, 150), Outcome.VIOLATED),
+        ((0, 700), (600, 650), Outcome.HOLDS),
+        ((600, 650), (0, 700), Outcome.VIOLATED),
+    ],
+)
+def test_centres_decide_which_side_a_box_is_on(
+    tmp_path: Path, where: str, dog: tuple[int, int], cow: tuple[int, int], outcome: Outcome
+) -> None:
+    include = [{"class": "cow", "count": 1}, {"class": "dog", "count": 1, "position": [where, 0]}]
+    boxes = {
+        name: [a, 10, b, 90] if where == "left of" else [10, a, 90, b] for name, (a, b) in (("dog", dog), ("cow", cow))
+    }
+    details = json.dumps({name: [[*box, 0.98]] for name, box in boxes.items()})
+    line = _line(f"a photo of a dog {where} a cow", include=include, tag="position", details=details)
+    (ours,) = (verdict for verdict in _read(tmp_path / "r.jsonl", line).verdicts if verdict.relation == "truth")
+    assert ours.outcome is outcome
+
+
 def test_a_line_that_contradicts_its_boxes_is_told(tmp_path: Path) -> None:
     read = _read(tmp_path / "r.jsonl", _line(details="{}"), _line("a photo of one cow", 1, correct=False))
     told = [str(flaw) for flaw in read.problems]
