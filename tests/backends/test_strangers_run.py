@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from subprocess import PIPE
 from typing import Any
 
 import in_process
@@ -21,30 +24,49 @@ from salva.store.sqlite import open_run
 
 pytest.importorskip("openai", reason="judges at endpoints need the api extra")
 
-_watched: list[tuple[str, str]] = []
-_is_watching = False
+# An audit hook stays for good, and where tests are traced it lets another thread in while a tracer is being set, which
+# that thread does not survive: so it has a process of its own, which calls nobody.
+_WATCHER = """
+import json, sys
+from in_process import salva
+
+EVENTS = ("open", "os.listdir", "os.scandir", "subprocess.Popen", "os.exec", "socket.connect")
+seen = []
+
+def watch(event, arguments):
+    if event in EVENTS:
+        seen.append((event, str(arguments)))
+        if event == "socket.connect":
+            raise OSError("nobody is called here")
+
+sys.addaudithook(watch)
+for line in sys.stdin:
+    seen.clear()
+    salva(*json.loads(line))
+    print(json.dumps(seen), flush=True)
+"""
+Watched = Callable[..., list[tuple[str, str]]]
 
 
-def _hook(event: str, arguments: tuple[Any, ...]) -> None:
-    if _is_watching and event in ("open", "os.listdir", "os.scandir", "subprocess.Popen", "os.exec", "socket.connect"):
-        _watched.append((event, str(arguments)))
+@pytest.fixture(scope="module")
+def watched() -> Iterator[Watched]:
+    """What `salva` with these arguments opens, starts or calls, and with what."""
+    environment = {name: value for name, value in os.environ.items() if name != "OPENAI_BASE_URL"}
+    paths = os.pathsep.join([str(Path(__file__).parents[1]), environment.get("PYTHONPATH", "")])
+    environment |= {"PYTHONPATH": paths, "OPENAI_API_KEY": "sk-a-planted-key"}
+    command = [sys.executable, "-c", _WATCHER]
+    with subprocess.Popen(command, stdin=PIPE, stdout=PIPE, text=True, env=environment) as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        tell, hear = child.stdin, child.stdout
 
+        def ask(*arguments: str) -> list[tuple[str, str]]:
+            tell.write(json.dumps(arguments) + "\n")
+            tell.flush()
+            return [(event, said) for event, said in json.loads(hear.readline())]
 
-sys.addaudithook(_hook)
-
-
-class Watch:
-    """What is opened, started or called meanwhile."""
-
-    def __enter__(self) -> list[tuple[str, str]]:
-        global _is_watching
-        _watched.clear()
-        _is_watching = True
-        return _watched
-
-    def __exit__(self, *_: object) -> None:
-        global _is_watching
-        _is_watching = False
+        yield ask
+        tell.close()
 
 
 @pytest.fixture(scope="module")
@@ -151,7 +173,7 @@ TRAPS: dict[str, tuple[tuple[str, ...], str]] = {
     ],
 )
 def test_what_run_json_names_is_neither_opened_nor_run_nor_called(
-    salva: Command, judged: Path, tmp_path: Path, trap: str, command: tuple[str, ...]
+    watched: Watched, judged: Path, tmp_path: Path, trap: str, command: tuple[str, ...]
 ) -> None:
     folder = tmp_path / "trap-folder"
     folder.mkdir()
@@ -169,7 +191,9 @@ def test_what_run_json_names_is_neither_opened_nor_run_nor_called(
     place[path[-1]] = [filled.strip("[]")] if filled.startswith("[") else filled
     content.pop("choice")
     (judged / "run.json").write_text(json.dumps(content))
-    with Watch() as seen:
-        salva(*(part.replace("RUN", str(judged)).replace("OUT", str(tmp_path / "out.csv")) for part in command))
-    assert not [event for event in seen if "trap" in event[1] or event[0] in ("subprocess.Popen", "socket.connect")]
+    seen = watched(*(part.replace("RUN", str(judged)).replace("OUT", str(tmp_path / "out.csv")) for part in command))
+    assert any(event == "open" and str(judged) in said for event, said in seen), "the run itself is opened"
+    assert not [
+        event for event in seen if folder.name in event[1] or event[0] in ("subprocess.Popen", "socket.connect")
+    ]
     assert not (folder / "sprung").exists()
