@@ -258,11 +258,9 @@ def clusters(n_clusters: int, largest: int, icc: float, rate: float, n_runs: int
     left = (n_hits[:, None] - hits) / (n[:, None] - sizes)
     spread = ((left - left.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
     variance = (n_clusters - 1) / n_clusters * spread
-    assumed = n / (1 + LEAST_CORRELATION * ((sizes**2).sum(axis=1) / n - 1))
-    student = t_95(n_clusters - 1)
-    shown = np.where(variance > 0, seen * (1 - seen) / np.where(variance > 0, variance, 1.0), n)
-    most = np.minimum(n, np.minimum(assumed * (student / Z_95) ** 2, shown))
-    ends = wilson_of(seen, np.where((seen > 0) & (seen < 1), most, assumed), student)
+    n_effective = n / (1 + LEAST_CORRELATION * ((sizes**2).sum(axis=1) / n - 1))
+    shown = np.where(variance > 0, seen * (1 - seen) / np.where(variance > 0, variance, 1.0), np.inf)
+    ends = wilson_of(seen, np.minimum(n_effective, shown), t_95(n_clusters - 1))
     for run in range(N_CHECKED):
         both = zip(hits[run], sizes[run], strict=True)
         same(ends, run, clusters_interval([Counted(category="", n_hits=int(x), n=int(m)) for x, m in both]))

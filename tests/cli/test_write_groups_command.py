@@ -108,7 +108,7 @@ def test_a_writer_is_asked_once_for_each_principle_and_the_same_command_goes_on(
         done = _asking(server, source, output)
         assert done.exit_code == 0, done.output
         n_asked = len(asked)
-        assert "1 groups" in done.stdout
+        assert "1 group" in done.stdout
         again = _asking(server, source, output)
     assert "were there already" in again.stdout
     assert len(asked) == n_asked

@@ -116,19 +116,6 @@ def test_clusters_of_one_voice_count_as_one_and_zero_hits_are_widened_too() -> N
     assert clusters_interval(loud[:1]) is None
 
 
-@pytest.mark.parametrize("n_clusters", [2, 3, 6, 20])
-def test_what_is_assumed_of_clusters_takes_the_normal_quantile_and_what_they_show_students(n_clusters: int) -> None:
-    n, least = 40 * n_clusters, 1 + 0.1 * 39
-    alike = clusters_interval([Counted(category="", n_hits=8, n=40) for _ in range(n_clusters)])
-    assert alike is not None
-    by_all = wilson(0.2, n, t_95(n_clusters - 1))
-    assert alike.low == pytest.approx(min(wilson(0.2, n / least).low, by_all.low))
-    assert alike.high == pytest.approx(max(wilson(0.2, n / least).high, by_all.high))
-    apart = clusters_interval([Counted(category="", n_hits=16 * (i % 2), n=40) for i in range(n_clusters)])
-    assert apart is not None
-    assert apart.high - apart.low > alike.high - alike.low
-
-
 def test_a_difference_is_paired_students_and_as_wide_as_one_more_each_way_makes_it() -> None:
     values = [0.0, 1.0, 0.0, 1.0, 1.0]
     interval = difference_interval({"": values})

@@ -126,10 +126,7 @@ def without_things(cases: Sequence[Counted]) -> list[float] | str:
 def clusters_interval(clusters: Sequence[Counted]) -> Interval | None:
     """95 % of a plain share over clusters that share nothing; None with fewer than two of them.
 
-    A cluster is a Counted of all its cases together. The variance that they show (delete-one jackknife) takes Student's
-    t, and never counts for more cases than there are; the least correlation, which is assumed and not estimated from
-    them, takes the normal quantile, and the wider of the two holds. With no hits, or nothing else, they show no
-    variance, and t widens what is assumed.
+    A cluster is a Counted of all its cases together.
     """
     filled = [cluster for cluster in clusters if cluster.n]
     if len(filled) < 2:
@@ -139,11 +136,10 @@ def clusters_interval(clusters: Sequence[Counted]) -> Interval | None:
     rates = [(n_hits - cluster.n_hits) / (n - cluster.n) for cluster in filled]
     variance = jackknife(rates)
     least = 1 + LEAST_CORRELATION * (sum(cluster.n**2 for cluster in filled) / n - 1)
-    n_effective, student = n / least, t_95(len(filled) - 1)
-    if 0 < rate < 1:
-        # Wilson's interval depends on quantile^2 / n alone: so many more cases at t make the width of the normal one.
-        n_effective = min(n, n_effective * (student / Z_95) ** 2, rate * (1 - rate) / variance if variance else n)
-    return wilson(rate, n_effective, student)
+    n_effective = n / least
+    if variance > 0:
+        n_effective = min(n_effective, rate * (1 - rate) / variance)
+    return wilson(rate, n_effective, t_95(len(filled) - 1))
 
 
 def difference_interval(differences: Mapping[str, Sequence[float]], n_repeats: float = 1) -> Interval | None:
