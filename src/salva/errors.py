@@ -8,6 +8,7 @@
     │   └── MissingExtraError   an optional dependency is not installed
     ├── BackendError          the outside world failed; retried when is_retryable
     │   ├── BusyError           too many requests at once; retried, and everyone eases off
+    │   ├── UnreachableError    nobody answered: no route, no name, no time left; retried
     │   ├── RefusedError        the model declined on policy; never retried by itself
     │   └── UnusableError       no request can succeed (wrong key, unknown model): the run stops
     │       └── DownError         nothing that an endpoint was asked lately succeeded
@@ -104,6 +105,10 @@ class BusyError(BackendError):
 
     def __reduce__(self) -> tuple[type[BusyError], tuple[str, float | None], dict[str, Any]]:
         return type(self), (self.message, self.retry_after_s), vars(self)
+
+
+class UnreachableError(BackendError):
+    """A request got no answer at all."""
 
 
 class RefusedError(BackendError):

@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -27,6 +29,7 @@ from salva.errors import (
     PluginError,
     RefusedError,
     SalvaError,
+    UnreachableError,
     UnusableError,
     UsageError,
 )
@@ -239,6 +242,44 @@ def test_requests_that_fail_together_after_all_others_say_nothing_about_the_endp
         guard(requests(1))
     with pytest.raises(DownError, match="failed 8 times in a row"):
         guard(requests(1))
+
+
+def again(n: int) -> list[RenderRequest]:
+    return [replace(request, failed_before=True) for request in requests(n)]
+
+
+def test_what_failed_in_an_earlier_command_and_is_answered_with_errors_again_says_nothing_about_the_endpoint() -> None:
+    """At the end of a long run nothing is left but what always fails."""
+    asked = Counter[str]()
+
+    def call(batch: Sequence[RenderRequest]) -> list[object]:
+        asked.update(request.prompt.text for request in batch)
+        return [GOOD if request.prompt.text == "0" else BackendError("500", is_retryable=False) for request in batch]
+
+    guard = guarded(call, limiter=Limiter(8))
+    for request in again(3 * pulse.N_FAILURES)[1:]:
+        assert isinstance(guard([request])[0], BackendError)
+    assert set(asked.values()) == {1}
+    for request in requests(pulse.N_FAILURES)[1:]:
+        guard([request])
+        guard(again(9)[8:])
+    assert guard(requests(1)) == [GOOD]
+    for request in requests(pulse.N_FAILURES)[1:]:
+        guard([request])
+    with pytest.raises(DownError, match="failed 32 times in a row"):
+        guard(requests(2)[1:])
+
+
+def test_what_failed_before_is_asked_no_more_where_nobody_answers_and_the_rest_is() -> None:
+    def call(batch: Sequence[RenderRequest]) -> list[object]:
+        return [UnreachableError("refused", is_retryable=False) if r.failed_before else GOOD for r in batch]
+
+    guard = guarded(call, limiter=Limiter(8))
+    for request in again(pulse.N_HANGS):
+        assert isinstance(guard([request])[0], UnreachableError)
+    with pytest.raises(DownError, match="failed 8 times in a row, the last time: refused"):
+        guard(again(1))
+    assert guard(requests(1)) == [GOOD]
 
 
 def test_quick_errors_are_not_held_against_an_endpoint_that_is_at_work_on_its_first_picture(

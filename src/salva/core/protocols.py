@@ -43,6 +43,8 @@ class RenderRequest:
     seed: int
     repeat: int = 0
     """For generators without seeds (folders, some APIs)."""
+    failed_before: bool = False
+    """Whether an earlier command asked for it in vain."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +105,8 @@ class LookRequest:
     query: Query
     given: Mapping[str, Observation] = field(default_factory=dict)
     """What the roles in the perceiver's `about.needs` saw in the same image."""
+    failed_before: bool = False
+    """Whether an earlier command asked for it in vain."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,6 +244,7 @@ class LookOrder:
     picture: AnyPicture
     query: Query
     given: Mapping[str, Observation] = field(default_factory=dict)
+    failed_before: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -172,7 +172,7 @@ class Dispatch:
     def _send_renders(self, painter: JobQueue[RenderJob], jobs: Sequence[RenderJob]) -> None:
         self._n_painting += len(jobs)
         self._budget.begin(painter.actor, len(jobs))
-        future = painter.submit([job.request for job in jobs])
+        future = painter.submit([replace(job.request, failed_before=job.failed_before is not None) for job in jobs])
         self._report(future, lambda outcomes: self._painted(jobs, outcomes), jobs)
 
     def _painted(self, jobs: Sequence[RenderJob], outcomes: Sequence[object]) -> Painted:

@@ -25,7 +25,16 @@ from salva.core.threads import start_thread
 from salva.engine.budget import COST
 from salva.engine.limiter import Limiter, Turn, is_busy
 from salva.engine.pulse import Pulse
-from salva.errors import BackendError, DownError, PluginError, RefusedError, SalvaError, UnusableError, UsageError
+from salva.errors import (
+    BackendError,
+    DownError,
+    PluginError,
+    RefusedError,
+    SalvaError,
+    UnreachableError,
+    UnusableError,
+    UsageError,
+)
 from salva.imaging.room import DecodingCall
 
 N_RETRIES = 4
@@ -73,6 +82,8 @@ class Guard:
         self._pulse = Pulse()
         self._end: SalvaError | None = None
         """What stopped an endpoint's lane for good."""
+        self._end_again: DownError | None = None
+        """Why nothing more is asked that failed before."""
 
     def __call__(self, requests: Requests) -> Sequence[object]:
         """One outcome per request: the thing itself, or a BackendError."""
@@ -103,7 +114,7 @@ class Guard:
                 break
             attempt += 1
         if not self._stopping.is_set():
-            self._check_alive(outcomes, asked_at)
+            self._check_alive(requests, outcomes, asked_at)
         return outcomes
 
     def _in_turn(self, requests: list[RenderRequest | LookRequest], turn: Turn | None) -> Sequence[object]:
@@ -114,13 +125,16 @@ class Guard:
             return [BackendError(f"{self._name} was not asked: the run stopped", is_retryable=True)] * len(requests)
         outcomes: Sequence[object] = [_NO_GROWTH]
         try:
+            # Somebody else has learnt that nobody can be served; nothing more is sent, or paid for.
             if self._end is not None:
-                # Somebody else has learnt that nobody can be served; nothing more is sent, or paid for.
                 raise self._end
+            if self._end_again is not None and all(request.failed_before for request in requests):
+                raise self._end_again
             with self._pulse.awaiting():
                 outcomes = self._attempt(requests)
         except SalvaError as error:
-            self._end = error
+            if error is not self._end_again:
+                self._end = error
             raise
         finally:
             self._limiter.end(turn, outcomes)
@@ -133,22 +147,28 @@ class Guard:
             raise self._end
         return outcomes
 
-    def _check_alive(self, outcomes: Sequence[object], asked_at: float) -> None:
+    def _check_alive(self, requests: Requests, outcomes: Sequence[object], asked_at: float) -> None:
         """Stop when nothing comes back from an endpoint any more, instead of failing case by case."""
-        for outcome in outcomes:
+        for index, outcome in enumerate(outcomes):
             is_silent = isinstance(outcome, _Silence)
             if not isinstance(outcome, BackendError) or isinstance(outcome, RefusedError):
                 self._pulse.served()
             elif self._limiter is None and not is_silent:
                 # What is no endpoint may fail for every case, as long as it says so.
                 self._pulse.served()
+            elif requests[index].failed_before:
+                is_answered = not is_silent and not isinstance(outcome, UnreachableError)
+                if n := self._pulse.failed_again(asked_at, is_answered=is_answered):
+                    self._end_again = self._down(n, outcome)
             elif n := self._pulse.failed(asked_at, is_lost=outcome.is_retryable, is_silent=is_silent):
-                end = DownError(
-                    f"{self._name} failed {n} times in a row, the last time: {outcome}; see that it works, "
-                    "then run the same command again"
-                )
-                self._end = end
-                raise end
+                self._end = self._down(n, outcome)
+                raise self._end
+
+    def _down(self, n: int, last: BackendError) -> DownError:
+        return DownError(
+            f"{self._name} failed {n} times in a row, the last time: {last}; see that it works, "
+            "then run the same command again"
+        )
 
     def _attempt(self, requests: list[RenderRequest | LookRequest]) -> Sequence[object]:
         try:

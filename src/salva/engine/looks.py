@@ -89,7 +89,7 @@ class Looks:
         picture = self.desk.picture_of(job.image_id)
         assert picture is not None
         given = {need: cast(Observation, other.outcome) for need, other in job.given.items()}
-        return LookOrder(picture=picture, query=job.query, given=given)
+        return LookOrder(picture=picture, query=job.query, given=given, failed_before=job.failed_before is not None)
 
     def answer(self, job: LookJob, outcome: Observation | Missing | PutOff) -> list[Asker]:
         """A look is over; who waited for it, each told."""

@@ -7,6 +7,7 @@ pixels never pass through the process that owns the store, and nobody encodes a 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from salva.core.image import AnyPicture, Picture, PictureFile
 from salva.core.protocols import Delivered, LookOrder, LookRequest, Orders, Rendered, RenderRequest
@@ -47,7 +48,7 @@ def delivered(outcomes: Sequence[object]) -> list[object]:
 def _packed(order: RenderRequest | LookOrder) -> RenderRequest | LookOrder:
     if isinstance(order, RenderRequest) or isinstance(order.picture, PictureFile):
         return order
-    return LookOrder(picture=as_file(order.picture), query=order.query, given=order.given)
+    return replace(order, picture=as_file(order.picture))
 
 
 def _opened(order: RenderRequest | LookOrder, pixels: dict[str, Picture]) -> RenderRequest | LookRequest:
@@ -63,4 +64,4 @@ def _opened(order: RenderRequest | LookOrder, pixels: dict[str, Picture]) -> Ren
         picture = part_of(picture, query.box, query.mask, query.side)
     elif query.side:
         picture = scaled(picture, query.side)
-    return LookRequest(picture=picture, query=order.query, given=order.given)
+    return LookRequest(picture=picture, query=order.query, given=order.given, failed_before=order.failed_before)

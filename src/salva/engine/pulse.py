@@ -1,7 +1,8 @@
 """Whether an endpoint is alive, told from what it was asked lately.
 
 A request that fails says nothing against an endpoint that has served another one since it was first asked: the few
-that always fail end together, long after the others. Knows no HTTP and no component.
+that always fail end together, long after the others. One that failed in an earlier command too, and is asked last, says
+nothing against it as long as somebody answers. Knows no HTTP and no component.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ class Pulse:
     """Of one endpoint; told of every request that is over. Safe to use from many threads."""
 
     def __init__(self) -> None:
-        self._served_at = -math.inf
-        self._n_lost = self._n_failed = 0
+        self._served_at = self._answered_at = -math.inf
+        self._n_lost = self._n_failed = self._n_unanswered = 0
         self._awaited: dict[object, float] = {}
 
     @contextmanager
@@ -43,8 +44,8 @@ class Pulse:
 
     def served(self) -> None:
         """A request was answered as it should be."""
-        self._served_at = time.monotonic()
-        self._n_lost = self._n_failed = 0
+        self._served_at = self._answered_at = time.monotonic()
+        self._n_lost = self._n_failed = self._n_unanswered = 0
 
     def failed(self, asked_at: float, *, is_lost: bool, is_silent: bool = False) -> int:
         """One was not; how many in a row, when that is enough to give the endpoint up, else 0.
@@ -60,6 +61,16 @@ class Pulse:
         if self._n_lost >= (N_FIRST_LOST if is_first else N_HANGS) or self._n_failed >= N_FAILURES:
             return max(self._n_lost, self._n_failed)
         return 0
+
+    def failed_again(self, asked_at: float, *, is_answered: bool) -> int:
+        """One was not that was asked in vain before; how many such in a row got no answer, not even an error, when that
+        is enough to ask for no more of them, else 0."""
+        if is_answered:
+            self._answered_at, self._n_unanswered = time.monotonic(), 0
+        elif asked_at >= self._answered_at:
+            self._n_unanswered += 1
+        n_enough = N_HANGS if self._answered_at == -math.inf else N_FAILURES
+        return self._n_unanswered if self._n_unanswered >= n_enough else 0
 
     def _is_working(self) -> bool:
         latest = time.monotonic() - WORKING_S

@@ -10,7 +10,7 @@ import math
 import time
 
 from salva.core.secrets import cut
-from salva.errors import BackendError, BusyError, RefusedError, SalvaError, UnusableError
+from salva.errors import BackendError, BusyError, RefusedError, SalvaError, UnreachableError, UnusableError
 from salva.remote.urls import shown
 
 _N_SHOWN = 300
@@ -49,9 +49,9 @@ def http_error(name: str, status: int, message: str, retry_after: str | None = N
     return BackendError(said, is_retryable=False)
 
 
-def unreachable(name: str, where: str, error: Exception) -> BackendError:
+def unreachable(name: str, where: str, error: Exception) -> UnreachableError:
     """The error of a request that got no answer at all: no route, no name, no time left."""
-    return BackendError(
+    return UnreachableError(
         f"{name} at {shown(where)} cannot be reached: {type(error).__name__}: {error}", is_retryable=True
     )
 
