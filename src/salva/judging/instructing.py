@@ -1,8 +1,8 @@
 """Text in a picture that tells a judge what to say: a reading comes in, the texts that do so leave.
 
-Words alone (score, yes, perfect, 100 %) are on every street and alarm nobody. What tells a judge what to say was learnt
-from 13,321 texts by many hands in the languages the shipped reader reads (training/train_instructing.py): a weight
-for every piece of a text, words and runs of letters, and their mean against a bar. Pure: no model but the weights.
+Words alone (score, yes, perfect, 100 %) are on every street and should alarm nobody. What tells a judge what to say was
+learnt from 13,382 texts by many hands in the languages the shipped reader reads (training/train_instructing.py): a
+weight for every piece of a text, words and runs of letters, and their mean against a bar. No model but the weights.
 """
 
 from __future__ import annotations
@@ -27,6 +27,10 @@ WEIGHTS = "instructing/weights.npz"
 _LONGEST = 2000
 """Text beyond this is not searched."""
 _RUNS = (3, 4, 5)
+_N_WORDS = 12
+"""Of longer texts each part of so many words is searched too."""
+_PLAINLY = 0.45
+"""Above the bar: a text has many parts, and one of them leans some way by chance."""
 _TOKEN = re.compile(r"[a-z']+|\d+|[\u3040-\u30ff\u3400-\u9fff]|[^\w\s]|\w+")
 _SPACED = re.compile(r"(?<!\w)(?:\w {1,2}){4,}\w(?!\w)")
 _DIGIT_IN_WORD = re.compile(r"(?<=[a-z])[\d@$!](?=[a-z])|(?<![\w.,])\d(?=[a-z]{2})")
@@ -34,8 +38,11 @@ _DIGITS_FOR_LETTERS = str.maketrans("0134578@$!", "oieastbasi")
 
 
 def instructs(text: str) -> bool:
-    """Whether a text tells a judge what to say."""
-    return any(_leaning(reading) > 0 for reading in _readings(text[:_LONGEST]))
+    """Whether a text tells a judge what to say, as a whole or, more plainly, in a part of it."""
+    return any(
+        _leaning(reading) > 0 or any(_leaning(part) > _PLAINLY for part in _parts(reading))
+        for reading in _readings(text[:_LONGEST])
+    )
 
 
 def is_instructed(verdict: Verdict) -> bool:
@@ -48,9 +55,11 @@ def instructing_texts(reading: object) -> tuple[str, ...]:
     if not isinstance(reading, Reading):
         return ()
     lines = [span.text for span in sorted(reading.spans, key=lambda span: (round(span.box[1], 2), span.box[0]))]
-    instructing = tuple(line for line in lines if instructs(line))
-    whole = " ".join(lines)
-    return instructing or ((whole,) if instructs(whole) else ())
+    for n_together in (1, 2, 3, len(lines)):
+        together = [" ".join(lines[start : start + n_together]) for start in range(len(lines) - n_together + 1)]
+        if instructing := tuple(text for text in together if instructs(text)):
+            return instructing
+    return ()
 
 
 def plain(text: str) -> str:
@@ -62,7 +71,8 @@ def plain(text: str) -> str:
 
 def places(text: str) -> list[int]:
     """Which weights a plain text has, each once."""
-    return sorted({zlib.crc32(piece.encode()) % N_WEIGHTS for piece in _pieces(text)})
+    # A reader may see half a character.
+    return sorted({zlib.crc32(piece.encode("utf-8", "replace")) % N_WEIGHTS for piece in _pieces(text)})
 
 
 def _pieces(text: str) -> Iterator[str]:
@@ -85,6 +95,15 @@ def _readings(text: str) -> tuple[str, ...]:
     as_is = plain(text)
     in_words = _DIGIT_IN_WORD.sub(lambda digit: digit[0].translate(_DIGITS_FOR_LETTERS), as_is)
     return tuple(dict.fromkeys((as_is, in_words)))
+
+
+def _parts(text: str) -> Iterator[str]:
+    """The parts of a long text: what stands among much else would be lost in the mean."""
+    words = text.split()
+    for end in range(len(words), _N_WORDS, -_N_WORDS // 3):
+        yield " ".join(words[max(0, end - _N_WORDS) : end])
+    if len(words) > _N_WORDS:
+        yield " ".join(words[:_N_WORDS])
 
 
 def _leaning(text: str) -> float:
