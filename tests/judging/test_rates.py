@@ -103,17 +103,19 @@ def test_an_oracle_far_less_sure_than_on_its_own_ground_is_said_to_guess(
     assert leading_of(few, few, 1, usual).oracle == OK, "so few pictures say nothing"
 
 
-@pytest.mark.parametrize(("n_prompts", "n_pictures", "oracle"), [(16, 1, PARTIAL), (16, 2, OK), (6, 1, OK)])
+@pytest.mark.parametrize(("n_prompts", "n_pictures", "oracle"), [(8, 1, PARTIAL), (8, 2, OK), (3, 1, OK)])
 def test_one_picture_for_every_prompt_is_no_agreement(n_prompts: int, n_pictures: int, oracle: str) -> None:
     cases, verdicts = [], []
-    for i in range(n_prompts // 2):
+    for i in range(n_prompts):
         case = make_case(f"c{i}")
         cases.append(replace(case, prompts=tuple(replace(p, text=f"{p.text} {i}") for p in case.prompts)))
         images = {prompt.role: f"picture {i % n_pictures}" for prompt in case.prompts}
         verdicts.append(replace(_truth(case.case_id, True, True), images=images))
     leading = _leading(judged(cases, verdicts))
     assert leading.oracle == oracle
-    assert leading.reason.startswith("one and the same picture stands for 16 prompts") == (oracle == PARTIAL)
+    assert leading.reason.startswith("one and the same picture stands for 8 prompts") == (oracle == PARTIAL)
+    first = [replace(case, prompts=(cases[0].prompts[0], *case.prompts[1:])) for case in cases]
+    assert _leading(judged(first, verdicts)).oracle == OK, "other wordings of one prompt may well look alike"
 
 
 def test_an_oracle_that_sees_nothing_is_said_to_be_blind() -> None:

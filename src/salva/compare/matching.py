@@ -193,8 +193,8 @@ def _seed_notes(first: Entrant, second: Entrant) -> Iterator[str]:
 def oracle_notes(first: Entrant, second: Entrant) -> Iterator[str]:
     """Why the figures of one or the other are not to be trusted."""
     for entrant in (first, second):
-        if entrant.leading.reason:
-            is_blind = entrant.leading.oracle == BLIND
+        is_blind = entrant.leading.oracle == BLIND
+        if is_blind or entrant.leading.is_one_picture:
             what = f"the oracle is blind to {entrant.title}" if is_blind else f"figures of {entrant.title} say little"
             yield f"{what}: {entrant.leading.reason}"
 

@@ -53,6 +53,8 @@ class Leading:
     oracle: str = OK
     reason: str = ""
     """Why the oracle is not to be trusted, or why nothing is decided; one sentence."""
+    is_one_picture: bool = False
+    """Whether everything that was painted is one and the same."""
     n_asked: int = 0
     """Pairs that were asked for and could enter the leading rate."""
     previous: Previous | None = None
@@ -85,6 +87,7 @@ def leading_of(
         chance=_chance(judgements, asked, relation),
         oracle=oracle,
         reason=reason,
+        is_one_picture=_n_under_one_picture(judgements) > 0,
         n_asked=len(asked) * repeats,
         previous=Previous(
             violation_rate=old.rate, interval=old.interval_before(), macro_rate=macro_rate(averaged).rate
@@ -135,10 +138,9 @@ def _oracle(judgements: Judgements, figure: Figure | None, usual_score: float | 
             f"{fmean(sure):.2f}, where the detector has {usual_score:.2f} on pictures it was made for: "
             "it guesses here; look at some pictures, then try another --detector"
         )
-    painted = _pictures(judgements)
-    if len(painted) >= _FEWEST_PICTURES and len(set(painted.values())) == 1:
+    if n_alike := _n_under_one_picture(judgements):
         return PARTIAL, (
-            f"one and the same picture stands for {counted(len(painted), 'prompts')}: it follows none of them, and "
+            f"one and the same picture stands for {counted(n_alike, 'prompts')}: it follows none of them, and "
             "never differs from itself; look at it, then at what paints it"
         )
     if figure is None:
@@ -157,14 +159,11 @@ def _oracle(judgements: Judgements, figure: Figure | None, usual_score: float | 
     return OK, ""
 
 
-def _pictures(judgements: Judgements) -> dict[str, str]:
-    """Prompts to what was painted of each, equal pictures alike."""
-    return {
-        prompt.text: one.verdict.images[prompt.role]
-        for one in judgements.pairs
-        for prompt in one.case.prompts
-        if prompt.role in one.verdict.images
-    }
+def _n_under_one_picture(judgements: Judgements) -> int:
+    """For how many prompts, not counting other wordings, everything painted is one picture; 0 for too few to tell."""
+    pictures = {image for pair in judgements.pairs for image in pair.verdict.images.values()}
+    prompts = {pair.case.prompts[0].text for pair in judgements.pairs if pair.verdict.images}
+    return len(prompts) if len(pictures) == 1 and len(prompts) >= _FEWEST_PICTURES else 0
 
 
 def _looked(judgements: Judgements) -> tuple[list[Mapping[str, float]], str]:
