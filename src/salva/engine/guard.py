@@ -159,7 +159,7 @@ class Guard:
             elif requests[index].failed_before:
                 is_answered = not is_silent and not isinstance(outcome, UnreachableError)
                 if n := self._pulse.failed_again(asked_at, is_answered=is_answered):
-                    self._end_again = self._down(n, outcome)
+                    self._end_again = self._end_again or self._down(n, outcome)
             elif n := self._pulse.failed(asked_at, is_lost=outcome.is_retryable, is_silent=is_silent):
                 self._end = self._down(n, outcome)
                 raise self._end

@@ -235,8 +235,8 @@ class Things:
         problem: str | None = unsayable(named)
         if not problem and named[-1] in COLOURS and named != ["orange"]:
             problem = f"{named[-1]} what? name the thing after its colour, such as a {named[-1]} ball"
-        if not problem and {*named[1:-1]} & {*COLOURS} - {"orange"}:
-            problem = f"{named[0]!r} cannot be said in a formula; name things, numbers, colours and places"
+        if not problem and (inside := {*named[1:-1]} & {*COLOURS} - {"orange"}):
+            problem = f"{min(inside)!r} stands inside a name; say the colour first, such as a {min(inside)} {named[-1]}"
         if not problem and is_plural is False and is_plural_noun(named[-1]):
             problem = f"expected one thing after a or an, got {named[-1]!r}"
         if not problem and is_plural and not can_be_several(named[-1]):

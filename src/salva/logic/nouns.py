@@ -79,9 +79,21 @@ _ING_NOUNS = frozenset(
     (
         *("building", "ring", "king", "wing", "string", "earring", "painting", "ceiling", "sibling", "duckling"),
         *("pudding", "awning", "railing", "sling", "spring", "swing", "viking", "carving", "drawing", "dumpling"),
+        *(
+            "herring",
+            "bearing",
+            "bedding",
+            "clothing",
+            "mooring",
+            "icing",
+            "lightning",
+            "starling",
+            "evening",
+            "morning",
+        ),
     )
 )
-_ED_NOUNS = frozenset(("bed", "sled", "shed", "seed", "weed", "reed", "steed", "bobsled", "moped"))
+_ED_NOUNS = frozenset(("bed", "sled", "shed", "seed", "weed", "reed", "steed", "bobsled", "moped", "biped", "red"))
 _LY_NOUNS = frozenset(
     (
         *("butterfly", "fly", "dragonfly", "firefly", "housefly", "lily", "waterlily", "jelly", "belly", "family"),

@@ -122,9 +122,14 @@ def look_key(component_id: str, image_id: str, query: Query, given: Mapping[str,
     return fingerprint([component_id, image_id, query_to_json(query), dict(given)])
 
 
-@functools.lru_cache(maxsize=1024)
 def query_to_json(query: Query) -> dict[str, Json]:
     """The stored form of a query: its role and whatever else is said. Nobody's to change: thousands ask the same."""
+    return _query_to_json(query, repr(query.box))
+
+
+@functools.lru_cache(maxsize=1024)
+def _query_to_json(query: Query, _box: str) -> dict[str, Json]:
+    # Boxes of 1 and of 1.0 are equal and are stored differently: so it is kept by how the box is written, too.
     fields = {name: getattr(query, name) for name in _QUERY_FIELDS}
     return {name: [*v] if isinstance(v, tuple) else v for name, v in fields.items() if v or name == "role"}
 

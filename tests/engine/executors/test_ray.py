@@ -260,9 +260,11 @@ def test_the_coordinator_killed_in_the_middle_loses_and_doubles_nothing_and_leav
         process.stdout.close()
         assert verify(tmp_path / "run", SilentProgress()).problems == ()
         n_done = len({row.case_id for row in rows(tmp_path / "run")})
-    while n_free() != 4.0:
-        # Until pytest's own time is up: its actors end with it.
+    for _ in range(1000):
+        if n_free() == 4.0:
+            break
         time.sleep(0.2)
+    assert n_free() == 4.0, "its actors end with it"
     here(tmp_path / "run")
     assert rows(tmp_path / "run") == locally
     assert attempts(tmp_path / "run") == {1}
@@ -272,9 +274,7 @@ def test_the_coordinator_killed_in_the_middle_loses_and_doubles_nothing_and_leav
 def test_ctrl_c_stores_what_is_under_way_and_again_leaves_at_once(
     cluster: TwoNodes, tmp_path: Path, locally: list[Verdict], n_presses: int
 ) -> None:
-    """Whoever waited for what is under way after the second would wait for ten minutes."""
-    slow = {"delay_s": 0.1} if n_presses == 1 else {"hangs": 0.5, "hang_s": 600.0}
-    process = start(tmp_path / "run", cluster.address, **slow)
+    process = start(tmp_path / "run", cluster.address, delay_s=0.1 if n_presses == 1 else 8.0)
     assert process.stdout is not None
     while process.stdout.readline().strip() != "painting":
         assert process.poll() is None
