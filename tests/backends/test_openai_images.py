@@ -22,7 +22,7 @@ from salva.core.spec import ComponentSpec, RunSpec
 from salva.engine import guard as guarding
 from salva.engine.budget import Limits
 from salva.engine.progress import SilentProgress
-from salva.errors import BackendError, BusyError, RefusedError, SalvaError, UnusableError, UsageError
+from salva.errors import BackendError, BusyError, RefusedError, SalvaError, UnreachableError, UnusableError, UsageError
 from salva.generators.openai_images import AS_IS, OpenAiImages
 from salva.registry import bind
 from salva.run.pipeline import execute
@@ -185,7 +185,7 @@ def as_picture(content: bytes) -> Callable[[Asked], Answered]:
         (as_picture(png()[:-30]), BackendError, "not a whole PNG"),
         (lambda _: said({"created": 1, "data": [{"b64_json": "%%%"}]}), BackendError, "it should be base64"),
         (lambda _: Answered(content=b"<html>gateway</html>", headers={"Content-Type": "text/html"}), BackendError, ""),
-        (lambda _: Answered(content=b'{"created": 1, "da', n_bytes_said=500), BackendError, "cannot be reached"),
+        (lambda _: Answered(content=b'{"created": 1, "da', n_bytes_said=500), UnreachableError, "cannot be reached"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

@@ -19,6 +19,7 @@ from salva.assets.coco_names import COCO
 from salva.core.blame import one_line
 from salva.errors import MissingExtraError, UsageError
 from salva.files.outfiles import cannot_write
+from salva.hardware.ahead import AHEAD
 from salva.hardware.checkpoints import check_complete, quiet
 from salva.hardware.origins import note_origin
 from salva.writing.mmdet_names import UNREAD, Shape, is_unused, moves, shape_of
@@ -32,6 +33,7 @@ _N_NAMED = 5
 
 def convert(file: Path, folder: Path) -> str:
     """Make the folder from the file; what comes back is the file's sha256."""
+    AHEAD.wait()
     try:
         import safetensors.torch
         import transformers

@@ -15,6 +15,7 @@ from salva.core.observation import Detections
 from salva.core.options import option
 from salva.core.protocols import LookRequest
 from salva.errors import MissingExtraError, SalvaError, UsageError
+from salva.hardware.ahead import AHEAD
 from salva.perception.detectors.boxes import THRESHOLD_HELP, BoxRules, ScoredOptions
 from salva.perception.loading import Batches, CheckpointOptions, load, pin
 from salva.perception.pixels import in_groups, settings_of, to_pixels
@@ -47,6 +48,7 @@ class Detr:
     Options: ClassVar[type[DetrOptions]] = DetrOptions
 
     def __init__(self, options: DetrOptions) -> None:
+        AHEAD.wait()
         try:
             from transformers.models.auto.modeling_auto import MODEL_FOR_OBJECT_DETECTION_MAPPING_NAMES
         except ImportError as error:

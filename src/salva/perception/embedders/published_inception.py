@@ -19,6 +19,7 @@ from salva.core.observation import Vector
 from salva.core.options import option
 from salva.core.protocols import LookRequest
 from salva.errors import BackendError, SalvaError, UsageError
+from salva.hardware.ahead import AHEAD
 from salva.hardware.checkpoints import digest_of_files
 from salva.hardware.devices import choose_device
 
@@ -51,6 +52,7 @@ class PublishedInception:
     Options: ClassVar[type[PublishedInceptionOptions]] = PublishedInceptionOptions
 
     def __init__(self, options: PublishedInceptionOptions) -> None:
+        AHEAD.wait()
         try:
             import torch
             from torch_fidelity.feature_extractor_inceptionv3 import (  # type: ignore[import-not-found,unused-ignore]  # optional

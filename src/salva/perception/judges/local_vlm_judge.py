@@ -15,6 +15,7 @@ from salva.core.observation import Answer
 from salva.core.options import option
 from salva.core.protocols import LookRequest
 from salva.errors import MissingExtraError, SalvaError, UsageError
+from salva.hardware.ahead import AHEAD
 from salva.imaging.files import as_image
 from salva.perception.judges.interview import InterviewOptions, Reply, Talk, prompt_option, sized
 from salva.perception.judges.own_prompts import own_prompt, prompt_pin
@@ -52,6 +53,7 @@ class LocalVlmJudge:
     Options: ClassVar[type[LocalVlmOptions]] = LocalVlmOptions
 
     def __init__(self, options: LocalVlmOptions) -> None:
+        AHEAD.wait()
         try:
             from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
         except ImportError as error:
