@@ -64,26 +64,34 @@ def with_ray(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ray]:
 def listener() -> Iterator[Callable[[bytes | None], str]]:
     """Somebody who answers whatever is said with the same bytes; with None, never."""
     doors: list[socket.socket] = []
+    threads: list[threading.Thread] = []
+    is_over = threading.Event()
 
     def listen(answer: bytes | None) -> str:
         doors.append(door := socket.create_server(("127.0.0.1", 0)))
 
         def serve() -> None:
             # Whoever knocked may be gone, and so may the test.
-            with suppress(OSError):
-                guest, _ = door.accept()
-                doors.append(guest)
-                if answer is not None:
+            with suppress(OSError), door.accept()[0] as guest:
+                if answer is None:
+                    is_over.wait()
+                else:
                     guest.recv(1024)
                     guest.sendall(answer)
-                    guest.close()
 
-        threading.Thread(target=serve, daemon=True).start()
+        threads.append(thread := threading.Thread(target=serve, daemon=True))
+        thread.start()
         return f"127.0.0.1:{door.getsockname()[1]}"
 
     yield listen
+    is_over.set()
     for door in doors:
+        # Closing alone would leave a thread that waits for a guest waiting.
+        with suppress(OSError):
+            door.shutdown(socket.SHUT_RDWR)
         door.close()
+    for thread in threads:
+        thread.join()
 
 
 @pytest.mark.parametrize(
