@@ -18,7 +18,6 @@ import os
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -27,7 +26,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 from gpu_architectures import save_florence2, save_stable_diffusion
-from gpu_scripts import N_TOKENS
+from gpu_scripts import N_TOKENS, can_measure, own_folder
 
 WANTED_S = {120: 40.0, 300: 65.0, 2000: 2000 / 6.3}
 _START = "from salva.cli.main import main; main()"
@@ -98,14 +97,10 @@ def main() -> None:
     parser.add_argument("--tiny", action="store_true", help="in miniature, on the processor")
     parser.add_argument("--set", action="append", default=[], help="settings handed on to salva run")
     asked = parser.parse_args()
-    import torch
-
-    if not asked.tiny and not torch.cuda.is_available():
-        print("no GPU here, nothing measured; --tiny tries the measurement on the processor")
+    if not can_measure(is_tiny=asked.tiny):
         return
     device = "cpu" if asked.tiny else "cuda:0"
-    with tempfile.TemporaryDirectory(prefix="salva-bench-") as name:
-        root = Path(name)
+    with own_folder() as root:
         checkpoints = asked.keep or root
         model = save_stable_diffusion(checkpoints / "sd15", device, is_tiny=asked.tiny)
         detector = save_florence2(checkpoints / "florence2", device, is_tiny=asked.tiny)

@@ -19,7 +19,6 @@ import os
 import sqlite3
 import statistics
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -31,6 +30,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 from geneval_architectures import save_clip, save_mask2former
+from gpu_scripts import can_measure, own_folder
 
 from salva.assets.coco_names import COCO
 from salva.cli.main import salva
@@ -220,17 +220,11 @@ def main() -> None:
     parser.add_argument("--tiny", action="store_true", help="in miniature, on the processor")
     parser.add_argument("--prompts", type=int, default=0, help="how many prompts, 553 unless given")
     asked = parser.parse_args()
-    import torch
-
-    if not asked.tiny and not torch.cuda.is_available():
-        print("no GPU here, nothing measured; --tiny tries the measurement on the processor")
+    if not can_measure(is_tiny=asked.tiny):
         return
     scale = TINY if asked.tiny else FULL
     began = time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="salva-bench-") as name:
-        root = Path(name)
-        # Batch sizes found by earlier runs must not decide what is measured.
-        os.environ["XDG_CACHE_HOME"] = str(root / "cache")
+    with own_folder() as root:
         save_clip(root / "clip", scale.device, is_tiny=scale.is_tiny)
         save_mask2former(root / "mask2former", scale.device, is_tiny=scale.is_tiny, n_found=N_FOUND)
         print(f"(checkpoints made in {time.perf_counter() - began:.0f} s)", flush=True)

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
 import sys
 import tempfile
 import threading
@@ -29,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from gpu_architectures import save_florence2
 from gpu_pipeline import Album, Table, gpu_busy, measure_detecting, run_spec, synchronize
-from gpu_scripts import FULL, TINY, Scale
+from gpu_scripts import FULL, TINY, Scale, can_measure, own_folder
 
 from salva.core.case import Prompt
 from salva.core.protocols import LookRequest, Query, Rendered, RenderRequest
@@ -241,17 +240,11 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="folder for the random checkpoint, to use it again")
     parser.add_argument("--stacks", type=Path, help="write what every kind of thread does meanwhile to this file")
     asked = parser.parse_args()
-    import torch
-
-    if not asked.tiny and not torch.cuda.is_available():
-        print("no GPU here, nothing measured; --tiny tries the measurement on the processor")
+    if not can_measure(is_tiny=asked.tiny):
         return
     scale = TINY if asked.tiny else FULL
     began = time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="salva-bench-") as name:
-        root = Path(name)
-        # Batch sizes found by earlier runs must not decide what is measured.
-        os.environ["XDG_CACHE_HOME"] = str(root / "cache")
+    with own_folder() as root:
         folder = save_florence2((asked.keep or root) / "florence2", scale.device, is_tiny=asked.tiny)
         table = Table()
         table.head()

@@ -20,11 +20,9 @@ from __future__ import annotations
 import argparse
 import contextlib
 import functools
-import os
 import statistics
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import traceback
@@ -36,7 +34,18 @@ from typing import Any, ClassVar
 sys.path.insert(0, str(Path(__file__).parent))
 
 from gpu_architectures import save_florence2, save_stable_diffusion
-from gpu_scripts import FULL, N_TOKENS, PROMPT, TINY, LookScript, PaintScript, Scale, noise_image
+from gpu_scripts import (
+    FULL,
+    N_TOKENS,
+    PROMPT,
+    TINY,
+    LookScript,
+    PaintScript,
+    Scale,
+    can_measure,
+    noise_image,
+    own_folder,
+)
 
 from salva.core.about import Habits
 from salva.core.case import Prompt
@@ -373,17 +382,11 @@ def main() -> None:
     parser.add_argument("--tiny", action="store_true", help="in miniature, on the processor")
     parser.add_argument("--keep", type=Path, help="folder for the random checkpoints, to use them again")
     asked = parser.parse_args()
-    import torch
-
     scale = TINY if asked.tiny else FULL
-    if not asked.tiny and not torch.cuda.is_available():
-        print("no GPU here, nothing measured; --tiny tries the measurement on the processor")
+    if not can_measure(is_tiny=asked.tiny):
         return
     began, n_broken = time.perf_counter(), 0
-    with tempfile.TemporaryDirectory(prefix="salva-bench-") as name:
-        root = Path(name)
-        # Batch sizes found by earlier runs must not decide what is measured.
-        os.environ["XDG_CACHE_HOME"] = str(root / "cache")
+    with own_folder() as root:
         bench = Bench(scale, asked.keep or root, root)
         for part in ("sd", "florence", "both") if asked.part == "all" else (asked.part,):
             try:

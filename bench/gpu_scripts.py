@@ -2,13 +2,35 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import os
+import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 PROMPT = "a cat to the left of a dog and two horses"
 N_TOKENS = 48
+
+
+def can_measure(*, is_tiny: bool) -> bool:
+    """Whether there is what to measure on; says so where there is not."""
+    import torch
+
+    if is_tiny or torch.cuda.is_available():
+        return True
+    print("no GPU here, nothing measured; --tiny tries the measurement on the processor")
+    return False
+
+
+@contextlib.contextmanager
+def own_folder() -> Iterator[Path]:
+    """A folder for one measurement, with a cache: batch sizes found before must not decide what is measured."""
+    with tempfile.TemporaryDirectory(prefix="salva-bench-") as name:
+        os.environ["XDG_CACHE_HOME"] = str(Path(name) / "cache")
+        yield Path(name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
