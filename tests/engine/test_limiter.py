@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import statistics
 import threading
 import time
 from collections.abc import Callable
@@ -164,3 +166,25 @@ def test_nobody_waits_for_a_place_once_everything_stops() -> None:
     stopping.set()
     thread.join(5)
     assert got == [None]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_an_endpoint_that_turns_one_in_a_hundred_away_at_random_is_still_asked_much_at_once(seed: int) -> None:
+    limiter, draw = Limiter(128), random.Random(seed)
+    limits, turns = [], take(limiter, 4)
+    for _ in range(6_000):
+        turn = turns.pop(draw.randrange(len(turns)))
+        limiter.end(turn, [BusyError("429")] if draw.random() < 0.011 else [GOOD])
+        turns += take(limiter, max(0, limiter.limit - len(turns)))
+        limits.append(limiter.limit)
+    assert statistics.mean(limits[1_000:]) > 80
+
+
+@pytest.mark.parametrize("capacity", [6, 35, 60, 100])
+def test_a_place_more_than_the_endpoint_has_is_soon_asked_for_no_more(capacity: int) -> None:
+    limiter = Limiter(128)
+    for _ in range(30):
+        round_trip(limiter, capacity)
+    n_away = sum(round_trip(limiter, capacity) for _ in range(20))
+    assert 0.8 * capacity <= limiter.limit <= capacity + 1
+    assert n_away <= 4

@@ -2,8 +2,9 @@
 
 It begins with a few and grows with every clean answer. When the endpoint says "too many" the limit falls
 by a fifth, once an episode: answers to requests sent before the fall tell nothing new. From then on it stays
-just under the number that was too many, and looks above it only after a long clean stretch. A Retry-After holds
-every request of the lane. Knows no component and no HTTP.
+just under the number that was too many, and looks above it only after a long clean stretch. An endpoint that turns
+one in a hundred away, however many are under way, has reasons of its own: the limit falls and grows back, and no number
+counts as too many. A Retry-After holds every request of the lane. Knows no component and no HTTP.
 """
 
 from __future__ import annotations
@@ -29,7 +30,13 @@ ROUNDS_BEFORE_PROBE = 24
 """So many clean answers per place before a number that was too many is tried again; doubles each time in vain."""
 HOLDS_BEFORE_PROBE = 50
 """And so many times as long as the endpoint last made everyone wait, so that probing costs a fiftieth at most."""
+RARE = 0.04
+"""Where no larger share of those that were sent with as many under way is turned away, it is not their number."""
 _MOST_ROUNDS = 384
+_FEWEST_TURNED_AWAY = 3
+"""So many make a share."""
+_LATEST = 8
+"""So many answers per place are remembered."""
 _CHECK_S = 0.1
 
 
@@ -39,6 +46,8 @@ class Turn:
 
     episode: int
     """How often the limit had fallen when it was sent."""
+    n_under_way: int
+    """It and the others."""
 
 
 class _Place:
@@ -61,6 +70,12 @@ class Limiter:
         self._too_many: int | None = None
         """The smallest number known to be too many; None before the first episode."""
         self._n_episodes = 0
+        self._is_ours = False
+        """Whether the latest episode came from our number."""
+        self._fewest = 0
+        """The smallest number under way with which one of that episode was sent."""
+        self._latest: deque[tuple[int, bool]] = deque(maxlen=_LATEST * self._most)
+        """Of the latest answers: how many were under way when each was asked for, and whether it was turned away."""
         self._n_clean = 0
         self._n_rounds = ROUNDS_BEFORE_PROBE
         self._probe = 0
@@ -111,6 +126,7 @@ class Limiter:
         waits = [o.retry_after_s or 0.0 for o in outcomes if is_busy(o)]
         with self._lock:
             self._n_under_way -= 1
+            self._latest.append((turn.n_under_way, bool(waits)))
             if waits:
                 now, wait_s = time.monotonic(), max(waits)
                 self._ease(turn)
@@ -136,28 +152,39 @@ class Limiter:
                 return
             place = (self._again or self._waiting).popleft()
             self._n_under_way += 1
-            place.turn = Turn(episode=self._n_episodes)
+            place.turn = Turn(episode=self._n_episodes, n_under_way=self._n_under_way)
             place.is_given.set()
 
     def _ease(self, turn: Turn) -> None:
         """One was turned away, of those that were under way when it came back."""
         if turn.episode == self._n_episodes:
-            self._n_rounds = min(_MOST_ROUNDS, 2 * self._n_rounds) if self._probe else ROUNDS_BEFORE_PROBE
             self._n_episodes += 1
-            self._n_clean = self._probe = 0
+            self._is_ours, self._fewest = False, turn.n_under_way
+            self._limit = max(1.0, EASE * self._limit)
             self._n_then = self._n_accepted = self._n_under_way + 1
         elif turn.episode < self._n_episodes - 1:
             return
+        self._n_accepted -= 1
+        self._fewest = min(self._fewest, turn.n_under_way)
+        if not self._is_ours:
+            if not self._is_too_many(self._fewest):
+                return
+            self._is_ours = True
+            self._n_rounds = min(_MOST_ROUNDS, 2 * self._n_rounds) if self._probe else ROUNDS_BEFORE_PROBE
+            self._n_clean = self._probe = 0
         # What is left when all who are turned away have come back is what the endpoint takes. Where hardly any is
         # left it counts requests a minute and not at once, and that number says nothing.
-        self._n_accepted -= 1
         taken = max(self._n_accepted, self._n_then // 2, 1)
         self._too_many = taken + 1
         self._limit = min(self._limit, max(1.0, EASE * taken))
 
+    def _is_too_many(self, n: int) -> bool:
+        told = [is_turned_away for n_then, is_turned_away in self._latest if n_then >= n]
+        return sum(told) >= _FEWEST_TURNED_AWAY and sum(told) > RARE * len(told)
+
     def _grow(self) -> None:
         if self._too_many is None:
-            self._limit = min(self._limit + START_GROWTH, self._most)
+            self._limit = min(self._limit + (REGROWTH if self._n_episodes else START_GROWTH), self._most)
             return
         self._n_clean += 1
         if self._n_clean >= self._n_rounds * self.limit and time.monotonic() >= self._probes_at:
