@@ -20,6 +20,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,9 +31,7 @@ from gpu_scripts import N_TOKENS, can_measure, own_folder
 
 WANTED_S = {120: 40.0, 300: 65.0, 2000: 2000 / 6.3}
 _START = "from salva.cli.main import main; main()"
-_TRACED = (
-    "import faulthandler, sys; faulthandler.dump_traceback_later(1, repeat=True, file=(kept := open({file!r}, 'w'))); "
-)
+_TRACED = "import sys; sys.path.append({bench!r}); import watching; watching.watch({file!r}); "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,18 +42,34 @@ class Times:
     whole_s: float
 
 
-def imports_of(arguments: list[str], file: Path, root: Path) -> None:
-    """One run of four pictures with every import timed; prints the packages that took longest themselves."""
-    with file.open("w", encoding="utf-8") as told:
-        subprocess.run(
-            [
-                *(sys.executable, "-X", "importtime", "-c", _START, "run", "metalogic", *arguments),
-                *("--size", "2", "--out", str(root / "run-imports")),
-            ],
-            env={**os.environ, "XDG_CACHE_HOME": str(root / "cache-imports")},
-            stderr=told,
-            check=False,
-        )
+def as_installed(arguments: list[str], root: Path) -> dict[str, str]:
+    """The variables of a machine that has imported these libraries before: some come without their bytecode."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment["PYTHONPYCACHEPREFIX"] = str(root / "bytecode")
+    small_run(arguments, "bytecode", root, environment)
+    return environment
+
+
+def small_run(
+    arguments: list[str], name: str, root: Path, environment: dict[str, str], *, python: Sequence[str] = ()
+) -> str:
+    """Four pictures, and nothing told of them; what the process said of itself."""
+    command = [*(sys.executable, *python, "-c", _START, "run", "metalogic", *arguments), "--size", "2"]
+    done = subprocess.run(
+        [*command, "--out", str(root / f"run-{name}")],
+        env={**environment, "XDG_CACHE_HOME": str(root / f"cache-{name}")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode not in (0, 3):
+        raise SystemExit(f"salva run ended with {done.returncode}: {done.stderr[-2000:]}")
+    return done.stderr
+
+
+def imports_of(arguments: list[str], file: Path, root: Path, environment: dict[str, str]) -> None:
+    """A small run with every import timed; prints the packages that took longest themselves."""
+    file.write_text(small_run(arguments, "imports", root, environment, python=("-X", "importtime")), encoding="utf-8")
     seconds, n_modules = Counter[str](), Counter[str]()
     for line in file.read_text(encoding="utf-8").splitlines():
         parts = line.removeprefix("import time:").split("|")
@@ -67,11 +82,10 @@ def imports_of(arguments: list[str], file: Path, root: Path) -> None:
         print(f"{package:>24} {spent:>6.2f} s {n_modules[package]:>6,} modules", flush=True)
 
 
-def run_once(arguments: list[str], out: Path, trace: str, cache: Path) -> Times:
+def run_once(arguments: list[str], out: Path, trace: str, environment: dict[str, str]) -> Times:
     """One process; what it prints goes to ours."""
     began = time.perf_counter()
-    code = (_TRACED.format(file=trace) if trace else "") + _START
-    environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
+    code = (_TRACED.format(bench=str(Path(__file__).parent), file=trace) if trace else "") + _START
     process = subprocess.Popen(
         [sys.executable, "-c", code, "run", "metalogic", *arguments, "--out", str(out)], env=environment
     )
@@ -111,17 +125,18 @@ def main() -> None:
         ]
         if asked.tiny:
             arguments += ["--set", "model.steps=2"]
+        environment = as_installed(arguments, root)
         if asked.imports:
-            imports_of(arguments, asked.imports, root)
+            imports_of(arguments, asked.imports, root, environment)
         print(f"{'pictures':>8} {'first picture s':>16} {'whole s':>8} {'images/s':>9}  wanted", flush=True)
         for n in [8] if asked.tiny else asked.pictures:
             runs = []
             for turn in range(1 if n >= 2000 else asked.times):
                 # A cache of its own for each: what an earlier run found out must not help.
-                where, cache = root / f"run-{n}-{turn}", root / f"cache-{n}-{turn}"
+                where, fresh = root / f"run-{n}-{turn}", {"XDG_CACHE_HOME": str(root / f"cache-{n}-{turn}")}
                 repeats = 1 if n <= 1000 else 2  # there are not so many different pairs
                 size = ["--size", str(n // 2 // repeats), "--repeats", str(repeats)]
-                runs.append(run_once([*arguments, *size], where, asked.trace, cache))
+                runs.append(run_once([*arguments, *size], where, asked.trace, environment | fresh))
             first = statistics.median(times.first_picture_s for times in runs)
             whole = statistics.median(times.whole_s for times in runs)
             wanted = f"{WANTED_S[n]:.0f} s" if n in WANTED_S else "-"

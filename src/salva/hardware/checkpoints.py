@@ -34,6 +34,7 @@ _PATIENCE_S = 20.0
 _N_SHOWN = 3
 _LARGE = 2**28
 """Bytes that take a quarter of a second to read and hash."""
+_PIECE = 2**24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,11 +163,19 @@ def _digest(path: Path) -> str:
     if stat.st_size >= _LARGE and path.suffix == ".safetensors":
         # Weights that are met for the first time are loaded next, and hashing leaves the interpreter free.
         AHEAD.begin(partial(importlib.import_module, "torch"))
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    digest = _sha256(path)
     if stat.st_size > 2**20:
         remember(TOPIC, key, digest)
     return digest
+
+
+def _sha256(path: Path) -> str:
+    """In large pieces: after each the interpreter must be had again, and who imports meanwhile lets go of it late."""
+    digest, piece = hashlib.sha256(), memoryview(bytearray(_PIECE))
+    with path.open("rb", buffering=0) as file:
+        while n_read := file.readinto(piece):
+            digest.update(piece[:n_read])
+    return digest.hexdigest()
 
 
 def check_weights(name: str, folder: Path, variant: str = "") -> None:
