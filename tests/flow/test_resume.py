@@ -16,6 +16,7 @@ from salva.core.observation import Answer, Detections
 from salva.core.options import option
 from salva.core.protocols import Rendered
 from salva.core.verdict import Outcome, Verdict
+from salva.engine.budget import Limits
 from salva.engine.progress import Progress, SilentProgress
 from salva.errors import PluginError, StoreError, UnusableError, UsageError
 from salva.run.judge_again import judge_again
@@ -261,18 +262,36 @@ def test_a_directory_of_another_run_is_refused_and_left_alone(tmp_path: Path) ->
     assert [path.name for path in (tmp_path / "photos").iterdir()] == ["holiday.jpg"]
 
 
-def test_another_version_of_the_suite_is_refused_and_of_a_relation_judged_again(tmp_path: Path) -> None:
-    class NewSuite(FakeSuite):
-        version = "2"
-
+def test_another_version_of_a_relation_judges_again_and_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     class NewSame(FakeSame):
         version = "2"
 
     run(tmp_path, n=3)
     again = run(tmp_path, n=3, relations=(bound("relation", NewSame, "fake-same"),))
     assert (again.n_reused, CALLS["render"], CALLS["detect"]) == (6, 0, 0)
-    with pytest.raises(UsageError, match="made with version 1 of the suite 'fake', now it is version 2"):
-        run(tmp_path, suite=bound("suite", NewSuite, "fake", n=3))
+    told = "the verdicts of fake-same are made anew from what is stored: version 1 judged, and 2 is installed"
+    assert capsys.readouterr().err == f"salva: {told}\n"
+
+
+@pytest.mark.parametrize("is_finished", [True, False])
+def test_a_run_keeps_its_cases_when_the_suite_gets_another_version(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], is_finished: bool
+) -> None:
+    class NewSuite(FakeSuite):
+        version = "2"
+
+        def cases(self, size: str) -> Iterator[Case]:
+            return (dataclasses.replace(case, case_id=f"other-{case.case_id}") for case in super().cases(size))
+
+    execute(fake_spec(3), tmp_path, SilentProgress(), limits=None if is_finished else Limits(max_images=2))
+    before = read_run_file(tmp_path)
+    assert run(tmp_path, suite=bound("suite", NewSuite, "fake", n=3)).outcomes == {"HOLDS": 3}
+    assert {verdict.case_id for verdict in verdicts(tmp_path)} == {case.case_id for case in planned_cases(fake_spec(3))}
+    assert read_run_file(tmp_path) == before, "run.json names the suite that made the cases"
+    told = "the cases of version 1 of the suite 'fake' stay, and version 2 is installed"
+    assert (told in capsys.readouterr().err) == (not is_finished)
 
 
 def test_a_finished_run_is_not_finished_once_new_work_has_begun_in_it(tmp_path: Path) -> None:

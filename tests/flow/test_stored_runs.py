@@ -15,6 +15,7 @@ from salva.errors import UsageError
 from salva.generators.painter.component import Painter
 from salva.perception.detectors import pocket_detector
 from salva.perception.detectors.pocket_detector import PocketDetector
+from salva.relations.truth import Truth
 from salva.store.runfile import read_run_file
 from salva.store.sqlite import open_run
 
@@ -72,7 +73,10 @@ def expected(runs: Path, name: str) -> list[Any]:
 
 @pytest.mark.usefixtures("no_models")
 @pytest.mark.parametrize(("name", "out"), [("plain", ("--out", "plain")), (NAMED, ())])
-def test_the_same_command_finds_its_run_finished(runs: Path, name: str, out: tuple[str, ...]) -> None:
+def test_the_same_command_finds_its_run_finished(
+    runs: Path, name: str, out: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Truth, "version", "1")
     before = (runs / name / "run.json").read_bytes()
     done = salva(*COMMAND, *out)
     assert done.exit_code == 0, done.output
@@ -81,6 +85,24 @@ def test_the_same_command_finds_its_run_finished(runs: Path, name: str, out: tup
     assert verdicts(runs / name) == expected(runs, name)
     assert (runs / name / "run.json").read_bytes() == before
     assert sorted(path.name for path in (runs / "runs").iterdir()) == [Path(NAMED).name]
+
+
+@pytest.mark.usefixtures("no_models")
+def test_a_rule_of_another_version_judges_what_is_stored_and_says_so(runs: Path) -> None:
+    done = salva(*COMMAND, "--out", "plain")
+    assert done.exit_code == 0, done.output
+    told = f"truth are made anew from what is stored: version 1 judged, and {Truth.version} is installed"
+    assert told in done.output
+    assert verdicts(runs / "plain") == expected(runs, "plain")
+
+
+@pytest.mark.usefixtures("runs")
+@pytest.mark.parametrize("name", ["plain", NAMED, "judged", "partial", "imported"])
+def test_no_honest_run_is_called_false_because_a_rule_changed_since(name: str) -> None:
+    done = salva("verify", name)
+    assert done.exit_code == 0, done.output
+    why = f"not made anew: the relation 'truth' was of version 1, and version {Truth.version} is installed"
+    assert (why in done.output) == (name != "imported")
 
 
 @pytest.mark.usefixtures("no_models")

@@ -26,7 +26,7 @@ NO_DIFFERENCE = "no-difference"
 class MustDiffer:
     """Relation: the pictures of a contrast get different answers."""
 
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     about: ClassVar[About] = About(
         needs=("judge",),
         errors={

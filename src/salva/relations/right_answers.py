@@ -44,7 +44,7 @@ class RightAnswersOptions(AnswerOptions):
 class RightAnswers:
     """Relation: a judge answers about every picture as its prompt calls for."""
 
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     about: ClassVar[About] = About(
         needs=("judge",),
         broken="wrong answers",

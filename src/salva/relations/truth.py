@@ -49,7 +49,7 @@ from salva.relations.scenes import (
 class Truth:
     """Relation: every image is one of its prompt's worlds and shows no text it was not asked for."""
 
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     about: ClassVar[About] = About(
         needs=("detector",),
         rate=Rate.WRONG,

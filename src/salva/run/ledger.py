@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -60,7 +59,7 @@ def finished_summary(
         n_unreadable = store.n_unreadable()
         if not has_all_files(store) or (retry_unreadable and n_unreadable):
             return None
-        spec = at_addresses(spec, store.components())
+        spec = at_addresses(of_its_suite(spec, store), store.components())
     if not isinstance(stamp, dict) or stamp.get("stamp") != stamp_of(spec):
         return None
     outcomes = cast("dict[str, int]", stamp["outcomes"])
@@ -74,6 +73,16 @@ def finished_summary(
         n_refused=n_refused,
         n_unreadable=n_unreadable,
     )
+
+
+def of_its_suite(spec: RunSpec, store: RunReader) -> RunSpec:
+    """The same with the suite as it was when the run's cases were stored: they stay, whatever its version makes now."""
+    kept = store.meta().get(CASES)
+    before = kept["suite"] if isinstance(kept, dict) else None
+    now = spec.suite.identity()
+    if not isinstance(before, dict) or {**before, "version": ""} != {**now, "version": ""}:
+        return spec
+    return replace(spec, suite=replace(spec.suite, goes_by=before))
 
 
 def asked_before(store: RunStore) -> RunFile | None:
@@ -103,8 +112,8 @@ def asked_otherwise(stored: Asked, noted: Asked) -> str:
     return ""
 
 
-def open_ledger(store: RunStore, spec: RunSpec, cast_: Cast, environment: Mapping[str, Json]) -> None:
-    """Write down what is asked, who answers and where; under the run lock, before any work."""
+def open_ledger(store: RunStore, spec: RunSpec, cast_: Cast, environment: Mapping[str, Json]) -> list[str]:
+    """Write down what is asked, who answers and where; under the run lock, before any work. What to tell of it."""
     observers = (*spec.observers(), *(b for b in (spec.colourist, spec.lookout) if b is not None))
     components = (
         Resolved(role="suite", identity=spec.suite.identity()),
@@ -129,18 +138,24 @@ def open_ledger(store: RunStore, spec: RunSpec, cast_: Cast, environment: Mappin
     store.set_meta(ASKED, spec.asked().redacted().to_json())
     packages = environment.get("packages")
     store.set_meta("salva_version", packages.get("salva") if isinstance(packages, dict) else None)
-    keep_rules(store, spec.relations)
+    judged_anew = keep_rules(store, spec.relations)
     keep_names(store, cast_)
     for actor in cast_.actors():
         store.put_component(actor.stored())
     store.flush()
+    was, version = _version(spec.suite.identity()), str(spec.suite.component.version)
+    made = f"the cases of version {was} of the suite {spec.suite.label!r} stay, and version {version} is installed"
+    return [*([made] if was != version else []), *judged_anew]
 
 
-def keep_rules(store: RunStore, relations: Iterable[Binding]) -> None:
-    """Drop the verdicts of every relation that is judged by other rules from now on: in one run, one rule each."""
+def keep_rules(store: RunStore, relations: Iterable[Binding]) -> list[str]:
+    """Drop the verdicts of every relation that is judged by other rules from now on: in one run, one rule each.
+
+    A sentence for each relation whose version is another than the one that judged before.
+    """
     stored = store.meta().get(RULES)
     before = stored if isinstance(stored, dict) else {}
-    now = json.loads(json.dumps({binding.label: binding.identity() for binding in relations}))
+    now = {binding.label: binding.identity() for binding in relations}
     # In this order: whatever kills us in between, no verdict is left that its rule did not make.
     store.drop_meta(FINISHED)
     for label, rule in now.items():
@@ -148,6 +163,12 @@ def keep_rules(store: RunStore, relations: Iterable[Binding]) -> None:
             store.drop_verdicts(label)
     store.set_meta(RULES, {**before, **now})
     store.flush()
+    versions = {label: (_version(before.get(label)), _version(rule)) for label, rule in now.items()}
+    return [
+        f"the verdicts of {label} are made anew from what is stored: version {old} judged, and {new} is installed"
+        for label, (old, new) in versions.items()
+        if old is not None and old != new
+    ]
 
 
 def keep_cases(store: RunStore, spec: RunSpec, cases: Iterable[tuple[int, Case]]) -> CaseCount:
@@ -155,16 +176,10 @@ def keep_cases(store: RunStore, spec: RunSpec, cases: Iterable[tuple[int, Case]]
     kept = store.meta().get(CASES)
     counted = stored_count(store)
     if isinstance(kept, dict) and counted is not None:
-        if kept["suite"] != json.loads(json.dumps(spec.suite.identity())):
-            if _weights(kept["suite"]) != spec.suite.weights:
-                raise UsageError(
-                    f"{str(store.directory)!r} was made from other prompts: what suite {spec.suite.label!r} reads has "
-                    "changed since. Choose another directory with --out, or put the file back as it was"
-                )
+        if kept["suite"] != spec.suite.identity():
             raise UsageError(
-                f"{str(store.directory)!r} was made with version {_version(kept['suite'])} of the suite "
-                f"{spec.suite.label!r}, now it is version {spec.suite.component.version}; "
-                "its cases may differ: choose another directory with --out"
+                f"{str(store.directory)!r} was made from other prompts: what suite {spec.suite.label!r} reads has "
+                "changed since. Choose another directory with --out, or put the file back as it was"
             )
         if store.n_cases() != counted.n_cases:
             raise StoreError(
@@ -198,10 +213,6 @@ def stamp_finished(store: RunStore, spec: RunSpec, summary: RunSummary) -> None:
     n_images = summary.n_rendered + summary.n_reused
     store.set_meta(FINISHED, {"stamp": stamp_of(spec), "outcomes": dict(summary.outcomes), "n_images": n_images})
     store.flush()
-
-
-def _weights(identity: Json) -> Json:
-    return identity.get("weights") if isinstance(identity, dict) else None
 
 
 def _version(identity: Json) -> Json:

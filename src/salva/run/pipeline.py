@@ -32,7 +32,15 @@ from salva.run.directory import as_judged_then, rules_kept, settle, uncounted_op
 from salva.run.false_start import undone_if_refused
 from salva.run.foresight import foresee, refuse_unwatched
 from salva.run.healing import forget_lost, tell_healed
-from salva.run.ledger import CaseCount, asked_before, finished_summary, keep_cases, open_ledger, stamp_finished
+from salva.run.ledger import (
+    CaseCount,
+    asked_before,
+    finished_summary,
+    keep_cases,
+    of_its_suite,
+    open_ledger,
+    stamp_finished,
+)
 from salva.run.plan import placed_cases, planned_cases
 from salva.run.summary import RunSummary
 from salva.run.vocabulary import known_names, names_for
@@ -86,13 +94,15 @@ def execute(
         open_run(directory, "write", images_at=images_at) as store,
     ):
         # Again, now that nobody else can write: two processes may have found the directory empty.
-        spec = at_addresses(settle(directory, spec, asked_before(store)), store.components())
+        spec = settle(directory, spec, asked_before(store))
+        spec = at_addresses(of_its_suite(spec, store), store.components())
         judged_as = as_judged_then(spec, read_run_file(directory))
         cast_ = Cast.of(judged_as, names=names if is_new else names_for(spec.detector, store))
         for line in keep_addresses(store, cast_):
             progress.note(line)
         store.blobs.prepare()
-        open_ledger(store, spec, cast_, environment or surroundings.environment())
+        for line in open_ledger(store, spec, cast_, environment or surroundings.environment()):
+            progress.note(line)
         counted = keep_cases(store, spec, placed_cases(spec))
         lost = forget_lost(store, progress)
         summary = flow_through(

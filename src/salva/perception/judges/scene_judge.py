@@ -55,7 +55,7 @@ class SceneJudgeOptions:
 class SceneJudge:
     """Derives its answers from detections and formulas."""
 
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     about: ClassVar[About] = About(needs=("detector",), sees_formula=True, needs_formulas=True)
     habits: ClassVar[Habits] = Habits(batch_size=8)
     Options = SceneJudgeOptions

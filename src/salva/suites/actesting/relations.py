@@ -78,7 +78,7 @@ def _about(broken: str) -> About:
 class EntityChange:
     """Relation: one thing is another now, and all else stays (MR1)."""
 
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     operators: ClassVar[tuple[str, ...]] = (EC,)
     about: ClassVar[About] = _about("more or less changed than one thing")
     Options = MutationOptions

@@ -79,7 +79,7 @@ class _Graded:
 class Levels:
     """Relation: a group is painted at all its levels."""
 
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     about: ClassVar[About] = About(
         needs=("judge",),
         takes_gaps=True,

@@ -50,7 +50,7 @@ class RetentionOptions(AskingOptions):
 class Retention:
     """Relation: counterfactuals of a rule or pair are painted as its facts are."""
 
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     about: ClassVar[About] = About(
         needs=("judge",),
         takes_gaps=True,

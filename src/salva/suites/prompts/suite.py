@@ -79,7 +79,7 @@ class Planned:
 class Prompts:
     """Suite: prompts of one's own, by formulas where there are any, else by a judge, else by comparing pairs."""
 
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     sizes: ClassVar[tuple[str, ...]] = ("quick", "full")
     about: ClassVar[About] = About(apart=("formula", PROPOSED))
     Options = PromptsOptions

@@ -80,7 +80,7 @@ class SemanticEffectOptions(AskingOptions):
 class SemanticEffect:
     """Relation: meaning, and nothing else, changes the picture."""
 
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     about: ClassVar[About] = About(
         needs=("judge",),
         errors={
