@@ -18,6 +18,7 @@ pytest.importorskip("diffusers", reason="checkpoints are loaded with diffusers")
 
 import diffusers
 import torch
+import transformers
 from backends.tiny_models import save_florence2
 from backends.tiny_pipelines import save_sdxl, save_stable_diffusion, save_unconditional
 from safetensors.torch import load_file, save_file
@@ -27,6 +28,7 @@ from salva.core.protocols import Rendered, RenderRequest
 from salva.errors import UsageError
 from salva.generators.diffusers_loading import LORA_FILE
 from salva.generators.diffusers_pipeline import DiffusersOptions, DiffusersPipeline
+from salva.hardware import checkpoints
 from salva.hardware.ahead import AHEAD
 from salva.perception.detectors.florence2 import Florence2
 
@@ -283,3 +285,15 @@ def test_what_paints_is_imported_in_a_thread_once_a_detector_is_loaded(
     Florence2(Florence2.Options(model=str(detector), max_tokens=8, device="cpu"))
     AHEAD.wait()
     assert {"salva: imports: StableDiffusionPipeline", "salva: imports: UNet2DConditionModel"} <= set(asked)
+
+
+def test_a_detectors_class_is_imported_in_a_thread_while_its_weights_are_hashed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    detector = save_florence2(tmp_path / "florence2", ["cat"])
+    monkeypatch.setattr(checkpoints, "_LARGE", 1)
+    monkeypatch.setitem(sys.modules, "transformers", _Recorded(transformers, asked))
+    Florence2.weights(Florence2.Options(model=str(detector)))
+    AHEAD.wait()
+    assert "salva: imports: Florence2ForConditionalGeneration" in asked

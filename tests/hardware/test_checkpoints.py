@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -117,16 +118,26 @@ def test_what_is_no_checkpoint_is_told(folder: Path, tmp_path: Path) -> None:
         locate("detr/x", str(folder), "main")
 
 
-def test_torch_is_imported_while_weights_are_hashed_for_the_first_time(
+def test_the_libraries_that_load_weights_are_imported_while_weights_are_hashed_for_the_first_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[str] = []
     monkeypatch.setattr(checkpoints, "_LARGE", 2**21)
-    monkeypatch.setattr(AHEAD, "begin", lambda work: begun.append(work.args[0]))
+    monkeypatch.setattr(AHEAD, "begin", lambda *works: begun.extend(work.args[0] for work in works))
     for name, n_bytes in (("model.safetensors", 2**21), ("small.safetensors", 2**10), ("words.txt", 2**21)):
         (tmp_path / name).write_bytes(bytes(n_bytes))
     files = [path for path in tmp_path.iterdir() if path.is_file()]
     digest_of_files(files, tmp_path)
-    assert begun == ["torch"], "for large weights alone"
+    assert begun == ["torch", "transformers"], "for large weights alone"
     digest_of_files(files, tmp_path)
-    assert begun == ["torch"], "not where their digest is known: the run may be finished, and load nothing"
+    assert len(begun) == 2, "not where their digest is known: the run may be finished, and load nothing"
+
+
+@pytest.mark.parametrize("n_bytes", [0, 1, 6, 7, 8, 700])
+def test_a_file_has_the_same_digest_however_it_is_cut(
+    n_bytes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "weights"
+    path.write_bytes(bytes(i % 251 for i in range(n_bytes)))
+    monkeypatch.setattr(checkpoints, "_PIECE", 7)
+    assert checkpoints._sha256(path) == hashlib.sha256(path.read_bytes()).hexdigest()

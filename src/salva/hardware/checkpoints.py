@@ -11,7 +11,7 @@ import hashlib
 import importlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -35,6 +35,7 @@ _N_SHOWN = 3
 _LARGE = 2**28
 """Bytes that take a quarter of a second to read and hash."""
 _PIECE = 2**24
+_LOADERS = ("torch", "transformers")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,12 +150,15 @@ def _is_network(error: BaseException | None) -> bool:
     return status is None or status >= 500 or status == 429
 
 
-def digest_of_files(files: Iterable[Path], root: Path) -> str:
-    """One hash for the content of files; a large file is read once and its digest remembered until it changes."""
-    return fingerprint({str(path.relative_to(root)): _digest(path) for path in sorted(files)})[:16]
+def digest_of_files(files: Iterable[Path], root: Path, meanwhile: Callable[[], object] | None = None) -> str:
+    """One hash for the content of files; a large file is read once and its digest remembered until it changes.
+
+    meanwhile: what to import while weights are hashed, besides the libraries that load any.
+    """
+    return fingerprint({str(path.relative_to(root)): _digest(path, meanwhile) for path in sorted(files)})[:16]
 
 
-def _digest(path: Path) -> str:
+def _digest(path: Path, meanwhile: Callable[[], object] | None) -> str:
     stat = path.stat()
     key = f"{path.resolve()} {stat.st_size} {stat.st_mtime_ns}"
     remembered = recall(TOPIC, key)
@@ -162,7 +166,7 @@ def _digest(path: Path) -> str:
         return remembered
     if stat.st_size >= _LARGE and path.suffix == ".safetensors":
         # Weights that are met for the first time are loaded next, and hashing leaves the interpreter free.
-        AHEAD.begin(partial(importlib.import_module, "torch"))
+        AHEAD.begin(*(partial(importlib.import_module, name) for name in _LOADERS), *([meanwhile] if meanwhile else []))
     digest = _sha256(path)
     if stat.st_size > 2**20:
         remember(TOPIC, key, digest)

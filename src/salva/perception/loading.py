@@ -7,6 +7,7 @@ or vectors.
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -58,9 +59,19 @@ class CheckpointOptions:
 def pin(name: str, options: CheckpointOptions) -> str:
     """The weights as a short string: the commit of a hub id, or the digest of a folder's files."""
     checkpoint = locate(name, options.model, options.revision)
-    if checkpoint.folder is None:
+    folder = checkpoint.folder
+    if folder is None:
         return str(checkpoint.commit)
-    return digest_of_files((path for path in checkpoint.folder.iterdir() if path.suffix in _PINNED), checkpoint.folder)
+    files = (path for path in folder.iterdir() if path.suffix in _PINNED)
+    return digest_of_files(files, folder, meanwhile=partial(_import_class, folder / "config.json"))
+
+
+def _import_class(config: Path) -> None:
+    """What a checkpoint says that it is, imported before it is loaded: a model's class takes seconds."""
+    import transformers
+
+    for name in json.loads(config.read_text(encoding="utf-8")).get("architectures") or ():
+        getattr(transformers, str(name))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
