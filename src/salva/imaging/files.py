@@ -56,7 +56,7 @@ def encode_picture(picture: Picture, file_format: str = "PNG") -> bytes:
 
 
 def as_image(picture: Picture) -> PilImage:
-    """The picture as PIL sees it, sharing its bytes."""
+    """The picture as PIL sees it; its pixels are copied, since PIL keeps four bytes where ours has three."""
     from PIL import Image
 
     return Image.frombuffer("RGB", (picture.width, picture.height), picture.rgb, "raw", "RGB", 0, 1)
