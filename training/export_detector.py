@@ -26,7 +26,8 @@ ASSETS = Path(__file__).resolve().parent.parent / "src" / "salva" / "assets" / "
 def save_weights(network: torch.nn.Module, labels: list[str], side: int, out: Path, n_scenes: int) -> None:
     """Write detector.pt to a folder."""
     weights = {name: value.cpu().contiguous() for name, value in network.state_dict().items()}
-    torch.save({"weights": weights, "labels": labels, "side": side, "n_scenes": n_scenes}, out / "detector.pt")
+    torch.save({"weights": weights, "labels": labels, "side": side, "n_scenes": n_scenes}, out / "detector.tmp")
+    (out / "detector.tmp").replace(out / "detector.pt")  # a run cut short leaves a whole file
 
 
 def folded_weights(path: Path) -> list[tuple[torch.Tensor, torch.Tensor]]:
@@ -36,16 +37,24 @@ def folded_weights(path: Path) -> list[tuple[torch.Tensor, torch.Tensor]]:
 
     graph = onnx.load(str(path)).graph
     values = {tensor.name: torch.tensor(numpy_helper.to_array(tensor)) for tensor in graph.initializer}
+    values |= {node.output[0]: values[node.input[0]] for node in graph.node if node.op_type == "Cast"}
     return [(values[node.input[1]], values[node.input[2]]) for node in graph.node if node.op_type == "Conv"]
 
 
 def export(network: torch.nn.Module, labels: list[str], side: int, out: Path, n_scenes: int) -> None:
-    """Write ONNX file and card to a folder."""
+    """Write ONNX file, with weights in fp16, and card to a folder."""
+    import onnx
+    from export_pocket import narrow
+
     plain = copy.deepcopy(network).cpu().float().eval().to(memory_format=torch.contiguous_format)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the exporter announces its successor; this one folds the normalisation
         torch.onnx.export(plain, (torch.zeros(1, 3, side, side),), str(out / "detector.onnx"), dynamo=False,
                           input_names=["picture"], output_names=["heat", "box"], opset_version=17)  # fmt: skip
+    model = onnx.load(str(out / "detector.onnx"))
+    narrow(model, "fp16")
+    onnx.checker.check_model(model)
+    onnx.save(model, str(out / "detector.onnx"))
     n_parameters = sum(p.numel() for p in network.parameters())
     card = {
         "labels": labels,

@@ -47,7 +47,7 @@ class PocketNetwork(nn.Module):
         self.stage4 = nn.Sequential(ConvNorm(w2, w4, stride=2), Block(w4, w4))
         self.stage8 = nn.Sequential(ConvNorm(w4, w8, stride=2), Block(w8, w8), Block(w8, w8))
         self.stage16 = nn.Sequential(ConvNorm(w8, w16, stride=2), Block(w16, w16), Block(w16, w16), Block(w16, w16))
-        # Added for the second generation: they start as nothing, so that the first one's weights go on beside them.
+        # These start as nothing beside the rest.
         self.more8, self.more16 = Block(w8, w8), Block(w16, w16)
         for block in (self.more8, self.more16):
             nn.init.zeros_(block.body[1][1].weight)
@@ -79,16 +79,13 @@ class PocketNetwork(nn.Module):
 def start_from(network: PocketNetwork, folded: list[tuple[Tensor, Tensor]], pictures: Tensor) -> None:
     """Begin with another network's weights, given without normalisation in the order in which they are used.
 
-    Normalisation is set so that on these pictures it changes nothing; blocks the other one lacks add nothing yet.
+    Normalisation is set so that on these pictures it changes nothing.
     """
     rest = iter(folded)
-    new = {id(module) for block in (network.more8, network.more16) for module in block.modules()}
 
     def take(module: nn.Module, inputs: tuple[Tensor]) -> None:
-        if id(module) in new:
-            return
+        weight, bias = next(rest)
         if isinstance(module, ConvNorm):
-            weight, bias = next(rest)
             module[0].weight.copy_(weight)
             seen = module[0](inputs[0])
             mean, spread = seen.mean((0, 2, 3)), seen.var((0, 2, 3), unbiased=False)
@@ -98,7 +95,6 @@ def start_from(network: PocketNetwork, folded: list[tuple[Tensor, Tensor]], pict
             norm.weight.copy_((spread + norm.eps).sqrt())
             norm.bias.copy_(mean + bias)
         else:
-            weight, bias = next(rest)
             module.weight.copy_(weight)
             module.bias.copy_(bias)
 
