@@ -1,14 +1,12 @@
 """Where the time goes while Florence-2 looks: the model alone, its adapter alone, and whole runs under other settings.
 
-A run shares one interpreter between the words that Florence-2 writes token by token and everything else; pictures are
-written and loaded by processes of their own (salva.engine.scribes), in the row `threads` by threads. Each row is a
+A run shares one interpreter between the words that Florence-2 writes token by token and everything else. Each row is a
 way to have the pictures looked at, as a share of the limit: the whole run, and from the first full batch to the last
 (`looking`). `in the model` is the share of its time in which the model was at work, and `a batch` how long it took for
 one there: longer than the limit's, it was kept waiting; as long, it had nothing to do.
 
-    python bench/gpu_detecting.py                        six runs of 2,112 pictures: minutes on one H200
+    python bench/gpu_detecting.py                        five runs of 2,112 pictures: minutes on one H200
     python bench/gpu_detecting.py --stacks stacks.txt    and what every kind of thread does meanwhile, 50 looks a second
-    python bench/gpu_detecting.py --scribes 8            with at most so many processes for the files
     python bench/gpu_detecting.py --tiny                 the same measurement in miniature, on any processor
 """
 
@@ -34,7 +32,6 @@ from gpu_scripts import FULL, TINY, Scale, can_measure, own_folder
 
 from salva.core.case import Prompt
 from salva.core.protocols import LookRequest, Query, Rendered, RenderRequest
-from salva.engine import scribes
 from salva.engine.progress import SilentProgress
 from salva.imaging.files import encode_picture
 from salva.perception.detectors.florence2 import Florence2
@@ -48,7 +45,6 @@ _KINDS = (
     ("the model", "/transformers/generation/"),
     ("reading answers, preparing pictures", "/perception/"),
     ("writing and loading files", "/engine/pictures.py"),
-    ("handing pictures to scribes", "/engine/scribes.py"),
     ("the coordinator", "/engine/flow.py"),
     ("planning, and the bench's own painting", "gpu_"),
 )
@@ -138,8 +134,6 @@ class Way:
     name: str
     switch_s: float = 0.005
     """After how long a thread must let another have the interpreter."""
-    by_threads: bool = False
-    """Whether pictures are written and loaded in this process."""
     brings_files: bool = False
     """Whether pictures come with their files, so that nobody encodes them."""
     is_stored: bool = False
@@ -147,14 +141,12 @@ class Way:
 
     @contextlib.contextmanager
     def set(self) -> Iterator[None]:
-        before = sys.getswitchinterval(), scribes.MOST_SCRIBES
+        before = sys.getswitchinterval()
         sys.setswitchinterval(self.switch_s)
-        scribes.MOST_SCRIBES = 0 if self.by_threads else before[1]
         try:
             yield
         finally:
-            sys.setswitchinterval(before[0])
-            scribes.MOST_SCRIBES = before[1]
+            sys.setswitchinterval(before)
 
 
 WAYS = (
@@ -162,7 +154,6 @@ WAYS = (
     Way(name="stored pictures", is_stored=True),
     Way(name="files brought along", brings_files=True),
     Way(name="switch 0.05 ms", switch_s=0.00005),
-    Way(name="threads", by_threads=True),
     Way(name="salva, again"),
 )
 
@@ -238,9 +229,7 @@ def main() -> None:
     parser.add_argument("--tiny", action="store_true", help="in miniature, on the processor")
     parser.add_argument("--keep", type=Path, help="folder for the random checkpoint, to use it again")
     parser.add_argument("--stacks", type=Path, help="write what every kind of thread does meanwhile to this file")
-    parser.add_argument("--scribes", type=int, default=scribes.MOST_SCRIBES, help="most processes for the files")
     asked = parser.parse_args()
-    scribes.MOST_SCRIBES = asked.scribes
     if not can_measure(is_tiny=asked.tiny):
         return
     scale = TINY if asked.tiny else FULL

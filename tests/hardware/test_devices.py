@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from types import ModuleType
-
 import pytest
 
 from salva.errors import UsageError
-from salva.hardware.devices import choose_device, choose_devices, choose_dtype, is_gpu_at_work, is_out_of_memory
+from salva.hardware.devices import choose_device, choose_devices, choose_dtype, is_out_of_memory
 
 torch = pytest.importorskip("torch", reason="devices are torch's")
 
@@ -66,15 +63,3 @@ def test_auto_precision_is_what_model_and_device_are_made_for() -> None:
 )
 def test_lack_of_memory_is_recognised(error: Exception, is_so: bool) -> None:
     assert is_out_of_memory(error) is is_so
-
-
-def test_whether_a_gpu_is_at_work_is_found_without_loading_anything(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
-    assert is_gpu_at_work()
-    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: False)
-    assert not is_gpu_at_work()
-    monkeypatch.setitem(sys.modules, "torch", ModuleType("torch"))
-    assert not is_gpu_at_work(), "torch is being imported elsewhere"
-    monkeypatch.delitem(sys.modules, "torch")
-    assert not is_gpu_at_work()
-    assert "torch" not in sys.modules

@@ -21,8 +21,8 @@ from salva.engine.ctrl_c import CtrlC
 from salva.engine.events import Event, Loaded, Looked, Painted, Stopped, Written
 from salva.engine.lanes import JobQueue
 from salva.engine.looks import Looks
+from salva.engine.pictures import ImageFiles
 from salva.engine.progress import said_if_slow
-from salva.engine.scribes import Scribes
 from salva.engine.units import LookJob, RenderJob, Unit
 from salva.engine.workers import Workers
 from salva.errors import DownError, StoreError
@@ -45,7 +45,7 @@ class Dispatch:
         crowd: Sequence[Binding],
         budget: Budget,
         looks: Looks,
-        files: Scribes,
+        files: ImageFiles,
         *,
         ctrl_c: CtrlC | None = None,
         note: Callable[[str], None] = lambda _: None,
@@ -80,7 +80,6 @@ class Dispatch:
     def close(self) -> None:
         """Stop the threads; safe to call twice."""
         self._workers.close()
-        self._files.close()
         self._looks.desk.clear()
         self._room.close()
 

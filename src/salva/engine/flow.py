@@ -25,9 +25,9 @@ from salva.engine.dispatch import Dispatch
 from salva.engine.draining import drain
 from salva.engine.events import Event, Loaded, Looked, Painted, Stopped, Written
 from salva.engine.looks import Looks
+from salva.engine.pictures import ImageFiles
 from salva.engine.progress import Progress
 from salva.engine.results import Results
-from salva.engine.scribes import Scribes
 from salva.engine.units import PUT_OFF, Asker, FirstLook, LookJob, Place, PutOff, RenderJob, Unit
 from salva.engine.verdicts import verdicts_of
 from salva.errors import StoreError
@@ -69,7 +69,7 @@ class Flow:
         self._ctrl_c = CtrlC()
         crowd = [actor.binding for actor in cast_.actors() if actor.binding is not None and actor.may_be_asked]
         self._dispatch = Dispatch(
-            *(executor, crowd, budget or Budget(), self._looks, Scribes(store.blobs)),
+            *(executor, crowd, budget or Budget(), self._looks, ImageFiles(store.blobs)),
             ctrl_c=self._ctrl_c,
             note=progress.note,
             n_pictures=n_pictures,

@@ -1,37 +1,31 @@
 """Pictures to files and back: lossless WebP, written before anything points at it.
 
-Runs in worker threads, and in processes of their own (scribes.py). The only place of the engine that knows which image
-format is stored.
+Runs in worker threads; the only place of the engine that knows which image format is stored.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 
 from salva.core.image import AnyPicture, Picture
 from salva.engine.parcels import as_file
 from salva.errors import StoreError
-from salva.imaging.files import MAX_PIXELS, decode_picture
+from salva.imaging.files import decode_picture
 from salva.store.blobs import digest_of
 from salva.store.images import ImageStore
 from salva.store.records import StoredImage
 
 
 class ImageFiles:
-    """The image files of a run, for several threads at once.
+    """The image files of a run, for several threads at once."""
 
-    turns: an open file by which processes that write to the same place take turns. max_pixels: what is too large to be
-    opened.
-    """
-
-    def __init__(self, blobs: ImageStore, *, turns: int | None = None, max_pixels: int = MAX_PIXELS) -> None:
-        self._blobs, self._file_of_turns, self._max_pixels = blobs, turns, max_pixels
+    def __init__(self, blobs: ImageStore) -> None:
+        self._blobs = blobs
         self._turns = [threading.Lock() for _ in range(64)]
 
-    def save(self, pictures: Iterable[AnyPicture]) -> list[StoredImage]:
+    def save(self, pictures: Sequence[AnyPicture]) -> list[StoredImage]:
         """Store pictures; when this returns, their files are whole and on disk."""
         return [self._save(picture) for picture in pictures]
 
@@ -39,7 +33,7 @@ class ImageFiles:
         """A stored picture, checked against its id; it brings its file, since whoever looks may be elsewhere."""
         try:
             webp = self._blobs.read(image_id)
-            picture = replace(decode_picture(webp, formats=("WEBP",), max_pixels=self._max_pixels), webp=webp)
+            picture = replace(decode_picture(webp, formats=("WEBP",)), webp=webp)
         except ValueError as error:
             raise StoreError(f"{self._blobs.place_of(image_id)!r} is damaged ({error})") from error
         if picture.image_id() != image_id:
@@ -51,7 +45,7 @@ class ImageFiles:
         image_id, data = file.image_id, file.webp
         # Two wordings may give the very same pixels at the same time: one writes, the other finds it written,
         # so that the row's digest is always that of the file.
-        with self._turn(int(image_id[:2], 16) % len(self._turns)):
+        with self._turns[int(image_id[:2], 16) % len(self._turns)]:
             if self._blobs.has(image_id):
                 data = self._kept_or_replaced(image_id, data)
             else:
@@ -63,20 +57,6 @@ class ImageFiles:
             digest=digest_of(data),
             n_bytes=len(data),
         )
-
-    @contextmanager
-    def _turn(self, number: int) -> Iterator[None]:
-        with self._turns[number]:
-            if self._file_of_turns is None:
-                yield
-                return
-            import fcntl
-
-            fcntl.lockf(self._file_of_turns, fcntl.LOCK_EX, 1, number)
-            try:
-                yield
-            finally:
-                fcntl.lockf(self._file_of_turns, fcntl.LOCK_UN, 1, number)
 
     def _kept_or_replaced(self, image_id: str, data: bytes) -> bytes:
         present = self._blobs.read(image_id)

@@ -6,7 +6,6 @@ Devices and precisions are names here ("cuda:0", "bfloat16"), so that nobody nee
 from __future__ import annotations
 
 import gc
-import sys
 
 from salva.errors import UsageError
 
@@ -47,14 +46,6 @@ def choose_devices(wanted: str = AUTO) -> tuple[str, ...]:
 def choose_device(wanted: str = AUTO) -> str:
     """The one device to use, for components that run on one."""
     return choose_devices(wanted)[0]
-
-
-def is_gpu_at_work() -> bool:
-    """Whether anything in this process computes on a GPU by torch; loads nothing to find out."""
-    # While torch is being imported it has no such part yet.
-    cuda = getattr(sys.modules.get("torch"), "cuda", None)
-    is_initialized = getattr(cuda, "is_initialized", None)
-    return is_initialized is not None and bool(is_initialized())
 
 
 def choose_dtype(wanted: str, device: str, half: str = "bfloat16") -> str:
