@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from engine.executors.on_ray import FEW, N_CASES, OPTIONS, PLUGINS, attempts, here, on_ray, plugin, rows, spec
@@ -24,6 +25,8 @@ from in_process import salva
 
 from salva.core.about import About
 from salva.core.verdict import Verdict
+from salva.engine.executors import crews as crews_module
+from salva.engine.executors.benches import Bench
 from salva.engine.executors.crews import Crew, LostError
 from salva.engine.executors.local import LocalLane
 from salva.engine.executors.ray import RayExecutor, RayOptions
@@ -313,6 +316,26 @@ def test_every_gpu_has_an_actor_of_its_own(cluster: TwoNodes, tmp_path: Path) ->
     # Two nodes with one GPU each, which both call it 0.
     assert {gpu for gpu, _ in places} == {"0"}
     assert len(places) == 2
+
+
+def test_a_gpu_that_is_counted_and_not_to_be_had_is_not_waited_for(
+    cluster: TwoNodes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one of a node that died a moment ago, or, which takes less time, one that somebody else has."""
+    import ray
+
+    monkeypatch.setattr(crews_module, "GIVE_WAY_S", 1.0)
+    monkeypatch.setattr(crews_module, "PLACE_S", 60.0)
+    somebody: Any = ray.remote(Bench).options(num_gpus=1, num_cpus=0).remote()
+    ray.get(somebody.greet.remote())
+    try:
+        on_gpu = plugin("OnGpu")
+        with closing(RayExecutor()) as executor:
+            assert executor._cluster.n_gpus == 2, "it is counted"
+            executor.open(on_gpu, [on_gpu])
+            assert len(pids(executor)) == 1
+    finally:
+        ray.kill(somebody)
 
 
 def test_keys_stay_out_of_logs_rows_and_messages(tmp_path: Path) -> None:

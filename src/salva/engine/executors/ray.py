@@ -107,6 +107,9 @@ class Cluster:
         there = self._ray.cluster_resources()
         self.n_cpus, self.n_gpus = float(there.get("CPU", 0.0)), int(there.get("GPU", 0))
         """Of all nodes, as the run finds them."""
+        self._n_grouped, self._grouping = self.n_gpus, threading.Lock()
+        self._grouped: list[Any] = []
+        """Who has been given a place at a GPU."""
 
     def free(self) -> str:
         """What nobody has taken, in words."""
@@ -122,9 +125,13 @@ class Cluster:
             "max_concurrency": MOST_SEATS + 1,
             "num_cpus": share.n_cpus,
             "num_gpus": share.n_gpus,
-            "scheduling_strategy": self._at_gpu(share, number) if share.places else "SPREAD",
         }
-        return self._bench.options(**settings).remote()
+        if not share.places:
+            return self._bench.options(**settings, scheduling_strategy="SPREAD").remote()
+        with self._grouping:
+            actor = self._bench.options(**settings, scheduling_strategy=self._at_gpu(share, number)).remote()
+            self._grouped.append(actor)
+            return actor
 
     def call(self, actor: Any, method: str, *arguments: object) -> Any:
         """What a Bench answers; LostError when it never will, UnsentError when it cannot be told."""
@@ -148,10 +155,7 @@ class Cluster:
 
     def close(self) -> None:
         """Leave the cluster; one that was started here ends."""
-        if self._group is not None:
-            with suppress(self._ray.exceptions.RayError):
-                self._ray.util.remove_placement_group(self._group)
-            self._group = None
+        self._remove_group()
         if self._is_ours:
             self._ray.shutdown()
 
@@ -192,9 +196,32 @@ class Cluster:
         """At one GPU of the cluster, the same one for that place of every component."""
         if self._group is None:
             each = {"GPU": 1.0} | ({"CPU": share.n_cpus_beside} if share.n_cpus_beside else {})
-            self._group = self._ray.util.placement_group([each] * self.n_gpus, strategy="PACK")
+            self._group = self._ray.util.placement_group([each] * self._n_grouped, strategy="PACK")
         strategy = self._ray.util.scheduling_strategies.PlacementGroupSchedulingStrategy
-        return strategy(self._group, placement_group_bundle_index=share.places[number])
+        # Where fewer GPUs are left than were counted, an actor beyond them waits, and the others work.
+        return strategy(self._group, placement_group_bundle_index=share.places[number] % self._n_grouped)
+
+    def count_again(self) -> None:
+        """Ask for as many GPUs as are free, where those that were counted are not to be had together.
+
+        A node may have been dead for seconds before the cluster knew it, or somebody else has a GPU.
+        """
+        with self._grouping:
+            if self._group is None or self._ray.util.placement_group_table(self._group)["state"] != "PENDING":
+                return
+            n_free = int(self._ray.available_resources().get("GPU", 0))
+            if 0 < n_free < self._n_grouped:
+                self._n_grouped = n_free
+                self._remove_group()
+                # They would wait for a place in it for ever; others are hired in their stead.
+                while self._grouped:
+                    self.dismiss(self._grouped.pop())
+
+    def _remove_group(self) -> None:
+        if self._group is not None:
+            with suppress(self._ray.exceptions.RayError):
+                self._ray.util.remove_placement_group(self._group)
+            self._group = None
 
 
 class RayExecutor:
@@ -228,6 +255,7 @@ class RayExecutor:
 
     def _make_room(self) -> None:
         """Have whoever has most actors give one up, and nobody wait for more, since somebody has none."""
+        self._cluster.count_again()
         crews = [lane for lane in self._lanes if isinstance(lane, Crew)]
         n_wanted = 1
         for crew in sorted(crews, key=lambda crew: -crew.n_placed):
