@@ -137,14 +137,19 @@ def test_a_file_of_a_judges_own_words_is_opened_before_anybody_is_asked(
     assert seen(ask, tmp_path / "run").n_cases == 20
 
 
-@pytest.mark.parametrize(("option", "kind"), [("prompt=semvarbench", "scores"), ("rubric=strict", "grades")])
+@pytest.mark.parametrize("option", ["prompt=semvarbench", "rubric=strict"])
+@pytest.mark.parametrize(
+    ("role", "suite"), [("judge", "faithfulness"), ("reader", "faithfulness"), ("reader", "semvar")]
+)
 def test_what_is_set_for_questions_that_nobody_asks_is_refused(
-    option: str, kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    role: str, suite: str, option: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
     name, _, value = option.partition("=")
-    ask = Ask(suite="faithfulness", models=("painter",), judges=("openai/j",), settings={f"judge.{name}": value})
-    with pytest.raises(UsageError, match=rf"judge\.{name} is set, .* asked for {kind}; openai/j is asked for answers"):
+    who = {"judges": ("openai/j",)} if role == "judge" else {"reader": "openai/j"}
+    ask = Ask(suite=suite, models=("painter",), settings={f"{role}.{name}": value}, **who)  # type: ignore[arg-type]  # of two kinds
+    kind = {"prompt": "scores", "rubric": "grades"}[name]
+    with pytest.raises(UsageError, match=rf"{role}\.{name} is set, .* asked for {kind}; openai/j is asked for answers"):
         seen(ask, tmp_path / "run")
 
 

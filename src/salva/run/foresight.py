@@ -51,7 +51,7 @@ def foresee(spec: RunSpec, cast_: Cast) -> Foreseen:
         if case.ways and case.relation not in installed:
             raise unknown_name("relation", case.relation, installed)
         cases.add(case, cast_.relations_of(case))
-    _refuse_unheard(spec.judges, cases.kinds)
+    _refuse_unheard(spec, cases.kinds)
     if not cases.n:
         return Foreseen([])  # an empty suite is refused by whoever stores its cases
     rates = {part.label: part.about.rate for part in cast_.relations}
@@ -170,15 +170,19 @@ class _Cases:
         return f"of all {self.n}: {', '.join(counted)}" if counted else "nothing is known against them"
 
 
-def _refuse_unheard(judges: Sequence[Binding], kinds: Collection[str]) -> None:
+def _refuse_unheard(spec: RunSpec, kinds: Collection[str]) -> None:
     """Refuse what is set for questions that nobody asks: it would change nothing, in silence."""
-    for judge in judges:
-        for name, kind in set_for_kind(judge.options):
-            if kind not in kinds:
-                asked = " and ".join(f"{other}s" for other in sorted(kinds)) or "nothing"
+    heard = [(judge, kinds) for judge in spec.judges]
+    if spec.reader is not None:
+        # One that judges elsewhere is asked what is written.
+        heard.append((spec.reader, {"answer"}))
+    for binding, asked_for in heard:
+        for name, kind in set_for_kind(binding.options):
+            if kind not in asked_for:
+                asked = " and ".join(f"{other}s" for other in sorted(asked_for)) or "nothing"
                 raise UsageError(
-                    f"judge.{name} is set, which counts only where a judge is asked for {kind}s; {judge.label} is "
-                    f"asked for {asked} here, so leave it out"
+                    f"{binding.role}.{name} is set, which counts only where a judge is asked for {kind}s; "
+                    f"{binding.label} is asked for {asked} here, so leave it out"
                 )
 
 
