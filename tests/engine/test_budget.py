@@ -14,13 +14,15 @@ from salva.core.observation import Answer, Observation
 from salva.core.options import option
 from salva.core.protocols import LookRequest, Rendered
 from salva.core.spec import Binding
+from salva.engine import guard as guarding
 from salva.engine.actors import Actor
 from salva.engine.budget import Budget, Limits, check_prices
 from salva.engine.progress import SilentProgress
-from salva.errors import SalvaError, UnusableError, UsageError
+from salva.errors import BackendError, SalvaError, UnusableError, UsageError
 from salva.run.pipeline import execute
 from salva.run.verify import verify
-from salva.store.queries import read_records
+from salva.store.queries import read_records, spent
+from salva.store.sqlite import open_run
 from salva.testing.fakes import CALLS, FakeAnswers, FakeGenerator, painted
 from salva.testing.specs import bound, fake_spec
 
@@ -124,6 +126,49 @@ def test_a_judge_that_becomes_another_model_stops_the_run(tmp_path: Path) -> Non
     CALLS.add("priced", 100)
     with pytest.raises(UnusableError, match="this run began with 'judge-1'"):
         execute(fake_spec(10, **judged(drifts_after=7)), tmp_path, SilentProgress())
+
+
+class Ending:
+    """One whose every call is paid for, and who ends a run sooner or later."""
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Options:
+        end: str = option("", "How it ends.")
+        after: int = option(0, "How many answers it gives before.")
+
+    version: ClassVar[str] = "1"
+    about: ClassVar[About] = About(is_remote=True)
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+
+    def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
+        (n,) = (CALLS.add("priced", 1) for _ in requests)
+        is_over, usage = n > self.options.after, {"n_calls": 1.0, "cost_usd": 0.5}
+        snapshot = "judge-2" if is_over and self.options.end == "drift" else "judge-1"
+        if not is_over or self.options.end == "drift":
+            return [Answer(text="0", scores={}, usage=usage, snapshot=snapshot)]
+        error = BackendError("an empty answer", is_retryable=self.options.end == "tried again")
+        if self.options.end == "tried again" and n > self.options.after + 4:
+            error = UnusableError("the account is empty")
+        error.usage = usage
+        return [error]
+
+
+@pytest.mark.parametrize(
+    ("end", "after"), [("drift", 7), ("down", 0), ("down", 7), ("tried again", 0), ("tried again", 7)]
+)
+def test_no_call_that_was_paid_for_is_missing_from_the_sum_of_a_run_that_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str, after: int
+) -> None:
+    monkeypatch.setattr(guarding, "FIRST_DELAY_S", 0.001)
+    judge = bound("judge", Ending, "ending", end=end, after=after)
+    spec = fake_spec(40, **{**judged(), "judges": (judge,)})
+    with pytest.raises(UnusableError):
+        execute(spec, tmp_path / "run", SilentProgress())
+    with open_run(tmp_path / "run") as store:
+        (line,) = (line for line in spent(store) if line.role == "judge")
+    assert line.usage == {"n_calls": CALLS["priced"], "cost_usd": 0.5 * CALLS["priced"]}
 
 
 def test_a_cost_limit_needs_prices_of_endpoints_only() -> None:

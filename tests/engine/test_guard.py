@@ -98,6 +98,19 @@ def test_what_failed_attempts_cost_is_part_of_what_comes_of_them() -> None:
     assert paid.usage == {"n_calls": 1.0, "cost_usd": 0.25}, "an error that is handed out twice is counted once a time"
 
 
+def test_what_was_paid_before_the_end_is_part_of_it_and_the_end_itself_is_paid_for_once() -> None:
+    paid, end = BackendError("an empty picture"), UnusableError("401")
+    paid.usage, end.usage = {"cost_usd": 0.25}, {"cost_usd": 1.0}
+    turns: Iterator[list[object]] = iter([[paid], [end], [GOOD]])
+    guard = guarded(partial(_next_of, turns), limiter=Limiter(4))
+    costs = []
+    for _ in range(2):
+        with pytest.raises(UnusableError, match="401") as raised:
+            guard(requests(1))
+        costs.append(raised.value.usage)
+    assert costs == [{"cost_usd": 1.25}, {}]
+
+
 def test_retries_are_bounded() -> None:
     calls = itertools.count()
     outcomes = guarded(lambda _: [BackendError(f"500, call {next(calls)}")])(requests(1))

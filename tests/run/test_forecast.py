@@ -147,7 +147,7 @@ def test_what_is_set_for_questions_that_nobody_asks_is_refused(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
     name, _, value = option.partition("=")
     who = {"judges": ("openai/j",)} if role == "judge" else {"reader": "openai/j"}
-    ask = Ask(suite=suite, models=("painter",), settings={f"{role}.{name}": value}, **who)  # type: ignore[arg-type]  # of two kinds
+    ask = Ask(suite=suite, models=("painter",), settings={f"{role}.{name}": value}, **who)
     kind = {"prompt": "scores", "rubric": "grades"}[name]
     with pytest.raises(UsageError, match=rf"{role}\.{name} is set, .* asked for {kind}; openai/j is asked for answers"):
         seen(ask, tmp_path / "run")

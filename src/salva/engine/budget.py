@@ -7,7 +7,7 @@ count what this command does, not what was there before it. Knows no lanes and n
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from salva.core.observation import Answer, Reading
@@ -95,15 +95,20 @@ class Budget:
         self._under_way[actor.component_id] = (actor, self._n_under_way(actor) - 1)
         self._n_painting -= actor.role == "model"
         self._n_painted += isinstance(outcome, Painting)
-        cost = _cost_of(outcome)
-        if isinstance(outcome, BackendError) and outcome.usage:
-            vain = self.in_vain.setdefault(actor.component_id, {})
-            for name, value in outcome.usage.items():
-                vain[name] = vain.get(name, 0.0) + value
+        cost = usage_of(outcome).get(COST)
+        if isinstance(outcome, BackendError):
+            self.drop(actor, outcome)
         if cost is not None:
             self.spent_usd += cost
             n, total = self._paid.get(actor.component_id, (0, 0.0))
             self._paid[actor.component_id] = (n + 1, total + cost)
+
+    def drop(self, actor: Actor, outcome: object) -> None:
+        """What came back and is not kept was paid for all the same."""
+        if usage := usage_of(outcome):
+            vain = self.in_vain.setdefault(actor.component_id, {})
+            for name, value in usage.items():
+                vain[name] = vain.get(name, 0.0) + value
 
     def reached(self) -> str:
         """Which limit was reached, in words."""
@@ -126,10 +131,10 @@ class Budget:
         return float(getattr(actor.binding.options, "price_usd", None) or 0.0) if actor.binding else 0.0
 
 
-def _cost_of(outcome: object) -> float | None:
-    cost: object = None
+def usage_of(outcome: object) -> dict[str, float]:
+    """What an outcome says that it took: calls, tokens, money, as far as known."""
     if isinstance(outcome, Painting):
-        cost = outcome.provenance.get(COST)
-    elif isinstance(outcome, Answer | Reading | BackendError):
-        cost = outcome.usage.get(COST)
-    return float(cost) if isinstance(cost, int | float) else None
+        said: Mapping[str, object] = {COST: outcome.provenance.get(COST)}
+    else:
+        said = outcome.usage if isinstance(outcome, Answer | Reading | BackendError) else {}
+    return {name: float(value) for name, value in said.items() if isinstance(value, int | float)}

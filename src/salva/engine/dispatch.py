@@ -135,6 +135,11 @@ class Dispatch:
         for outcome in event.outcomes:
             self._budget.end(actor, outcome)
 
+    def stopped(self, event: Stopped) -> None:
+        """A component can go on with nothing more; what it was paid for until then counts."""
+        if event.jobs:
+            self._budget.end(event.jobs[0].actor, event.error)
+
     def write(self, painted: Sequence[tuple[RenderJob, Painting]]) -> None:
         """Have pictures written to files."""
         for start in range(0, len(painted), _N_PER_WRITE):
@@ -207,7 +212,7 @@ class Dispatch:
                 # What fails again says nothing about the rest of the run, which is done by now: failed work comes last.
                 self.events.put(event_of(cast(_T, [error] * len(jobs))))
             else:
-                self.events.put(Stopped(error=error))
+                self.events.put(Stopped(error=error, jobs=jobs))
             self._out.discard(done)
 
         self._out.add(future)

@@ -11,7 +11,7 @@ from queue import Empty
 
 from salva.core.counted import counted
 from salva.engine.dispatch import Dispatch
-from salva.engine.events import Event, Looked, Painted, Written
+from salva.engine.events import Event, Looked, Painted, Stopped, Written
 from salva.engine.progress import Progress
 from salva.engine.results import Results
 from salva.errors import BackendError, UnusableError
@@ -62,6 +62,8 @@ def _keep(event: Event, dispatch: Dispatch, results: Results) -> None:
             dispatch.written(event)
             for (job, rendered), image in zip(event.painted, event.images, strict=True):
                 results.keep_picture(job, rendered, image)
+        case Stopped():
+            dispatch.stopped(event)
         case Looked():
             dispatch.received(event)
             for look, outcome in zip(event.jobs, event.outcomes, strict=True):

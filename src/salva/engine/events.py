@@ -51,6 +51,8 @@ class Stopped:
     """Something that no single piece of work can survive: the run ends with it."""
 
     error: BaseException
+    jobs: Sequence[RenderJob | LookJob] = ()
+    """What was asked of a component that ended so."""
 
 
 Event = Painted | Written | Loaded | Looked | Stopped

@@ -68,8 +68,9 @@ class Flow:
         self._looks = Looks(store, retry_refused=retry_refused, retry_unreadable=retry_unreadable)
         self._ctrl_c = CtrlC()
         crowd = [actor.binding for actor in cast_.actors() if actor.binding is not None and actor.may_be_asked]
+        purse = budget or Budget()
         self._dispatch = Dispatch(
-            *(executor, crowd, budget or Budget(), self._looks, ImageFiles(store.blobs)),
+            *(executor, crowd, purse, self._looks, ImageFiles(store.blobs)),
             ctrl_c=self._ctrl_c,
             note=progress.note,
             n_pictures=n_pictures,
@@ -82,7 +83,7 @@ class Flow:
         self._n_open = 0
         """Pictures of the units under way."""
         self._is_last = False
-        self._results = Results(store)
+        self._results = Results(store, purse.drop)
         self._vouch = vouch
         self._newcomers: dict[str, Actor | None] = {}
         """Whoever is about to look for the first time, by component id; None for those who have been vouched for."""
@@ -210,6 +211,7 @@ class Flow:
             case Looked():
                 self._looked(event)
             case Stopped():
+                self._dispatch.stopped(event)
                 raise event.error
         self._work_off()
 

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from typing import TypeVar
 
 from salva.core.blame import blaming, described
 from salva.core.observation import Answer, Detections, Reading, Vector
@@ -22,7 +23,7 @@ from salva.core.protocols import LookRequest, Rendered, RenderRequest
 from salva.core.secrets import redact
 from salva.core.spec import Binding
 from salva.core.threads import start_thread
-from salva.engine.budget import COST
+from salva.engine.budget import COST, usage_of
 from salva.engine.limiter import Limiter, Turn, is_busy
 from salva.engine.pulse import Pulse
 from salva.errors import (
@@ -50,6 +51,7 @@ _NO_GROWTH = BackendError("no answer")
 _SHORTEST_JOIN_S = 0.05
 
 Requests = Sequence[RenderRequest] | Sequence[LookRequest]
+_T = TypeVar("_T")
 
 
 def build(binding: Binding) -> object:
@@ -88,6 +90,14 @@ class Guard:
     def __call__(self, requests: Requests) -> Sequence[object]:
         """One outcome per request: the thing itself, or a BackendError."""
         outcomes: list[object] = [None] * len(requests)
+        try:
+            self._try_all(requests, outcomes)
+        except BackendError as error:
+            raise _with_costs_of(outcomes, error) from None
+        return outcomes
+
+    def _try_all(self, requests: Requests, outcomes: list[object]) -> None:
+        """Ask until every request has an outcome in its place, or what no request survives is raised."""
         todo = list(range(len(requests)))
         asked_at = began = time.monotonic()
         attempt = 0
@@ -98,7 +108,7 @@ class Guard:
             began += time.monotonic() - arrived
             asked_at = time.monotonic() if attempt == 0 else asked_at
             for index, outcome in zip(todo, self._in_turn([requests[i] for i in todo], turn), strict=True):
-                outcomes[index] = _with_costs_of(outcomes[index], outcome)
+                outcomes[index] = _with_costs_of([outcomes[index]], outcome)
             todo = [i for i in todo if isinstance(error := outcomes[i], BackendError) and error.is_retryable]
             if not todo or self._stopping.is_set():
                 break
@@ -115,7 +125,6 @@ class Guard:
             attempt += 1
         if not self._stopping.is_set():
             self._check_alive(requests, outcomes, asked_at)
-        return outcomes
 
     def _in_turn(self, requests: list[RenderRequest | LookRequest], turn: Turn | None) -> Sequence[object]:
         """One attempt; at an endpoint, on the place it was given."""
@@ -134,7 +143,8 @@ class Guard:
                 outcomes = self._attempt(requests)
         except SalvaError as error:
             if error is not self._end_again:
-                self._end = error
+                # It is raised for others too, and was paid for once.
+                self._end = _free(error)
             raise
         finally:
             self._limiter.end(turn, outcomes)
@@ -280,9 +290,11 @@ def _is_inside(corners: Sequence[float]) -> bool:
     return all(-_OVER <= low < high <= 1 + _OVER for low, high in ((x0, x1), (y0, y1)))
 
 
-def _with_costs_of(before: object, outcome: object) -> object:
+def _with_costs_of(before: Sequence[object], outcome: _T) -> _T:
     """The outcome of an attempt, with what those before it cost: answers that came to nothing were paid for as well."""
-    spent = before.usage if isinstance(before, BackendError) else {}
+    spent: dict[str, float] = {}
+    for earlier in before:
+        spent = _sum(spent, usage_of(earlier))
     if not spent:
         return outcome
     if isinstance(outcome, Rendered):
@@ -296,6 +308,14 @@ def _with_costs_of(before: object, outcome: object) -> object:
         outcome = copy(outcome)
         outcome.usage = _sum(outcome.usage, spent)
     return outcome
+
+
+def _free(error: SalvaError) -> SalvaError:
+    """The same error for somebody who paid nothing for it."""
+    if isinstance(error, BackendError) and error.usage:
+        error = copy(error)
+        error.usage = {}
+    return error
 
 
 def _sum(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str, float]:

@@ -5,12 +5,13 @@ Used by the flow while a run goes on, and for what is still to come when it ends
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import cast
 
 from salva.core.image import ImageRef
 from salva.core.observation import Answer, Observation, Reading
 from salva.core.protocols import Painting
+from salva.engine.actors import Actor
 from salva.engine.snapshots import Snapshots
 from salva.engine.units import LookJob, RenderJob
 from salva.errors import BackendError, DownError, RefusedError, UnusableError
@@ -22,8 +23,9 @@ from salva.store.sqlite import RunStore
 class Results:
     """The rows of a run's renders and looks, as they come."""
 
-    def __init__(self, store: RunStore) -> None:
-        self._store = store
+    def __init__(self, store: RunStore, drop: Callable[[Actor, object], None]) -> None:
+        """drop: told of what came back, and from whom, where it is not kept."""
+        self._store, self._drop = store, drop
         self._snapshots = Snapshots(store)
 
     def sort(
@@ -39,6 +41,7 @@ class Results:
                 self._snapshots.check(job.actor, outcome.provenance.get("snapshot"))
             except UnusableError as error:
                 ended_by = error
+                self._drop(job.actor, outcome)
             else:
                 painted.append((job, outcome))
         return painted, failed, ended_by
@@ -50,6 +53,7 @@ class Results:
             row = job.row(Status.DONE, image_id=image.image_id, provenance=dict(rendered.provenance))
             self._store.put_render(row, job.key)
         except (TypeError, ValueError) as error:
+            self._drop(job.actor, rendered)
             return self.keep_failure(job, BackendError(f"its provenance cannot be stored: {error}", is_retryable=False))
         return ImageRef(image_id=image.image_id, width=image.width, height=image.height)
 
@@ -57,10 +61,14 @@ class Results:
         """Store what was seen, or that nothing was."""
         if isinstance(outcome, BackendError):
             return self.keep_failure(job, outcome)
-        self._snapshots.check(job.actor, outcome.snapshot if isinstance(outcome, Answer | Reading) else None)
         try:
+            self._snapshots.check(job.actor, outcome.snapshot if isinstance(outcome, Answer | Reading) else None)
             self._store.put_look(job.row(Status.DONE, observation=cast(Observation, outcome)), job.key)
+        except UnusableError:
+            self._drop(job.actor, outcome)
+            raise
         except (TypeError, ValueError) as error:
+            self._drop(job.actor, outcome)
             return self.keep_failure(job, BackendError(f"what it saw cannot be stored: {error}", is_retryable=False))
         return cast(Observation, outcome)
 

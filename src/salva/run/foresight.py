@@ -18,7 +18,7 @@ from salva.core.counted import counted
 from salva.core.judged import Rate
 from salva.core.options import set_for_kind, target_field, value_of
 from salva.core.protocols import Relation
-from salva.core.spec import Binding, RunSpec
+from salva.core.spec import RunSpec
 from salva.engine.cast import DETECTOR, AppliedRelation, Cast
 from salva.engine.guard import build
 from salva.errors import NobodyNamedError, SalvaError, UsageError, unknown_name

@@ -181,10 +181,14 @@ def spent(store: RunReader) -> tuple[Spent, ...]:
     in_vain = noted if isinstance(noted, dict) else {}
     components = {component.component_id: component for component in store.components()}
     places = (("renders", "$", "provenance"), ("looks", "$.usage", "observation"))
+    rows = [dict(row) for place in places for row in store.rows(_SPENT.format(*place))]
+    # Of one that ended the run with its first answer there is no row.
+    without = in_vain.keys() - {row["component_id"] for row in rows}
+    rows += [{"component_id": component_id, "n": 0, "n_done": 0} for component_id in without]
     lines = []
-    for row in (row for place in places for row in store.rows(_SPENT.format(*place))):
+    for row in rows:
         component, vain = components.get(row["component_id"]), in_vain.get(row["component_id"], {})
-        usage = {name: row[name] for name in _USAGE if row[name] is not None}
+        usage = {name: row[name] for name in _USAGE if row.get(name) is not None}
         for name, value in vain.items() if isinstance(vain, dict) else ():
             if isinstance(value, int | float):
                 usage[name] = usage.get(name, 0.0) + value

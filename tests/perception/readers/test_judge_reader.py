@@ -19,7 +19,7 @@ from salva.core.options import option
 from salva.core.protocols import LookRequest, Query
 from salva.core.spec import Binding, ComponentSpec
 from salva.errors import BackendError, RefusedError, SalvaError, UsageError
-from salva.perception.readers.judge_reader import IS_ANY, WHAT, JudgeAsReader, JudgeReader
+from salva.perception.readers.judge_reader import IS_ANY, WHAT, JudgeAsReader, JudgeReader, reading_of
 from salva.registry import bind, entries, load
 from salva.testing.conformance import check_perceiver
 
@@ -81,6 +81,11 @@ def test_both_questions_are_paid_for() -> None:
     (sign,) = reader().look(looks(SIGN))
     assert sign.usage == {"cost_usd": 0.75}, "calls are known of one answer only"
     assert reader().habits.timeout_s == 60.0
+    refused = RefusedError("I would rather not read this")
+    refused.usage = {"n_calls": 1.0}
+    lost = reading_of(Answer(text="yes", scores={}, usage={"n_calls": 1.0, "cost_usd": 0.5}), refused)
+    assert isinstance(lost, RefusedError)
+    assert (lost.usage, refused.usage) == ({"n_calls": 2.0, "cost_usd": 0.5}, {"n_calls": 1.0})
 
 
 def test_one_refusal_or_unreadable_reply_costs_its_own_picture_only() -> None:

@@ -8,6 +8,7 @@ it. A judge says neither where a text stands nor how sure it is: a text has the 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -105,6 +106,11 @@ def reading_of(is_any: object, what: object = None) -> Reading | SalvaError:
     """What a picture's answers to the two questions say; the second is asked only after a yes."""
     answers: list[Answer] = []
     for said in (is_any, what):
+        if isinstance(said, BackendError) and answers:
+            # The first answer was paid for as well, and is lost with the second.
+            said = copy(said)
+            paid = answers[0].usage
+            said.usage = {name: said.usage.get(name, 0.0) + paid.get(name, 0.0) for name in {**said.usage, **paid}}
         if isinstance(said, SalvaError):
             return said
         if isinstance(said, Answer):
