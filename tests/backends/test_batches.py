@@ -37,6 +37,11 @@ def test_filling_up_stops_at_the_size_asked_for(tmp_path: Path) -> None:
     assert _shapes(tmp_path, [90, 100, 150], batch_size=100) == [100, 100, 100, 64]
 
 
+def test_what_was_found_out_before_does_not_stand_against_a_wish(tmp_path: Path) -> None:
+    assert _shapes(tmp_path, [16])[-1] == 16
+    assert _shapes(tmp_path, [100], batch_size=100) == [100]
+
+
 def test_a_compiled_model_sees_two_sizes_and_starts_with_the_full_one(tmp_path: Path) -> None:
     assert _shapes(tmp_path, [1, 8, 16, 17, 128, 130], is_compiled=True) == [16, 16, 16, 128, 128, 128, 16]
 

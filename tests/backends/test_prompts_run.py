@@ -120,6 +120,9 @@ def test_questions_of_a_file_are_asked_and_prompts_it_does_not_have_are_listed(c
     report = json.loads(in_process.salva("report", "run", "--format", "json").stdout)
     tables = {table["name"]: table for table in report["tables"]}
     assert sorted(row[1] for row in tables["prompts without a way"]["rows"]) == sorted(captions[10:12])
+    why = "'questions.csv' has no question about it"
+    assert {row[2] for row in tables["prompts without a way"]["rows"]} == {why}
+    assert tables["prompts without a way, by reason"]["rows"] == [[why, 2]]
     assert report["headline"]["n"] == 6
     outcomes = {verdict.case_id: verdict for verdict in read_records(Path("run")).verdicts}
     wrong = [text for n, text in enumerate(captions[4:10], 4) if n % 3 == 0]

@@ -49,11 +49,12 @@ Watched = Callable[..., list[tuple[str, str]]]
 
 
 @pytest.fixture(scope="module")
-def watched() -> Iterator[Watched]:
+def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     """What `salva` with these arguments opens, starts or calls, and with what."""
     environment = {name: value for name, value in os.environ.items() if name != "OPENAI_BASE_URL"}
     paths = os.pathsep.join([str(Path(__file__).parents[1]), environment.get("PYTHONPATH", "")])
     environment |= {"PYTHONPATH": paths, "OPENAI_API_KEY": "sk-a-planted-key"}
+    environment["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
     command = [sys.executable, "-c", _WATCHER]
     with subprocess.Popen(command, stdin=PIPE, stdout=PIPE, text=True, env=environment) as child:
         assert child.stdin is not None

@@ -9,7 +9,8 @@ from salva.hardware.ahead import Ahead
 
 def test_what_is_planned_waits_for_its_moment() -> None:
     ahead, done = Ahead(), list[str]()
-    ahead.plan(lambda: done.append("planned"))
+    for _ in range(2):
+        ahead.plan("something", lambda: done.append("planned"))
     ahead.wait()
     assert done == []
     ahead.begin_planned()
@@ -22,7 +23,7 @@ def test_what_is_planned_waits_for_its_moment() -> None:
 
 def test_what_is_begun_at_once_leaves_alone_what_is_planned() -> None:
     ahead, done = Ahead(), list[str]()
-    ahead.plan(lambda: done.append("planned"))
+    ahead.plan("something", lambda: done.append("planned"))
     ahead.begin(lambda: done.append("at once"))
     ahead.wait()
     assert done == ["at once"]

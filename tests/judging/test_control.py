@@ -17,6 +17,11 @@ def test_excess_is_between_less_the_mean_within() -> None:
     excess = excess_of(judged)
     assert excess is not None
     assert (excess.n, excess.excess) == (20, 0.375)
+    assert excess.interval is None, "all are the same"
+    judged[0] = Judged(cases[0], make_verdict(cases[0].case_id, arm="control", scores={**shares, "differs_between": 1}))
+    excess = excess_of(judged)
+    assert excess is not None
     assert excess.interval is not None
-    assert excess.interval.low == pytest.approx(0.375)
+    assert excess.excess == pytest.approx(0.375 + 0.25 / 20)
+    assert excess.interval.low < excess.excess < excess.interval.high
     assert excess_of([judged[-1]]) is None

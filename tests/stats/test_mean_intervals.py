@@ -64,6 +64,17 @@ def test_the_wider_of_clusters_and_cases_stands() -> None:
     assert cautious_mean_interval(even, ["only"] * 16, cases) is None
 
 
+@pytest.mark.parametrize(("value", "pseudo"), [(0.0, None), (0.5, None), (0.0, 0.0)])
+def test_values_that_are_all_the_same_have_no_interval_unless_something_widens_it(
+    value: float, pseudo: float | None
+) -> None:
+    names = [str(i) for i in range(8)]
+    assert cautious_mean_interval([value] * 8, names, names, pseudo=pseudo) is None
+    widened = cautious_mean_interval([1.0] * 8, names, names, pseudo=0.0)
+    assert widened is not None
+    assert widened.low < widened.high == 1.0
+
+
 def test_clusters_hold_what_cases_alone_would_not() -> None:
     rng, held, by_cases = Random(5), 0, 0
     for _ in range(300):

@@ -116,7 +116,7 @@ class DiffusersPipeline:
         name = options.name
         checkpoint = locate(name, options.checkpoint, options.revision, INDEX)
         pinned = pin(name, checkpoint)
-        AHEAD.plan(partial(import_parts, name, checkpoint))
+        AHEAD.plan(pinned, partial(import_parts, name, checkpoint))
         return f"{pinned}+{pin_lora(name, options.lora)}" if options.lora else pinned
 
     def expect(self, n: int) -> None:

@@ -20,20 +20,20 @@ class Ahead:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._planned: list[Callable[[], object]] = []
+        self._planned: dict[str, Callable[[], object]] = {}
         self._thread: threading.Thread | None = None
 
-    def plan(self, work: Callable[[], object]) -> None:
-        """Have something imported as soon as there is a moment for it."""
+    def plan(self, what: str, work: Callable[[], object]) -> None:
+        """Have something imported as soon as there is a moment for it; what: known by this, it is planned once."""
         with self._lock:
-            self._planned.append(work)
+            self._planned[what] = work
 
     def begin_planned(self) -> None:
         """Now is such a moment."""
         with self._lock:
-            works, self._planned = self._planned, []
+            works, self._planned = self._planned, {}
         if works:
-            self.begin(*works)
+            self.begin(*works.values())
 
     def begin(self, *works: Callable[[], object]) -> None:
         """Import in a thread, after what is under way."""

@@ -192,8 +192,10 @@ class Batches:
         self.on_device = threading.Lock()
         # Every size is compiled anew, which takes longer than many a run: then there are two, few and full.
         self._shapes = (_FEW,) if is_compiled else tuple(1 << i for i in range(16))
+        # What was found out without a wish says nothing against one.
+        asked = f", {options.batch_size} at once" if options.batch_size else ""
         self._sizer = BatchSizer(
-            f"{name} {Path(options.model).name} {detail} {loaded.dtype}{' compiled' if is_compiled else ''}",
+            f"{name} {Path(options.model).name} {detail} {loaded.dtype}{' compiled' if is_compiled else ''}{asked}",
             start=self.habits.batch_size if options.batch_size or is_compiled else min(_FEW, default),
             limit=self.habits.batch_size,
             device=loaded.device,

@@ -21,9 +21,10 @@ from salva.core.spec import Binding, RunSpec
 from salva.engine.actors import Actor
 from salva.engine.cast import AppliedRelation, Cast, with_needs
 from salva.errors import SalvaError
+from salva.judging.left_out import nobodys
 from salva.run.directory import settle
 from salva.run.earlier import Known, known_before
-from salva.run.foresight import foresee, nobodys, question_file, refuse_unwatched
+from salva.run.foresight import foresee, question_file, refuse_unwatched
 from salva.run.plan import n_pictures, planned_cases, remarks
 from salva.run.vocabulary import known_names
 from salva.store.reading import DATABASE

@@ -23,6 +23,7 @@ from salva.engine.cast import DETECTOR, AppliedRelation, Cast
 from salva.engine.guard import build
 from salva.errors import NobodyNamedError, SalvaError, UsageError, unknown_name
 from salva.judging.headline import leading_relation
+from salva.judging.left_out import nobodys
 from salva.judging.rates import WRONG_ALIKE
 from salva.registry import entries, load
 from salva.run.plan import planned_cases, remarks
@@ -189,14 +190,6 @@ def _refuse_unheard(spec: RunSpec, kinds: Collection[str]) -> None:
 def question_file(spec: RunSpec) -> str:
     """The file of questions that judges are asked from, where one is named."""
     return next((file for b in spec.relations if (file := value_of(b.options, "questions"))), "")
-
-
-def nobodys(case: Case, file: str = "") -> str:
-    """Why nobody has anything to say about a case, as far as the suite found something out; file: of questions."""
-    if file and any(prompt.questions for prompt in case.prompts):
-        return f"{file!r} has no question about it"
-    told = next((finding.shared for finding in case.findings), "")
-    return told or f"made for {case.relation}, which nobody here goes by"
 
 
 def _nothing_to_decide(spec: RunSpec, cases: _Cases) -> str:

@@ -76,7 +76,8 @@ def cautious_mean_interval(
 ) -> Interval | None:
     """The wider of holding clusters and holding cases together; None with fewer than two clusters.
 
-    A chance evenness of few clusters must not make an interval narrower than independent cases would.
+    A chance evenness of few clusters must not make an interval narrower than independent cases would. None too where
+    all values are the same and nothing widens it: what has shown no spread is not known to ±0.
     """
     named = categories or [""] * len(values)
     made = [
@@ -86,4 +87,7 @@ def cautious_mean_interval(
         for by in (clusters, cases)
     ]
     known = [interval for interval in made if interval is not None]
-    return max(known, key=lambda interval: interval.high - interval.low) if len(known) == len(made) else None
+    if len(known) < len(made):
+        return None
+    widest = max(known, key=lambda interval: interval.high - interval.low)
+    return widest if widest.low < widest.high else None

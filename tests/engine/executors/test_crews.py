@@ -317,7 +317,9 @@ class Hanging(FakeGenerator):
 def test_closing_waits_for_nobody(crew_of: Callable[..., Crew]) -> None:
     crew = crew_of(room := Room(), bound("model", Hanging), n_actors=1)
     crew.submit([request()])
-    while not room.n_works:
-        time.sleep(0.01)
-    crew.close()
-    Hanging.is_let_go.set()
+    try:
+        while not room.n_works:
+            time.sleep(0.01)
+        crew.close()
+    finally:
+        Hanging.is_let_go.set()

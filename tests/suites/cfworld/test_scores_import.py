@@ -59,6 +59,7 @@ def test_prr_and_rrr_follow_from_published_scores(file: Path, tmp_path: Path) ->
     out = tmp_path / "run"
     done = CliRunner().invoke(command_line, ["import", str(file), "--as", "cfworld", "--out", str(out)])
     assert done.exit_code == 0, done.output
+    assert ", 9 groups of sana in" in done.output, "and no probe"
     assert "4 problems" in done.output, "one entry without a score, three of a level that is none"
     numbers = summarise_run(out).by_model[0].numbers
     l1, l2, l3 = (7 + 0) / 8, 7 * score(0.6) / 8, 6 * score(0.2) / 7

@@ -139,6 +139,15 @@ def test_the_figures_the_suite_is_known_by_come_with_intervals() -> None:
     assert len(others) == 3
 
 
+def test_scores_that_are_all_the_same_have_no_interval_and_it_is_said() -> None:
+    flat = {"kappa": 0.0, "alignment": 0.5, "gamma_w": 0.0, "gamma_wo": 0.0}
+    made = [verdict(i) for i in range(12)]
+    kappa, *_ = measured([replace(one, scores={**one.scores, **flat}) for one in made]).key_figures
+    assert (kappa.value, kappa.low, kappa.high) == (0.0, None, None)
+    assert "all are the same, so that no interval is defined" in kappa.note
+    assert "all are the same" not in measured(made).key_figures[0].note
+
+
 def test_with_several_judges_the_figures_at_the_top_are_by_the_one_of_the_rate() -> None:
     """One judge could not read much: the violation rate still follows it, so kappa must, and must say so."""
     unread = [replace(verdict(i, judge="a"), outcome=Outcome.INCONCLUSIVE, scores={}) for i in range(20, 60)]

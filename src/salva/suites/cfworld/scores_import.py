@@ -100,13 +100,14 @@ class ScoresImport:
             AskedComponent(role="relation", name="levels", options=keyed_options(self._levels)),
             AskedComponent(role="relation", name="retention", options=keyed_options(self._retention)),
         )
+        n_groups = sum(case.relation == "levels" for case in cases.values())
         return ReadIn(
             suite="cfworld",
             models=tuple(dict.fromkeys(verdict.model for verdict in verdicts)),
             cases=tuple(cases.values()),
             verdicts=tuple(verdicts),
             problems=tuple(problems),
-            counts={"grades": n_grades, "groups and probes": len(cases)},
+            counts={"grades": n_grades, "groups": n_groups, "probes": len(cases) - n_groups},
             rules=rules,
             observers=judges,
         )

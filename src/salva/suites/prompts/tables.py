@@ -18,6 +18,7 @@ from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
 from salva.core.verdict import Outcome
 from salva.judging.headline import of_main_observers
+from salva.judging.left_out import not_asked_about
 from salva.judging.tally import RATE_COLUMNS, tally
 from salva.metrics.rate_charts import BY_CATEGORY
 from salva.suites.prompts.cases import NONE, PROPOSED
@@ -43,7 +44,9 @@ class PromptsTables:
         judged_ids = {judged.case.case_id for judged in seen}
         left = [case for case in judgements.cases if case.case_id not in judged_ids]
         ways = _ways(seen, left)
-        tables = [ways, *_undecided(seen, len(ways.rows)), *_by_reason(left), *_without(left)]
+        files = (rule.options.get("questions") for rule in judgements.relations.values())
+        file = next((str(path) for path in files if path), "")
+        tables = [ways, *_undecided(seen, len(ways.rows)), *_by_reason(left, file), *_without(left, file)]
         is_sorted = any("category" in case.labels for case in judgements.cases)
         return Measured(
             tables=tuple(tables),
@@ -127,29 +130,35 @@ def _undecided(seen: Sequence[Judged], n_ways: int) -> Iterator[Table]:
         )
 
 
-def _by_reason(left: Sequence[Case]) -> Iterator[Table]:
-    why = Counter(finding.shared for case in left for finding in case.findings)
+def _by_reason(left: Sequence[Case], file: str) -> Iterator[Table]:
+    """file: of the questions that judges were asked from, where they were not the suite's own."""
+    why: Counter[str] = Counter()
+    for case in left:
+        missing = not_asked_about(case, file)
+        why.update([missing] if missing else [finding.shared for finding in case.findings])
     if left:
         yield Table(
             name="prompts without a way, by reason",
             columns=("reason", "n"),
             rows=tuple(why.most_common(_MOST_ROWS)) or (("nobody who looks here has anything to say", len(left)),),
-            note="Name a --judge for prompts without a formula, or give formulas in a column of the file.",
+            note="Name a --judge for prompts without a formula, or give formulas in a column of the file."
+            + (" Questions about more prompts are written by salva write questions." if file else ""),
         )
 
 
-def _without(left: Sequence[Case]) -> Iterator[Table]:
+def _without(left: Sequence[Case], file: str) -> Iterator[Table]:
     if left:
         yield Table(
             name="prompts without a way",
             columns=("case_id", "prompt", "why"),
             rows=tuple(
-                (case.case_id, " / ".join(prompt.text for prompt in case.prompts), _why(case))
+                (case.case_id, " / ".join(prompt.text for prompt in case.prompts), _why(case, file))
                 for case in left[:_MOST_ROWS]
             ),
             note=f"{len(left)} of them." if len(left) > _MOST_ROWS else "",
         )
 
 
-def _why(case: Case) -> str:
-    return "; ".join(finding.sentence for finding in case.findings) or "nobody who looks here has anything to say"
+def _why(case: Case, file: str) -> str:
+    told = not_asked_about(case, file) or "; ".join(finding.sentence for finding in case.findings)
+    return told or "nobody who looks here has anything to say"

@@ -396,5 +396,8 @@ def _key_figures(judged: Sequence[Judged], by_judge: Mapping[str, Sequence[Judge
         low, high = _ends(interval_by_sample(judged, name))
         over = f"over {counted(len(judged), 'verdicts')}{by}"
         note = f"{words}; {over}, {_by_categories(judged, name):.3f} as the mean of categories"
-        figures.append(KeyFigure(title=title, value=mean(values_of(judged, name)), low=low, high=high, note=note))
+        values = values_of(judged, name)
+        if low is None and len(values) > 1 and len(set(values)) == 1:
+            note += "; all are the same, so that no interval is defined"
+        figures.append(KeyFigure(title=title, value=mean(values), low=low, high=high, note=note))
     return tuple(figures)
