@@ -13,6 +13,7 @@ from salva.core.case import Prompt
 from salva.core.protocols import Rendered, RenderRequest
 from salva.core.scene import Box, Scene, Thing
 from salva.errors import SalvaError, UsageError
+from salva.generators.painter import composition
 from salva.generators.painter.component import Painter, PainterOptions, random_scene
 from salva.generators.painter.drawing import sprite_index
 from salva.logic.notation import parse
@@ -240,3 +241,19 @@ def test_random_scenes_tell_the_truth_about_themselves() -> None:
         random_scene(random.Random(0), names, 13)
     with pytest.raises(UsageError, match="unicorn"):
         random_scene(random.Random(0), ["unicorn"], 1)
+
+
+def test_what_finds_no_room_is_tried_a_little_smaller_each_time_and_then_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    scales: list[float] = []
+
+    def nowhere(*_wishes: object, scale: float, **_others: object) -> None:
+        scales.append(scale)
+
+    monkeypatch.setattr(composition, "arrange", nowhere)
+    studio = composition.Studio(side=64, styles=(), background="white", rates={})
+    with pytest.raises(UsageError, match="the painter found no picture for 'cat'"):
+        studio.paint(Prompt(role="a", text="a cat", formula="cat"), seed=0)
+    assert scales[:4] == pytest.approx([1.0, 0.95, 0.9, 0.85])
+    assert min(scales) == 0.3

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import random
+from typing import Any
+
 import numpy as np
 import pytest
 from PIL import Image
 
 from salva.assets.files import asset_path
-from salva.generators.painter.background import paint_background
+from salva.generators.painter.background import _near, paint_background
 from salva.generators.painter.component import BACKGROUNDS
 from salva.generators.painter.drawing import _sprite, recolour, sprite_index
 from salva.imaging.palette import PALETTE
@@ -70,3 +73,18 @@ def test_backgrounds_are_calm_and_repeatable(kind: str) -> None:
         assert ((steps > 60).mean() < 0.02) or kind == "photo"
     if kind == "varied":
         assert len({paint_background(kind, 64, seed).tobytes() for seed in range(40)}) == 40
+
+
+class Farthest(random.Random):
+    """Always as far as it may go, and where it may go either way nowhere."""
+
+    def choice(self, seq: Any) -> Any:
+        return min(seq)
+
+    def uniform(self, a: float, b: float) -> float:
+        return b if a > 0 else (a + b) / 2
+
+
+def test_a_colour_near_another_is_as_far_from_it_as_said() -> None:
+    assert _near(Farthest(), (255, 200, 100), 0.2) == (204, 149, 49)
+    assert _near(Farthest(), (255, 255, 20), 0.5) == (128, 128, 0)

@@ -6,6 +6,8 @@ from itertools import combinations, pairwise
 import pytest
 
 from salva.errors import UsageError
+from salva.logic import diagram
+from salva.logic.diagram import Diagram
 from salva.logic.equivalence import are_equivalent, is_contradictory, is_determinate, witness
 from salva.logic.formula import entities
 from salva.logic.notation import parse
@@ -52,6 +54,7 @@ def test_equivalent(one: str, other: str) -> None:
         ("!(!cat & dog)", "cat & dog", "a cat and no dog", 1),
         ("cat | 3 cat", "cat", "three cats", 1),
         ("cat", "2 cat", "two cats", 2),
+        ("cat & (dog | !dog | 2 dog)", "cat & (dog | !dog)", "a cat and two dogs", 1),
         ("cat@left", "cat@right", "a cat on the left", 1),
         ("on(cat, dog)", "above(cat, dog)", "a cat and a dog, with a cat above a dog", 2),
         ("cat@left & (cat@left | cat@right)", "cat@left", "a cat on the left and a cat on the right", 1),
@@ -118,6 +121,12 @@ def test_twelve_entities_with_counts_are_decided() -> None:
 def test_a_chain_of_relations_is_transitive() -> None:
     chain = " & ".join(f"left_of({a}, {b})" for a, b in pairwise(NAMES))
     assert are_equivalent(parse(chain), parse(f"{chain} & left_of(cat, chair)"))
+
+
+def test_what_takes_too_long_to_tell_apart_is_refused_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(diagram, "_MAX_VISITS", 1)
+    with pytest.raises(UsageError, match="too large to decide"):
+        Diagram((parse("cat & (dog | !dog | 2 dog)"), parse("cat & (dog | !dog)")), "exact").difference()
 
 
 def test_what_is_too_large_is_refused_in_words() -> None:
