@@ -25,7 +25,7 @@ from salva.judging.left_out import nobodys
 from salva.run.directory import settle
 from salva.run.earlier import Known, known_before
 from salva.run.foresight import foresee, question_file, refuse_unwatched
-from salva.run.plan import n_pictures, planned_cases, remarks
+from salva.run.plan import n_pictures, remarks
 from salva.run.vocabulary import known_names
 from salva.store.reading import DATABASE
 from salva.store.records import WHOLE
@@ -120,10 +120,8 @@ def forecast(spec: RunSpec, directory: Path) -> Forecast:
     spec = settle(directory, spec)
     refuse_unwatched(spec)
     cast_ = Cast.of(spec, names=known_names(spec.detector))
-    foreseen = foresee(spec, cast_)
     tally = _Tally(file=question_file(spec))
-    for case in planned_cases(spec):
-        tally.add(case, cast_.relations_of(case))
+    foreseen = foresee(spec, cast_, tally.add)
     known = known_before(directory.parent, directory, spec)
     there = _there(directory)
     work = []

@@ -7,7 +7,7 @@ with what to change. Loads no model.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, cast
 
@@ -44,14 +44,21 @@ class Foreseen(NamedTuple):
     """How many of the cases it may decide."""
 
 
-def foresee(spec: RunSpec, cast_: Cast) -> Foreseen:
-    """What to tell before painting; a run whose leading relation could decide no case is refused."""
+def foresee(
+    spec: RunSpec, cast_: Cast, also: Callable[[Case, Sequence[AppliedRelation]], None] = lambda _case, _relations: None
+) -> Foreseen:
+    """What to tell before painting; a run whose leading relation could decide no case is refused.
+
+    also: told of every case and the relations it is judged by, for whoever would go through them all again.
+    """
     cases = _Cases(file=question_file(spec))
     installed = {entry.name for entry in entries("relation")}
     for case in planned_cases(spec):
         if case.ways and case.relation not in installed:
             raise unknown_name("relation", case.relation, installed)
-        cases.add(case, cast_.relations_of(case))
+        relations = cast_.relations_of(case)
+        cases.add(case, relations)
+        also(case, relations)
     _refuse_unheard(spec, cases.kinds)
     if not cases.n:
         return Foreseen([])  # an empty suite is refused by whoever stores its cases
