@@ -122,6 +122,14 @@ def rates_of(relations: Iterable[str]) -> dict[str, Rate | None]:
     return {name: about_of(load("relation", name)).rate for name in dict.fromkeys(relations) if name in installed}
 
 
+def installed_version_of(role: str, name: str) -> str:
+    """The version of a component here; empty where it is not installed."""
+    try:
+        return str(load(role, name).version)
+    except SalvaError:
+        return ""
+
+
 def needs_of(relation: str) -> tuple[str, ...]:
     """The roles whose looks a relation goes by; none where it is not installed."""
     return _said_by("relation", relation).needs

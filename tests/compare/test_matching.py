@@ -89,8 +89,9 @@ def test_another_version_of_the_rule_is_refused(tmp_path: Path) -> None:
     runs = [store(tmp_path / name, {"m": some}, relations=relations) for name in "ab"]
     for run, version in zip(runs, "12", strict=True):
         note(run, RULES, {"truth": {"name": "truth", "version": version}})
-    with pytest.raises(UsageError, match="version 1 against 2"):
-        duel(*runs)
+    for pair, differing in ((runs, "1 against 2"), (runs[::-1], "2 against 1")):
+        with pytest.raises(UsageError, match=rf"version {differing}.* as in salva judge \S+a$"):
+            duel(*pair)
 
 
 def test_another_detector_is_refused_by_name_and_by_its_weights(tmp_path: Path) -> None:

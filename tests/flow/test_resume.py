@@ -271,7 +271,7 @@ def test_another_version_of_a_relation_judges_again_and_says_so(
     run(tmp_path, n=3)
     again = run(tmp_path, n=3, relations=(bound("relation", NewSame, "fake-same"),))
     assert (again.n_reused, CALLS["render"], CALLS["detect"]) == (6, 0, 0)
-    told = "the verdicts of fake-same are made anew from what is stored: version 1 judged, and 2 is installed"
+    told = "made anew from what is stored: the verdicts of fake-same (version 1 judged, 2 is installed)"
     assert capsys.readouterr().err == f"salva: {told}\n"
 
 

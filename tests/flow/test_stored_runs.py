@@ -91,7 +91,7 @@ def test_the_same_command_finds_its_run_finished(
 def test_a_rule_of_another_version_judges_what_is_stored_and_says_so(runs: Path) -> None:
     done = salva(*COMMAND, "--out", "plain")
     assert done.exit_code == 0, done.output
-    told = f"truth are made anew from what is stored: version 1 judged, and {Truth.version} is installed"
+    told = f"made anew from what is stored: the verdicts of truth (version 1 judged, {Truth.version} is installed)"
     assert told in done.output
     assert verdicts(runs / "plain") == expected(runs, "plain")
 

@@ -106,6 +106,17 @@ def test_a_falsified_store_is_found_with_every_digest_mended(run: Path, statemen
     assert any(told in problem for problem in problems), problems[:5]
 
 
+def test_a_way_that_no_case_went_is_not_missed_and_one_that_cases_went_is(tmp_path: Path) -> None:
+    settings = {"model.side": "256", "run.canary": "off"}
+    ask = Ask(suite="prompts", models=("painter",), reader="none", judges=("scene",), size="3", settings=settings)
+    execute(make_spec(ask), tmp_path / "run", SilentProgress())
+    report = checked(tmp_path / "run")
+    assert (report.problems, report.unchecked) == ((), ())
+    edit(tmp_path / "run", "DELETE FROM verdicts WHERE relation = 'truth'")
+    (problem,) = checked(tmp_path / "run").problems
+    assert problem == "no verdict of the relation 'truth' is stored, and it applies to cases"
+
+
 def seed_7(content: dict[str, object]) -> None:
     content["asked"]["seed"] = 7  # type: ignore[index]  # JSON
 

@@ -17,6 +17,7 @@ from salva.core.fingerprint import Json
 from salva.core.verdict import Verdict, observers_text
 from salva.errors import UsageError
 from salva.judging.leading import BLIND
+from salva.registry import installed_version_of
 
 _LONGEST = 60
 _MOST = 3
@@ -86,10 +87,14 @@ def _same_rules(first: Entrant, second: Entrant) -> None:
             # Verdicts that were imported say by which rule they were made, and not by whose program.
             ours, theirs = ({k: v for k, v in rule.items() if k != "version"} for rule in (ours, theirs))
         if ours and theirs and (differing := _differing(ours, theirs)):
+            # Judging goes by the version that is installed, so it is the run of another that can be brought to it.
+            installed = installed_version_of("relation", name)
+            is_first = ours.get("version") != installed == theirs.get("version")
+            judged, flags = (first, _settings(theirs, ours)) if is_first else (second, _settings(ours, theirs))
             raise UsageError(
                 f"{name} judged {_place(first)} and {_place(second)} by different rules ({differing}): what differs "
                 f"between them may be the rule; judge one again with the other's, as in salva judge "
-                f"{shlex.quote(str(second.directory))}{_settings(ours, theirs)}"
+                f"{shlex.quote(str(judged.directory))}{flags}"
             )
 
 
@@ -101,7 +106,7 @@ def _rule(entrant: Entrant, relation: str) -> dict[str, Json]:
 
 
 def _settings(ours: Mapping[str, Json], theirs: Mapping[str, Json]) -> str:
-    """The flags that bring the second to the rule of the first."""
+    """The flags that bring one with the second rule to the first."""
     flags = ""
     for name, value in ours.items():
         if name == "version" or theirs.get(name) == value:

@@ -151,24 +151,24 @@ def open_ledger(store: RunStore, spec: RunSpec, cast_: Cast, environment: Mappin
 def keep_rules(store: RunStore, relations: Iterable[Binding]) -> list[str]:
     """Drop the verdicts of every relation that is judged by other rules from now on: in one run, one rule each.
 
-    A sentence for each relation whose version is another than the one that judged before.
+    A sentence, where relations that have verdicts are of another version now.
     """
     stored = store.meta().get(RULES)
     before = stored if isinstance(stored, dict) else {}
     now = {binding.label: binding.identity() for binding in relations}
     # In this order: whatever kills us in between, no verdict is left that its rule did not make.
     store.drop_meta(FINISHED)
+    judged = {row["relation"] for row in store.rows("SELECT DISTINCT relation FROM verdicts")}
     for label, rule in now.items():
         if label in before and before[label] != rule:
             store.drop_verdicts(label)
     store.set_meta(RULES, {**before, **now})
     store.flush()
-    versions = {label: (_version(before.get(label)), _version(rule)) for label, rule in now.items()}
-    return [
-        f"the verdicts of {label} are made anew from what is stored: version {old} judged, and {new} is installed"
-        for label, (old, new) in versions.items()
-        if old is not None and old != new
+    versions = {label: (_version(before.get(label)), _version(rule)) for label, rule in now.items() if label in judged}
+    changed = [
+        f"{label} (version {old} judged, {new} is installed)" for label, (old, new) in versions.items() if old != new
     ]
+    return [f"made anew from what is stored: the verdicts of {', '.join(changed)}"] if changed else []
 
 
 def keep_cases(store: RunStore, spec: RunSpec, cases: Iterable[tuple[int, Case]]) -> CaseCount:

@@ -10,7 +10,7 @@ import itertools
 import json
 import math
 import sqlite3
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, cast
@@ -90,6 +90,8 @@ class _Check:
         self.n_checked = 0
         self.problems: list[str] = []
         self.unchecked: Counter[str] = Counter()
+        self._judged_by: defaultdict[str, set[str]] = defaultdict(set)
+        """Case to the relations that it has verdicts of."""
         self._store, self._content = store, content
         self._asked = content.judged_as().asked
         self._components = store.components()
@@ -106,6 +108,8 @@ class _Check:
         """The verdicts that stand there, by rule and observers."""
         rows = self._store.rows("SELECT DISTINCT relation, observers FROM verdicts")
         groups = {self._store.parsed("verdicts", row, _group_of) for row in rows}
+        for row in self._store.rows("SELECT DISTINCT case_id, relation FROM verdicts"):
+            self._judged_by[row["case_id"]].add(row["relation"])
         if self._is_whole:
             judged = {group.relation for group in groups}
             for relation in self._asked.relations:
@@ -316,11 +320,20 @@ class _Check:
         """A rule of a whole run without a verdict has nothing to say of any case; otherwise somebody took them away."""
         try:
             part = self._part(asked.name)
-            if any(part.relation.applies(case) for case in self._store.cases()):
+            if any(
+                self._goes_that_way(case, asked.name) and part.relation.applies(case) for case in self._store.cases()
+            ):
                 self.problems.append(f"no verdict of the relation {asked.name!r} is stored, and it applies to cases")
         except (_UncheckableError, SalvaError):
             # There is no verdict of it that could be false.
             return
+
+    def _goes_that_way(self, case: Case, relation: str) -> bool:
+        """Whether a case that may be judged by several ways can have gone the one of a relation: by no other it did."""
+        if not case.ways or relation == self._asked.headline:
+            return True
+        judged = self._judged_by[case.case_id]
+        return any(relation in way and (not judged or judged.intersection(way)) for way in case.ways)
 
 
 class _UncheckableError(Exception):
