@@ -145,7 +145,7 @@ def _field(name: str, file: str, column: str, path: str | None, says: str) -> di
 
 def main() -> None:
     """Write the file, or with --check compare it."""
-    text = json.dumps(description(), indent=2) + "\n"
+    text = json.dumps(description(), separators=(",", ":")) + "\n"
     if "--check" not in sys.argv:
         OUTPUT.write_text(text, encoding="utf-8")
     elif not OUTPUT.is_file() or OUTPUT.read_text(encoding="utf-8") != text:

@@ -1,13 +1,14 @@
 """Whoever says something else has another version: cases of every suite, verdicts of every relation, words of judges.
 
 outputs.json has each component's version and a digest of what it makes of a small input that stays as it is: prompts
-that stand here, and cases.json with looks made up at random. Where a digest changes, runs made before must be told
+that stand here, and cases.json.xz with looks made up at random. Where a digest changes, runs made before must be told
 from those made after, and that is what a version is for.
 """
 
 from __future__ import annotations
 
 import json
+import lzma
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,7 +36,10 @@ from salva.store.records import query_to_json
 HERE = Path(__file__).parent
 PINNED: dict[str, list[str]] = json.loads((HERE / "outputs.json").read_text())
 """Role and name to version and digest."""
-CASES = [case_from_json({"findings": [], **case}) for case in json.loads((HERE / "cases.json").read_text())]
+CASES = [
+    case_from_json({"findings": [], **case})
+    for case in json.loads(lzma.decompress((HERE / "cases.json.xz").read_bytes()))
+]
 N_ROUNDS = 24
 """So often the pictures of each case are made up, every second time all alike."""
 
@@ -117,7 +121,7 @@ def verdicts_of(name: str) -> Iterator[Json]:
     component = load("relation", name)
     relation = component(parse_options(options_of(component), RELATION_OPTIONS.get(name, {}), "relation"))
     applied = [case for case in CASES if relation.applies(case)]
-    assert applied, f"no case of cases.json is one for {name}; add some"
+    assert applied, f"no case of cases.json.xz is one for {name}; add some"
     for case in applied:
         for made_up in range(N_ROUNDS):
             looks: list[Look] = []
