@@ -3,7 +3,7 @@
     python training/train_instructing.py           train on all texts, write the weights into the package
     python training/train_instructing.py --check   leave hands out, a few at a time, and count what would be caught
 
-instructing_texts.jsonl.xz has one text a line: which hand wrote it, whether it is an attack or innocent.
+instructing_texts.jsonl.bz2 has a line for each hand and kind, attack or innocent, with all texts of it.
 A linear rule with a squared hinge, on each text and on a copy worn as readers wear texts (spaces lost, letters mixed
 up); the bar lies where SHARE_OF_ALARMS of the innocent texts would alarm when their own hand was left out. Needs
 scikit-learn.
@@ -12,8 +12,8 @@ scikit-learn.
 from __future__ import annotations
 
 import argparse
+import bz2
 import json
-import lzma
 import random
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,19 +25,22 @@ from sklearn.svm import LinearSVC
 
 from salva.judging.instructing import N_WEIGHTS, WEIGHTS, places, plain
 
-TEXTS = Path(__file__).with_name("instructing_texts.jsonl.xz")
+TEXTS = Path(__file__).with_name("instructing_texts.jsonl.bz2")
 ASSETS = Path(__file__).parents[1] / "src" / "salva" / "assets"
 N_FOLDS = 6
 STRICTNESS = 8.0
 SHARE_OF_ALARMS = 0.03
+LARGEST = 42
+"""Weights are whole numbers up to this: finer ones catch no more and take a third more room."""
 _MIXED_UP = {"l": "1", "i": "l", "o": "0", "e": "c", "m": "rn", "s": "5", "a": "o", "t": "f", "g": "q", "n": "r"}
 Row = dict[str, str]
 
 
 def read_texts() -> list[Row]:
     """Every text with its hand and kind."""
-    with lzma.open(TEXTS, "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
+    with bz2.open(TEXTS, "rt", encoding="utf-8") as lines:
+        groups = [json.loads(line) for line in lines]
+    return [{"hand": group["hand"], "kind": group["kind"], "text": text} for group in groups for text in group["texts"]]
 
 
 def worn(text: str, dice: random.Random) -> str:
@@ -124,7 +127,7 @@ def main() -> None:
     if is_check:
         return
     rule = lessons.fit(np.full(len(lessons.hands), True))
-    scale = float(np.abs(rule.coef_).max() / 127)
+    scale = float(np.abs(rule.coef_).max() / LARGEST)
     path = ASSETS / WEIGHTS
     path.parent.mkdir(exist_ok=True)
     weights = np.round(rule.coef_[0] / scale).astype(np.int8)

@@ -1,7 +1,7 @@
 """Text in a picture that tells a judge what to say: a reading comes in, the texts that do so leave.
 
 Words alone (score, yes, perfect, 100 %) are on every street and should alarm nobody. What tells a judge what to say was
-learnt from 13,382 texts by many hands in the languages the shipped reader reads (training/train_instructing.py): a
+learnt from 16,607 texts by many hands in the languages the shipped reader reads (training/train_instructing.py): a
 weight for every piece of a text, words and runs of letters, and their mean against a bar. No model but the weights.
 """
 
