@@ -4,6 +4,8 @@ With --ship they are copied to the package's assets:
 
     python training/export_detector.py training/out/detector.pt --ship
     python training/export_detector.py --start training/out/start.pt     the shipped weights, to go on from
+
+--mean-with FILE exports the mean of a checkpoint's weights and those of the file it went on from.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import json
 import shutil
 import warnings
 from pathlib import Path
+from typing import Any
 
 import torch
 from network import PocketNetwork
@@ -41,7 +44,24 @@ def folded_weights(path: Path) -> list[tuple[torch.Tensor, torch.Tensor]]:
     return [(values[node.input[1]], values[node.input[2]]) for node in graph.node if node.op_type == "Conv"]
 
 
-def export(network: torch.nn.Module, labels: list[str], side: int, out: Path, n_scenes: int) -> None:
+def meet_half_way(model: Any, earlier: Path) -> None:
+    """Put each weight of an exported model half way back to that of an earlier file of the same network."""
+    import onnx
+    from onnx import numpy_helper
+
+    for now, before in zip(model.graph.initializer, onnx.load(str(earlier)).graph.initializer, strict=True):
+        tuned, start = numpy_helper.to_array(now), numpy_helper.to_array(before)
+        if tuned.shape != start.shape or now.name != before.name:
+            raise SystemExit(f"{earlier} has {before.name} {start.shape} where the checkpoint has {now.name} "
+                             f"{tuned.shape}; give a file of the same network")  # fmt: skip
+        if tuned.dtype.kind == "f":
+            mean = (tuned.astype("f8") + start.astype("f8")) / 2
+            now.CopyFrom(numpy_helper.from_array(mean.astype(tuned.dtype), now.name))
+
+
+def export(
+    network: torch.nn.Module, labels: list[str], side: int, out: Path, n_scenes: int, mean_with: Path | None = None
+) -> None:
     """Write ONNX file, with weights in fp16, and card to a folder."""
     import onnx
     from export_pocket import narrow
@@ -53,6 +73,8 @@ def export(network: torch.nn.Module, labels: list[str], side: int, out: Path, n_
                           input_names=["picture"], output_names=["heat", "box"], opset_version=17)  # fmt: skip
     model = onnx.load(str(out / "detector.onnx"))
     narrow(model, "fp16")
+    if mean_with:
+        meet_half_way(model, mean_with)
     onnx.checker.check_model(model)
     onnx.save(model, str(out / "detector.onnx"))
     n_parameters = sum(p.numel() for p in network.parameters())
@@ -74,6 +96,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("checkpoint", type=Path, nargs="?")
     parser.add_argument("--start", type=Path)
+    parser.add_argument("--mean-with", type=Path, metavar="FILE")
     parser.add_argument("--ship", action="store_true")
     given = parser.parse_args()
     if given.start:
@@ -83,7 +106,7 @@ def main() -> None:
     network = PocketNetwork(len(stored["labels"])).eval()
     network.load_state_dict(stored["weights"])
     out = given.checkpoint.parent
-    export(network, stored["labels"], stored["side"], out, stored["n_scenes"])
+    export(network, stored["labels"], stored["side"], out, stored["n_scenes"], given.mean_with)
     if given.ship:
         ASSETS.mkdir(parents=True, exist_ok=True)
         for name in ("detector.onnx", "detector.json"):
