@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -215,6 +215,20 @@ class Outside(FakeDetector):
         return [Detections(boxes=(Detection(label="cat", score=1.0, box=(0, 0, 30, 30)),)) for _ in requests]
 
 
+class Sociable(FakeDetector):
+    """What it is sure of depends on how many pictures it is shown."""
+
+    step: ClassVar[float] = 1e-3
+
+    def look(self, requests: Sequence[LookRequest]) -> Any:
+        score = 0.9 + self.step * len(requests)
+        return [Detections(boxes=(Detection(label="cat", score=score, box=(0.1, 0.1, 0.5, 0.5)),)) for _ in requests]
+
+
+class Rounding(Sociable):
+    step: ClassVar[float] = 1e-7
+
+
 class WrongKind(FakeDetector):
     def look(self, requests: Sequence[LookRequest]) -> Any:
         return [Reading() for _ in requests]
@@ -233,14 +247,19 @@ class Vague(FakeSame):
         (lambda: check_generator(bound("model", Crowded), requests()), "otherwise alone than in a batch"),
         (lambda: check_generator(bound("model", Lossy), requests()), "is it lossy"),
         (lambda: check_perceiver(bound("detector", Outside), PICTURES), "not a box of fractions"),
+        (lambda: check_perceiver(bound("detector", Sociable), PICTURES), "alone and .* in a batch"),
         (lambda: check_perceiver(bound("detector", WrongKind), PICTURES), "a detector gave Reading"),
         (lambda: check_relation(bound("relation", Vague), [CASE], sights("cat")), "'vibes' is not in"),
     ],
-    ids=["double-case", "short", "crowded", "lossy", "outside", "wrong-kind", "unknown-error"],
+    ids=["double-case", "short", "crowded", "lossy", "outside", "sociable", "wrong-kind", "unknown-error"],
 )
 def test_a_broken_component_is_found(check: Callable[[], None], told: str) -> None:
     with pytest.raises(AssertionError, match=told):
         check()
+
+
+def test_last_digits_may_differ_in_a_batch() -> None:
+    check_perceiver(bound("detector", Rounding), PICTURES)
 
 
 def test_calls_of_fakes_are_counted_one_by_one_or_many_at_once() -> None:

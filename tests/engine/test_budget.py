@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from salva.core.about import About
+from salva.core.about import About, Habits
 from salva.core.observation import Answer, Observation
 from salva.core.options import option
 from salva.core.protocols import LookRequest, Rendered
@@ -34,12 +34,14 @@ class Priced:
     class Options:
         price_usd: float | None = option(None, "What an answer costs.", keyed=False)
         drifts_after: int = option(1_000_000, "How many answers one snapshot gives.", keyed=False)
+        at_once: int | None = option(None, "How many may be asked for at once.", keyed=False)
 
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(is_remote=True)
 
     def __init__(self, options: Options) -> None:
         self.options = options
+        self.habits = Habits(max_at_once=options.at_once)
 
     def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
         n = CALLS.add("priced", len(requests))
@@ -121,11 +123,11 @@ def test_judges_are_paid_within_the_limit_and_go_on_later(tmp_path: Path) -> Non
 
 def test_a_judge_that_becomes_another_model_stops_the_run(tmp_path: Path) -> None:
     with pytest.raises(UnusableError, match=r"the judge 'priced' now answers as 'judge-2'.*Answers of two models"):
-        execute(fake_spec(10, **judged(drifts_after=7)), tmp_path, SilentProgress())
+        execute(fake_spec(10, **judged(drifts_after=7, at_once=1)), tmp_path, SilentProgress())
     CALLS.clear()
     CALLS.add("priced", 100)
     with pytest.raises(UnusableError, match="this run began with 'judge-1'"):
-        execute(fake_spec(10, **judged(drifts_after=7)), tmp_path, SilentProgress())
+        execute(fake_spec(10, **judged(drifts_after=7, at_once=1)), tmp_path, SilentProgress())
 
 
 class Ending:
