@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import pytest
 
@@ -18,10 +18,11 @@ from salva.engine import guard as guarding
 from salva.engine.actors import Actor
 from salva.engine.budget import Budget, Limits, check_prices
 from salva.engine.progress import SilentProgress
-from salva.errors import BackendError, SalvaError, UnusableError, UsageError
+from salva.errors import BackendError, BusyError, SalvaError, UnusableError, UsageError
 from salva.run.pipeline import execute
 from salva.run.verify import verify
 from salva.store.queries import read_records, spent
+from salva.store.records import IN_VAIN
 from salva.store.sqlite import open_run
 from salva.testing.fakes import CALLS, FakeAnswers, FakeGenerator, painted
 from salva.testing.specs import bound, fake_spec
@@ -153,12 +154,18 @@ class Ending:
         error = BackendError("an empty answer", is_retryable=self.options.end == "tried again")
         if self.options.end == "tried again" and n > self.options.after + 4:
             error = UnusableError("the account is empty")
+        if self.options.end == "told to wait":
+            error = BusyError("a second try was turned away", retry_after_s=3600)
         error.usage = usage
         return [error]
 
 
 @pytest.mark.parametrize(
-    ("end", "after"), [("drift", 7), ("down", 0), ("down", 7), ("tried again", 0), ("tried again", 7)]
+    ("end", "after"),
+    [
+        *(("drift", 7), ("down", 0), ("down", 7), ("tried again", 0), ("tried again", 7)),
+        *(("told to wait", 0), ("told to wait", 7)),
+    ],
 )
 def test_no_call_that_was_paid_for_is_missing_from_the_sum_of_a_run_that_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str, after: int
@@ -171,6 +178,19 @@ def test_no_call_that_was_paid_for_is_missing_from_the_sum_of_a_run_that_ended(
     with open_run(tmp_path / "run") as store:
         (line,) = (line for line in spent(store) if line.role == "judge")
     assert line.usage == {"n_calls": CALLS["priced"], "cost_usd": 0.5 * CALLS["priced"]}
+
+
+def test_what_was_paid_in_vain_before_stays_when_less_is_known_of_what_comes_after(tmp_path: Path) -> None:
+    spec = fake_spec(4, **{**judged(), "judges": (bound("judge", Ending, "ending", end="drift", after=2),)})
+    for _ in range(2):
+        with pytest.raises(UnusableError):
+            execute(spec, tmp_path, SilentProgress())
+        with open_run(tmp_path, "write") as store:
+            noted = cast("dict[str, dict[str, float]]", store.meta()[IN_VAIN])
+            (usage,) = noted.values()
+            store.set_meta(IN_VAIN, {component_id: {**usage, "input_tokens": 70.0} for component_id in noted})
+    assert usage["input_tokens"] == 70
+    assert usage["n_calls"] > 1
 
 
 def test_a_cost_limit_needs_prices_of_endpoints_only() -> None:

@@ -154,7 +154,7 @@ class Guard:
             self._end = UnusableError(
                 f"{busy}; it asks to come back in {asked_s:,.0f} s: run the same command again then"
             )
-            raise self._end
+            raise _with_costs_of(outcomes, self._end)
         return outcomes
 
     def _check_alive(self, requests: Requests, outcomes: Sequence[object], asked_at: float) -> None:

@@ -186,7 +186,7 @@ def _note_in_vain(store: RunStore, budget: Budget) -> None:
     for component_id, usage in budget.in_vain.items():
         before = sums.get(component_id)
         known = {k: v for k, v in before.items() if isinstance(v, int | float)} if isinstance(before, dict) else {}
-        sums[component_id] = {name: known.get(name, 0.0) + value for name, value in usage.items()}
+        sums[component_id] = {name: known.get(name, 0.0) + usage.get(name, 0.0) for name in {**known, **usage}}
     if budget.in_vain:
         store.set_meta(IN_VAIN, sums)
 
