@@ -27,13 +27,13 @@ def take(limiter: Limiter, n: int) -> list[Turn]:
     return turns
 
 
-def round_trip(limiter: Limiter, capacity: int) -> int:
+def round_trip(limiter: Limiter, capacity: int, retry_after_s: float | None = None) -> int:
     """As many requests as may be under way, all sent, then all answered; how many were turned away."""
     turns = take(limiter, limiter.limit)
     n_away = max(0, len(turns) - capacity)
     # Who is turned away hears of it at once, the others when their picture is painted.
     for turn in turns[len(turns) - n_away :]:
-        limiter.end(turn, [BusyError("429")])
+        limiter.end(turn, [BusyError("429", retry_after_s)])
     for turn in turns[: len(turns) - n_away]:
         limiter.end(turn, [GOOD])
     return n_away
@@ -188,3 +188,46 @@ def test_a_place_more_than_the_endpoint_has_is_soon_asked_for_no_more(capacity: 
     n_away = sum(round_trip(limiter, capacity) for _ in range(20))
     assert 0.8 * capacity <= limiter.limit <= capacity + 1
     assert n_away <= 4
+
+
+class Clock:
+    """A clock that goes when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(limiting, "time", clock)
+    return clock
+
+
+def test_looking_whether_more_is_taken_by_now_costs_little_where_everyone_is_made_to_wait_for_it(clock: Clock) -> None:
+    limiter, n_rounds, held_s = Limiter(128), 6_000, 0.0
+    for _ in range(n_rounds):
+        if round_trip(limiter, 5, retry_after_s=20):
+            held_s += 20
+            clock.now += 20
+        clock.now += 1
+    assert 0 < held_s / clock.now < 0.04
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_waits_that_are_not_for_our_number_do_not_keep_it_from_growing(clock: Clock, seed: int) -> None:
+    limiter, draw = Limiter(128), random.Random(seed)
+    for _ in range(12):
+        round_trip(limiter, 10)
+    limits, turns = [], take(limiter, limiter.limit)
+    for _ in range(12_000):
+        turn = turns.pop(draw.randrange(len(turns)))
+        is_away = draw.random() < 0.005
+        limiter.end(turn, [BusyError("429", retry_after_s=1)] if is_away else [GOOD])
+        clock.now += 1 / limiter.limit + is_away
+        turns += take(limiter, max(0, limiter.limit - len(turns)))
+        limits.append(limiter.limit)
+    assert max(limits) > 40

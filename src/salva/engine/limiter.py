@@ -28,8 +28,9 @@ REGROWTH = 1.0
 """Added per clean answer while below what was too many."""
 ROUNDS_BEFORE_PROBE = 24
 """So many clean answers per place before a number that was too many is tried again; doubles each time in vain."""
-HOLDS_BEFORE_PROBE = 50
-"""And so many times as long as the endpoint last made everyone wait, so that probing costs a fiftieth at most."""
+HOLDS_BEFORE_PROBE = 150
+"""And so many times as long as the endpoint made everyone wait when it last was our number: three such waits show that
+a number is still too many, so that probing costs a fiftieth."""
 RARE = 0.04
 """Where no larger share of those that were sent with as many under way is turned away, it is not their number."""
 _MOST_ROUNDS = 384
@@ -131,7 +132,8 @@ class Limiter:
                 now, wait_s = time.monotonic(), max(waits)
                 self._ease(turn)
                 self._resumes_at = max(self._resumes_at, now + wait_s)
-                self._probes_at = max(self._probes_at, now + HOLDS_BEFORE_PROBE * wait_s)
+                if self._is_ours:
+                    self._probes_at = max(self._probes_at, now + HOLDS_BEFORE_PROBE * wait_s)
             elif turn.episode == self._n_episodes and not any(isinstance(o, BackendError) for o in outcomes):
                 self._grow()
             self._admit()
