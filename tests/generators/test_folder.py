@@ -327,6 +327,21 @@ def test_blank_pictures_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "a_cat_0.png" not in told
 
 
+def test_pictures_of_kinds_that_nobody_reads_are_named_where_some_are_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put(tmp_path / "a_cat_0.png", "cat")
+    (tmp_path / "a_dog_0.GIF").write_bytes(b"GIF89a")
+    (tmp_path / "notes.txt").write_text("no picture", encoding="utf-8")
+    for text, is_told in (("a cat", False), ("a dog", True)):
+        model = opened(tmp_path)
+        asked(model, text)
+        model.close()
+        told = capsys.readouterr().err
+        assert ("1 picture there is not read, as only PNG, JPEG and WEBP are: a_dog_0.GIF" in told) == is_told, told
+        assert "notes.txt" not in told
+
+
 def test_the_list_never_gives_two_pictures_one_name(tmp_path: Path) -> None:
     model = opened(tmp_path)
     long = "a cat and " * 40

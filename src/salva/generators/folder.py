@@ -20,7 +20,7 @@ from salva.core.image import Picture
 from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
 from salva.errors import BackendError, SalvaError, UsageError
-from salva.generators.folder_layouts import LAYOUTS, MANIFESTS, ListedPicture, detect, listed_in, worn
+from salva.generators.folder_layouts import LAYOUTS, MANIFESTS, ListedPicture, detect, listed_in, unread_pictures, worn
 from salva.generators.folder_pattern import Pattern, listed_by
 from salva.generators.folder_repeats import key_of, placed
 from salva.imaging.files import decode_picture
@@ -110,6 +110,9 @@ class FolderImages:
                 f"{self._folder} (read by {self._layout}): {_some(prompts)}; {what_next}",
                 file=sys.stderr,
             )
+            if unread := unread_pictures(self._folder):
+                files = counted(len(unread), "pictures there are", "picture there is")
+                print(f"salva: {files} not read, as only PNG, JPEG and WEBP are: {_some(unread)}", file=sys.stderr)
 
     def _list_missing(self, list_path: Path) -> None:
         """An old list is removed when nothing is missing any more."""

@@ -22,6 +22,8 @@ LAYOUTS = ("manifest", "pairs", "geneval", "compbench", CFWORLD, "ids", "sets", 
 MANIFESTS = ("manifest.csv", "manifest.jsonl")
 PROMPTS_JSON = "prompts.json"
 _SUFFIXES = {".png", ".jpg", ".jpeg", ".webp"}
+_UNREAD = {".gif", ".tif", ".tiff", ".bmp", ".avif", ".heic", ".heif", ".jxl", ".jp2", ".tga", ".ppm"}
+"""Pictures too, which nobody here opens."""
 _NUMBERED = re.compile(r"(?P<stem>.+)_(?P<number>\d+)")
 _SEEDED = re.compile(r"(?P<stem>.+?)[\W_]+(?:seed[\W_]*)?(?P<number>\d+)", re.IGNORECASE)
 _COMPBENCH = re.compile(r"(?P<stem>.+)_(?P<number>\d{6})")
@@ -158,6 +160,11 @@ def _by_pairs(folder: Path, listing: Path | None) -> Iterator[ListedPicture]:
 def all_pictures(folder: Path) -> list[Path]:
     """Every picture of a folder and of the folders in it."""
     return sorted(path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES)
+
+
+def unread_pictures(folder: Path) -> list[str]:
+    """Files of a folder, and of those in it, that are pictures of kinds that are not read."""
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.suffix.lower() in _UNREAD)
 
 
 def _pairs_list(folder: Path) -> Path | None:

@@ -63,9 +63,13 @@ def as_image(picture: Picture) -> PilImage:
 
 
 def as_rgb(image: PilImage) -> PilImage:
-    """An image of PIL in RGB; what is transparent becomes white."""
+    """An image of PIL in RGB; what is transparent becomes white, and sixteen bits of grey become eight."""
     from PIL import Image
 
+    if image.mode.startswith("I"):
+        # PNG's own: 65535 is white, and PIL would make white of everything from 255 on.
+        image = image.convert("I").point(lambda value: value * (1 / 257) + 0.5).convert("L")
+        image.info.pop("transparency", None)
     if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
         clear = image.convert("RGBA")
         image = Image.alpha_composite(Image.new("RGBA", clear.size, "white"), clear)
