@@ -133,3 +133,12 @@ def test_a_run_from_when_every_model_had_the_detector_goes_on_with_it(
     assert len(list((tmp_path / "runs").iterdir())) == 1
     with pytest.raises(UsageError, match="asked differently"):
         run(*words, "--out", "mine", "--detector", "none", "--embedder", "pocket")
+
+
+@pytest.mark.usefixtures("no_pictures")
+def test_a_relation_that_nobody_knows_is_named_with_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = ("prompt_a,prompt_b,relation", "a cat,a cat and a dog,differ", "a cat,a dog,no-such-relation")
+    Path("pairs.csv").write_text("\n".join(rows), encoding="utf-8")
+    said = refused("prompts", "--set", "suite.path=pairs.csv", *QUICK)
+    assert said.startswith("line 3: no relation named 'no-such-relation'; known: ")

@@ -29,6 +29,21 @@ def test_a_text_file_is_a_prompt_a_line_whatever_its_ends_and_gaps(tmp_path: Pat
     assert [row.where for row in read] == ["line 1", "line 3", "line 4"]
 
 
+def test_lines_may_end_as_they_did_on_old_machines(tmp_path: Path) -> None:
+    read = rows(tmp_path, "p.txt", b"a cat\ra dog\r\na bird\r")
+    assert [(row.where, row.texts) for row in read] == [
+        ("line 1", ("a cat",)),
+        ("line 2", ("a dog",)),
+        ("line 3", ("a bird",)),
+    ]
+
+
+@pytest.mark.parametrize("column", ["category", "Category", " CATEGORY "])
+def test_a_category_is_one_in_capitals_too(tmp_path: Path, column: str) -> None:
+    (row,) = rows(tmp_path, "p.csv", f"Prompt,{column},Style\na cat,animals,Oil\n")
+    assert row.labels == {"category": "animals", "Style": "Oil"}
+
+
 def test_a_sheet_from_a_spreadsheet_is_read_with_its_labels(tmp_path: Path) -> None:
     content = '\ufeffPrompt;Style;Formula\r\n"a cat; ""Tom""";oil;cat\r\n;;\r\na dog;;\r\n'
     first, second = rows(tmp_path, "p.csv", content)

@@ -55,7 +55,8 @@ def foresee(
     installed = {entry.name for entry in entries("relation")}
     for case in planned_cases(spec):
         if case.ways and case.relation not in installed:
-            raise unknown_name("relation", case.relation, installed)
+            where = case.extra.get("where", case.case_id)
+            raise UsageError(f"{where}: {unknown_name('relation', case.relation, installed)}")
         relations = cast_.relations_of(case)
         cases.add(case, relations)
         also(case, relations)

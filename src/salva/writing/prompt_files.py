@@ -29,8 +29,11 @@ _ABOUT_PROMPTS = ("prompt_id", "prompt_idx", "prompt_index", "prompt_no", "promp
 """Columns about a prompt that hold none."""
 _FORMULAS = ("formula", "formula_a", "formula_b")
 RELATION, FORMULA_BY = "relation", "formula_by"
+_CASE_COLUMNS = ("category", "cluster")
+"""Labels that say something of a case, by these names however a file writes them."""
 _TABLES, _JSON = (".csv", ".tsv"), (".json", ".jsonl", ".ndjson")
 _ROLES = re.compile(r"[\s.-]+")
+_LINE_ENDS = re.compile(r"\r\n|\r|\n")
 _Records = Iterator[tuple[str, dict[str, Json]]]
 """Where an entry stands, and its fields by the names the file gives them."""
 
@@ -88,7 +91,7 @@ def _records(file: Path) -> _Records:
 
 
 def _lines(file: Path) -> Iterator[tuple[int, str]]:
-    for number, line in enumerate(file_text(file).split("\n"), 1):
+    for number, line in enumerate(_LINE_ENDS.split(file_text(file)), 1):
         if line.strip():
             yield number, line.strip()
 
@@ -201,7 +204,7 @@ def _row(where: str, record: Mapping[str, Json], problems: list[str]) -> PromptR
         return None
     formulas = [_formula(where, by_name.get(_formula_name(name)), problems) for name in places]
     taken = {*places, RELATION, FORMULA_BY, *map(_formula_name, places), *_FORMULAS}
-    labels = {name.strip(): _text(value) for name, value in record.items() if plain_name(name) not in taken}
+    labels = {_label_name(name): _text(value) for name, value in record.items() if plain_name(name) not in taken}
     return PromptRow(
         where=where,
         texts=tuple(texts),
@@ -210,6 +213,11 @@ def _row(where: str, record: Mapping[str, Json], problems: list[str]) -> PromptR
         formula_by=_text(by_name.get(FORMULA_BY)),
         labels={name: value for name, value in labels.items() if name and value},
     )
+
+
+def _label_name(name: str) -> str:
+    plain = plain_name(name)
+    return plain if plain in _CASE_COLUMNS else name.strip()
 
 
 def _gap(places: Iterable[str], by_name: Mapping[str, Json]) -> str:

@@ -96,7 +96,7 @@ def test_nothing_is_dropped_without_a_word(tmp_path: Path) -> None:
     made = suite(tmp_path, "a cat and a dog\na bird\na cat and a dog\nEine Katze\n" + "very " * 2000 + "long")
     assert len(list(made.cases("quick"))) == 4
     told = "\n".join(made.remarks("quick"))
-    assert "4 prompts; repeated: 1 of 5 entries (at line 1)" in told
+    assert "4 prompts; repeated: 1 of 5 entries (at line 3)" in told
     assert "formulas: 2 read; without one: 2" in told
     assert "longer than 500 characters" in told
 

@@ -117,11 +117,7 @@ def _planned(options: PromptsOptions, size: str, digest: str) -> Planned:  # noq
     _check_groups(options.path, rows)
     _check_relations(options.path, rows)
     by_name: dict[str, PromptRow] = {}
-    repeated: Counter[str] = Counter()
-    for row in rows:
-        name = case_name(row)
-        if by_name.setdefault(name, row) is not row:
-            repeated[name] += 1
+    repeated = [row for row in rows if by_name.setdefault(case_name(row), row) is not row]
     cases = tuple(case for row in by_name.values() for case in cases_of(row, options.rewordings))
     remarks = [*_remarks(options.path, rows, by_name, repeated, cases)]
     parser = options.parser or ("" if options.path else GRAMMAR)
@@ -151,15 +147,14 @@ def _check_relations(path: str, rows: list[PromptRow]) -> None:
 
 
 def _remarks(
-    path: str, rows: list[PromptRow], by_name: dict[str, PromptRow], repeated: Counter[str], cases: tuple[Case, ...]
+    path: str, rows: list[PromptRow], by_name: dict[str, PromptRow], repeated: list[PromptRow], cases: tuple[Case, ...]
 ) -> Iterator[str]:
     n_pairs = sum(len(row.texts) == 2 for row in by_name.values())
     numbers = {"prompts": len(by_name) - n_pairs, "pairs": n_pairs}
     told = " and ".join(counted(n, what) for what, n in numbers.items() if n)
     if repeated:
-        where = [by_name[name].where for name in repeated]
-        shown = ", ".join(where[:_N_SHOWN]) + (", ..." if len(where) > _N_SHOWN else "")
-        told += f"; repeated: {repeated.total()} of {len(rows)} entries (at {shown})"
+        shown = ", ".join(row.where for row in repeated[:_N_SHOWN]) + (", ..." if len(repeated) > _N_SHOWN else "")
+        told += f"; repeated: {len(repeated)} of {len(rows)} entries (at {shown})"
     yield told
     if names := dict.fromkeys(name for row in by_name.values() for name in row.labels):
         yield f"columns taken for labels: {', '.join(names)}"
