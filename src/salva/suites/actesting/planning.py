@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from salva.core.case import Case
+from salva.core.counted import counted
 from salva.core.fingerprint import fingerprint
 from salva.core.mutation import Pool
 from salva.errors import UsageError
@@ -24,6 +25,8 @@ from salva.writing.mutation.making import Tally, mutants
 from salva.writing.mutation.operators import Seed, Setting
 
 _N_SHOWN = 6
+_DISCARDED = "captions were discarded because they read otherwise"
+_ONE_DISCARDED = "caption was discarded because it reads otherwise"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +131,8 @@ def _remarks(
     read: _Read, chosen: Sequence[tuple[str, str, Pool]], operators: Sequence[str], tally: Tally
 ) -> Iterator[str]:
     yield (
-        f"{len(chosen)} seeds of {read.corpus.n_captions + _n_unread(read.passed)} captions, one an image"
+        f"{counted(len(chosen), 'seeds')} of "
+        f"{counted(read.corpus.n_captions + _n_unread(read.passed), 'captions')}, one an image"
         + (f"; passed over: {_counted(read.passed)}" if read.passed else "")
     )
     triples = Counter(stratum(pool)[1] for _, _, pool in chosen)
@@ -145,7 +149,7 @@ def _remarks(
         yield (
             f"{operator}: {tally.made[operator]} of {len(chosen)} seeds"
             + (f"; not {_counted(why)}" if why else "")
-            + (f"; {dropped} captions were discarded because they read otherwise" if dropped else "")
+            + (f"; {counted(dropped, _DISCARDED, _ONE_DISCARDED)}" if dropped else "")
             + _worded(operator, tally)
         )
 
