@@ -354,3 +354,9 @@ def test_a_gate_on_a_rate_that_nothing_could_enter_is_refused_before_painting(tm
     assert done.returncode == 2
     assert "--gate-rate wrong_alike: no case here is judged by" in done.stderr
     assert not out.exists()
+
+
+def test_the_package_itself_is_the_command_line() -> None:
+    done = subprocess.run([sys.executable, "-m", "salva", "no-such-command"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("salva: no command named 'no-such-command'")
