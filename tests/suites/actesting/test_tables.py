@@ -102,6 +102,14 @@ def test_errors_have_their_own_denominators() -> None:
     assert found.numbers["entity_error"] == 1 / 3
 
 
+def test_what_leads_says_which_operators_it_is_the_mean_of() -> None:
+    cases = [case("ec+er-a", 1), case("ss", 1), case("ec", 1)]
+    pairs = [verdict(one, {"expected.entity_error": float(n == 0)}) for n, one in enumerate(cases)]
+    figure = measured(cases, pairs).key_figures[0]
+    assert figure.value == 0.5
+    assert figure.note.startswith("by expected, the mean over ec, ec+er-a, 2 pairs; synonyms alone 0.0 %")
+
+
 def test_the_noise_floor_stands_beside_every_bar() -> None:
     cases = [case("ec", 1), case("ss", 1)]
     pairs = [verdict(one, {"expected.entity_error": 1.0, "expected.relation_error": 1.0}) for one in cases]
@@ -119,7 +127,7 @@ def test_the_noise_floor_stands_beside_every_bar() -> None:
         ("ss", "Error_e", 1.0),
         ("ss", "another seed alone", 0.25),
     ]
-    assert "another seed alone 25.0%" in found.key_figures[0].note
+    assert "another seed alone 25.0 %" in found.key_figures[0].note
 
 
 def test_a_seeds_picture_counts_once_however_many_mutants_it_serves() -> None:

@@ -285,11 +285,13 @@ def _key_figures(
     controls: Sequence[Judged],
 ) -> tuple[KeyFigure, ...]:
     figures = []
+    groups = by_operator(pairs)
+    over = ", ".join(operator for operator, _ in _ordered(groups) if operator != SS)
     for kind, (rate, ends, n) in leading.items():
         score = error_score(definition, kind)
-        base, floor = errors(by_operator(pairs).get(SS, ()), score).value, noise(controls, score)
-        beside = f"synonyms alone {base:.1%}" if base is not None else "no synonym baseline"
-        beside += f", another seed alone {floor:.1%}" if floor is not None else ""
+        base, floor = errors(groups.get(SS, ()), score).value, noise(controls, score)
+        beside = f"synonyms alone {100 * base:.1f} %" if base is not None else "no synonym baseline"
+        beside += f", another seed alone {100 * floor:.1f} %" if floor is not None else ""
         words = "things" if kind == ENTITY else "relations"
         low, high = ends or (None, None)
         figures.append(
@@ -299,7 +301,7 @@ def _key_figures(
                 low=low,
                 high=high,
                 is_share=True,
-                note=f"by {definition}, the mean over operators, {counted(n, 'pairs')}; {beside}",
+                note=f"by {definition}, the mean over {over}, {counted(n, 'pairs')}; {beside}",
             )
         )
     return tuple(figures)
