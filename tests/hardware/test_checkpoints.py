@@ -49,6 +49,14 @@ def test_a_pin_is_about_content_and_not_about_where_it_lies(folder: Path, tmp_pa
     assert digest_of_files(elsewhere.iterdir(), elsewhere) != pinned
 
 
+@pytest.mark.parametrize("kind", ["a link to nowhere", "a folder"])
+def test_a_file_that_cannot_be_read_is_named(folder: Path, kind: str) -> None:
+    odd = folder / "tokenizer.json"
+    odd.mkdir() if kind == "a folder" else odd.symlink_to("nowhere")
+    with pytest.raises(UsageError, match=r"tokenizer\.json' cannot be read: .*: put it back or take it away"):
+        digest_of_files(folder.iterdir(), folder)
+
+
 def test_a_large_file_is_read_once_until_it_changes(folder: Path) -> None:
     path = _safetensors(folder / "model.safetensors", b"\0" * 2**21)
     pinned = digest_of_files([path], folder)

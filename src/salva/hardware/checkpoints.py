@@ -155,7 +155,13 @@ def digest_of_files(files: Iterable[Path], root: Path, meanwhile: Callable[[], o
 
     meanwhile: what to import while weights are hashed, besides the libraries that load any.
     """
-    return fingerprint({str(path.relative_to(root)): _digest(path, meanwhile) for path in sorted(files)})[:16]
+    try:
+        return fingerprint({str(path.relative_to(root)): _digest(path, meanwhile) for path in sorted(files)})[:16]
+    except OSError as error:
+        raise UsageError(
+            f"{str(error.filename or root)!r} cannot be read: {error.strerror or error}; weights are told apart by "
+            "what is in their files: put it back or take it away, or have the right to read it"
+        ) from error
 
 
 def _digest(path: Path, meanwhile: Callable[[], object] | None) -> str:
