@@ -117,6 +117,20 @@ def test_a_way_that_no_case_went_is_not_missed_and_one_that_cases_went_is(tmp_pa
     assert problem == "no verdict of the relation 'truth' is stored, and it applies to cases"
 
 
+def test_cases_of_one_run_may_go_different_ways(tmp_path: Path) -> None:
+    file = tmp_path / "prompts.txt"
+    file.write_text("two cats and a dog\na red apple left of a banana\n")
+    settings = {"model.side": "256", "run.canary": "off", "suite.path": str(file)}
+    ask = Ask(suite="prompts", models=("painter",), reader="none", judges=("scene",), settings=settings)
+    execute(make_spec(ask), tmp_path / "run", SilentProgress())
+    report = checked(tmp_path / "run")
+    assert (report.problems, report.unchecked) == ((), ())
+    assert report.n_recomputed == 3
+    edit(tmp_path / "run", "DELETE FROM verdicts WHERE relation = 'right-answers'")
+    (problem,) = checked(tmp_path / "run").problems
+    assert problem == "no verdict of the relation 'right-answers' is stored, and it applies to cases"
+
+
 def seed_7(content: dict[str, object]) -> None:
     content["asked"]["seed"] = 7  # type: ignore[index]  # JSON
 

@@ -138,7 +138,7 @@ class _Check:
         self, group: _Group, casts: Sequence[Cast], case: Case, models: Sequence[Actor], stored: Sequence[Verdict]
     ) -> None:
         where = f"verdict {case.case_id}/{models[0].label}/{group.relation}"
-        must_all_stand = self._is_whole and self._is_leading(group)
+        must_all_stand = self._is_whole and self._is_leading(group) and self._goes_that_way(case, group.relation)
         first: str | None = None
         has_differed = False
         for cast_, model in itertools.product(casts, models):
