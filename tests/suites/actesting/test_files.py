@@ -26,6 +26,12 @@ COCO = {"annotations": [{"image_id": n, "id": n, "caption": text} for n, text in
             "image,caption\nx.jpg,A cat next to a dog\ny,A ball above a chair and to the left of a cup\n",
             ["x.jpg", "y"],
         ),
+        (
+            "c.csv",
+            "\ufeffImage ID;Caption;Split\r\n7;A cat next to a dog;val\r\n"
+            "8;A ball above a chair and to the left of a cup;\r\n",
+            ["7", "8"],
+        ),
         ("c.txt", "\n".join(CAPTIONS) + "\n\n", ["line-1", "line-2"]),
     ],
 )

@@ -15,6 +15,7 @@ from salva.core.mutation import Pool, Triple
 from salva.errors import UsageError
 from salva.files.infiles import file_text
 from salva.files.tables import is_json, parse_json, read_json_lines, read_sheet, unusable
+from salva.writing.prompt_files import plain_name
 
 SEEDS = "new-captions_val2017_new"
 SETS = {
@@ -93,11 +94,12 @@ def _of_json(file: Path) -> Iterator[Caption]:
 def _of_objects(file: Path, rows: list[tuple[str, dict[str, Json]]]) -> Iterator[Caption]:
     problems = []
     for number, (where, row) in enumerate(rows, 1):
-        text = next((row[name] for name in _TEXTS if name in row), None)
+        by_name = {plain_name(name): value for name, value in row.items()}
+        text = next((by_name[name] for name in _TEXTS if name in by_name), None)
         if not isinstance(text, str):
             problems.append(f"{where}: no text under {', '.join(_TEXTS)}; it has {', '.join(row) or 'nothing'}")
             continue
-        image = next((row[name] for name in _IMAGES if row.get(name) not in (None, "")), f"line-{number}")
+        image = next((by_name[name] for name in _IMAGES if by_name.get(name) not in (None, "")), f"line-{number}")
         yield Caption(image=str(image), text=text.strip())
     if problems:
         raise unusable(str(file), problems)
