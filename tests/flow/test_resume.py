@@ -294,6 +294,19 @@ def test_a_run_keeps_its_cases_when_the_suite_gets_another_version(
     assert (told in capsys.readouterr().err) == (not is_finished)
 
 
+@pytest.mark.parametrize("lost", ["cases", "rules"])
+def test_a_run_that_lost_a_note_about_itself_names_no_version(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], lost: str
+) -> None:
+    run(tmp_path, n=3)
+    with open_run(tmp_path, "write") as store:
+        store.set_meta(lost, {})
+        if lost == "rules":
+            store.drop_meta("finished")
+    assert run(tmp_path, n=3).outcomes == {"HOLDS": 3}
+    assert "is installed" not in capsys.readouterr().err
+
+
 def test_a_finished_run_is_not_finished_once_new_work_has_begun_in_it(tmp_path: Path) -> None:
     class NewDetector(FakeDetector):
         version = "2"

@@ -78,7 +78,7 @@ def finished_summary(
 def of_its_suite(spec: RunSpec, store: RunReader) -> RunSpec:
     """The same with the suite as it was when the run's cases were stored: they stay, whatever its version makes now."""
     kept = store.meta().get(CASES)
-    before = kept["suite"] if isinstance(kept, dict) else None
+    before = kept.get("suite") if isinstance(kept, dict) else None
     now = spec.suite.identity()
     if not isinstance(before, dict) or {**before, "version": ""} != {**now, "version": ""}:
         return spec
@@ -164,7 +164,9 @@ def keep_rules(store: RunStore, relations: Iterable[Binding]) -> list[str]:
             store.drop_verdicts(label)
     store.set_meta(RULES, {**before, **now})
     store.flush()
-    versions = {label: (_version(before.get(label)), _version(rule)) for label, rule in now.items() if label in judged}
+    versions = {
+        label: (_version(before[label]), _version(now[label])) for label in sorted(judged & now.keys() & before.keys())
+    }
     changed = [
         f"{label} (version {old} judged, {new} is installed)" for label, (old, new) in versions.items() if old != new
     ]
