@@ -136,6 +136,8 @@ def test_too_few_decided_is_said_and_nothing_decided_too() -> None:
     leading = _leading(judged(cases, verdicts))
     assert (leading.oracle, leading.decides_too_little) == (PARTIAL, True)
     assert "only 7 of 10 pairs" in leading.reason
+    alone = [replace(case, prompts=case.prompts[:1]) for case in cases]
+    assert "only 7 of 10 cases" in _leading(judged(alone, verdicts)).reason, "a prompt by itself is no pair"
     nothing = _leading(judged(cases, []))
     assert nothing.figure is None
     assert nothing.decides_too_little

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -85,7 +85,7 @@ class Case:
     """Relations that may judge it, in groups, the best first: the first group that somebody here can decide by does,
     and no other is paid for. Empty: every relation that applies."""
     extra: Mapping[str, Json] = field(default_factory=dict)
-    """Whatever a suite wants to keep beside the case; never read by salva itself."""
+    """Whatever a suite wants to keep beside the case; salva itself reads `where` alone, to name its place in a file."""
 
     def __post_init__(self) -> None:
         if not _KEBAB.fullmatch(self.case_id):
@@ -107,6 +107,11 @@ class Case:
     def seed(self, run_seed: int, repeat: int) -> int:
         """The seed of every picture of the case in one repeat."""
         return derive_seed(run_seed, self.painting or self.case_id, repeat)
+
+
+def unit_of(cases: Iterable[Case]) -> str:
+    """What cases are called where they are counted."""
+    return "pairs" if all(len(case.prompts) == 2 for case in cases) else "cases"
 
 
 def case_to_json(case: Case) -> dict[str, Json]:

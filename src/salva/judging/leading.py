@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 
 from salva.core.asked import OWN
-from salva.core.case import Case
+from salva.core.case import Case, unit_of
 from salva.core.counted import counted
 from salva.core.judged import Judgements, Rate
 from salva.judging.chance import chance_of, chance_to_differ
@@ -147,8 +147,8 @@ def _oracle(judgements: Judgements, figure: Figure | None, usual_score: float | 
         return PARTIAL, "no pair was judged by a relation that leads; name one that applies with --relation"
     if figure.coverage is not None and figure.coverage < FEWEST_DECIDED:
         n = f"only {figure.n}" if figure.n else "none"
-        pairs = counted(figure.n + figure.n_undecided, "pairs")
-        return PARTIAL, f"{n} of {pairs} could be decided{_mostly(judgements)}"
+        asked = counted(figure.n + figure.n_undecided, unit_of(judgements.cases))
+        return PARTIAL, f"{n} of {asked} could be decided{_mostly(judgements)}"
     judged = {pair.case.case_id for pair in judgements.pairs}
     unjudged = [case for case in judgements.cases if case.ways and case.case_id not in judged]
     if len(unjudged) > (1 - FEWEST_DECIDED) * len(judgements.cases):

@@ -15,7 +15,7 @@ from pathlib import Path
 from salva import registry
 from salva.core.about import options_of
 from salva.core.asked import NOTHING, Asked
-from salva.core.case import Case
+from salva.core.case import Case, unit_of
 from salva.core.chart import Chart
 from salva.core.fingerprint import Json
 from salva.core.judged import Effort, JudgedBy, Judgements, SetFigure
@@ -206,7 +206,7 @@ def summarise(
         ),
         asked=asked,
         directory=directory,
-        unit="pairs" if all(len(case.prompts) == 2 for case in cases) else "cases",
+        unit=unit_of(cases),
     )
 
 
