@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -98,17 +99,22 @@ def test_another_detector_is_refused_by_name_and_by_its_weights(tmp_path: Path) 
     runs = [store(tmp_path / name, {"m": some}) for name in "ab"]
     for run, weights in zip(runs, ("one", "two"), strict=True):
         with open_run(run, "write") as opened:
-            opened.put_component(
-                StoredComponent(
-                    component_id=f"pocket-{weights}",
-                    role="detector",
-                    label="pocket",
-                    is_formula_seen=False,
-                    identity={"name": "pocket", "version": "1", "weights": weights},
-                )
-            )
+            identity = json.dumps({"name": "pocket", "version": "1", "weights": weights})
+            opened._write("UPDATE components SET identity = :identity WHERE label = 'pocket'", {"identity": identity})
     with pytest.raises(UsageError, match=r"pocket in .* is not pocket in .*who looked.*--detector pocket"):
         duel(*runs)
+
+
+def test_where_two_versions_of_a_detector_looked_the_other_run_is_to_be_judged_again(tmp_path: Path) -> None:
+    runs = [store(tmp_path / name, {"m": some}) for name in "ab"]
+    component(runs[0], {"name": "pocket", "version": "1", "weights": "newer"}, label="pocket", role="detector")
+    told = (
+        r"a' keeps looks of 2 versions of pocket.*salva judge \S+b helps .*, else run \S+a' anew in another directory"
+    )
+    for pair in (runs, runs[::-1]):
+        # Judging that one again would add to them, and end here again.
+        with pytest.raises(UsageError, match=told):
+            duel(*pair)
 
 
 def test_another_snapshot_of_the_judge_is_refused(tmp_path: Path) -> None:

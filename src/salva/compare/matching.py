@@ -128,7 +128,14 @@ def _same_observers(first: Entrant, second: Entrant) -> None:
     for label in sorted(first.observers & second.observers):
         ours, theirs = first.fingerprints.observers.get(label), second.fingerprints.observers.get(label)
         if ours and theirs and ours != theirs:
-            differing = _differing(dict(ours[0]), dict(theirs[0])) or "more than one of them"
+            for entrant, identities, beside in ((first, ours, second), (second, theirs, first)):
+                if len(identities) > 1:
+                    raise UsageError(
+                        f"{_place(entrant)} keeps looks of {len(identities)} versions of {label}, and its verdicts do "
+                        f"not say by which they went; salva judge {shlex.quote(str(beside.directory))} helps where it "
+                        f"lacks the version that is installed, else run {_place(entrant)} anew in another directory"
+                    )
+            differing = _differing(dict(ours[0]), dict(theirs[0]))
             raise UsageError(
                 f"{label} in {_place(first)} is not {label} in {_place(second)} ({differing}): what differs between "
                 f"them may be who looked; look again with salva judge {shlex.quote(str(second.directory))}"
