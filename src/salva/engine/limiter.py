@@ -30,7 +30,7 @@ ROUNDS_BEFORE_PROBE = 24
 """So many clean answers per place before a number that was too many is tried again; doubles each time in vain."""
 HOLDS_BEFORE_PROBE = 150
 """And so many times as long as the endpoint made everyone wait when it last was our number: three such waits show that
-a number is still too many, so that probing costs a fiftieth."""
+a number is still too many, so that probing costs about a fiftieth."""
 RARE = 0.04
 """Where no larger share of those that were sent with as many under way is turned away, it is not their number."""
 _MOST_ROUNDS = 384
