@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import socket
 from typing import Any
 
 import pytest
@@ -279,6 +280,18 @@ def test_nobody_there(maker: str) -> None:
     assert isinstance(outcome, BackendError)
     assert outcome.is_retryable
     assert "cannot be reached" in str(outcome)
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_who_hangs_is_said_to_hang_and_what_to_set(maker: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        options = {"base_url": f"http://127.0.0.1:{silent.getsockname()[1]}/v1", "timeout_s": "0.3"}
+        component = bind(ComponentSpec(role="judge", name=maker, target="judge-1", options=options)).build()
+        (outcome,) = component.look([LookRequest(picture=PICTURE, query=SCORE)])
+        component.close()
+    assert isinstance(outcome, BackendError)
+    assert "gave no answer in time" in str(outcome)
+    assert "set timeout_s higher" in str(outcome)
 
 
 @pytest.mark.parametrize("maker", ["openai", "anthropic"])

@@ -71,11 +71,15 @@ def _worded(work: Work, spec: RunSpec) -> str:
     by = f" ({spec.repeats} repeats)" if work.role == "model" and spec.repeats > 1 else ""
     price = f", {work.usd:.2f} USD" if work.usd else ""
     there = f"; {work.n_there:,} are there" if work.n_there else ""
-    return f"{work.role} {work.label}: {number}{by}{price}{there}"
+    return f"{_name(work)}: {number}{by}{price}{there}"
+
+
+def _name(work: Work) -> str:
+    return work.role if work.role == work.label else f"{work.role} {work.label}"
 
 
 def _price(seen: Forecast) -> str:
-    told = [f"{work.role} {work.label}: {work.why_no_price}" for work in seen.work if work.usd is None]
+    told = [f"{_name(work)}: {work.why_no_price}" for work in seen.work if work.usd is None]
     if seen.usd is None:
         known = sum(work.usd for work in seen.work if work.usd is not None)
         return f"{_UNKNOWN}" + (f" beyond {known:.2f} USD" if known else "") + f"; {'; '.join(told)}"

@@ -23,6 +23,7 @@ _QUOTA = (
     "credit balance",
     "payment required",
 )
+_NO_ANSWER = ("ReadTimeout", "WriteTimeout", "TimeoutError", "APITimeoutError")
 _WRONG_KEY = ("api_key_invalid", "api key not valid", "invalid_api_key")
 _POLICY = ("content_policy", "content policy", "moderation", "safety", "responsible ai", "prohibited", "image_policy")
 
@@ -51,9 +52,13 @@ def http_error(name: str, status: int, message: str, retry_after: str | None = N
 
 def unreachable(name: str, where: str, error: Exception) -> UnreachableError:
     """The error of a request that got no answer at all: no route, no name, no time left."""
-    return UnreachableError(
-        f"{name} at {shown(where)} cannot be reached: {type(error).__name__}: {error}", is_retryable=True
-    )
+    kind = type(error).__name__
+    if kind in _NO_ANSWER:
+        return UnreachableError(
+            f"{name} at {shown(where)} gave no answer in time ({kind}); where it is only slow, set timeout_s higher",
+            is_retryable=True,
+        )
+    return UnreachableError(f"{name} at {shown(where)} cannot be reached: {kind}: {error}", is_retryable=True)
 
 
 def seconds_to_wait(retry_after: str | None) -> float | None:

@@ -166,8 +166,8 @@ def _own_names(corpus: Corpus) -> str:
     named = sum(corpus.standing.values(), Counter[str]())
     own = {name: n for name, n in named.items() if name not in VG_THINGS}
     return (
-        f"{named.total()} things named: {named.total() - sum(own.values())} by one of {len(VG_THINGS)} classes, "
-        f"{sum(own.values())} keep a name of their own ({len(own)} different)"
+        f"{named.total():,} things named: {named.total() - sum(own.values()):,} by one of {len(VG_THINGS)} classes, "
+        f"{sum(own.values()):,} keep a name of their own ({len(own):,} different)"
     )
 
 
