@@ -307,6 +307,16 @@ def test_a_run_that_lost_a_note_about_itself_names_no_version(
     assert "is installed" not in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("note", [{}, {"n_cases": "three", "n_prompts": 6}, {"n_cases": 3}])
+def test_an_unfinished_run_whose_count_of_cases_is_damaged_says_so(tmp_path: Path, note: dict[str, object]) -> None:
+    run(tmp_path, n=3)
+    with open_run(tmp_path, "write") as store:
+        store.set_meta("cases", note)
+        store.drop_meta("finished")
+    with pytest.raises(StoreError, match="does not say how many cases were stored"):
+        run(tmp_path, n=3)
+
+
 def test_a_finished_run_is_not_finished_once_new_work_has_begun_in_it(tmp_path: Path) -> None:
     class NewDetector(FakeDetector):
         version = "2"

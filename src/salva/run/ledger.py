@@ -207,7 +207,13 @@ def stored_count(store: RunReader) -> CaseCount | None:
     kept = store.meta().get(CASES)
     if not isinstance(kept, dict):
         return None
-    return CaseCount(n_cases=cast(int, kept["n_cases"]), n_prompts=cast(int, kept["n_prompts"]))
+    n_cases, n_prompts = kept.get("n_cases"), kept.get("n_prompts")
+    if not isinstance(n_cases, int) or not isinstance(n_prompts, int):
+        raise StoreError(
+            f"{str(store.path)!r} does not say how many cases were stored: the note says {kept!r}; somebody edited it, "
+            "restore it from a copy"
+        )
+    return CaseCount(n_cases=n_cases, n_prompts=n_prompts)
 
 
 def stamp_finished(store: RunStore, spec: RunSpec, summary: RunSummary) -> None:
