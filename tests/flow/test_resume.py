@@ -10,21 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from flow.same_command import run, verdicts
 
 from salva.core.case import Case, Prompt
-from salva.core.observation import Answer, Detections
+from salva.core.observation import Answer
 from salva.core.options import option
 from salva.core.protocols import Rendered
-from salva.core.verdict import Outcome, Verdict
-from salva.engine.budget import Limits
-from salva.engine.progress import Progress, SilentProgress
-from salva.errors import PluginError, StoreError, UnusableError, UsageError
+from salva.core.verdict import Outcome
+from salva.engine.progress import SilentProgress
+from salva.errors import PluginError, UnusableError, UsageError
 from salva.run.judge_again import judge_again
 from salva.run.pipeline import execute
 from salva.run.plan import n_pictures, planned_cases
 from salva.run.summary import RunSummary
 from salva.run.verify import verify
-from salva.store.runfile import read_run_file
 from salva.store.sqlite import open_run
 from salva.testing.fakes import (
     CALLS,
@@ -32,7 +31,6 @@ from salva.testing.fakes import (
     FakeDetector,
     FakeGenerator,
     FakeJudge,
-    FakeSame,
     FakeSuite,
     painted,
 )
@@ -51,17 +49,6 @@ class Counting(SilentProgress):
 
     def advance(self, stage: str, n: int = 1) -> None:
         self.done[stage] += n
-
-
-def run(directory: Path, *, progress: Progress | None = None, **changes: Any) -> RunSummary:
-    retry_refused = changes.pop("retry_refused", False)
-    CALLS.clear()
-    return execute(fake_spec(**changes), directory, progress or SilentProgress(), retry_refused=retry_refused)
-
-
-def verdicts(directory: Path) -> list[Verdict]:
-    with open_run(directory) as store:
-        return list(store.verdicts())
 
 
 def test_a_finished_run_builds_nothing_and_calls_nothing(tmp_path: Path) -> None:
@@ -243,138 +230,6 @@ def test_two_models_are_judged_on_the_same_cases_and_seeds(tmp_path: Path) -> No
     }
     with pytest.raises(UsageError, match="the model 'one' is named twice"):
         run(tmp_path / "other", models=(models[0], models[0]))
-
-
-def test_a_directory_of_another_run_is_refused_and_left_alone(tmp_path: Path) -> None:
-    run(tmp_path / "run", n=3)
-    before = verdicts(tmp_path / "run")
-    with pytest.raises(
-        UsageError, match=r"repeats was 1, now 2; seed was 0, now 7.*choose another directory with --out"
-    ):
-        run(tmp_path / "run", n=3, repeats=2, seed=7)
-    assert verdicts(tmp_path / "run") == before
-    (tmp_path / "photos").mkdir()
-    (tmp_path / "photos" / "holiday.jpg").touch()
-    with pytest.raises(UsageError, match=r"is not a run and not empty \(it holds 'holiday.jpg'\)"):
-        run(tmp_path / "photos")
-    with pytest.raises(UsageError, match="is a file"):
-        run(tmp_path / "photos" / "holiday.jpg")
-    assert [path.name for path in (tmp_path / "photos").iterdir()] == ["holiday.jpg"]
-
-
-def test_another_version_of_a_relation_judges_again_and_says_so(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    class NewSame(FakeSame):
-        version = "2"
-
-    run(tmp_path, n=3)
-    again = run(tmp_path, n=3, relations=(bound("relation", NewSame, "fake-same"),))
-    assert (again.n_reused, CALLS["render"], CALLS["detect"]) == (6, 0, 0)
-    told = "made anew from what is stored: the verdicts of fake-same (version 1 judged, 2 is installed)"
-    assert capsys.readouterr().err == f"salva: {told}\n"
-
-
-@pytest.mark.parametrize("is_finished", [True, False])
-def test_a_run_keeps_its_cases_when_the_suite_gets_another_version(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], is_finished: bool
-) -> None:
-    class NewSuite(FakeSuite):
-        version = "2"
-
-        def cases(self, size: str) -> Iterator[Case]:
-            return (dataclasses.replace(case, case_id=f"other-{case.case_id}") for case in super().cases(size))
-
-    execute(fake_spec(3), tmp_path, SilentProgress(), limits=None if is_finished else Limits(max_images=2))
-    before = read_run_file(tmp_path)
-    assert run(tmp_path, suite=bound("suite", NewSuite, "fake", n=3)).outcomes == {"HOLDS": 3}
-    assert {verdict.case_id for verdict in verdicts(tmp_path)} == {case.case_id for case in planned_cases(fake_spec(3))}
-    assert read_run_file(tmp_path) == before, "run.json names the suite that made the cases"
-    told = "the cases of version 1 of the suite 'fake' stay, and version 2 is installed"
-    assert (told in capsys.readouterr().err) == (not is_finished)
-
-
-@pytest.mark.parametrize("lost", ["cases", "rules"])
-def test_a_run_that_lost_a_note_about_itself_names_no_version(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], lost: str
-) -> None:
-    run(tmp_path, n=3)
-    with open_run(tmp_path, "write") as store:
-        store.set_meta(lost, {})
-        if lost == "rules":
-            store.drop_meta("finished")
-    assert run(tmp_path, n=3).outcomes == {"HOLDS": 3}
-    assert "is installed" not in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("note", [{}, {"n_cases": "three", "n_prompts": 6}, {"n_cases": 3}])
-def test_an_unfinished_run_whose_count_of_cases_is_damaged_says_so(tmp_path: Path, note: dict[str, object]) -> None:
-    run(tmp_path, n=3)
-    with open_run(tmp_path, "write") as store:
-        store.set_meta("cases", note)
-        store.drop_meta("finished")
-    with pytest.raises(StoreError, match="does not say how many cases were stored"):
-        run(tmp_path, n=3)
-
-
-def test_a_finished_run_is_not_finished_once_new_work_has_begun_in_it(tmp_path: Path) -> None:
-    class NewDetector(FakeDetector):
-        version = "2"
-
-        def look(self, requests: Any) -> Any:
-            if CALLS["detect"] > 8:
-                raise UnusableError("the licence has expired")
-            CALLS.add("detect", len(requests))
-            return [Detections() for _ in requests]
-
-    run(tmp_path, n=20)
-    before = verdicts(tmp_path)
-    with pytest.raises(UnusableError, match="expired"):
-        run(tmp_path, n=20, detector=bound("detector", NewDetector, "fake-detector"))
-    assert verdicts(tmp_path) != before, "some verdicts are the new detector's"
-    assert run(tmp_path, n=20).n_looked == 0
-    assert verdicts(tmp_path) == before
-
-
-def test_run_json_says_what_was_asked_who_answered_and_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FAKE_API_KEY", "sk-planted-123")
-    options = {"healed_by": "sk-planted-123", "fails": 1.0}
-    run(tmp_path, n=3, generator=options, seed=5)
-    content = read_run_file(tmp_path)
-    assert content is not None
-    assert content.asked == fake_spec(3, options, seed=5).asked()
-    assert next(part for part in content.components if part.role == "model").identity["version"] == "1"
-    assert {"python", "platform", "n_cores", "packages"} <= set(content.environment)
-    for path in tmp_path.rglob("*"):
-        assert path.is_dir() or b"sk-planted-123" not in path.read_bytes()
-
-
-def test_a_run_json_somebody_broke_is_named(tmp_path: Path) -> None:
-    run(tmp_path, n=3)
-    (tmp_path / "run.json").write_text("{")
-    with pytest.raises(StoreError, match=r"run\.json' is not the file salva wrote"):
-        run(tmp_path, n=3)
-
-
-def test_a_lost_run_json_is_written_again_for_the_same_run_only(tmp_path: Path) -> None:
-    run(tmp_path, n=3)
-    (tmp_path / "run.json").unlink()
-    with pytest.raises(UsageError, match="asked differently"):
-        run(tmp_path, n=3, seed=9)
-    assert run(tmp_path, n=3).n_rendered == 0
-    assert (tmp_path / "run.json").exists()
-
-
-def test_cases_somebody_removed_are_missed(tmp_path: Path) -> None:
-    import sqlite3
-
-    run(tmp_path, n=3, generator={"fails": 1.0})
-    connection = sqlite3.connect(tmp_path / "salva.db")
-    connection.execute("DELETE FROM cases WHERE ordinal = 1")
-    connection.commit()
-    connection.close()
-    with pytest.raises(StoreError, match="holds 2 cases where 3 were stored: somebody edited it"):
-        run(tmp_path, n=3, generator={"fails": 1.0})
 
 
 def test_a_model_that_becomes_another_within_a_run_stops_it(tmp_path: Path) -> None:
