@@ -2,7 +2,8 @@
 
     python training/export_embedder.py --from DIR --out src/salva/assets/pocket
 
-Weights are stored in fp16 and widened when loaded. Renew the checksums afterwards: make_sprites.py --checksums.
+Weights are stored in 8 bits with a scale for each output and widened when loaded. Renew the checksums afterwards:
+make_sprites.py --checksums.
 """
 
 from __future__ import annotations
@@ -64,8 +65,8 @@ def main() -> None:
     with torch.no_grad():
         seen, said = embedder.picture(picture), embedder.text(tokens)
     fold(embedder.picture)
-    export(embedder.picture, (picture,), (["picture"], ["vector"]), args.out / "embedder-picture.onnx", "fp16")
-    export(embedder.text, (tokens,), (["tokens"], ["vector"]), args.out / "embedder-text.onnx", "fp16")
+    export(embedder.picture, (picture,), (["picture"], ["vector"]), args.out / "embedder-picture.onnx", "int8")
+    export(embedder.text, (tokens,), (["tokens"], ["vector"]), args.out / "embedder-text.onnx", "int8")
     card = {
         "side": shape.side,
         "max_tokens": shape.max_tokens,
