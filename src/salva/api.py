@@ -25,7 +25,7 @@ from salva.core.verdict import Outcome
 from salva.engine.progress import make_progress
 from salva.errors import NobodyNamedError, SalvaError, UsageError
 from salva.notebook.frames import case_frame, image_frame, run_frame, verdict_frame
-from salva.notebook.keywords import RunFlags, Setting, read_flags, read_settings, read_suite
+from salva.notebook.keywords import RunFlags, Setting, read_flags, read_out, read_settings, read_suite
 from salva.notebook.models import Version, is_function, read_models
 from salva.notebook.seeds import seed_notes
 from salva.report.card import card_html, card_lines
@@ -128,13 +128,13 @@ def run_suite(
     pictures, such as s3://bucket/folder.
     """
     images_at = name_images(images) if images else ""
-    models = read_models(model, name, version)
+    place, models = read_out(out), read_models(model, name, version)
     chosen = {**read_settings(settings), **models.settings}
     ask = Ask(suite=read_suite(suite), models=models.texts, settings=chosen, **read_flags(flags))
     shown = make_progress(quiet=not progress)
     with handing_over(models.things):
         spec, workplace = make_spec(ask), bind_executor(executor, chosen)
-        directory = Path(out) if out is not None else find_directory(spec, RUNS, shown)
+        directory = place or find_directory(spec, RUNS, shown)
         if models.one_off:
             if read_run_file(directory) is not None:
                 raise UsageError(
@@ -169,12 +169,12 @@ def plan_run(
     **flags: Unpack[RunFlags],
 ) -> Forecast:
     """What `run_suite` would do with the same words, as `salva run --dry-run` says it; nothing is done or written."""
-    models = read_models(model, "", None)
+    place, models = read_out(out), read_models(model, "", None)
     chosen = {**read_settings(settings), **models.settings}
     ask = Ask(suite=read_suite(suite), models=models.texts, settings=chosen, **read_flags(flags))
     with handing_over(models.things):
         spec = make_spec(ask, foreign=Untouched())
-        directory = Path(out) if out is not None else find_directory(spec, RUNS, make_progress(quiet=True))
+        directory = place or find_directory(spec, RUNS, make_progress(quiet=True))
         return forecast(spec, directory)
 
 

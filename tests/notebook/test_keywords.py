@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from salva.errors import UsageError
-from salva.notebook.keywords import RunFlags, read_flags, read_settings, read_suite
+from salva.notebook.keywords import RunFlags, read_flags, read_out, read_settings, read_suite
 from salva.run.ask import Ask
 
 
@@ -38,7 +39,7 @@ def test_flags_as_anybody_would_write_them(flags: dict[str, Any], read: dict[str
         ({"judge": "scene"}, "no keyword of run_suite named 'judge'.*Did you mean 'judges'"),
         ({"models": "pocket"}, "Did you mean 'model'"),
         ({"detectr": "pocket"}, "Did you mean 'detector'"),
-        ({"detector": 5}, "detector= is 5, a int; it must be a text"),
+        ({"detector": 5}, "detector= is 5, an int; it must be a text"),
         ({"size": 2.5}, "size= is 2.5, a float; it must be a named size or a whole number"),
         ({"size": True}, "size= is True"),
         ({"repeats": "2"}, "repeats= is '2', a str; it must be a whole number"),
@@ -81,3 +82,10 @@ def test_other_settings_are_named(settings: object, said: str) -> None:
 def test_a_suite_is_a_name() -> None:
     with pytest.raises(UsageError, match="suite= is 5"):
         read_suite(5)
+
+
+def test_a_directory_is_a_text_or_a_path() -> None:
+    assert read_out(None) is None
+    assert read_out("runs/v1") == read_out(Path("runs/v1")) == Path("runs/v1")
+    with pytest.raises(UsageError, match="out= is 3, an int; it must be a text or a path"):
+        read_out(3)

@@ -94,9 +94,11 @@ def keyword_seed(prompt: str, *, seed: int) -> object:
 @pytest.mark.parametrize(
     ("given", "name", "version", "said"),
     [
-        (5, "", None, "model= is a int"),
+        (5, "", None, "model= is an int"),
         (None, "", None, "model= is a NoneType"),
-        ([paint, 5], "", None, "a model is a int"),
+        ([paint, 5], "", None, "a model is an int"),
+        ([], "", None, r"model= is \[\], which holds none"),
+        ({}, "", None, "model= is {}, which holds none"),
         (Painter, "", None, "is the class Painter.*plugin"),
         (zero, "", None, r"cannot be called as \(prompt, seed\)"),
         (only_prompt, "", None, r"only-prompt\(prompt.*cannot be called as \(prompt, seed\): too many positional"),

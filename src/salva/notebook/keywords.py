@@ -6,7 +6,9 @@ A keyword that does not exist and a value of another kind are named, with what w
 from __future__ import annotations
 
 import operator
+import os
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any, TypedDict
 
 from salva.core.options import as_typed
@@ -33,13 +35,20 @@ class RunFlags(TypedDict, total=False):
     reading: str
 
 
-OTHERS = ("suite", "model", "name", "version", "out", "settings", "progress", "images")
+OTHERS = ("suite", "model", "name", "version", "out", "settings", "executor", "progress", "images")
 """The keywords that are no flags of a run."""
 
 
 def read_suite(suite: object) -> str:
     """The suite's name."""
     return _text("suite", suite)
+
+
+def read_out(out: object) -> Path | None:
+    """The directory that a run shall have, where one is named."""
+    if out is not None and not isinstance(out, str | os.PathLike):
+        raise _wrong("out", out, "a text or a path")
+    return None if out is None else Path(out)
 
 
 def read_flags(flags: Mapping[str, object]) -> dict[str, Any]:
@@ -65,7 +74,7 @@ def read_settings(settings: object) -> dict[str, str]:
         if not isinstance(key, str):
             raise UsageError(f"settings= has the key {key!r}; keys are texts such as 'model.steps'")
         if not isinstance(plain, str | int | float | list | None):
-            raise UsageError(f"settings[{key!r}] is a {type(value).__name__}; give a text, a number, a truth or a list")
+            raise UsageError(f"settings[{key!r}] is {a_kind(value)}; give a text, a number, a truth or a list")
         read[key] = as_typed(plain)
     return read
 
@@ -115,7 +124,13 @@ def _truth(name: str, value: object) -> bool:
 
 
 def _wrong(name: str, value: object, wanted: str) -> UsageError:
-    return UsageError(f"{name}= is {value!r}, a {type(value).__name__}; it must be {wanted}")
+    return UsageError(f"{name}= is {value!r}, {a_kind(value)}; it must be {wanted}")
+
+
+def a_kind(value: object) -> str:
+    """What kind of thing a value is, with its article."""
+    kind = type(value).__name__
+    return f"{'an' if kind[:1].lower() in 'aeiou' else 'a'} {kind}"
 
 
 _READERS: Mapping[str, Callable[[str, Any], object]] = {

@@ -16,6 +16,7 @@ from typing import Any
 
 from salva.core.handed import FUNCTION, PIPELINE, Batched
 from salva.errors import UsageError, unknown_name
+from salva.notebook.keywords import a_kind
 from salva.run.binding import ROLES, split_name
 
 Version = str | int | Mapping[str, str | int] | None
@@ -54,6 +55,8 @@ class Models:
 def read_models(model: object, name: str, version: Version) -> Models:
     """What was given, checked."""
     listed = list(_each(model, name))
+    if not listed and model != ():
+        raise UsageError(f"model= is {model!r}, which holds none; give {_WANTED}, or leave it out for the default one")
     texts: list[str] = []
     things: dict[str, object] = {}
     for called, painter in listed:
@@ -97,7 +100,7 @@ def _each(model: object, name: str) -> Iterator[tuple[str, object]]:
             )
         yield from ((name, painter) for painter in several)
     else:
-        raise UsageError(f"model= is a {type(model).__name__}; give {_WANTED}, or several of these")
+        raise UsageError(f"model= is {a_kind(model)}; give {_WANTED}, or several of these")
 
 
 def is_function(one: object) -> bool:
@@ -119,7 +122,7 @@ def _kind(one: object) -> str:
     if any(k.__name__ == "DiffusionPipeline" and k.__module__.startswith("diffusers.") for k in type(one).__mro__):
         return PIPELINE
     if not _is_thing(one):
-        raise UsageError(f"a model is a {type(one).__name__}; give {_WANTED}")
+        raise UsageError(f"a model is {a_kind(one)}; give {_WANTED}")
     function, given = (one.call, ([], [])) if isinstance(one, Batched) else (one, ("", 0))
     wanted = "(prompts, seeds)" if isinstance(one, Batched) else "(prompt, seed)"
     try:
