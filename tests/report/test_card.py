@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html.parser import HTMLParser
 
 from report.fake_runs import FakeImages, random_run
 from report.hostile import hostile_run
 
 from salva.core.source import RunRecords
+from salva.core.verdict import Outcome
 from salva.report.card import card_html, card_lines
+from salva.report.lead import sentence_of
 from salva.report.summary import summarise_records
 
 HARMLESS = {"div", "img", "b", "i"}
@@ -71,3 +74,28 @@ def test_a_run_without_a_verdict_has_a_card_too() -> None:
     empty = RunRecords(cases=records.cases, verdicts=(), asked=records.asked, name="x")
     assert "no decided pairs" in card_lines(summarise_records(empty), "x")[2]
     assert card(empty, images).elements
+
+
+def test_of_several_models_a_warning_says_whose_it_is() -> None:
+    records, _ = random_run(n_entities=3, models=("good", "bad"))
+    flawed = [
+        replace(verdict, outcome=Outcome.FAILED, errors=(), reason="not painted") if verdict.model == "bad" else verdict
+        for verdict in records.verdicts
+    ]
+    line = card_lines(summarise_records(replace(records, verdicts=tuple(flawed))), "x")[3]
+    assert "; bad: the oracle is partial: none of " in line
+    assert "; good: the oracle" not in line
+
+
+def test_the_mean_over_one_category_is_called_none() -> None:
+    records, _ = random_run(n_entities=3)
+    one = {case.case_id for case in records.cases if case.category == records.cases[0].category}
+    alone = replace(
+        records,
+        cases=tuple(case for case in records.cases if case.case_id in one),
+        verdicts=tuple(verdict for verdict in records.verdicts if verdict.case_id in one),
+    )
+    summary = summarise_records(alone)
+    assert "averaged over" not in card_lines(summary, "x")[2]
+    assert "averaged over" not in sentence_of(summary.by_model[0].leading, "pairs")
+    assert "averaged over 20 categories" in card_lines(summarise_records(records), "x")[2]

@@ -16,10 +16,9 @@ from salva.core.source import ImageSource, RunRecords
 from salva.figures.drawing import draw_chart
 from salva.figures.formats import figure_text, percent
 from salva.figures.svg import svg_file
-from salva.judging.headline import MACRO
 from salva.report.chart_files import all_charts
 from salva.report.gallery import Exhibit, make_gallery
-from salva.report.lead import decided_of, interval_of, title_of, untried, warning_of
+from salva.report.lead import averaged_over, decided_of, interval_of, title_of, untried, warning_of
 from salva.report.summary import ModelSummary, Summary
 
 _TEMPLATES = files("salva.report") / "templates"
@@ -70,9 +69,7 @@ def _leads(model: ModelSummary, unit: str) -> str:
     rate = f"{title_of(model.leading)} {percent(model.violation_rate)} (95 %: {interval_of(model.leading)})"
     if figure is None:
         return f"{rate}, no decided {unit}"
-    return f"{rate} of {decided_of(figure, unit)}" + (
-        f", averaged over {figure.over}" if figure.average == MACRO else ""
-    )
+    return f"{rate} of {decided_of(figure, unit)}{averaged_over(figure)}"
 
 
 def _counts(model: ModelSummary) -> str:
@@ -81,9 +78,12 @@ def _counts(model: ModelSummary) -> str:
 
 
 def _warnings(summary: Summary) -> str:
+    """What is to be said of the run, and of each model; by name where there are several."""
     said = [untried(summary.canary, summary.canary_about)]
-    said += [warning_of(model.leading) for model in summary.by_model]
-    return "".join(f"; {warning}" for warning in dict.fromkeys(said) if warning)
+    for model in summary.by_model:
+        warning = warning_of(model.leading)
+        said.append(f"{model.model}: {warning}" if warning and len(summary.by_model) > 1 else warning)
+    return "".join(f"; {warning}" for warning in said if warning)
 
 
 def _first_chart(summary: Summary) -> tuple[str, str] | None:

@@ -48,10 +48,14 @@ def sentence_of(leading: Leading, unit: str) -> str:
     says = _SAYS.get(leading.rate or "", "broke their relation")
     if leading.rate == str(Rate.INCONSISTENT) and figure.n_unlike:
         says = f"show different things ({figure.n_unlike:,} of them are no equivalence: a faultless painter is flagged)"
-    over = f", averaged over {figure.over}" if figure.average == MACRO else ""
     left = figure.without_one
-    apart = f", {interval_text(left.low, left.high)} without any one of them" if over and left else ""
-    return f"of {decided_of(figure, unit)} {says}{over}{apart}"
+    apart = f", {interval_text(left.low, left.high)} without any one of them" if left else ""
+    return f"of {decided_of(figure, unit)} {says}{averaged_over(figure)}{apart}"
+
+
+def averaged_over(figure: Figure) -> str:
+    """What a rate is a mean over; empty for a plain share, which the mean over one category is too."""
+    return f", averaged over {figure.over}" if figure.average == MACRO and figure.without_one else ""
 
 
 def decided_of(figure: Figure, unit: str) -> str:
