@@ -159,6 +159,19 @@ def test_things_without_a_name_are_told_before_anything_is_painted(tmp_path: Pat
     assert "undecided  2 of 3 whatever is painted" in done.stdout
     assert "1: the detector 'pocket' cannot name skateboard" in done.stdout
     assert "1: no formula: " in done.stdout
+    assert "who could tell of them, were one named: --judge (1)\n" in done.stdout
+
+
+def test_who_could_tell_of_prompts_that_are_nobodys_is_named(tmp_path: Path) -> None:
+    pairs = "the bird sings,a song of a bird,same-similarity\na man rides,a man falls,differ\na cat,a dog,"
+    (tmp_path / "p.csv").write_text(f"prompt_a,prompt_b,relation\n{pairs}\n")
+    command = ("run", "prompts", "--set", "suite.path=p.csv", "--dry-run")
+    assert "were one named: --embedder (1), --judge (1)\n" in salva(*command, cwd=tmp_path).stdout
+    assert "were one named: --judge (1)\n" in salva(*command, "--embedder", "pocket", cwd=tmp_path).stdout
+    (tmp_path / "p.csv").write_text("prompt\nthe bird sings\n")
+    refused = salva(*command, cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "name a --judge. Why: " in refused.stderr
 
 
 def test_prompts_that_a_question_file_does_not_have_are_told_so(

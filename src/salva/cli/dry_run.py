@@ -36,6 +36,8 @@ def print_forecast(spec: RunSpec, directory: Path, limits: Limits) -> None:
 
 
 def _lines(seen: Forecast, spec: RunSpec, directory: Path, limits: Limits) -> Iterator[tuple[str, str]]:
+    from salva.run.foresight import who_could_tell
+
     yield "dry run", f"{spec.suite.label} on {', '.join(b.label for b in spec.models)}; nothing is painted or written"
     for remark in seen.remarks:
         yield "suite", remark
@@ -51,6 +53,8 @@ def _lines(seen: Forecast, spec: RunSpec, directory: Path, limits: Limits) -> It
         yield "undecided", f"  {n}: {reason}"
     if len(seen.reasons) > _MOST_REASONS:
         yield "undecided", f"  and {len(seen.reasons) - _MOST_REASONS} other reasons"
+    if could := who_could_tell(seen.opened_by):
+        yield "undecided", could
     for work in seen.work:
         yield ("pictures" if work.role == "model" else "looks"), _worded(work, spec)
     if spec.canary and not seen.is_finished:

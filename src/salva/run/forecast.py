@@ -63,6 +63,8 @@ class Forecast:
     """The relations that would judge a case, to how many cases; () for those nobody would."""
     reasons: Mapping[str, int]
     """Why a case is nobody's, or could not be decided whatever is painted, to how many cases."""
+    opened_by: Mapping[str, int]
+    """A role that nobody plays, to how many of the cases that are nobody's whoever plays it could tell of."""
     remarks: tuple[str, ...]
     """What components and the suite tell first."""
     leading: str
@@ -139,6 +141,7 @@ def forecast(spec: RunSpec, directory: Path) -> Forecast:
         n_unpainted=tally.n - len(tally.painted),
         ways=tally.ways,
         reasons=tally.reasons,
+        opened_by=foreseen.opened_by,
         remarks=(*spec.notes, *remarks(spec)),
         leading=foreseen.leading,
         n_led=foreseen.n_led,

@@ -7,7 +7,7 @@ with what to change. Loads no model.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, cast
 
@@ -25,7 +25,8 @@ from salva.errors import NobodyNamedError, SalvaError, UsageError, unknown_name
 from salva.judging.headline import leading_relation
 from salva.judging.left_out import nobodys
 from salva.judging.rates import WRONG_ALIKE
-from salva.registry import entries, load
+from salva.registry import bind, entries, load
+from salva.run.binding import component_spec
 from salva.run.plan import planned_cases, remarks
 
 _N_REASONS = 6
@@ -42,6 +43,8 @@ class Foreseen(NamedTuple):
     """The relation that leads."""
     n_led: int = 0
     """How many of the cases it may decide."""
+    opened_by: Mapping[str, int] = {}
+    """A role that nobody plays, to how many of the cases that are nobody's whoever plays it could tell of."""
 
 
 def foresee(
@@ -51,7 +54,7 @@ def foresee(
 
     also: told of every case and the relations it is judged by, for whoever would go through them all again.
     """
-    cases = _Cases(file=question_file(spec))
+    cases = _Cases(file=question_file(spec), unplayed=_unplayed(spec))
     installed = {entry.name for entry in entries("relation")}
     for case in planned_cases(spec):
         if case.ways and case.relation not in installed:
@@ -91,8 +94,17 @@ def foresee(
             f"{leading}, which leads, says nothing about {n_others} of {all_cases} ({why}); {others} alone does"
         )
     if cases.n_left_out:
-        lines.append(f"{cases.n_left_out} of {all_cases} are nobody's here and are not painted: {cases.why_left()}")
-    return Foreseen(lines, leading, cases.n_counted(leading, is_truth=rates.get(leading) is Rate.WRONG) - len(untold))
+        could = f"; {able}" if (able := who_could_tell(cases.opened_by)) else ""
+        left = f"{cases.n_left_out} of {all_cases} are nobody's here and are not painted: {cases.why_left()}"
+        lines.append(left + could)
+    n_counted = cases.n_counted(leading, is_truth=rates.get(leading) is Rate.WRONG)
+    return Foreseen(lines, leading, n_counted - len(untold), cases.opened_by)
+
+
+def who_could_tell(opened_by: Mapping[str, int]) -> str:
+    """Who is to be named for cases that are nobody's; empty where nobody would help."""
+    roles = [f"--{role} ({n})" for role, n in sorted(opened_by.items(), key=lambda one: (-one[1], one[0]))]
+    return f"who could tell of them, were one named: {', '.join(roles)}" if roles else ""
 
 
 def refuse_null_rate(spec: RunSpec, name: str) -> None:
@@ -135,6 +147,10 @@ class _Cases:
     """What judges are asked for."""
     known: Counter[str] = field(default_factory=Counter)
     """What may keep a relation from applying, to the cases it is true of."""
+    unplayed: Mapping[str, tuple[Relation, str]] = field(default_factory=dict)
+    """Relations that want for one role, and that role."""
+    opened_by: Counter[str] = field(default_factory=Counter)
+    """Such a role to the cases without a relation that could then have one."""
 
     def add(self, case: Case, relations: Sequence[AppliedRelation]) -> None:
         """Count a case."""
@@ -142,6 +158,9 @@ class _Cases:
         self.n_left_out += not relations
         if not relations:
             self.left[nobodys(case, self.file)] += 1
+            wanted = {name for way in case.ways for name in way} or {case.relation}
+            unplayed = [self.unplayed[name] for name in wanted & self.unplayed.keys()]
+            self.opened_by.update({role for relation, role in unplayed if relation.applies(case)})
         self.n_unpainted += bool(relations) and all(applied.undecidable for applied in relations)
         self.own[case.relation] += 1
         looks = [look for applied in relations for look in applied.first_looks]
@@ -195,6 +214,18 @@ def _refuse_unheard(spec: RunSpec, kinds: Collection[str]) -> None:
                 )
 
 
+def _unplayed(spec: RunSpec) -> dict[str, tuple[Relation, str]]:
+    """The relations that want for one role that nobody plays here, and that role."""
+    played = {binding.role for binding in spec.observers()}
+    wanting: dict[str, tuple[Relation, str]] = {}
+    for entry in entries("relation"):
+        missing = [role for role in about_of(load("relation", entry.name)).needs if role not in played]
+        if len(missing) == 1:
+            binding = bind(component_spec("relation", entry.name))
+            wanting[entry.name] = cast(Relation, build(binding)), missing[0]
+    return wanting
+
+
 def question_file(spec: RunSpec) -> str:
     """The file of questions that judges are asked from, where one is named."""
     return next((file for b in spec.relations if (file := value_of(b.options, "questions"))), "")
@@ -204,7 +235,8 @@ def _nothing_to_decide(spec: RunSpec, cases: _Cases) -> str:
     """Why no case is one for the relation that should lead, and what to ask instead."""
     who = f"the relation {spec.headline!r} has nothing" if spec.headline else "nobody who looks here has anything"
     looking = ", ".join(f"--{binding.role} {binding.label}" for binding in spec.observers()) or "nobody"
-    change = f"looking are {looking}: name a --detector, --embedder or --judge"
+    roles = list(cases.opened_by) or ["detector", "embedder", "judge"]
+    change = f"looking are {looking}: name a {' or '.join(f'--{role}' for role in sorted(roles))}"
     if would_apply := sorted(name for name in cases.n_led if name != OWN):
         change = f"{', '.join(would_apply)} would apply: name one with --relation, or leave it out"
     why = f". Why: {cases.why_left()}" if cases.n_left_out == cases.n and not spec.headline else ""
