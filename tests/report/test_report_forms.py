@@ -305,6 +305,8 @@ def test_the_terminal_shows_rate_heat_map_and_hostile_text_as_text() -> None:
     lines = {words[0]: words for line in text.splitlines() if (words := line.split())}
     assert lines["AND"][-2:] == ["all", "n"]
     assert int(lines["de-morgan"][-1]) > 1
+    laws = ("commutative", "associative", "distributive", "complement", "de-morgan")
+    assert int(lines["all"][-1]) == sum(int(lines[law][-1]) for law in laws)
     hostile, _ = hostile_run()
     marked = replace(hostile.verdicts[0], model="[red]name[/red]")
     print_summary(summarise(hostile.cases, [marked]), console)

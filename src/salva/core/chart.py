@@ -68,6 +68,8 @@ class Chart:
     """With several models: their rows are put together and drawn once. The table then has a column `model`."""
     is_of_cases: bool = False
     """Whether it is about the cases alone, and so the same of every model: drawn once."""
+    is_printed: bool = False
+    """Whether a terminal shows it as text wherever it stands; else it does so for the first chart alone."""
     is_for_several: bool = False
     """Whether it says nothing about one model alone, and is left out there."""
     note: str = ""

@@ -69,7 +69,8 @@ def _model(summary: Summary, model: ModelSummary) -> list[Text | RichTable]:
         parts.append(Text(f"text in pictures: {note}", style="dim"))
     if note := instructed(model.n_instructed, summary.unit):
         parts.append(Text(note, style="bold red"))
-    parts += [table for chart in model.charts[:1] for table in _leading(chart)]
+    printed = (*model.charts[:1], *(chart for chart in model.charts[1:] if chart.is_printed))
+    parts += [table for chart in printed for table in _as_text(chart)]
     for figure in model.key_figures:
         value, note = figure_text(figure)
         parts.append(Text.assemble((f"{figure.title} ", ""), (value, "bold"), (f"  {note}" if note else "", "dim")))
@@ -115,8 +116,8 @@ def _reasons(model: ModelSummary) -> list[str]:
     return shown + ([f"{counted(n_more, 'more reasons are', 'more reason is')} in the report"] if n_more > 0 else [])
 
 
-def _leading(chart: Chart) -> list[RichTable]:
-    """The chart that comes first, as text; not where a page would show it better."""
+def _as_text(chart: Chart) -> list[RichTable]:
+    """A chart as text; not where a page would show it better."""
     if chart.kind is ChartKind.HEAT_MAP and len(names_of(chart, chart.y)) <= _MAX_LINES:
         return [_heat_table(chart)]
     if chart.kind is ChartKind.BARS and len(names_of(chart, chart.x)) <= _MAX_LINES:
@@ -137,11 +138,15 @@ def _heat_table(chart: Chart) -> RichTable:
     has_n = bool(chart.n and chart.edge in columns)
     if has_n:
         table.add_column("n", justify="right", min_width=6)
-    for line in names_of(chart, chart.y):
+    lines = names_of(chart, chart.y)
+    n_of = {line: n for line in lines if isinstance(n := cells.get((line, chart.edge), {}).get(chart.n), int)}
+    # What is averaged in the corner rests on all of them.
+    n_of.setdefault(chart.edge, sum(n_of.values()))
+    for line in lines:
         values = [number(cells.get((line, column), {}).get(chart.value)) for column in columns]
         texts = (Text(f"{value_text(chart, value, 0):^8}", style=_shade(chart, value)) for value in values)
-        n = cells.get((line, chart.edge), {}).get(chart.n)
-        table.add_row(Text(f"{word(chart, line)}  "), *texts, *([f"{n:,}" if isinstance(n, int) else ""] * has_n))
+        n = f"{n_of[line]:,}" if line in n_of else ""
+        table.add_row(Text(f"{word(chart, line)}  "), *texts, *([n] * has_n))
     return table
 
 

@@ -50,6 +50,17 @@ def test_ways_are_counted_apart_and_the_rest_is_named(tmp_path: Path) -> None:
     assert any(row["relation"] == "proposed, counted apart" for row in rows(made["outcomes"]))
 
 
+def test_beside_categories_of_a_file_every_way_is_printed_too(tmp_path: Path) -> None:
+    content = "prompt,category\na cat and a dog,animals\na cup,things\nA man rides a wave,sports\n"
+    (tmp_path / "p.csv").write_text(content)
+    command = ("run", "prompts", "--set", "suite.path=p.csv", "--model", "painter", "--reader", "none", "--no-progress")
+    done = in_process.salva(*command, "--out", "run", cwd=tmp_path)
+    printed = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    assert "animals 0.0 % 1" in printed
+    assert "truth: a prompt and a rewording with formulas 0.0 % 2 of 2" in printed
+    assert "no way open – 0 of 1" in printed
+
+
 def test_a_wording_that_is_refused_alone_is_a_finding(tmp_path: Path) -> None:
     (tmp_path / "p.csv").write_text(
         "prompt_a,prompt_b\na cat and a dog,a dog and a cat\na bird and a cup,a cup and a bird\n"

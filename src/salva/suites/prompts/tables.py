@@ -99,6 +99,7 @@ def _chart(ways: Table, *, is_sorted: bool) -> Iterator[Chart]:
             is_share=True,
             ends=(0.0, 1.0),
             replaces="" if is_sorted else BY_CATEGORY,
+            is_printed=True,
         )
 
 
