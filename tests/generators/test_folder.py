@@ -342,6 +342,21 @@ def test_pictures_of_kinds_that_nobody_reads_are_named_where_some_are_missing(
         assert "notes.txt" not in told
 
 
+def test_where_no_picture_is_found_the_files_there_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put(tmp_path / "0.png", "cat")
+    put(tmp_path / "a_bird.png", "bird")
+    for text, is_told in (("a cat", True), ("a bird", False)):
+        model = opened(tmp_path)
+        asked(model, text)
+        asked(model, "a dog")
+        model.close()
+        told = capsys.readouterr().err
+        assert "missing in" in told
+        assert ("(0.png, a_bird.png), say how those are named with --set model.pattern=" in told) == is_told, told
+
+
 def test_the_list_never_gives_two_pictures_one_name(tmp_path: Path) -> None:
     model = opened(tmp_path)
     long = "a cat and " * 40

@@ -105,6 +105,11 @@ class FolderImages:
                 if list_path
                 else "--set model.missing=FILE lists them all"
             )
+            if not self._n_given and (others := [one.path.name for each in self._by_repeat.values() for one in each]):
+                what_next += (
+                    f". Where they are among the files there ({_some(list(dict.fromkeys(others)))}), say how those are "
+                    "named with --set model.pattern=, or list them in a manifest"
+                )
             print(
                 f"salva: {counted(len(self._missing), 'pictures')} of {counted(len(prompts), 'prompts')} missing in "
                 f"{self._folder} (read by {self._layout}): {_some(prompts)}; {what_next}",
