@@ -288,7 +288,7 @@ def test_an_endpoint_that_hangs_stops_the_run_early(tmp_path: Path) -> None:
         server.release.wait(30)
         return said({})
 
-    told = r"failed 8 times in a row, the last time: .*gave no answer within 0\.2 s"
+    told = r"failed 8 times in a row, the last time: .*gave no answer within 0\.2 s; .*set model\.timeout_s higher"
     with serving(hang) as server, pytest.raises(UnusableError, match=told):
         execute(spec_of(server.url, 50, timeout_s=0.2), tmp_path / "run", SilentProgress())
 

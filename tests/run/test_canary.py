@@ -209,6 +209,9 @@ def test_a_judge_that_tells_nothing_apart_costs_no_picture(manner: str, kind: st
     with pytest.raises(UsageError, match=r"'witness' was shown a drawing of a cat .*airplane.*run\.canary=off"):
         execute(judged(manner, kind), tmp_path / "run", SilentProgress())
     assert (CALLS["witness"], CALLS["render"], CALLS["generator built"]) == (2, 0, 0)
+    with pytest.raises(UsageError, match="is stored; where it was mended since, another --out asks it anew"):
+        execute(judged(manner, kind), tmp_path / "run", SilentProgress())
+    assert CALLS["witness"] == 2
 
 
 @pytest.mark.parametrize(("manner", "words"), [("hangs", "no answer within 0.3 s"), ("down", "500 Internal")])

@@ -79,6 +79,8 @@ class Guard:
         self._wanted = (Rendered,) if binding.role == "model" else (Detections, Reading, Answer, Vector)
         self._call = call
         self._timeout_s = timeout_s
+        has_limit = getattr(binding.options, "timeout_s", None) is not None
+        self._if_slow = f"; where it is only slow, set {binding.role}.timeout_s higher" if has_limit else ""
         self._stopping = stopping or threading.Event()
         self._limiter = limiter
         self._pulse = Pulse()
@@ -251,7 +253,7 @@ class Guard:
 
     def _hung(self) -> BackendError:
         # Not tried again at once: a call that hangs once would cost the whole time limit again.
-        return _Silence(f"{self._name} gave no answer within {self._timeout_s:g} s", is_retryable=False)
+        return _Silence(f"{self._name} gave no answer within {self._timeout_s:g} s{self._if_slow}", is_retryable=False)
 
 
 class _Silence(BackendError):

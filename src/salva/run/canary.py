@@ -145,5 +145,6 @@ class Canary:
         ways = [*([finding.advice] if finding.advice else []), f"name another {actor.role}"]
         raise UsageError(
             f"{who} {finding.problem}. What it says of other pictures is worth as little, so the run stopped here: "
-            f"{', '.join(ways)}, or go on all the same with --set {CANARY}={OFF}, which the report will say"
+            f"{', '.join(ways)}, or go on all the same with --set {CANARY}={OFF}, which the report will say. What it "
+            "answered is stored; where it was mended since, another --out asks it anew"
         )
