@@ -63,20 +63,25 @@ def folder(tmp_path: Path) -> Path:
     )
     levels = ("l1", "l2", "l3")
     questions: list[Json] = [asked("0", level) for level in levels]
-    questions += [asked("1", "l1", "Visual Integrity", weight=3), asked("1", "l1", "Visual Integrity", weight=3)]
+    questions += [asked("1", "l1", "Visual Integrity", weight=3, question=f"{n}?") for n in (1, 2, 2)]
     questions += [asked("1", "l1", "Mood", weight="heavy"), asked("1", "l2", weight=40), asked("9", "l1")]
     questions += [asked("2", level, question="same?") for level in ("l2", "l3")]
     questions += [asked("2", "l1", evaluation_criteria="1 = yes. 0 = no."), asked("3", "l1", evaluation_criteria="yes")]
     write(tmp_path / "eval_questions" / "Optics_gemini.json", questions)
-    write(tmp_path / "prompt_ablation" / "de-norm" / "Optics.json", [{"id": "0", "prompt_l2": "Draw what shines."}])
+    write(
+        tmp_path / "prompt_ablation" / "de-norm" / "Optics.json",
+        [{"id": "0", "prompt_l2": "Draw what shines."}, {"id": "8", "prompt_l2": "Draw."}],
+    )
     pairs: list[Json] = [
         {"id": 93, "A": "Otter", "B": " Dome", "prompt": "An otter under a dome.", "category": "unusual"}
     ]
     pairs += [{"id": "93_factual", "A": "Otter", "B": "River", "prompt": "An otter in a river.", "category": "factual"}]
     pairs += [{"id": 94, "A": "Cat", "B": "Moon", "prompt": "A cat on the moon.", "category": "unusual"}]
+    pairs += [{"id": 95, "A": "Cat", "prompt": "A cat.", "category": "unusual"}]
     write(tmp_path / "prompt_ablation" / "attribute_decouple.json", pairs)
     rules: list[Json] = [{"rule_id": 0, "id": 0, "category": "original", "prompt": "Draw an arrow.", "ap": "down"}]
     rules += [{"rule_id": 0, "id": 1, "category": "cf", "prompt": "Draw an arrow, upside down.", "ap": "up"}]
+    rules += [{"rule_id": 1, "id": 2, "category": "orignal", "prompt": "Draw a dot.", "ap": "a dot"}, {"id": 3}]
     write(tmp_path / "prompt_ablation" / "rule_decouple.json", rules)
     write(tmp_path / "croissant.json", {"name": "CF-World"})
     (tmp_path / "broken.json").write_text("[{", encoding="utf-8")
@@ -92,6 +97,66 @@ def test_every_gap_is_named_by_kind(folder: Path) -> None:
     assert found["several-integrity"] == 1
     assert found["repeated-prompt"] == 2
     assert found["padded-text"] == 2
+
+
+def test_what_a_file_spells_or_orders_otherwise_is_read_all_the_same(tmp_path: Path) -> None:
+    write(tmp_path / "prompt" / "Classical Mechanics.json", [row("0", id=0, question="?", rule_id=4)])
+    spelt = [("L1", "Factual Logic"), ("prompt_l1", "assessment_point"), ("2", "Assessment Points"), ("l3", "Logic")]
+    questions: list[Json] = [asked("0", level, kind, source_id=0.0) for level, kind in spelt]
+    write(tmp_path / "eval_questions" / "Classical-Mechanics_gemini.json", questions)
+    read = read_files([str(tmp_path)])
+    (group,) = read.entries
+    assert isinstance(group, Group)
+    assert [[q.kind for q in group.level(level).questions] for level in ("l1", "l2", "l3")] == [
+        ["logic", "point"],
+        ["point"],
+        ["logic"],
+    ]
+    found = kinds(read)
+    assert found["misspelt-key"] == 2, "prompt_l1 and 2"
+    assert found["lacks-kind"] == 3, "no level has all three"
+    assert not found["odd-kind"]
+    assert not found["orphan-questions"]
+
+
+def test_no_question_or_prompt_is_lost_in_silence(tmp_path: Path) -> None:
+    write(tmp_path / "prompt" / "Optics.json", [row("0", prompt_l2=None)])
+    asked_of = [asked("0", level) for level in ("l1", "l2", "l3")]
+    write(tmp_path / "eval_questions" / "Optics.json", [*asked_of, asked("0", "l22"), asked("0", "l1")])
+    write(tmp_path / "de-norm" / "Biology.json", [{"id": "0", "prompt_l2": "Draw."}])
+    found = kinds(read_files([str(tmp_path)]))
+    assert [found[kind] for kind in ("orphan-questions", "repeated-question", "orphan-denorm", "no-prompt")] == [1] * 4
+    (case,) = CfWorld(CfWorldOptions(path=(str(tmp_path),))).cases("full")
+    assert [prompt.role for prompt in case.prompts] == ["l1", "l3"], "one level without a prompt costs no other"
+
+
+def test_lines_of_our_own_form_are_told_what_they_lack(tmp_path: Path) -> None:
+    # A line separator inside a sentence ends no line.
+    whole: dict[str, Json] = {"prompt": "Draw a cup.\u2028", "questions": [{"kind": "point", "text": "A cup?"}]}
+    lines: list[Json] = [
+        {"discipline": "optics", "id": "0", "l1": whole, "l2": whole, "l3": {"prompt": "Draw."}},
+        {"discipline": "optics", "id": "1", "l1": {"prompt": "Draw."}, "l2": whole, "l3": whole},
+        {"part": "rule", "id": "7", "factual": [whole], "counterfactual": [whole, {"prompt": "Draw."}]},
+    ]
+    file = tmp_path / "groups.jsonl"
+    file.write_text("\r\n".join(json.dumps(line, ensure_ascii=False) for line in lines), encoding="utf-8-sig")
+    read = read_files([str(file)])
+    assert kinds(read) == {"no-questions": 3, "lacks-kind": 4}
+    (case,) = CfWorld(CfWorldOptions(path=(str(file),))).cases("full")
+    assert [prompt.role for prompt in case.prompts] == ["l1", "l2"]
+    assert Counter(finding.kind for finding in case.findings)["no-questions"] == 2, "that of the group not painted too"
+    (probe,) = CfWorld(CfWorldOptions(path=(str(file),), part="rule")).cases("full")
+    assert [prompt.role for prompt in probe.prompts] == ["fact1", "cf1"]
+
+
+def test_files_of_which_nothing_can_be_painted_say_why(tmp_path: Path) -> None:
+    write(tmp_path / "prompt" / "Optics.json", [row("0")])
+    write(tmp_path / "eval_questions" / "Light.json", [asked("0", "l1")])
+    with pytest.raises(UsageError, match="no-questions 3, orphan-questions 1"):
+        CfWorld(CfWorldOptions(path=(str(tmp_path),))).cases("full")
+    write(tmp_path / "other" / "all.json", {"data": []})
+    with pytest.raises(UsageError, match=r"found: .*all\.json: no list of objects"):
+        read_files([str(tmp_path / "other")])
 
 
 def test_levels_without_questions_are_not_painted(folder: Path) -> None:

@@ -20,9 +20,9 @@ from salva.errors import UsageError
 from salva.files.infiles import file_text
 from salva.files.tables import parse_json
 from salva.suites.cfworld.gaps import gap
-from salva.suites.cfworld.groups import LEVELS, Entry, Group, Level, read_entries
-from salva.suites.cfworld.official_probes import read_pairs, read_rules
-from salva.suites.cfworld.official_questions import read_question, several_integrity
+from salva.suites.cfworld.groups import KINDS, LEVELS, Entry, Group, Level, Probe, read_entries
+from salva.suites.cfworld.official_probes import id_of, read_pairs, read_rules
+from salva.suites.cfworld.official_questions import read_level, read_question, several_integrity
 
 Row = Mapping[str, Json]
 N_GROUPS = 1091
@@ -30,6 +30,7 @@ N_GROUPS = 1091
 _DENORM_KEYS = ("prompt_denorm", "denorm_prompt", "prompt_de_norm", "de_norm", "denorm", "prompt_l2", "prompt")
 _NORM = re.compile(r"de[-_]?norm", re.IGNORECASE)
 _PROMPT = re.compile(r"prompt[\W_]*l?[\W_]*1", re.IGNORECASE)
+_N_SHOWN = 3
 _OTHER = {"l2": "l3", "l3": "l2"}
 
 
@@ -65,11 +66,13 @@ def read_files(paths: Sequence[str]) -> Read:
         _sort_in(contents, path, place)
     groups = _groups(contents)
     probes = [*read_rules(contents.rules), *read_pairs(contents.pairs)]
-    entries: list[Entry] = [*contents.entries, *groups, *probes]
+    entries: list[Entry] = [*map(_with_gaps, contents.entries), *_with_repeats(groups), *probes]
     if not entries:
+        found = "; ".join(finding.sentence for finding in contents.findings[:_N_SHOWN])
         raise UsageError(
             f"suite.path={','.join(paths)}: no group of CF-World in there; give the folder that holds prompt, "
             "eval_questions and prompt_ablation, or a file of JSON lines as salva writes them"
+            + (f"; found: {found}" if found else "")
         )
     if groups and len(groups) != N_GROUPS:
         contents.findings.append(gap("count-differs", f"{len(groups)} groups here, {N_GROUPS} in the paper"))
@@ -92,7 +95,8 @@ def _files(paths: Sequence[str]) -> Iterator[tuple[Path, str]]:
 def _sort_in(contents: _Contents, path: Path, place: str) -> None:
     """Put a file where it belongs, by what is in it; one of a folder that cannot be read is named and left."""
     if path.suffix.lower() == ".jsonl":
-        contents.entries += read_entries(file_text(path).splitlines(), str(path))
+        # Cut at newlines alone: a sentence may hold other characters that count as ends of lines.
+        contents.entries += read_entries(file_text(path).split("\n"), str(path))
         return
     try:
         content = parse_json(path, file_text(path))
@@ -107,7 +111,7 @@ def _sort_in(contents: _Contents, path: Path, place: str) -> None:
         what = f"{len(listed) - len(rows)} entries that are no objects" if rows else "no list of objects"
         contents.findings.append(gap("unknown-file", f"{path.name}: {what}", path.name))
     keys = {key for row in rows for key in row}
-    if "question" in keys:
+    if "question" in keys and keys & {"source_id", "prompt_level"}:
         contents.questions.setdefault(path.stem, []).extend(rows)
     elif _NORM.search(place or path.name) and keys & {*_DENORM_KEYS}:
         contents.denorm.setdefault(path.stem, []).extend(rows)
@@ -122,28 +126,27 @@ def _sort_in(contents: _Contents, path: Path, place: str) -> None:
 
 
 def _groups(contents: _Contents) -> list[Group]:
-    asked = _questions(contents)
-    denorms = {
-        (discipline, str(row.get("id")).strip()): _first_text(row, _DENORM_KEYS)
-        for discipline in contents.prompts
-        for name, rows in contents.denorm.items()
-        if _belongs(name, discipline, contents.prompts)
-        for row in rows
-    }
-    groups: list[Group] = []
+    asked, denorms = _questions(contents), _denorms(contents)
+    groups: dict[tuple[str, str], Group] = {}
     for discipline, rows in contents.prompts.items():
-        taken: set[str] = set()
-        for row in rows:
-            group_id = str(row.get("id", "")).strip()
-            if group_id in taken:
-                contents.findings.append(gap("repeated-id", f"{discipline} {group_id}", group_id))
-                continue
-            taken.add(group_id)
-            group = _group(discipline, group_id, row, asked)
-            groups.append(replace(group, denorm=denorms.get((discipline, group_id), "")))
-    for discipline, group_id in sorted({key[:2] for key in asked} - {(g.discipline, g.group_id) for g in groups}):
-        contents.findings.append(gap("orphan-questions", f"{discipline} {group_id}", group_id))
-    return _with_repeats(groups)
+        for number, row in enumerate(rows, 1):
+            key = discipline, id_of(row.get("id"))
+            if not key[1]:
+                contents.findings.append(gap("no-id", f"{discipline}, entry {number}", discipline))
+            elif key in groups:
+                contents.findings.append(gap("repeated-id", " ".join(key), key[1]))
+            else:
+                groups[key] = replace(_group(*key, row, asked), denorm=denorms.get(key, ""))
+    orphans = {("orphan-questions", d, name, "") for d, name, _ in asked if (d, name) not in groups}
+    orphans |= {("orphan-denorm", *key, "") for key in denorms.keys() - groups.keys()}
+    orphans |= {
+        ("orphan-questions", d, name, f", level {level!r}")
+        for d, name, level in asked
+        if (d, name) in groups and level not in LEVELS
+    }
+    for kind, discipline, name, level in sorted(orphans):
+        contents.findings.append(gap(kind, f"{discipline} {name}{level}", name))
+    return list(groups.values())
 
 
 _Asked = dict[tuple[str, str, str], tuple[list[Question], list[Finding]]]
@@ -153,22 +156,45 @@ def _questions(contents: _Contents) -> _Asked:
     """By discipline, group and level."""
     asked: _Asked = {}
     for name, rows in contents.questions.items():
-        discipline = next((d for d in contents.prompts if _belongs(name, d, contents.prompts)), name)
+        discipline = _discipline(name, contents.prompts)
         for row in rows:
-            key = discipline, str(row.get("source_id", "")).strip(), str(row.get("prompt_level", "")).strip().lower()
-            questions, findings = asked.setdefault(key, ([], []))
+            level = read_level(row.get("prompt_level"))
+            questions, findings = asked.setdefault((discipline, id_of(row.get("source_id")), level), ([], []))
             question, odd = read_question(row)
-            questions += [question] if question is not None else []
+            where = f"{level} of {row.get('source_id')}"
+            if level != str(row.get("prompt_level")).strip().lower():
+                findings.append(gap("misspelt-key", f"{where}: {row.get('prompt_level')!r}", level))
             findings += odd
+            if question is not None and any(question.text == one.text for one in questions):
+                findings.append(gap("repeated-question", f"{where}: {question.text[:60]!r}"))
+            elif question is not None:
+                questions.append(question)
     return asked
 
 
-def _belongs(name: str, discipline: str, disciplines: Iterable[str]) -> bool:
-    """Whether a file is about a discipline: called like it, with something after it or not."""
-    if name.lower() == discipline.lower():
-        return True
-    longer = [d for d in disciplines if len(d) > len(discipline) and name.lower().startswith(d.lower())]
-    return name.lower().startswith(f"{discipline.lower()}_") and not longer
+def _denorms(contents: _Contents) -> dict[tuple[str, str], str]:
+    """By discipline and group."""
+    texts: dict[tuple[str, str], str] = {}
+    for name, rows in contents.denorm.items():
+        for row in rows:
+            key = _discipline(name, contents.prompts), id_of(row.get("id"))
+            text, where = _first_text(row, _DENORM_KEYS), f"{name} {key[1]}, de-nominalised"
+            if not text or key in texts:
+                contents.findings.append(gap("repeated-id" if text else "no-prompt", where, key[1]))
+            else:
+                texts[key] = text
+    return texts
+
+
+def _discipline(name: str, disciplines: Iterable[str]) -> str:
+    """What a file is about: the discipline it is called like, with something after it or not; else its own name."""
+    plain = _plain(name)
+    called = [d for d in disciplines if f"{plain}_".startswith(f"{_plain(d)}_")]
+    return max(called, key=len, default=name)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\W_]+", "_", name.lower())
 
 
 def _group(discipline: str, group_id: str, row: Row, asked: _Asked) -> Group:
@@ -178,8 +204,6 @@ def _group(discipline: str, group_id: str, row: Row, asked: _Asked) -> Group:
     levels: dict[str, Level] = {}
     for level in LEVELS:
         prompt = _spelt(row, "prompt", level, where, findings)
-        if not prompt:
-            findings.append(gap("no-prompt", f"{where} {level}", level))
         point = points[level]
         other = _OTHER.get(level, "")
         if not point and other and points[other]:
@@ -188,8 +212,6 @@ def _group(discipline: str, group_id: str, row: Row, asked: _Asked) -> Group:
         elif not point:
             findings.append(gap("no-point", f"{where} {level}", level))
         questions, odd = asked.get((discipline, group_id, level), ([], []))
-        if not questions:
-            findings.append(gap("no-questions", f"{where} {level}", level))
         findings += [*odd, *several_integrity(questions, f"{where} {level}")]
         levels[level] = Level(prompt=prompt, point=point, questions=tuple(questions))
     if levels["l3"].questions and levels["l3"].questions == levels["l2"].questions:
@@ -240,13 +262,33 @@ def _first_text(row: Row, keys: Sequence[str]) -> str:
     return next((text.strip() for text in texts if isinstance(text, str) and text.strip()), "")
 
 
-def _with_repeats(groups: Sequence[Group]) -> list[Group]:
-    """The groups, each told of prompts that others have too."""
+def _with_repeats(groups: Sequence[Group]) -> list[Entry]:
+    """The groups, each told of what its levels lack and of prompts that others have too."""
     counts = Counter(group.level(level).prompt for group in groups for level in LEVELS)
-    told = []
+    told: list[Entry] = []
     for group in groups:
         repeated = [level for level in LEVELS if counts[group.level(level).prompt] > 1 and group.level(level).prompt]
         where = f"{group.discipline} {group.group_id}"
         more = [gap("repeated-prompt", f"{where} {level}", level) for level in repeated]
-        told.append(replace(group, findings=(*group.findings, *more)))
+        told.append(_with_gaps(replace(group, findings=(*group.findings, *more))))
     return told
+
+
+def _with_gaps(entry: Entry) -> Entry:
+    """A group or probe, told of what its levels lack."""
+    wanted: Sequence[str] = ()
+    if isinstance(entry, Probe):
+        name = f"{entry.part} {entry.probe_id}"
+        levels = {f"prompt {n}": level for n, level in enumerate((*entry.factual, *entry.counterfactual), 1)}
+    else:
+        name, wanted = f"{entry.discipline} {entry.group_id}", KINDS
+        levels = {level: entry.level(level) for level in LEVELS}
+    found: list[Finding] = []
+    for role, level in levels.items():
+        where = f"{name} {role}"
+        kinds = {question.kind for question in level.questions}
+        found += [] if level.prompt else [gap("no-prompt", where, role)]
+        found += [] if kinds else [gap("no-questions", where, role)]
+        if kinds and (lacks := [kind for kind in wanted if kind not in kinds]):
+            found.append(gap("lacks-kind", f"{where}: {', '.join(lacks)}", role))
+    return replace(entry, findings=(*entry.findings, *found))

@@ -50,6 +50,11 @@ class Level:
     formula: str = ""
     """What the prompt means in the notation of the logic core, where the embedded models can paint it."""
 
+    @property
+    def can_be_asked(self) -> bool:
+        """Whether there is something to paint, and something to ask about it."""
+        return bool(self.prompt and self.questions)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:

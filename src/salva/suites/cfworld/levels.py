@@ -177,7 +177,7 @@ class Levels:
             reason = "; ".join(f"no score of {role}: {why}" for role, why in missing.items())
             return Conclusion(outcome=Outcome.INCONCLUSIVE, scores=scores, reason=reason)
         if absent := [level for level in LEVELS if level not in {prompt.role for prompt in case.prompts}]:
-            reason = f"the group has no questions for {', '.join(absent)}, which were not painted"
+            reason = f"the group has no prompt or no questions for {', '.join(absent)}, which were not painted"
             return Conclusion(outcome=Outcome.INCONCLUSIVE, scores=scores, reason=reason)
         failures = self._failures(case, sights, given)
         outcome = Outcome.VIOLATED if failures else Outcome.HOLDS

@@ -17,8 +17,18 @@ from salva.suites.cfworld.groups import ATTRIBUTE, POINT, RULE, Level, Probe, qu
 
 N_RULES, N_RULE_PROMPTS, N_PAIRS = 33, 198, 100
 """What the paper says there are."""
+FACTS = ("original", "factual", "fact")
+"""Categories of facts."""
+_RARE = ("cf", "counterfactual", "unusual")
 _FACTUAL = "_factual"
 Row = Mapping[str, Json]
+
+
+def id_of(value: Json) -> str:
+    """An id as one text, however a file writes it: 4, 4.0 and " 4" are one; empty where there is none."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return "" if value is None else str(value).strip()
 
 
 def _from_point(point: str) -> Question:
@@ -53,16 +63,21 @@ def read_rules(rows: Iterable[Row]) -> list[Probe]:
     n_rows = 0
     for row in rows:
         n_rows += 1
-        parts = rules.setdefault(str(row.get("rule_id", "")).strip(), _Parts())
+        name, category = id_of(row.get("rule_id")), str(row.get("category") or "").strip().lower()
+        parts = rules.setdefault(name, _Parts())
         prompt, point = str(row.get("prompt") or "").strip(), str(row.get("ap") or "").strip()
-        where = f"rule {row.get('rule_id')}, prompt {row.get('id')}"
+        where = f"rule {name}, prompt {row.get('id')}"
+        if not name:
+            parts.findings.append(gap("no-id", where))
+            continue
         if not prompt or not point:
             parts.findings.append(gap("no-prompt" if not prompt else "no-point", where))
             continue
         parts.findings.append(gap("question-from-point", where))
+        if category not in (*FACTS, *_RARE):
+            parts.findings.append(gap("odd-category", f"{where}: {category!r}, taken for a counterfactual"))
         level = Level(prompt=prompt, point=point, questions=(_from_point(point),))
-        is_fact = str(row.get("category") or "").strip().lower() in ("original", "factual", "fact")
-        (parts.factual if is_fact else parts.counterfactual).append(level)
+        (parts.factual if category in FACTS else parts.counterfactual).append(level)
     if rules and (len(rules), n_rows) != (N_RULES, N_RULE_PROMPTS):
         told = f"{len(rules)} rules with {n_rows} prompts here, {N_RULES} with {N_RULE_PROMPTS} in the paper"
         next(iter(rules.values())).findings.append(gap("count-differs", told))
@@ -73,16 +88,19 @@ def read_pairs(rows: Iterable[Row]) -> list[Probe]:
     """The pairs of the published file: 93 is the rare one, 93_factual the common one."""
     pairs: dict[str, _Parts] = {}
     for row in rows:
-        given = str(row.get("id", ""))
-        name = given.strip()
-        is_fact = name.endswith(_FACTUAL) or str(row.get("category") or "").strip().lower() == "factual"
+        name, category = id_of(row.get("id")), str(row.get("category") or "").strip().lower()
+        is_fact = name.endswith(_FACTUAL) or category in FACTS
         parts = pairs.setdefault(name.removesuffix(_FACTUAL), _Parts())
         first, second, prompt = (str(row.get(key) or "") for key in ("A", "B", "prompt"))
-        if any(text != text.strip() for text in (given, first, second, prompt)):
+        if any(text != text.strip() for text in (str(row.get("id", "")), first, second, prompt)):
             parts.findings.append(gap("padded-text", f"pair {name}"))
-        if not prompt.strip():
-            parts.findings.append(gap("no-prompt", f"pair {name}"))
+        lacks = "no-id" if not name else "no-prompt" if not prompt.strip() else "no-thing"
+        if not (name and prompt.strip() and first.strip() and second.strip()):
+            parts.findings.append(gap(lacks, f"pair {name}"))
             continue
+        if category and category not in (FACTS if is_fact else _RARE):
+            kind = "the common one" if is_fact else "the rare one"
+            parts.findings.append(gap("odd-category", f"pair {name}: {category!r}, taken for {kind}"))
         if name.endswith(_FACTUAL):
             parts.findings.append(gap("suffixed-id", f"pair {name}"))
         parts.findings.append(gap("question-from-pair", f"pair {name}"))

@@ -12,17 +12,16 @@ from salva.core.question import Question
 from salva.suites.cfworld.gaps import gap
 from salva.suites.cfworld.groups import INTEGRITY, LOGIC, POINT, WEIGHTS
 
-_KINDS = {
-    "visual integrity": INTEGRITY,
-    "assessment point": POINT,
-    "counterfactual logic": LOGIC,
-    "logic consistency": LOGIC,
-    "logical consistency": LOGIC,
-    "physical logic": LOGIC,
+_KIND_WORDS = {
+    **dict.fromkeys(("visual", "integrity"), INTEGRITY),
+    **dict.fromkeys(("assessment", "point", "points"), POINT),
+    **dict.fromkeys(("logic", "logical", "consistency"), LOGIC),
 }
+"""Words that tell a dimension, whatever else its name says: Counterfactual Logic, Logic Consistency."""
 _RANGES = {INTEGRITY: (1.0, 3.0), POINT: (12.0, 16.0), LOGIC: (7.0, 9.0)}
 """The weights that the paper states."""
 _STEP = re.compile(r"(?:(?<=\s)|\A)\(?(1(?:\.0+)?|0(?:\.\d+)?)\)?\s*(?:points?\s*)?[-–—=:]\s*")
+_LEVEL = re.compile(r"(?:prompt|level)?[\W_]*l?[\W_]*([123])(?:\.0)?")
 _SCORES = re.compile(r"(?<![\d.])0?\.5(?!\d)")
 
 
@@ -49,7 +48,8 @@ def read_question(entry: Mapping[str, Json]) -> tuple[Question | None, list[Find
 
 def kind_of(said: str, weight: float | None) -> str:
     """The dimension a question belongs to by the name of its kind, else by its weight; empty where neither tells."""
-    named = _KINDS.get(" ".join(said.lower().split()), "")
+    kinds = {_KIND_WORDS[word] for word in re.findall(r"[a-z]+", said.lower()) if word in _KIND_WORDS}
+    named = kinds.pop() if len(kinds) == 1 else ""
     by_weight = (kind for kind, (low, high) in _RANGES.items() if weight is not None and low <= weight <= high)
     return named or (next(by_weight, "") if not said else "")
 
@@ -68,6 +68,13 @@ def read_criteria(text: str, where: str) -> tuple[tuple[tuple[float, str], ...],
         return (((1.0, text),) if text else ()), unread
     findings = [] if 0.5 in steps or _SCORES.search(text) else [gap("no-half-step", where)]
     return tuple(sorted(steps.items(), reverse=True)), findings
+
+
+def read_level(said: Json) -> str:
+    """l1, l2 or l3 from "L2", "prompt_l2" or 2; else the text as it stands."""
+    text = str(said).strip().lower()
+    level = _LEVEL.fullmatch(text)
+    return f"l{level.group(1)}" if level else text
 
 
 def several_integrity(questions: Sequence[Question], where: str) -> list[Finding]:

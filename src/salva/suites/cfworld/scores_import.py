@@ -29,6 +29,7 @@ from salva.files.infiles import file_text
 from salva.files.tables import parse_json
 from salva.suites.cfworld.groups import ATTRIBUTE, LEVELS, POINT, RULE
 from salva.suites.cfworld.levels import EXCLUDE, ZERO, Levels, LevelsOptions
+from salva.suites.cfworld.official_probes import FACTS
 from salva.suites.cfworld.official_questions import kind_of
 from salva.suites.cfworld.retention import CF, FACT, Retention, RetentionOptions, query_for
 
@@ -193,7 +194,7 @@ def _sorted_in(rows: Sequence[Row], path: Path, problems: list[Flaw]) -> dict[st
 
 def _role(row: Row) -> str:
     """Which picture of a probe an entry is about."""
-    is_fact = _text(row, "category").lower() in ("original", "factual")
+    is_fact = _text(row, "category").lower() in FACTS
     return f"{FACT if is_fact else CF}{_slug(_text(row, 'source_id') or _text(row, 'id'))}"
 
 

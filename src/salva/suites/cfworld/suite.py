@@ -80,7 +80,10 @@ class CfWorld:
         cases = [case for _, case in made if case is not None]
         if not cases:
             where = "pocket's world" if size == "embedded" else ", ".join(self._options.path) or "the starter set"
-            raise UsageError(f"suite.part={part}: there is nothing of it in {where}; choose another part, size or path")
+            raise UsageError(
+                "; ".join((f"suite.part={part}: there is nothing of it in {where}", *self.remarks(size)))
+                + "; choose another part, size or path"
+            )
         chosen = _few_of_each(_named(cases)) if size == "quick" else _named(cases)
         # What cannot be painted at all is told with the first of the others.
         lost = [f for entry, case in made if case is None and _is_of(entry, part) for f in entry.findings]
@@ -119,14 +122,14 @@ def _case(entry: Entry, part: str) -> Case | None:
     if isinstance(entry, Probe):
         return _of_probe(entry) if entry.part == part else None
     is_denorm = part == DENORM
-    if part not in ("levels", DENORM) or (is_denorm and not (entry.denorm and entry.l2.questions)):
+    if part not in ("levels", DENORM) or (is_denorm and not (entry.denorm and entry.l2.can_be_asked)):
         return None
     return _of_group(entry, with_denorm=is_denorm)
 
 
 def _of_group(group: Group, *, with_denorm: bool) -> Case | None:
-    prompts = [_prompt(name, group.level(name)) for name in LEVELS if group.level(name).questions]
-    if not group.l1.questions or not all(prompt.text for prompt in prompts):
+    prompts = [_prompt(name, group.level(name)) for name in LEVELS if group.level(name).can_be_asked]
+    if not group.l1.can_be_asked:
         return None
     if with_denorm:
         prompts.append(_prompt(DENORM, Level(prompt=group.denorm, questions=group.l2.questions)))
@@ -149,10 +152,11 @@ def _of_group(group: Group, *, with_denorm: bool) -> Case | None:
 
 
 def _of_probe(probe: Probe) -> Case | None:
-    prompts = [_prompt(f"{FACT}{i}", level) for i, level in enumerate(probe.factual, 1)]
-    prompts += [_prompt(f"{CF}{i}", level) for i, level in enumerate(probe.counterfactual, 1)]
-    if not probe.factual or not probe.counterfactual:
+    parts = {FACT: probe.factual, CF: probe.counterfactual}
+    asked = {part: [level for level in levels if level.can_be_asked] for part, levels in parts.items()}
+    if not all(asked.values()):
         return None
+    prompts = [_prompt(f"{part}{i}", level) for part, levels in asked.items() for i, level in enumerate(levels, 1)]
     return Case(
         case_id=f"cfworld-{probe.part}-{_slug(probe.probe_id)}",
         suite="cfworld",
