@@ -115,6 +115,13 @@ def test_tolerance_lets_so_many_differ() -> None:
     assert expected(mutation, *painted, tolerance=3).errors == Errors(False, False)
 
 
+@pytest.mark.parametrize("fault", ["old one stays", "extra one"])
+def test_a_name_that_breaks_both_halves_of_an_equation_differs_once(fault: str) -> None:
+    painted = pictures("ec", fault)
+    assert painted is not None
+    assert [paper(MUTATIONS["ec"], *painted, tolerance=n).entity for n in (0, 1)] == [True, False]
+
+
 def test_what_is_in_doubt_or_untold_leaves_only_what_rests_on_it_open() -> None:
     painted = pictures("ec", "old one stays")
     assert painted is not None

@@ -111,9 +111,9 @@ def paper(mutation: Mutation, seed: SeenPicture, mutant: SeenPicture, *, toleran
     seed_r, mutant_r = (_predicates(picture.relations) for picture in (seed, mutant))
     relation = None
     if seed_r is not None and mutant_r is not None:
-        relation = _PAPER[mutation.operator](seed_r, mutant_r, frozenset(), frozenset()) > tolerance
+        relation = len(_PAPER[mutation.operator](seed_r, mutant_r, frozenset(), frozenset())) > tolerance
     e1, e2 = swapped(mutation)
-    entity = _PAPER[mutation.operator](seed.entities, mutant.entities, e1, e2) > tolerance
+    entity = len(_PAPER[mutation.operator](seed.entities, mutant.entities, e1, e2)) > tolerance
     return Errors(entity, relation)
 
 
@@ -234,15 +234,15 @@ def _empty(mutation: Mutation, seed: SeenPicture, mutant: SeenPicture) -> str:
 
 _Names = frozenset[str]
 
-_PAPER: Mapping[str, Callable[[_Names, _Names, _Names, _Names], int]] = {
-    EC: lambda s, a, e1, e2: len((s & a) ^ (s - e1)) + len((s - e1) ^ (a - e2)),
-    ER_R: lambda s, a, *_: len(a - s),
-    ER_A: lambda s, a, *_: len(s - a),
-    SS: lambda s, a, *_: len(s ^ a),
-    EC_ER_R: lambda s, a, e1, e2: len((a - e2) - (s - e1)) + len(s & e2),
-    EC_ER_A: lambda s, a, e1, e2: len((s - e1) - (a - e2)),
+_PAPER: Mapping[str, Callable[[_Names, _Names, _Names, _Names], _Names]] = {
+    EC: lambda s, a, e1, e2: ((s & a) ^ (s - e1)) | ((s - e1) ^ (a - e2)),
+    ER_R: lambda s, a, *_: a - s,
+    ER_A: lambda s, a, *_: s - a,
+    SS: lambda s, a, *_: s ^ a,
+    EC_ER_R: lambda s, a, e1, e2: ((a - e2) - (s - e1)) | (s & e2),
+    EC_ER_A: lambda s, a, e1, e2: (s - e1) - (a - e2),
 }
-"""By how many names the sets of the seed and of the mutant are not as the operator's relation says."""
+"""The names by which the sets of the seed and of the mutant are not as the operator's relation says, each once."""
 
 
 def _predicates(relations: Iterable[Triple] | None) -> _Names | None:
