@@ -169,6 +169,18 @@ def test_a_judge_that_tells_nothing_apart_is_said_to(levels: tuple[float, float,
     assert [row["share_commonest"] for row in told] == [1.0, 1.0, 1.0]
 
 
+def test_a_judge_that_throws_dice_is_said_to() -> None:
+    def told(n_flipped: float, n_groups: int = 6) -> list[str]:
+        twice = {"judge_repeated": 1.0, "judge_flipped": n_flipped}
+        result = measured([{**gated(1.0, 0.5 + i / 100, 0.4), **twice} for i in range(n_groups)])
+        return [note for note in notes(result) if "otherwise" in note]
+
+    (note,) = told(1.0)
+    assert "asked twice about 6 pictures, the judge graded 6 of them otherwise" in note
+    assert not told(0.5), "half of them is no dice yet"
+    assert not told(1.0, n_groups=4), "of four, nothing"
+
+
 def test_a_judge_that_tells_one_picture_from_the_others_is_believed() -> None:
     result = measured([*[gated(1.0, 1.0, 1.0)] * 7, gated(1.0, 1.0, 0.5)])
     assert not any("does not look" in note for note in notes(result))

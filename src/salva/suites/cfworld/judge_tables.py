@@ -16,7 +16,7 @@ from salva.relations.asking import CALLS, COUNTED, FLIPPED, REPEATED
 
 ByJudge = Mapping[str, Sequence[Judged]]
 _FEWEST = 5
-"""Of fewer pictures the same score says nothing."""
+"""Of fewer pictures the same score says nothing, and neither does another one."""
 _DIGITS = 6
 
 
@@ -39,7 +39,10 @@ def told_apart_table(by_judge: ByJudge) -> Table | None:
 
 
 def says_nothing(judged: Sequence[Judged]) -> str:
-    """What is said beside the figures of a judge that tells nothing apart; empty for any other."""
+    """What is said beside the figures of a judge that tells nothing apart, or is not the same twice; else empty."""
+    n, n_flipped = (int(sum(v.scores.get(name, 0.0) for _, v in judged)) for name in (REPEATED, FLIPPED))
+    if n >= _FEWEST and 2 * n_flipped > n:
+        return f"asked twice about {n} pictures, the judge graded {n_flipped} of them otherwise the second time"
     by_role = {role: scores for role, scores in _scores(judged).items() if len(scores) >= _FEWEST}
     if not by_role or any(len(set(scores)) > 1 for scores in by_role.values()):
         return ""
