@@ -110,6 +110,16 @@ def test_what_leads_says_which_operators_it_is_the_mean_of() -> None:
     assert figure.note.startswith("by expected, the mean over ec, ec+er-a, 2 pairs; synonyms alone 0.0 %")
 
 
+def test_an_operator_without_a_decided_pair_is_not_said_to_be_in_the_mean() -> None:
+    cases = [case("ec", 1), case("er-r", 1), case("ss", 1)]
+    decided = {"expected.entity_error": 1.0}
+    pairs = [verdict(one, decided if n == 0 else {}) for n, one in enumerate(cases)]
+    things, relations = measured(cases, pairs).key_figures
+    assert things.note == "by expected, the mean over ec, 1 pair; synonyms alone undecided, er-r undecided"
+    assert relations.value is None
+    assert "the mean over nothing, 0 pairs" in relations.note
+
+
 def test_the_noise_floor_stands_beside_every_bar() -> None:
     cases = [case("ec", 1), case("ss", 1)]
     pairs = [verdict(one, {"expected.entity_error": 1.0, "expected.relation_error": 1.0}) for one in cases]

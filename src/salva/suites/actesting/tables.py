@@ -286,11 +286,15 @@ def _key_figures(
 ) -> tuple[KeyFigure, ...]:
     figures = []
     groups = by_operator(pairs)
-    over = ", ".join(operator for operator, _ in _ordered(groups) if operator != SS)
     for kind, (rate, ends, n) in leading.items():
         score = error_score(definition, kind)
-        base, floor = errors(groups.get(SS, ()), score).value, noise(controls, score)
-        beside = f"synonyms alone {100 * base:.1f} %" if base is not None else "no synonym baseline"
+        shares = {operator: errors(group, score) for operator, group in _ordered(groups)}
+        over = ", ".join(operator for operator, share in shares.items() if operator != SS and share.n)
+        undecided = ", ".join(operator for operator, share in shares.items() if operator != SS and not share.n)
+        base, floor = shares[SS].value if SS in shares else None, noise(controls, score)
+        none = "synonyms alone undecided" if SS in shares else "no synonym baseline"
+        beside = none if base is None else f"synonyms alone {100 * base:.1f} %"
+        beside += f", {undecided} undecided" if undecided else ""
         beside += f", another seed alone {100 * floor:.1f} %" if floor is not None else ""
         words = "things" if kind == ENTITY else "relations"
         low, high = ends or (None, None)
@@ -301,7 +305,7 @@ def _key_figures(
                 low=low,
                 high=high,
                 is_share=True,
-                note=f"by {definition}, the mean over {over}, {counted(n, 'pairs')}; {beside}",
+                note=f"by {definition}, the mean over {over or 'nothing'}, {counted(n, 'pairs')}; {beside}",
             )
         )
     return tuple(figures)
