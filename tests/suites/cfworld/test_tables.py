@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from suites.cfworld.graded import group
 
-from salva.core.case import Case
+from salva.core.case import Case, Prompt
 from salva.core.judged import Effort, Judged, JudgedBy, Judgements
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
@@ -153,6 +153,28 @@ def test_the_columns_of_a_probe_give_its_ratio() -> None:
     pairs = tuple(Judged(case, verdict(case, scores)) for case, scores in zip(cases, given, strict=True))
     (row,) = cells(CfWorldTables(NoOptions()).measure(Judgements(cases=tuple(cases), pairs=pairs)), "probes")
     assert (row["n"], row["Fact"], row["CF"], row["kept"]) == (2, *map(pytest.approx, (0.6, 0.3, 0.5)))
+
+
+@pytest.mark.parametrize(
+    ("scores", "told"),
+    [
+        ([1.0] * 6, "CF 1.00 / Fact 1.00 over 6; one score for all pictures of a level (fact1 1.00, cf1 1.00)"),
+        ([0.02, 0.04] * 3, "CF 0.03 / Fact 0.03 over 6"),
+        ([0.0] * 6, "none: Fact is 0; one score for all pictures"),
+        ([], "none: facts and counterfactuals of no probe were both scored"),
+    ],
+)
+def test_what_is_kept_of_nothing_or_by_a_blind_judge_is_said_to_be(scores: list[float], told: str) -> None:
+    prompts = tuple(Prompt(role=role, text=f"Draw {role}.") for role in ("fact1", "cf1"))
+    pairs = []
+    for i, value in enumerate(scores or [0.0]):
+        case = replace(group(f"r{i}"), relation="retention", labels={"part": "rule"}, prompts=prompts)
+        given = {"fact": value, "cf": value, "s_fact1": value, "s_cf1": value} if scores else {"fact": 0.5}
+        pairs.append(Judged(case, verdict(case, given)))
+    result = CfWorldTables(NoOptions()).measure(Judgements(cases=tuple(j.case for j in pairs), pairs=tuple(pairs)))
+    (note,) = notes(result)
+    assert note.startswith(told)
+    assert (";" in note) == (";" in told)
 
 
 def notes(result: Measured) -> set[str]:

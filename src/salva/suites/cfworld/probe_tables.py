@@ -8,6 +8,7 @@ from salva.core.judged import Judged
 from salva.core.table import Cell, KeyFigure, Table
 from salva.suites.cfworld.figures import gain, kept_share, level_mean
 from salva.suites.cfworld.groups import ATTRIBUTE, RULE
+from salva.suites.cfworld.judge_tables import says_nothing
 from salva.suites.cfworld.retention import CF, FACT
 
 ByJudge = Mapping[str, Sequence[Judged]]
@@ -19,8 +20,7 @@ def probe_tables(by_judge: ByJudge, group: str) -> list[Table]:
     rows: list[tuple[Cell, ...]] = []
     for judge, judged in by_judge.items():
         for part, probes in _by_part(judged):
-            # Of the same rules or pairs, so that the columns give the ratio.
-            both = [probe for probe in probes if {FACT, CF} <= probe.verdict.scores.keys()]
+            both = _with_both(probes)
             fact, cf, kept = level_mean(both, FACT), level_mean(both, CF), kept_share(both, CF, FACT)
             model = probes[0].verdict.model
             rows.append((model, group, judge, part, kept.n, fact.value, cf.value, kept.value, *kept.ends))
@@ -42,9 +42,15 @@ def probe_figures(by_judge: ByJudge) -> tuple[KeyFigure, ...]:
     """What is kept under each probe, by the first judge."""
     figures = []
     for part, probes in _by_part(next(iter(by_judge.values()))):
-        kept = kept_share(probes, CF, FACT)
+        both = _with_both(probes)
+        kept, fact, cf = kept_share(both, CF, FACT), level_mean(both, FACT).value, level_mean(both, CF).value
         low, high = kept.ends
-        note = f"CF / Fact over {kept.n}" if kept.value is not None else "none: Fact is 0"
+        # A share alone would flatter a model that fails both alike.
+        note = f"CF {cf or 0.0:.2f} / Fact {fact or 0.0:.2f} over {kept.n}"
+        if kept.value is None:
+            note = "none: Fact is 0" if both else "none: facts and counterfactuals of no probe were both scored"
+        if blind := says_nothing(probes):
+            note = f"{note}; {blind}"
         figures.append(KeyFigure(title=f"{part} kept", value=kept.value, low=low, high=high, note=note))
     return tuple(figures)
 
@@ -78,6 +84,11 @@ def denorm_table(by_judge: ByJudge, group: str) -> Table | None:
         is_joined=True,
         averaged_by="group",
     )
+
+
+def _with_both(probes: Sequence[Judged]) -> list[Judged]:
+    """The same rules or pairs for both means, so that these give the ratio."""
+    return [probe for probe in probes if {FACT, CF} <= probe.verdict.scores.keys()]
 
 
 def _by_part(judged: Sequence[Judged]) -> list[tuple[str, list[Judged]]]:
