@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from math import sqrt
 from random import Random
 
@@ -38,6 +41,26 @@ def test_one_more_at_nought_is_added_as_it_stands() -> None:
     plain = mean_interval({i: [value] for i, value in enumerate(values)})
     assert plain is not None
     assert widened.high == plain.high
+
+
+def test_an_interval_is_the_same_to_the_last_digit_in_every_process() -> None:
+    program = (
+        "from random import Random\n"
+        "from salva.stats.mean_intervals import mean_interval\n"
+        "drawn = Random(0)\n"
+        "for _ in range(60):\n"
+        "    print(mean_interval({f'triple {i}': [drawn.random(), drawn.random()] for i in range(30)}))"
+    )
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(said) == 1
 
 
 def test_over_categories_each_weighs_the_same_and_its_own_spread_counts() -> None:

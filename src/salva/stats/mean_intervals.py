@@ -39,7 +39,7 @@ class Valued:
 
 def macro_mean_interval(values: Sequence[Valued], pseudo: float | None = None) -> Interval | None:
     """The same of the mean over categories of their means; a category of one value is held against the whole mean."""
-    clusters = {valued.cluster for valued in values}
+    clusters = dict.fromkeys(valued.cluster for valued in values)  # in their order: a sum of floats depends on it
     if len(clusters) < 2:
         return None
     by_name: dict[str, list[float]] = {}
