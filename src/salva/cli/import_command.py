@@ -12,7 +12,6 @@ from salva.cli import flags
 from salva.cli.format_flags import format_flags, format_list, given_options
 from salva.core.counted import counted
 
-_N_SHOWN = 20
 _ONE = {"people": "person"}
 """What one of these is called, where that is not the word less its s."""
 
@@ -30,14 +29,13 @@ def command(files: tuple[Path, ...], form: str, out: Path, model: str, **options
     `salva agree` reads; several FILES are put together.
     """
     from salva.exchange.importing import PROBLEMS_FILE, import_files
+    from salva.files.tables import by_kind
 
     read_in = import_files(files, form, out, model=model, options=given_options("importer", form, options))
     counts = ", ".join(counted(n, what, _ONE.get(what, "")) for what, n in read_in.counts.items() if n)
     click.echo(f"{counts} of {', '.join(read_in.models)} in {out}")
     if read_in.problems:
-        click.echo(f"{len(read_in.problems)} problems, all of them in {out / PROBLEMS_FILE}:")
-        for problem in read_in.problems[:_N_SHOWN]:
-            click.echo(f"  {problem}")
-        if len(read_in.problems) > _N_SHOWN:
-            click.echo(f"  and {len(read_in.problems) - _N_SHOWN} more")
+        click.echo(f"{counted(len(read_in.problems), 'problems')}, all of them in {out / PROBLEMS_FILE}:")
+        for line in by_kind(read_in.problems):
+            click.echo(f"  {line}")
     click.echo(f"report: salva report {shlex.quote(str(out))}")

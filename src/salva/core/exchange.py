@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from salva.core.asked import AskedComponent
@@ -13,7 +13,6 @@ from salva.core.verdict import Verdict
 
 KEPT_FOLDER = "imported"
 """Where a run keeps the files it was made of, if it is asked about them again."""
-_N_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,12 +26,6 @@ class Flaw:
 
     def __str__(self) -> str:
         return f"{self.file} {self.where}: {self.what}" if self.where else f"{self.file}: {self.what}"
-
-
-def first_flaws(flaws: Sequence[Flaw]) -> tuple[str, ...]:
-    """The first few flaws in sentences, and how many more there are."""
-    shown = tuple(map(str, flaws[:_N_SHOWN]))
-    return (*shown, f"{len(flaws) - _N_SHOWN} more like these") if len(flaws) > _N_SHOWN else shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

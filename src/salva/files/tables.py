@@ -132,10 +132,11 @@ def unusable(name: str, problems: Sequence[str], what: str = "rows") -> UsageErr
     return UsageError(f"{name!r} has {counted(len(problems), what)} that cannot be used:{shown}")
 
 
-def by_kind(problems: Sequence[str]) -> list[str]:
+def by_kind(found: Sequence[str] | Sequence[Flaw]) -> list[str]:
     """Problems such as "line 3: no id", one a line; where they are many, a line for each kind, the commonest first."""
+    problems = list(map(str, found))
     if len(problems) <= _N_SHOWN:
-        return list(problems)
+        return problems
     kinds: dict[str, list[str]] = {}
     for problem in problems:
         # What is quoted or counted differs from row to row; what is wrong does not.

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from salva.core.counted import counted
-from salva.core.exchange import Flaw, first_flaws
+from salva.core.exchange import Flaw
 from salva.errors import UsageError
+from salva.files.tables import by_kind
 from salva.people.rating_cells import (
     Place,
     Problems,
@@ -122,8 +123,8 @@ class Ratings:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """The first few flaws, in sentences."""
-        return first_flaws(self.flaws)
+        """The flaws in sentences, by kind where they are many."""
+        return tuple(by_kind(self.flaws))
 
     def people_mean(self) -> list[float | None]:
         """The mean rating of each thing over those who rated it."""

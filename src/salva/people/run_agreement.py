@@ -13,13 +13,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from salva.core.case import Case
-from salva.core.exchange import first_flaws
 from salva.core.question import DIMENSIONS
 from salva.core.scoring import is_pair_name, pair_name
 from salva.core.source import RunRecords
 from salva.core.table import Cell, Table
 from salva.core.verdict import PAIR, Observers, Outcome, Verdict, observers_text
 from salva.errors import UsageError
+from salva.files.tables import by_kind
 from salva.people.agreement import (
     REWEIGHTED_COLUMNS,
     REWEIGHTED_NOTE,
@@ -230,7 +230,7 @@ def _rated_by_people(sheet: Sheet, records: RunRecords) -> tuple[Rated, list[str
         key: with_picture_scores(answers, cases[key[0]], means.get(cases[key[0]].relation, DIMENSIONS), problems)
         for key, answers in rated.items()
     }
-    return scored, list(first_flaws(problems.flaws))
+    return scored, by_kind(problems.flaws)
 
 
 def _row_ratings(

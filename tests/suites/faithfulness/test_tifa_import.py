@@ -342,14 +342,20 @@ def test_an_unknown_format_and_an_unreadable_file_are_refused(tmp_path: Path) ->
 
 
 def test_the_command_says_what_it_read_and_names_the_problems(tmp_path: Path) -> None:
-    lines = (*GOOD, *(_row("p1", "A", f"Is it {i}?", "yes", "small") for i in range(25)))
+    lines = (
+        *GOOD,
+        _row("p1", "A", "Is it odd?", "yes", ""),
+        *(_row("p1", "A", f"Is it {i}?", "yes", "small") for i in range(25)),
+    )
     answers = _write(tmp_path, "vqa_raw_results_toy.csv", ANSWERS, *lines)
     command = ["import", str(_prompts(tmp_path)), str(answers), "--as", "tifa-lite", "--out", str(tmp_path / "run")]
     done = CliRunner().invoke(salva, command, catch_exceptions=False)
     assert done.exit_code == 0
-    assert done.output.startswith("2 pairs, 31 answers of toy in ")
-    assert "25 problems, all of them in" in done.output
-    assert "vqa_raw_results_toy.csv line 8: the answer 'small' is neither yes nor no" in done.output
-    assert "and 5 more" in done.output
+    assert done.output.startswith("2 pairs, 32 answers of toy in ")
+    assert "27 problems, all of them in" in done.output
+    first, second, _ = [line for line in done.output.splitlines() if line.startswith("  ")]
+    assert first.startswith("  vqa_raw_results_toy.csv line 9: the answer 'small' is neither yes nor no"), "most first"
+    assert first.endswith("(and 24 more of this kind)")
+    assert "line 8: no answer to this question" in second
     with (tmp_path / "run" / PROBLEMS_FILE).open(newline="") as file:
-        assert len(list(csv.DictReader(file))) == 25
+        assert len(list(csv.DictReader(file))) == 27

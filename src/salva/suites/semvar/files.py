@@ -17,6 +17,7 @@ from salva.core.case import Finding
 from salva.core.counted import counted
 from salva.errors import FormulaError, UsageError
 from salva.files.infiles import file_bytes
+from salva.files.tables import by_kind
 from salva.logic.notation import parse
 from salva.suites.semvar.effect import category_name
 from salva.suites.semvar.rows import ROLES, Row, bare_sentence, finding
@@ -25,7 +26,6 @@ _SUFFIXES = (".txt", ".tsv", ".jsonl")
 _NO_DATA = ("readme", "license", "licence", "notice")
 _COLUMNS = ("id", "t_a", "t_pv", "t_pi", "category")
 _N_NEEDED = 4
-_N_SHOWN = 20
 _SPLIT = re.compile(r"(?<![a-z])(train|test)(?:ing)?[-_ ]?(?:set|data)?(?![a-z])")
 _CATEGORY_FOLDER = re.compile(r"categor(?:y|ies)$")
 _SPLIT_FOLDER = re.compile(r"(train|test)(?:ing)?[-_ ]?set")
@@ -61,11 +61,10 @@ def read_rows(paths: Sequence[str], category_paths: Sequence[str] = ()) -> tuple
     for source in sources:
         listed += [(source, row) for row in _read(source, problems)]
     if problems:
-        shown = "\n".join(f"  {problem}" for problem in problems[:_N_SHOWN])
-        more = f"\n  and {len(problems) - _N_SHOWN} more" if len(problems) > _N_SHOWN else ""
+        shown = "".join(f"\n  {line}" for line in by_kind(problems))
         raise UsageError(
             f"{len(problems)} of the lines in {', '.join(map(repr, paths))} are no triples; a line is an id, T_a, T_pv "
-            f"and T_pi with tabs between, or a JSON object with these keys:\n{shown}{more}"
+            f"and T_pi with tabs between, or a JSON object with these keys:{shown}"
         )
     if not listed:
         raise UsageError(f"no triples in {', '.join(map(repr, paths))}; give a file or folder with at least one")
