@@ -265,6 +265,36 @@ def test_nothing_that_passes_is_an_error_with_a_way_out(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+def test_right_pictures_alone_make_no_preferences_and_are_not_denied(tmp_path: Path) -> None:
+    right = make_verdict("case-1", relation="truth", scores={"right_a": 1.0}, images={"a": IMAGES["a"]})
+    store_run(tmp_path / "run", RunRecords(cases=(make_case("case-1"),), verdicts=(right,)), FakeImages())
+    assert export_run(tmp_path / "run", "sft", tmp_path / "out").n
+    with pytest.raises(UsageError, match="no case with a right picture and a wrong one"):
+        export_run(tmp_path / "run", "dpo", tmp_path / "out.parquet")
+
+
+@pytest.mark.parametrize(("form", "flag"), [("sft", "without --random_flip"), ("dpo", "with --no_hflip")])
+def test_captions_that_speak_of_sides_come_with_a_warning_of_flips(tmp_path: Path, form: str, flag: str) -> None:
+    store_run(tmp_path / "sides", semvar_run(), FakeImages())
+    store_run(tmp_path / "plain", truth_run(), FakeImages())
+    said = {}
+    for name in ("sides", "plain"):
+        command_line = ["export", str(tmp_path / name), "--as", form, "-o", str(tmp_path / f"{name}.{form}")]
+        said[name] = CliRunner().invoke(command, command_line).stderr
+    n = 3 if form == "sft" else 4
+    assert said["sides"].startswith(f"salva: {n} of {n} captions say left or right")
+    assert flag in said["sides"]
+    assert said["plain"] == ""
+
+
+def test_a_run_without_pictures_makes_no_sheet(tmp_path: Path) -> None:
+    bare = make_verdict("case-1", relation="truth", scores={"right_a": 1.0})
+    store_run(tmp_path / "run", RunRecords(cases=(make_case("case-1"),), verdicts=(bare,)), FakeImages())
+    with pytest.raises(UsageError, match="no picture to rate"):
+        export_run(tmp_path / "run", "ratings", tmp_path / "sheet")
+    assert not (tmp_path / "sheet").exists()
+
+
 def test_a_rating_sheet_is_blind_and_comes_back(tmp_path: Path) -> None:
     store_run(tmp_path / "run", semvar_run(), FakeImages())
     out = tmp_path / "sheet"

@@ -32,3 +32,5 @@ def command(run: Path, form: str, output: Path, **options: Any) -> None:
         for table in written.tables:
             print_table(table)
     click.echo(f"{written.n} {written.what} in {output}")
+    if written.warning:
+        click.echo(f"salva: {written.warning}", err=True)

@@ -72,3 +72,5 @@ class Written:
     what: str
     tables: tuple[Table, ...] = ()
     """What the user should see of how they were chosen."""
+    warning: str = ""
+    """What whoever uses them must mind."""

@@ -26,6 +26,7 @@ from salva.files.outfiles import write_bytes, write_text
 from salva.imaging.files import decode_picture, encode_picture
 
 _OURS = re.compile(r"[0-9a-f]{40}\.png")
+_SIDE = re.compile(r"\b(?:left|right)", re.IGNORECASE)
 
 
 class SftFolder:
@@ -41,7 +42,7 @@ class SftFolder:
         """OUT/images/*.png and OUT/metadata.jsonl."""
         examples = right_pictures(source.records, self._wanted)
         if not examples:
-            raise _nothing(source.records)
+            raise _nothing(source.records, "no picture that is known to be right")
         files = {f"{example.chosen}.png": example.chosen for example in examples}
         for name, image_id in files.items():
             write_bytes(out / "images" / name, _png(source.images, image_id))
@@ -59,7 +60,12 @@ class SftFolder:
             for example in examples
         ]
         write_text(out / "metadata.jsonl", "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
-        return Written(n=len(lines), what="captioned pictures", tables=_choices(source.records, self._wanted))
+        return Written(
+            n=len(lines),
+            what="captioned pictures",
+            tables=_choices(source.records, self._wanted),
+            warning=_against_flips(examples, "without --random_flip"),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +94,7 @@ class DpoTable:
             raise MissingExtraError("export --as dpo", "parquet")
         examples = preferences(source.records, self._wanted)
         if not examples:
-            raise _nothing(source.records)
+            raise _nothing(source.records, "no case with a right picture and a wrong one")
         pictures = {
             image_id: _png(source.images, image_id)
             for example in examples
@@ -96,7 +102,12 @@ class DpoTable:
         }
         layout = _as_chosen if self._wanted.layout == "chosen" else _as_pickapic
         write_bytes(out, layout(examples, pictures))
-        return Written(n=len(examples), what="preferences", tables=_choices(source.records, self._wanted))
+        return Written(
+            n=len(examples),
+            what="preferences",
+            tables=_choices(source.records, self._wanted),
+            warning=_against_flips(examples, "with --no_hflip"),
+        )
 
 
 def _as_chosen(examples: Sequence[Example], pictures: Mapping[str, bytes]) -> bytes:
@@ -146,6 +157,13 @@ def _parquet(columns: Mapping[str, list[Any]], images: Collection[str]) -> bytes
     return buffer.getvalue()
 
 
+def _against_flips(examples: Sequence[Example], flag: str) -> str:
+    """Where captions speak of sides, how diffusers' script is kept from mirroring their pictures."""
+    n_sided = sum(bool(_SIDE.search(example.caption)) for example in examples)
+    told = f"{n_sided} of {len(examples)} captions say left or right, and a mirrored picture contradicts them"
+    return f"{told}: train {flag}" if n_sided else ""
+
+
 def _choices(records: RunRecords, wanted: TrainingFilter) -> tuple[Table, ...]:
     table = filter_table(records, wanted)
     return () if table is None else (table,)
@@ -155,8 +173,8 @@ def _png(images: ImageSource, image_id: str) -> bytes:
     return encode_picture(decode_picture(images.file_bytes(image_id)), "PNG")
 
 
-def _nothing(records: RunRecords) -> UsageError:
+def _nothing(records: RunRecords, lacking: str) -> UsageError:
     return UsageError(
-        f"{records.name!r} has no picture that passes: no case whose scores reach --min-score, and no picture that "
-        "is known to be right; try a lower --min-score, --filter none or --no-need-kept"
+        f"{records.name!r} has nothing to train on: no case whose scores reach --min-score, and {lacking}; where cases "
+        "have such scores, try a lower --min-score, --filter none or --no-need-kept"
     )

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from salva.core.case import Case
+from salva.core.counted import counted
 from salva.core.exchange import Written
 from salva.core.options import option
 from salva.core.score_rubric import HALVES
@@ -87,6 +88,8 @@ class RatingSheet:
         rows = [] if graded else _rows(records)
         image_ids = graded.values() if graded else (image_id for _, (*_, image_id) in rows)
         numbers = {image_id: number for number, image_id in enumerate(dict.fromkeys(image_ids), 1)}
+        if not numbers:
+            raise UsageError(f"{source.records.name!r} has no picture to rate: it was imported, or nothing was painted")
         lines = _question_sheet(records, graded, numbers) if graded else _sheet(rows, numbers)
         sheet = csv_text(_with_chances(lines, chances) if chances else lines)
         _check_unfilled(out / "ratings.csv", sheet)
@@ -95,7 +98,7 @@ class RatingSheet:
             write_bytes(out / "pictures" / f"{number:05}.png", data)
         write_text(out / "ratings.csv", sheet)
         write_text(out / "README.txt", QUESTION_HINT if graded else _hint())
-        return Written(n=len(graded or rows), what="pictures to rate")
+        return Written(n=len(numbers), what=f"pictures, {counted(len(lines) - 1, 'rows')} to rate")
 
 
 def _drawn(records: RunRecords, options: RatingSheetOptions) -> tuple[RunRecords, dict[str, float]]:
