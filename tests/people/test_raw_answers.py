@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from salva.cli.main import salva as command
+from salva.core.exchange import Flaw
 from salva.errors import UsageError
 from salva.people.ratings import Sheet
 from salva.people.raw_answers import is_raw, scored
@@ -75,6 +76,35 @@ def test_what_is_unclear_is_told_and_what_is_silent_has_no_score() -> None:
     assert scored(sheet(f"{heading} p|1|0|yes p|2|1|")).rows == [{"item_id": "p", "dsg": ""}]
     with pytest.raises(UsageError, match="answered twice, and differently"):
         scored(sheet(f"{heading} p|1|0|yes p|1|0|no"))
+
+
+def test_a_cell_that_is_no_answer_costs_its_picture_the_score_and_no_other() -> None:
+    heading = "item_id|proposition_id|dependency|answer"
+    flaws: list[Flaw] = []
+    pictures = "".join(f" {name}|1|0|yes {name}|2|1|no" for name in "pqrst")
+    assert scored(sheet(f"{heading}{pictures} u|1|0|yes u|2|0|maybe"), None, flaws).rows == [
+        *({"item_id": name, "dsg": "0.5"} for name in "pqrst"),
+        {"item_id": "u", "dsg": ""},
+    ]
+    assert list(map(str, flaws)) == [
+        "answers.csv line 13: answer is 'maybe', neither yes nor no; this picture has no score"
+    ]
+
+
+def test_a_question_with_a_broken_dependency_stands_alone_and_is_named_once() -> None:
+    heading = "item_id|model|proposition_id|dependency|answer"
+    rows = "".join(f" p|{model}|1|0|no p|{model}|2|1,99|yes p|{model}|3|3|yes" for model in ("sd", "xl"))
+    flaws: list[Flaw] = []
+    assert [row["dsg"] for row in scored(sheet(heading + rows), None, flaws).rows] == ["0.666666666667"] * 2
+    assert list(map(str, flaws)) == [
+        "answers.csv line 3: parent '99' is no other question of 'p'; the question stands alone",
+        "answers.csv line 4: parent '3' is no other question of 'p'; the question stands alone",
+    ]
+
+
+def test_a_folder_that_is_no_run_is_said_to_be_none(tmp_path: Path) -> None:
+    done = CliRunner().invoke(command, ["agree", str(tmp_path)])
+    assert "is no run" in str(done.output) + str(done.exception)
 
 
 def test_scores_are_no_answers() -> None:

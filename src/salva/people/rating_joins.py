@@ -44,8 +44,10 @@ def read_ratings(
     wanted = columns or Columns()
     if scores is None:
         return ratings_of(read_sheet(path), wanted)
-    answers = scored(read_sheet(scores), read_sheet(questions) if questions else None)
-    return _with_scores([read_sheet(path)], [answers], wanted)
+    flaws: list[Flaw] = []
+    answers = scored(read_sheet(scores), read_sheet(questions) if questions else None, flaws)
+    ratings = _with_scores([read_sheet(path)], [answers], wanted)
+    return replace(ratings, flaws=(*flaws, *ratings.flaws))
 
 
 def read_together(paths: Sequence[Path], columns: Columns, names: Sequence[str] = ()) -> Ratings:

@@ -2,6 +2,7 @@
 
 A sheet with a row an answer comes in, one with a row a picture goes out: the share of its questions that hold. A
 question holds where it is answered with yes and all questions it depends on hold. Any other sheet passes unchanged.
+A cell that is no answer, or names no question to depend on, is noted and spoils no other row.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from salva.core.exchange import Flaw
 from salva.errors import UsageError
 from salva.people.rating_cells import column_key
 from salva.people.rating_files import Row
@@ -24,6 +26,8 @@ _OF_QUESTION = (
 )
 _ANSWERS = {"yes": True, "y": True, "true": True, "1": True, "no": False, "n": False, "false": False, "0": False}
 _NO_PARENT = ("", "0", "-")
+_LEAST_SHARE = 0.9
+"""A column with fewer answers among its cells is something else."""
 
 
 def is_raw(sheet: Sheet) -> bool:
@@ -32,8 +36,12 @@ def is_raw(sheet: Sheet) -> bool:
     return _ITEM in keys and bool(keys & set(QUESTION)) and bool(_answer_columns(sheet))
 
 
-def scored(sheet: Sheet, questions: Sheet | None = None) -> Sheet:
-    """A row a picture with a score for every judge; questions: where dependencies are, if the answers have none."""
+def scored(sheet: Sheet, questions: Sheet | None = None, flaws: list[Flaw] | None = None) -> Sheet:
+    """A row a picture with a score for every judge; questions: where dependencies are, if the answers have none.
+
+    flaws: gets the cells that could not be used.
+    """
+    flaws = [] if flaws is None else flaws
     if not is_raw(sheet):
         return sheet
     names = {column_key(name): name for name in sheet.columns}
@@ -41,7 +49,7 @@ def scored(sheet: Sheet, questions: Sheet | None = None) -> Sheet:
     judges = _answer_columns(sheet)
     left_out = {number, names.get(DEPENDENCY, ""), *judges}
     kept = [name for key, name in names.items() if name not in left_out and key not in _OF_QUESTION]
-    parents = _parents(questions or sheet)
+    parents = _parents(questions or sheet, flaws)
     pictures: dict[tuple[str, ...], _Picture] = {}
     for row, place in zip(sheet.rows, sheet.places, strict=True):
         thing = tuple(row.get(name, "").strip() for name in kept)
@@ -49,9 +57,8 @@ def scored(sheet: Sheet, questions: Sheet | None = None) -> Sheet:
         for judge in judges:
             cell = row.get(judge, "").strip().casefold()
             if cell and cell not in _ANSWERS:
-                raise UsageError(
-                    f"{sheet.name!r}, {place[1]}: {judge} is {cell!r}; an answer to a question is yes or no, or empty"
-                )
+                what = f"{judge} is {cell!r}, neither yes nor no; this picture has no score"
+                flaws.append(Flaw(file=place[0], where=place[1], what=what))
             asked = picture.by_judge[judge]
             if asked.setdefault(row.get(number, "").strip(), _ANSWERS.get(cell)) != _ANSWERS.get(cell):
                 raise UsageError(
@@ -80,20 +87,19 @@ def _judge(column: str) -> str:
 
 
 def _answer_columns(sheet: Sheet) -> list[str]:
-    """The columns of nothing but answers."""
+    """The columns of answers and next to nothing else."""
     found = []
     for name in sheet.columns:
-        cells = {cell for row in sheet.rows if (cell := row.get(name, "").strip().casefold())}
+        cells = [cell for row in sheet.rows if (cell := row.get(name, "").strip().casefold())]
         key = column_key(name)
-        is_words = bool(cells) and cells <= {cell for cell in _ANSWERS if cell.isalpha()}
-        is_named = bool(cells) and cells <= _ANSWERS.keys() and "answer" in key
-        if (is_words or is_named) and key not in _OF_QUESTION:
+        known = [cell for cell in cells if cell in _ANSWERS and (cell.isalpha() or "answer" in key)]
+        if known and len(known) >= _LEAST_SHARE * len(cells) and key not in _OF_QUESTION:
             found.append(name)
     return found
 
 
-def _parents(sheet: Sheet) -> dict[tuple[str, str], tuple[str, ...]]:
-    """By text and question, the questions it depends on."""
+def _parents(sheet: Sheet, flaws: list[Flaw]) -> dict[tuple[str, str], tuple[str, ...]]:
+    """By text and question, the questions it depends on; where one of them is none of its text, it stands alone."""
     names = {column_key(name): name for name in sheet.columns}
     number = next((names[key] for key in QUESTION if key in names), "")
     if not number or _ITEM not in names or DEPENDENCY not in names:
@@ -101,14 +107,19 @@ def _parents(sheet: Sheet) -> dict[tuple[str, str], tuple[str, ...]]:
             f"{sheet.name!r} does not say which questions depend on which; it needs {_ITEM}, {QUESTION[0]} and "
             f"{DEPENDENCY}, or name DSG's question file with --questions FILE"
         )
-    return {
-        (row.get(names[_ITEM], "").strip(), row.get(number, "").strip()): tuple(
-            part
-            for part in row.get(names[DEPENDENCY], "").replace(";", ",").replace(" ", ",").split(",")
-            if part not in _NO_PARENT
-        )
-        for row in sheet.rows
-    }
+    parents: dict[tuple[str, str], tuple[str, ...]] = {}
+    places: dict[tuple[str, str], tuple[str, str]] = {}
+    for row, place in zip(sheet.rows, sheet.places, strict=True):
+        question = row.get(names[_ITEM], "").strip(), row.get(number, "").strip()
+        named = row.get(names[DEPENDENCY], "").replace(";", ",").replace(" ", ",").split(",")
+        parents[question] = tuple(part for part in named if part not in _NO_PARENT)
+        places.setdefault(question, place)
+    for (item, own), (file, where) in places.items():
+        if nowhere := [name for name in parents[item, own] if name == own or (item, name) not in parents]:
+            what = f"parent {nowhere[0]!r} is no other question of {item!r}; the question stands alone"
+            flaws.append(Flaw(file=file, where=where, what=what))
+            parents[item, own] = ()
+    return parents
 
 
 def _share(
@@ -119,7 +130,7 @@ def _share(
         return None
 
     def holds(number: str, below: frozenset[str]) -> bool:
-        # A dependency on a question that was not asked, or on itself, is the file's slip and settles nothing.
+        # A dependency on a question that was not asked, or in a circle, is the file's slip and settles nothing.
         needed = [name for name in parents.get((item, number), ()) if name in answers and name not in below]
         return bool(answers[number]) and all(holds(name, below | {number}) for name in needed)
 

@@ -98,6 +98,7 @@ def imported_agreement(
     reckoning = reckoning or Reckoning()
     kept = kept_ratings(directory, group)
     if kept is None:
+        read_records(directory)  # a folder that is no run is said to be none
         raise UsageError(
             f"{str(directory)!r} is a run without people's ratings; give them with --ratings FILE (`salva export "
             f"{directory} --as ratings` makes the sheet to fill in)"
