@@ -142,6 +142,8 @@ def test_what_a_pattern_cannot_mean_is_told(
 def test_a_grid_counts_its_pictures_itself(tmp_path: Path, lists: Path) -> None:
     with pytest.raises(UsageError, match="counts them itself"):
         opened(tmp_path, "{index}_{sample}.png", str(lists / "list.txt"), grid=2)
+    with pytest.raises(UsageError, match=r"model\.grid is 99999 .* 1 to 64 pictures a side"):
+        opened(tmp_path, "{index}.png", str(lists / "list.txt"), grid=99999)
     with pytest.raises(UsageError, match="go with a pattern"):
         FolderImages(FolderImages.Options(path=str(tmp_path), grid=2))
     with pytest.raises(UsageError, match=r"leave out model\.layout"):

@@ -19,6 +19,8 @@ from salva.generators.folder_layouts import ListedPicture, all_pictures
 
 _PLACES = re.compile(r"\{(\w*)\}")
 _COUNTS = ("sample", "seed")
+_MOST_A_SIDE = 64
+"""Pictures in a grid: every one is listed before the first file is opened."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,10 +101,10 @@ def _check(pattern: Pattern) -> None:
         raise UsageError(f"{got}, which holds the prompt itself; leave out model.listing={str(pattern.listing)!r}")
     if "prompt" in names and set(names) - {"prompt", *_COUNTS}:
         raise UsageError(f"{got}; beside {{prompt}} it can hold {{sample}} or {{seed}} alone")
-    if pattern.grid < 1 or (pattern.grid > 1 and set(names) & set(_COUNTS)):
+    if not 1 <= pattern.grid <= _MOST_A_SIDE or (pattern.grid > 1 and set(names) & set(_COUNTS)):
         raise UsageError(
-            f"model.grid is {pattern.grid} and {got}; a grid has 1 or more pictures a side, and counts them itself, "
-            "without {sample} or {seed}"
+            f"model.grid is {pattern.grid} and {got}; a grid has 1 to {_MOST_A_SIDE} pictures a side, and counts them "
+            "itself, without {sample} or {seed}"
         )
 
 
