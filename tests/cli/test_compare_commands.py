@@ -83,6 +83,12 @@ def test_forms_are_written_where_they_are_asked_for(tmp_path: Path, runs: tuple[
     assert "**new is worse than old**" in (tmp_path / "c.md").read_text("utf-8")
 
 
+def test_no_folder_is_made_for_a_comparison(tmp_path: Path, runs: tuple[str, str]) -> None:
+    done = salva("compare", *runs, "--format", "html", "-o", str(tmp_path / "typo" / "page.html"))
+    assert (done.returncode, "make it first" in done.stderr) == (2, True)
+    assert not (tmp_path / "typo").exists()
+
+
 def test_from_python_it_is_the_same(runs: tuple[str, str]) -> None:
     made = package.compare_runs(runs[0], package.open_run(runs[1]))
     assert made.duels[0].leading.difference == pytest.approx(0.4)

@@ -95,6 +95,10 @@ def test_a_report_is_written_where_it_is_told_and_nowhere_else(tmp_path: Path) -
     assert done.returncode == 2
     assert "make it first" in done.stderr
     assert not (tmp_path / "typo").exists()
+    for odd, why in ((str(out), "a folder"), (str(tmp_path / "new") + "/", "a folder"), ("-", "leave it out")):
+        done = salva("report", str(tmp_path / "run"), "-o", odd)
+        assert (done.returncode, why in done.stderr) == (2, True), odd
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "run"]
     assert salva("report", str(tmp_path / "run")).returncode == 0
     assert {path.name for path in (tmp_path / "run" / "report").iterdir()} == {"index.html", "figures"}
 

@@ -33,9 +33,7 @@ _PAGE = Path("comparison.html")
     type=click.Choice(["html", "md", "json"]),
     help="What to make; without it the comparison is printed as text.",
 )
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help=f"Where to write it; html goes to {_PAGE} otherwise."
-)
+@click.option("-o", "--output", type=flags.OUTPUT_FILE, help=f"Where to write it; html goes to {_PAGE} otherwise.")
 def command(runs: tuple[Path, ...], fail_if_worse: float | None, form: str | None, output: Path | None) -> None:
     """Hold the models of RUNs against the first one, on the cases, repeats and seeds they share.
 
@@ -44,6 +42,7 @@ def command(runs: tuple[Path, ...], fail_if_worse: float | None, form: str | Non
     """
     from salva.compare.comparing import compare_runs
 
+    flags.check_folder(output)
     comparison = compare_runs(runs)
     _write(comparison, form, output)
     if form is not None:

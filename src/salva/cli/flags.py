@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -29,6 +30,26 @@ class Span(click.FloatRange):
         return number
 
 
+class _OutputFile(click.Path):
+    """The name of a file to write; one that is or must be a folder is refused."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        text = str(value)
+        if text == "-":
+            raise UsageError("-o wants the name of a file; leave it out to print what can be printed")
+        if not text or text.endswith(os.sep) or Path(text).is_dir():
+            raise UsageError(f"-o is {text!r}, a folder; name the file to write in it")
+        super().convert(text, param, ctx)
+        return Path(text)
+
+
+def check_folder(output: Path | None, own: Path | None = None) -> None:
+    """Refuse a file in a folder that is not there, and may be a slip; own: the folder that is made where it belongs."""
+    if output is not None and not output.parent.is_dir() and output.parent != own:
+        raise UsageError(f"there is no folder {str(output.parent)!r} to write {output.name!r} to; make it first")
+
+
+OUTPUT_FILE = _OutputFile()
 RUN_DIRECTORY = click.Path(file_okay=False, path_type=Path)
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import click
 
 from salva.cli import flags
-from salva.errors import UsageError
 
 _FORMS = ("html", "md", "json", "csv", "pdf", "junit")
 _PAGES = {"html": "index.html", "pdf": "report.pdf"}
@@ -22,16 +21,14 @@ _PAGES = {"html": "index.html", "pdf": "report.pdf"}
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=flags.OUTPUT_FILE,
     help="Where to write it; json, md, csv and junit print otherwise.",
 )
 def command(run: Path, form: str, output: Path | None) -> None:
     """Make the report of RUN; html and pdf go to RUN/report/ unless told otherwise, html there with charts as files."""
     from salva.report.summary import summarise_run
 
-    # A run's own folder for reports is made where it belongs; any other must be there.
-    if output is not None and not output.parent.is_dir() and output.parent != run / "report":
-        raise UsageError(f"there is no folder {str(output.parent)!r} to write {output.name!r} to; make it first")
+    flags.check_folder(output, own=run / "report")
     if form == "html":
         from salva.report.html import write_html
 

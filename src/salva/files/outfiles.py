@@ -26,9 +26,17 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 @contextmanager
 def writing(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write piece by piece, which stands under its name once it is whole; its folder is made."""
+    """A file to write piece by piece, which stands under its name once it is whole; its folder is made.
+
+    What is no file, such as a pipe or /dev/null, is written to and stays what it is; so does a link.
+    """
     temporary: Path | None = None
     try:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            with path.open("wb") as device:
+                yield device
+            return
+        path = path.resolve()
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile("wb", dir=path.parent, delete=False) as file:
             temporary = Path(file.name)
