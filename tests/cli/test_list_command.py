@@ -99,6 +99,13 @@ def test_a_report_is_written_where_it_is_told_and_nowhere_else(tmp_path: Path) -
         done = salva("report", str(tmp_path / "run"), "-o", odd)
         assert (done.returncode, why in done.stderr) == (2, True), odd
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "run"]
+    (tmp_path / "out" / "link.md").symlink_to(tmp_path / "out" / "page.md")
+    (tmp_path / "out" / "page.md").touch()
+    done = salva("report", str(tmp_path / "run"), "--format", "md", "-o", str(tmp_path / "out" / "link.md"))
+    assert done.returncode == 0
+    assert (tmp_path / "out" / "page.md").read_text("utf-8"), "a link that a user names is followed"
+    done = salva("report", str(tmp_path / "run"), "--format", "md", "-o", "/dev/null")
+    assert (done.returncode, "a device or a pipe" in done.stderr) == (2, True)
     assert salva("report", str(tmp_path / "run")).returncode == 0
     assert {path.name for path in (tmp_path / "run" / "report").iterdir()} == {"index.html", "figures"}
 

@@ -31,7 +31,7 @@ class Span(click.FloatRange):
 
 
 class _OutputFile(click.Path):
-    """The name of a file to write; one that is or must be a folder is refused."""
+    """The name of a file to write; what is something else is refused. A link that a user names is followed."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         text = str(value)
@@ -40,7 +40,7 @@ class _OutputFile(click.Path):
         if not text or text.endswith(os.sep) or Path(text).is_dir():
             raise UsageError(f"-o is {text!r}, a folder; name the file to write in it")
         super().convert(text, param, ctx)
-        return Path(text)
+        return Path(text).resolve() if Path(text).is_file() else Path(text)
 
 
 def check_folder(output: Path | None, own: Path | None = None) -> None:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from salva.errors import StoreError
+from salva.errors import StoreError, UsageError
 
 
 def write_text(path: Path, text: str) -> None:
@@ -28,15 +28,13 @@ def write_bytes(path: Path, data: bytes) -> None:
 def writing(path: Path) -> Iterator[IO[bytes]]:
     """A file to write piece by piece, which stands under its name once it is whole; its folder is made.
 
-    What is no file, such as a pipe or /dev/null, is written to and stays what it is; so does a link.
+    A link in its place is replaced and never followed: it may be a stranger's. What is no file, such as a pipe or
+    /dev/null, is refused and stays what it is.
     """
+    if path.exists() and not (path.is_symlink() or path.is_file() or path.is_dir()):
+        raise UsageError(f"{str(path)!r} is a device or a pipe; give the name of a file")
     temporary: Path | None = None
     try:
-        if path.exists() and not path.is_file() and not path.is_dir():
-            with path.open("wb") as device:
-                yield device
-            return
-        path = path.resolve()
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile("wb", dir=path.parent, delete=False) as file:
             temporary = Path(file.name)
