@@ -62,6 +62,8 @@ class Entry:
 
 def entries(role: str) -> list[Entry]:
     """What can play a role, by name; two claims on one name raise."""
+    if role not in BUILT_IN:
+        raise unknown_name("role", role, BUILT_IN)
     by_name = {
         name: Entry(role=role, name=name, source=source, distribution="salva")
         for name, source in BUILT_IN[role].items()

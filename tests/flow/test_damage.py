@@ -6,6 +6,8 @@ import json
 import random
 import shutil
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import in_process
@@ -49,7 +51,7 @@ def assert_said(run: Path, *commands: tuple[str, ...]) -> None:
         done = in_process.salva(*(part.replace("RUN", str(run)) for part in command))
         assert done.returncode == 2, (command, done.returncode, done.stderr)
         assert "Traceback" not in done.stderr
-        assert "salva: " in done.stderr or "problems" in done.stderr
+        assert "salva: " in done.stderr or "problem" in done.stderr
 
 
 REPORT, VERIFY = ("report", "RUN", "--format", "json"), ("verify", "RUN", "--no-progress")
@@ -75,6 +77,81 @@ def test_a_damaged_row_is_named(run: Path, statement: str) -> None:
     connection.commit()
     connection.close()
     assert_said(run, REPORT, VERIFY)
+
+
+COMPARE, DPO = ("compare", "RUN", "RUN"), ("export", "RUN", "--as", "dpo", "-o", "OUT")
+EXPORTS = tuple(("export", "RUN", "--as", form, "-o", "OUT") for form in ("csv", "parquet", "ratings"))
+
+
+@pytest.mark.parametrize(
+    ("statement", "commands"),
+    [
+        ("UPDATE verdicts SET observers = '[[null]]'", (*EXPORTS, COMPARE)),
+        ("UPDATE verdicts SET observers = '\"both\"'", (REPORT,)),
+        ("UPDATE verdicts SET reason = x'ff'", (REPORT,)),
+        ("UPDATE verdicts SET case_id = case_id || '-elsewhere'", (REPORT, DPO, COMPARE, ("power", "RUN"))),
+        ("UPDATE cases SET record = json_set(record, '$.prompts[0].text', json('{}'))", (REPORT, COMPARE)),
+        ("UPDATE cases SET record = json_set(record, '$.labels.law', 7)", (REPORT,)),
+        ("UPDATE cases SET record = json_set(record, '$.ways', json('[[7]]'))", (REPORT,)),
+        ("UPDATE looks SET observation = json_set(observation, '$.boxes[0].score', 'high')", (VERIFY, JUDGE)),
+        ("UPDATE looks SET observation = json_set(observation, '$.boxes[0].box', json('[1]'))", (VERIFY, JUDGE)),
+        ('UPDATE looks SET observation = replace(observation, \'"score":\', \'"score":NaN,"raw":\')', (VERIFY, JUDGE)),
+        ("UPDATE components SET role = x''", (REPORT, JUDGE)),
+        ("UPDATE components SET role = 'painter' WHERE role = 'model'", (VERIFY,)),
+        ("UPDATE components SET identity = json_set(identity, '$.options', json('{\"side\":1e999}'))", (JUDGE, VERIFY)),
+        ("INSERT INTO meta VALUES ('figures', '{\"painter\": [{\"name\": 1}]}')", (REPORT,)),
+        ("PRAGMA user_version = -5", (REPORT, JUDGE, VERIFY)),
+        ("PRAGMA user_version = 1", (REPORT, JUDGE)),
+    ],
+)
+def test_what_is_not_of_its_kind_is_named_whoever_reads_it(
+    run: Path, tmp_path: Path, statement: str, commands: tuple[tuple[str, ...], ...]
+) -> None:
+    connection = sqlite3.connect(run / "salva.db")
+    connection.execute(statement)
+    connection.commit()
+    connection.close()
+    assert_said(run, *(tuple(part.replace("OUT", str(tmp_path / "out")) for part in said) for said in commands))
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "1e999"])
+def test_a_number_that_is_none_in_run_json_is_named(run: Path, number: str) -> None:
+    text = (run / "run.json").read_text()
+    (run / "run.json").write_text(text.replace('"seed": 0', f'"seed": 0, "lost": {number}'))
+    assert_said(run, REPORT, VERIFY, JUDGE)
+
+
+def test_a_name_in_the_schema_that_is_no_text_is_named(run: Path) -> None:
+    damaged = (run / "salva.db").read_bytes().replace(b"CREATE TABLE images", b"CREATE TABLE im\xffges")
+    (run / "salva.db").write_bytes(damaged)
+    assert_said(run, REPORT, VERIFY, JUDGE, ("power", "RUN"))
+
+
+def test_a_message_that_quotes_a_whole_file_is_cut(run: Path) -> None:
+    connection = sqlite3.connect(run / "salva.db")
+    connection.execute("UPDATE verdicts SET outcome = ?", ("9" * 100_000,))
+    connection.commit()
+    connection.close()
+    said = in_process.salva("report", str(run)).stderr
+    assert len(said) < 5000
+    assert "restore the file from a copy" in said
+
+
+def test_a_fault_of_ours_is_no_failed_gate_and_shows_no_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    key = "sk-planted-0123456789abcdef"
+    script = (
+        "from salva.cli import main\n"
+        f"def broken(**_): raise KeyError('{key}', chr(27))\n"
+        "main.salva.main = broken\n"
+        "main.main()\n"
+    )
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 2
+    assert "Traceback" in done.stderr
+    assert "please report" in done.stderr
+    assert "0123456789" not in done.stdout + done.stderr
+    assert "\x1b" not in done.stderr
 
 
 def test_a_database_with_flipped_bits_is_named_wherever_that_is_met(run: Path) -> None:

@@ -1,7 +1,8 @@
 """The `salva` command: parses, calls, prints.
 
-Commands load when asked for, so that `salva --help` answers at once. Every error salva raises on
-purpose ends here as one message and an exit code; nothing else is caught.
+Commands load when asked for, so that `salva --help` answers at once. Every error salva raises on purpose ends here as
+one message and an exit code. Whatever else is raised is a fault of ours: it is shown with its traceback, and ends with
+2, since Python's own 1 would mean that a gate failed.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 import shlex
 import signal
 import sys
+import traceback
 from contextlib import suppress
 
 import click
@@ -43,6 +45,8 @@ COMMANDS = {
     "doctor": "Versions, devices, extras and keys (yes or no); with a suite, whether its run fits on the disk.",
 }
 EXIT_GATE, EXIT_USAGE, EXIT_INCOMPLETE, EXIT_INTERRUPTED = 1, 2, 3, 130
+_LONGEST = 4000
+"""So many characters of a message are shown."""
 _TYPED = "salva.typed"
 """Where a context keeps the words salva was called with."""
 
@@ -99,7 +103,7 @@ def salva() -> None:
 def main() -> None:
     """Entry point: exit codes 0 fine, 1 gate failed, 2 the user must act, 3 incomplete, 130 interrupted."""
     try:
-        obey()
+        _obey_to_the_end()
     except SystemExit as ended:
         # One more Ctrl-C while Python takes itself apart would change the exit code.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -112,8 +116,19 @@ def main() -> None:
         raise
 
 
+def _obey_to_the_end() -> None:
+    try:
+        obey()
+    except Exception:
+        click.echo(legible(redact(traceback.format_exc())), err=True)
+        _complain(
+            "this should not have happened. If it was about a run that somebody changed or that was damaged, "
+            "`salva verify RUN` says where; else please report the lines above"
+        )
+
+
 def obey() -> None:
-    """Do what was typed; always ends with SystemExit."""
+    """Do what was typed; ends with SystemExit, but for a fault of ours."""
     try:
         sys.exit(salva.main(standalone_mode=False))
     except SalvaError as error:
@@ -135,5 +150,9 @@ def obey() -> None:
 
 
 def _complain(message: str) -> None:
-    click.echo(f"salva: {legible(redact(message))}", err=True)
+    said = legible(redact(message))
+    if len(said) > _LONGEST:
+        # What is quoted from a damaged file may be all of it.
+        said = f"{said[: _LONGEST // 2]} ... {said[-_LONGEST // 2 :]}"
+    click.echo(f"salva: {said}", err=True)
     sys.exit(EXIT_USAGE)

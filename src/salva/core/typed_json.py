@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from salva.core.fingerprint import Json
 
 _WANTED = {dict: "an object", list: "a list", str: "a text", int: "a whole number", bool: "true or false"}
 _T = TypeVar("_T")
+
+
+def parsed_json(text: str | bytes) -> Json:
+    """What a JSON text says; NaN and numbers beyond all bounds, which salva never writes, are a ValueError."""
+    return cast(Json, json.loads(text, parse_float=_finite, parse_constant=_finite))
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text[:40]} is no number")
+    return number
 
 
 def as_object(value: Json, what: str) -> dict[str, Json]:

@@ -7,15 +7,14 @@ not grow with the run. No cell of the CSV can be taken for a formula by a spread
 from __future__ import annotations
 
 import importlib.util
-import json
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from salva.core.case import Case
 from salva.core.exchange import Written
@@ -32,6 +31,7 @@ from salva.judging.headline import kind_of, leading_verdicts, parted
 from salva.registry import rates_of, suite_about
 from salva.store.queries import is_leading, judged_now, leading_first
 from salva.store.reading import VERDICT_ORDER, RunReader
+from salva.store.rows import observers_from_text
 from salva.store.sqlite import open_run
 
 _FIXED = ("case_id", "suite", "model", "repeat", "arm", "relation", "outcome", "errors")
@@ -213,7 +213,8 @@ class _Lead:
         return [self._store.parsed("verdicts", row, _Key.of) for row in rows]
 
 
-class _Key(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Key:
     """Whose verdict it is on a case, less what it says."""
 
     repeat: int
@@ -224,7 +225,7 @@ class _Key(NamedTuple):
     @classmethod
     def of(cls, row: sqlite3.Row) -> _Key:
         repeat, model, relation, observers = row
-        return cls(repeat, model, relation, tuple(json.loads(observers)))
+        return cls(repeat, model, relation, observers_from_text(observers))
 
 
 # Those of the control never lead.
@@ -232,4 +233,4 @@ _PAIR_KEYS = f"SELECT repeat, model, relation, observers FROM verdicts WHERE cas
 
 
 def _slim(case_id: str, key: _Key) -> Verdict:
-    return Verdict(case_id=case_id, arm=PAIR, outcome=Outcome.HOLDS, **key._asdict())
+    return Verdict(case_id=case_id, arm=PAIR, outcome=Outcome.HOLDS, **asdict(key))

@@ -7,13 +7,12 @@ not checked, and neither is one whose plugin or version is not there. What canno
 from __future__ import annotations
 
 import itertools
-import json
 import math
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, cast
+from typing import cast
 
 from salva.core.about import Naming, about_of
 from salva.core.asked import AskedComponent
@@ -40,7 +39,7 @@ from salva.run.reach import reached_by
 from salva.run.vocabulary import remembered_names
 from salva.store.queries import VerdictFilter, count_verdicts, find_verdicts
 from salva.store.records import WHOLE, Status, StoredComponent
-from salva.store.rows import verdict_to_row
+from salva.store.rows import observers_from_text, verdict_to_row
 from salva.store.sqlite import RunStore
 
 _SCHEMA_WITH_DOUBT = _SCHEMA_WITH_NAMES = 2
@@ -48,7 +47,8 @@ _UNNAMED = {"colourist": colourist, LOOKOUT: lookout}
 """Roles nobody is named for, and who plays them."""
 
 
-class _Group(NamedTuple):
+@dataclass(frozen=True, slots=True, order=True)
+class _Group:
     """Verdicts that one relation made of what the same observers saw."""
 
     relation: str
@@ -341,7 +341,7 @@ class _UncheckableError(Exception):
 
 
 def _group_of(row: sqlite3.Row) -> _Group:
-    return _Group(str(row["relation"]), tuple(json.loads(row["observers"])))
+    return _Group(row["relation"], observers_from_text(row["observers"]))
 
 
 def _difference(

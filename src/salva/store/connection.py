@@ -30,6 +30,10 @@ _ADVICE = {
     "SQLITE_ERROR": _EDITED,
 }
 """What to do, by the name of SQLite's result code; a longer name says more of the same."""
+UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
+"""What reading a damaged file raises: SQLite's own messages may be no text any more."""
+_UNCONVERTIBLE = (*UNREADABLE, ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError)
+"""What rows raise that are not of the schema they are said to be of."""
 
 
 def connect_for_writing(path: Path) -> sqlite3.Connection:
@@ -46,7 +50,7 @@ def connect_for_writing(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA wal_autocheckpoint=4000")
         migrate(connection)
         check_columns(connection, path)
-    except sqlite3.Error as error:
+    except _UNCONVERTIBLE as error:
         connection.close()
         raise translated(path, error) from error
     except StoreError:
@@ -61,11 +65,11 @@ def connect_for_reading(path: Path) -> sqlite3.Connection:
     # A WAL store on a read-only disk cannot be shared, but with no log beside it nothing is missing from the file.
     log = path.with_name(f"{path.name}-wal")
     has_log = log.exists() and log.stat().st_size > 0
-    error: sqlite3.Error | None = None
+    error: Exception | None = None
     for flags in ("mode=ro",) if has_log else ("mode=ro", "mode=ro&immutable=1"):
         try:
             return _readable(f"{uri}?{flags}")
-        except sqlite3.Error as problem:
+        except UNREADABLE as problem:
             error = error or problem
     assert error is not None
     raise translated(path, error) from error
@@ -75,7 +79,7 @@ def _readable(uri: str) -> sqlite3.Connection:
     connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=10)
     try:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.Error:
+    except UNREADABLE:
         connection.close()
         raise
     connection.row_factory = sqlite3.Row
@@ -90,7 +94,7 @@ def migrated_copy(connection: sqlite3.Connection, path: Path) -> sqlite3.Connect
         connection.backup(copy)
         connection.close()
         migrate(copy)
-    except sqlite3.Error as error:
+    except _UNCONVERTIBLE as error:
         raise translated(path, error) from error
     return copy
 
@@ -107,6 +111,8 @@ def checked_version(connection: sqlite3.Connection, path: Path, *, may_be_empty:
             raise StoreError(
                 f"{str(path)!r} is an SQLite file but not one of salva's; choose another directory with --out"
             )
+        if version < 0:
+            raise StoreError(f"{str(path)!r} has schema {version}, which there is none: {_EDITED}")
         if version > len(MIGRATIONS):
             row = connection.execute("SELECT value FROM meta WHERE key = 'salva_version'").fetchone()
             maker = f"salva {json.loads(row[0])}" if row else "a newer salva"
@@ -114,14 +120,17 @@ def checked_version(connection: sqlite3.Connection, path: Path, *, may_be_empty:
                 f"{str(path)!r} has schema {version}, this salva knows schemas up to {len(MIGRATIONS)}; "
                 f"it was written by {maker}: install that version or a newer one"
             )
-    except sqlite3.Error as error:
+    except _UNCONVERTIBLE as error:
         raise translated(path, error) from error
     return version
 
 
 def check_columns(connection: sqlite3.Connection, path: Path) -> None:
     """Refuse a store that lacks a table or a column."""
-    missing = missing_columns(connection)
+    try:
+        missing = missing_columns(connection)
+    except UNREADABLE as error:
+        raise translated(path, error) from error
     if missing:
         raise StoreError(
             f"{str(path)!r} lacks {', '.join(missing)}: somebody edited it; restore it from a copy, "
@@ -129,8 +138,9 @@ def check_columns(connection: sqlite3.Connection, path: Path) -> None:
         )
 
 
-def translated(path: Path, error: sqlite3.Error) -> StoreError:
-    """The error of our tree for one of SQLite's."""
+def translated(path: Path, error: Exception) -> StoreError:
+    """The error of our tree for one of SQLite's, or for what is no row of ours."""
     name = getattr(error, "sqlite_errorname", "")
-    advice = _ADVICE.get("_".join(name.split("_")[:2]), _OTHER_ADVICE)
+    otherwise = _OTHER_ADVICE if isinstance(error, sqlite3.Error) else _DAMAGED
+    advice = _ADVICE.get("_".join(name.split("_")[:2]), otherwise)
     return StoreError(f"cannot use {str(path)!r} ({error}): {advice}")

@@ -25,7 +25,9 @@ from salva.core.protocols import LOOKOUT, Query
 from salva.core.run_json import Judged, RunFile
 from salva.core.seeing import counting
 from salva.core.source import Painted, QuestionAnswer, RunRecords, RunSource, Seen, Spent
+from salva.core.typed_record import checked
 from salva.core.verdict import Observers, Outcome, Verdict, observers_text
+from salva.errors import StoreError
 from salva.files.kept_files import kept_files
 from salva.store.reading import DATABASE, VERDICT_ORDER, RunReader
 from salva.store.records import FIGURES, GATE, IN_VAIN, PACE, PASSED, STOPPED, TOLD, UNTRIED, WHOLE, StoredImage
@@ -220,7 +222,7 @@ def _painted(store: RunReader, image_id: str | None = None) -> Iterator[Painted]
     """What became of prompts before they were painted: of all pictures, or of one."""
     for label, text, n, said, unknown in store.rows(_PAINTED, (image_id,)):
         passed_over = tuple(map(str, json.loads(unknown)))
-        yield Painted(model=label, prompt=text, text=str(said), passed_over=passed_over, n=n)
+        yield Painted(model=str(label), prompt=str(text), text=str(said), passed_over=passed_over, n=n)
 
 
 _USAGE = ("n_calls", "input_tokens", "output_tokens", "cost_usd")
@@ -249,9 +251,12 @@ def open_source(directory: Path) -> Iterator[RunSource]:
     """The records and the pictures of a run; closed again afterwards."""
     with open_run(directory) as store:
         judged, run_file = judged_now(directory), read_run_file(directory)
+        with store.held_still():
+            cases, verdicts = tuple(store.cases()), tuple(leading_first(store, judged.leading))
+        _check_cases(store, cases, verdicts)
         records = RunRecords(
-            cases=tuple(store.cases()),
-            verdicts=tuple(leading_first(store, judged.leading)),
+            cases=cases,
+            verdicts=verdicts,
             asked=judged.asked,
             name=directory.resolve().name,
             gate=gate if isinstance(gate := store.meta().get(GATE), dict) else {},
@@ -268,6 +273,16 @@ def open_source(directory: Path) -> Iterator[RunSource]:
             kept_files=kept_files(directory, run_file.imported if run_file else None),
         )
         yield RunSource(records, StoredImages(store, _threshold(records.asked)))
+
+
+def _check_cases(store: RunReader, cases: Iterable[Case], verdicts: Iterable[Verdict]) -> None:
+    """Refuse verdicts on cases that are not stored: whoever reads them looks their cases up."""
+    unknown = {verdict.case_id for verdict in verdicts} - {case.case_id for case in cases}
+    if unknown:
+        raise StoreError(
+            f"{str(store.path)!r} has verdicts on {min(unknown)!r}, which is none of its cases: somebody edited it; "
+            "restore it from a copy, or start anew with another --out"
+        )
 
 
 def _effort(pace: Json, run_file: RunFile | None) -> Effort | None:
@@ -315,4 +330,10 @@ def _figures(stored: Json) -> dict[str, tuple[SetFigure, ...]]:
     if not isinstance(stored, dict):
         return {}
     by_model = cast("dict[str, list[dict[str, Any]]]", stored)
-    return {model: tuple(SetFigure(**figure) for figure in figures) for model, figures in by_model.items()}
+    try:
+        return {m: tuple(checked(SetFigure(**figure)) for figure in figures) for m, figures in by_model.items()}
+    except (TypeError, ValueError) as error:
+        raise StoreError(
+            f"the note {FIGURES!r} is not what salva wrote ({error}); restore the run from a copy, or measure its "
+            "pictures again"
+        ) from error

@@ -7,10 +7,10 @@ that names it. Knows nothing of models, formats or what a verdict means.
 from __future__ import annotations
 
 import functools
-import json
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import ParamSpec, TypeVar, cast
 
@@ -18,10 +18,12 @@ from salva.core.case import Case
 from salva.core.fingerprint import Json
 from salva.core.image import ImageRef
 from salva.core.observation import Observation
+from salva.core.typed_json import parsed_json
+from salva.core.typed_record import checked
 from salva.core.verdict import Observers, Verdict
 from salva.errors import StoreError, UsageError
 from salva.store.blobs import Blobs
-from salva.store.connection import translated
+from salva.store.connection import UNREADABLE, translated
 from salva.store.images import IMAGES_AT, ImageStore, images_of
 from salva.store.records import Status, StoredComponent, StoredImage, StoredLook, StoredRender
 from salva.store.rows import (
@@ -58,7 +60,7 @@ def guarded(method: Callable[_P, _R]) -> Callable[_P, _R]:
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         try:
             return method(*args, **kwargs)
-        except sqlite3.Error as error:
+        except UNREADABLE as error:
             raise translated(cast(RunReader, args[0]).path, error) from error
 
     return call
@@ -95,7 +97,7 @@ class RunReader:
     def meta(self) -> dict[str, Json]:
         """The run's own notes: versions, stamps."""
         rows = self.rows(select("meta"))
-        return {row["key"]: self.parsed("meta", row, lambda row: cast(Json, json.loads(row["value"]))) for row in rows}
+        return {row["key"]: self.parsed("meta", row, lambda row: parsed_json(row["value"])) for row in rows}
 
     def components(self) -> list[StoredComponent]:
         """Every component whose work is stored."""
@@ -235,8 +237,9 @@ class RunReader:
         try:
             yield
         finally:
-            if self._connection.in_transaction:
-                self._connection.execute("COMMIT")
+            # Nothing was written; of a damaged file even the end can fail, and what was read of it said so already.
+            with suppress(sqlite3.Error):
+                self._connection.rollback()
 
     @guarded
     def write_snapshot(self, path: Path) -> None:
@@ -256,13 +259,14 @@ class RunReader:
             cursor = self._connection.execute(query, values)
             while rows := cursor.fetchmany(512):
                 yield from rows
-        except sqlite3.Error as error:
+        except UNREADABLE as error:
             raise translated(self.path, error) from error
 
     def parsed(self, table: str, row: sqlite3.Row, make: Callable[[sqlite3.Row], _R]) -> _R:
         """What a row stands for; one that salva did not write is named."""
         try:
-            return make(row)
+            made = make(row)
+            return checked(made) if is_dataclass(made) else made
         except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError, OverflowError) as error:
             raise StoreError(
                 f"{str(self.path)!r}, table {table}, row {key_of(table, row)!r} is not what salva wrote "

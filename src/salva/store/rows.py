@@ -16,6 +16,8 @@ from typing import Any, TypeAlias
 from salva.core.case import Case, case_from_json, case_to_json
 from salva.core.observation import Detections, Observation, observation_from_json, observation_to_json
 from salva.core.secrets import redact, redacted
+from salva.core.typed_json import as_object, parsed_json
+from salva.core.typed_record import checked
 from salva.core.verdict import Failure, Observers, Outcome, Verdict
 from salva.store.migrations import COLUMNS
 from salva.store.records import (
@@ -100,11 +102,15 @@ def _digested(table: str, row: Row) -> Row:
     return row
 
 
-def _of(value: Any, kind: type[Any] | tuple[type[Any], ...]) -> Any:
-    """A value of the kind that its column is for; SQLite keeps any kind in any column."""
-    if not isinstance(value, kind):
-        raise TypeError(f"{str(value)[:40]!r} is not what stands in such a column")
+def _list(text: str) -> list[Any]:
+    value = parsed_json(text)
+    if not isinstance(value, list):
+        raise ValueError(f"{text[:40]!r} is not what stands in such a column")
     return value
+
+
+def _object(text: str) -> dict[str, Any]:
+    return as_object(parsed_json(text), "a column")
 
 
 def component_to_row(component: StoredComponent) -> Row:
@@ -126,7 +132,7 @@ def component_from_row(row: sqlite3.Row) -> StoredComponent:
         role=row["role"],
         label=row["label"],
         is_formula_seen=bool(row["is_formula_seen"]),
-        identity=_of(json.loads(row["identity"]), dict),
+        identity=_object(row["identity"]),
         endpoint=row["endpoint"],
     )
 
@@ -138,7 +144,7 @@ def case_to_row(ordinal: int, case: Case) -> Row:
 
 def case_from_row(row: sqlite3.Row) -> Case:
     """A case from its row."""
-    return case_from_json(json.loads(row["record"]))
+    return case_from_json(_object(row["record"]))
 
 
 def image_to_row(image: StoredImage) -> Row:
@@ -149,11 +155,11 @@ def image_to_row(image: StoredImage) -> Row:
 def image_from_row(row: sqlite3.Row) -> StoredImage:
     """An image from its row."""
     return StoredImage(
-        image_id=_of(row["image_id"], str),
-        width=_of(row["width"], int),
-        height=_of(row["height"], int),
-        digest=_of(row["digest"], str),
-        n_bytes=_of(row["n_bytes"], int),
+        image_id=row["image_id"],
+        width=row["width"],
+        height=row["height"],
+        digest=row["digest"],
+        n_bytes=row["n_bytes"],
     )
 
 
@@ -183,11 +189,11 @@ def render_from_row(row: sqlite3.Row) -> StoredRender:
         component_id=row["component_id"],
         text=row["text"],
         formula=row["formula"],
-        seed=_of(row["seed"], int),
-        repeat=_of(row["repeat"], int),
+        seed=row["seed"],
+        repeat=row["repeat"],
         status=Status(row["status"]),
         image_id=row["image_id"],
-        provenance=_of(json.loads(row["provenance"]), dict),
+        provenance=_object(row["provenance"]),
         error=row["error"],
         passes_over=bool(row["passes_over"]),
     )
@@ -216,8 +222,8 @@ def observation_of(seen: str, box_floor: float | None) -> Observation:
     """What a look saw, from its two columns: a look of version 0.1 does not say its floor itself."""
     observation = observation_from_json(json.loads(seen))
     if isinstance(observation, Detections) and observation.floor is None and box_floor is not None:
-        return replace(observation, floor=box_floor)
-    return observation
+        observation = replace(observation, floor=box_floor)
+    return checked(observation)
 
 
 def look_from_row(row: sqlite3.Row, label: str) -> StoredLook:
@@ -225,8 +231,8 @@ def look_from_row(row: sqlite3.Row, label: str) -> StoredLook:
     return StoredLook(
         component_id=row["component_id"],
         image_id=row["image_id"],
-        query=query_from_json(json.loads(row["query"])),
-        given=_of(json.loads(row["given"]), dict),
+        query=query_from_json(_object(row["query"])),
+        given=_object(row["given"]),
         status=Status(row["status"]),
         observation=None if row["observation"] is None else observation_of(row["observation"], row["box_floor"]),
         error=row["error"],
@@ -264,21 +270,24 @@ def observers_to_text(observers: Observers) -> str:
     return storable(json.dumps(observers, ensure_ascii=False, separators=(",", ":")))
 
 
+def observers_from_text(text: str) -> Observers:
+    """Observers from their column."""
+    return tuple(_list(text))
+
+
 def verdict_from_row(row: sqlite3.Row) -> Verdict:
     """A verdict from its row."""
     return Verdict(
         case_id=row["case_id"],
-        repeat=_of(row["repeat"], int),
-        arm=_of(row["arm"], str),
-        model=_of(row["model"], str),
-        relation=_of(row["relation"], str),
-        observers=tuple(json.loads(row["observers"])),
+        repeat=row["repeat"],
+        arm=row["arm"],
+        model=row["model"],
+        relation=row["relation"],
+        observers=observers_from_text(row["observers"]),
         outcome=Outcome(row["outcome"]),
-        errors=tuple(json.loads(row["errors"])),
-        failures=tuple(
-            Failure(**dict(zip(_FAILURE_FIELDS, values, strict=True))) for values in json.loads(row["failures"])
-        ),
-        scores={name: float(_of(score, (int, float))) for name, score in _of(json.loads(row["scores"]), dict).items()},
-        images={role: _of(image_id, str) for role, image_id in _of(json.loads(row["images"]), dict).items()},
+        errors=tuple(_list(row["errors"])),
+        failures=tuple(Failure(**dict(zip(_FAILURE_FIELDS, values, strict=True))) for values in _list(row["failures"])),
+        scores=_object(row["scores"]),
+        images=_object(row["images"]),
         reason=row["reason"],
     )

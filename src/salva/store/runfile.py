@@ -13,6 +13,7 @@ from pathlib import Path
 from salva.core.fingerprint import Json
 from salva.core.run_json import RunFile
 from salva.core.secrets import redact
+from salva.core.typed_json import parsed_json
 from salva.errors import StoreError
 from salva.store.blobs import digest_of, store_error
 from salva.store.sqlite import RunStore
@@ -26,7 +27,7 @@ def read_run_file(directory: Path) -> RunFile | None:
     """What run.json says; None where there is none yet."""
     path = directory / RUN_FILE
     try:
-        return RunFile.from_json(json.loads(path.read_text(encoding="utf-8")))
+        return RunFile.from_json(parsed_json(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
         return None
     except OSError as error:

@@ -1,0 +1,69 @@
+"""Records that were read from where somebody may have edited them: every field holds what its annotation says, all the
+way down, or a ValueError says which does not. Annotations are read once a class."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, ForwardRef, TypeVar, get_args, get_origin, get_type_hints
+
+_T = TypeVar("_T")
+_Test = Callable[[Any], bool]
+
+
+def checked(record: _T) -> _T:
+    """The record itself, a dataclass whose fields were found to hold what they are for."""
+    kind: Any = type(record)
+    for name, is_right in _tests(kind):
+        if not is_right(getattr(record, name)):
+            raise ValueError(f"{name!r} is {repr(getattr(record, name))[:60]}, which is not what stands there")
+    return record
+
+
+@functools.cache
+def _tests(kind: type[Any]) -> tuple[tuple[str, _Test], ...]:
+    hints = get_type_hints(kind)
+    return tuple((field.name, _test_of(hints[field.name])) for field in dataclasses.fields(kind))
+
+
+def _test_of(hint: Any) -> _Test:
+    parts, origin = get_args(hint), get_origin(hint)
+    if origin is Mapping or origin is dict:
+        is_key, is_value = map(_test_of, parts)
+        return lambda value: (
+            isinstance(value, Mapping) and all(map(is_key, value)) and all(map(is_value, value.values()))
+        )
+    if (origin is tuple and parts[1:] == (...,)) or origin is list:
+        kind, is_part = origin, _test_of(parts[0])
+        return lambda value: isinstance(value, kind) and all(map(is_part, value))
+    if origin is tuple:
+        tests = tuple(map(_test_of, parts))
+        return lambda value: (
+            isinstance(value, tuple)
+            and len(value) == len(tests)
+            and all(is_part(part) for is_part, part in zip(tests, value, strict=True))
+        )
+    if parts:
+        either = tuple(map(_test_of, parts))
+        return lambda value: any(is_it(value) for is_it in either)
+    return _plain_test_of(hint)
+
+
+def _plain_test_of(hint: Any) -> _Test:
+    if isinstance(hint, ForwardRef):
+        # JSON within JSON: whoever reads it looks at it himself.
+        return lambda _: True
+    if dataclasses.is_dataclass(hint):
+        kind: Any = hint
+        return lambda value: isinstance(value, kind) and checked(value) is value
+    if hint is float:
+        return _is_number
+    if hint is int:
+        return lambda value: isinstance(value, int) and not isinstance(value, bool)
+    return lambda value: isinstance(value, hint)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
