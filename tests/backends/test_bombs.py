@@ -107,6 +107,64 @@ def test_an_answer_that_inflates_without_end_is_not_taken_in(monkeypatch: pytest
     assert "answered with more than 1,048,576 bytes" in str(outcome)
 
 
+@pytest.mark.parametrize("client", [*CLIENTS, "download"])
+@pytest.mark.parametrize("packed", ["gzip, gzip", "br", "zstd"])
+def test_an_answer_that_is_packed_as_nobody_asked_for_is_not_unpacked(client: str, packed: str) -> None:
+    def answer(_: Asked) -> Answered:
+        return Answered(content=gzip.compress(gzip.compress(b"{}")), headers={"Content-Encoding": packed})
+
+    with serving(answer) as server:
+        outcome = outcome_of(client, server.url)
+    assert isinstance(outcome, BackendError)
+    assert f"packed its answer as '{packed}'" in str(outcome)
+    assert {request.headers["accept-encoding"] for request in server.asked} == {"gzip, deflate"}
+
+
+@pytest.mark.parametrize("client", [client for client in (*CLIENTS, "download") if client != "plain"])
+def test_what_comes_with_a_redirect_is_bounded_too(monkeypatch: pytest.MonkeyPatch, client: str) -> None:
+    monkeypatch.setattr(endpoint, "MAX_BYTES", 2**20)
+
+    def answer(request: Asked) -> Answered:
+        headers = {"Location": f"{server.url}/again{request.path}", "Content-Encoding": "gzip"}
+        return Answered(status=307, content=gzip.compress(b" " * 2**22), headers=headers)
+
+    with serving(answer) as server:
+        outcome = outcome_of(client, server.url)
+    assert isinstance(outcome, BackendError)
+    assert "answered with more than 1,048,576 bytes" in str(outcome)
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("first", ["within the host", "to another port"])
+def test_no_key_leaves_by_a_detour(client: str, first: str) -> None:
+    """What was posted may be fetched after a redirect, and that is redirected again, to where the key must not go."""
+
+    def answer(request: Asked) -> Answered:
+        port = server.url.rpartition(":")[2]
+        if "within" in first and "detour" not in request.path:
+            return Answered(status=303, headers={"Location": f"{server.url}/detour"})
+        elsewhere = f"http://localhost:{port}" if "within" in first else other.url
+        return Answered(status=302, headers={"Location": f"{elsewhere}/stolen"})
+
+    with serving(answer) as server, serving(answer) as other:
+        outcome = outcome_of(client, server.url)
+    assert isinstance(outcome, BackendError)
+    assert not [request for request in (*server.asked, *other.asked) if "stolen" in request.path]
+
+
+def test_the_same_host_under_https_is_the_same_server() -> None:
+    import httpx
+
+    def is_same(here: str, there: str) -> bool:
+        return endpoint._is_same_server(httpx.URL(here), httpx.URL(there))
+
+    assert is_same("http://a.example/v1", "https://a.example/v1")
+    assert is_same("https://a.example/v1", "https://a.example:443/v2")
+    assert not is_same("https://a.example/v1", "http://a.example/v1")
+    assert not is_same("https://a.example/v1", "https://a.example:8443/v1")
+
+
 @pytest.mark.parametrize("client", CLIENTS)
 def test_a_post_is_not_sent_on_to_another_host(client: str) -> None:
     def answer(request: Asked) -> Answered:

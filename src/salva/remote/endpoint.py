@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from salva.core.fingerprint import Json
 from salva.core.secrets import cut
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 256 * 2**20
 """More than any picture of the largest size that is read, written as text."""
+
+_PACKED = ("gzip", "deflate")
+"""How an answer may be packed, once. Others, and several at once, turn kilobytes into gigabytes within one step."""
+_ASKED = {"Accept-Encoding": ", ".join(_PACKED)}
 
 _Query: TypeAlias = Mapping[str, str]
 
@@ -44,7 +48,7 @@ class Endpoint:
             raise UsageError(f"{name}: the base URL is {base_url!r}; it must begin with http:// or https://")
         self._client = httpx.Client(
             timeout=timeout_s,
-            headers=dict(headers or {}),
+            headers={**_ASKED, **(headers or {})},
             auth=auth,
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
         )
@@ -100,8 +104,11 @@ def download(name: str, url: str, timeout_s: float) -> bytes:
         raise BackendError(f"{name} answered with the address {cut(url, 120)!r}, which cannot be fetched", False)
     where = url.partition("?")[0]
     try:
-        with httpx.stream("GET", url, timeout=timeout_s, follow_redirects=True) as answer:
-            content = read_at_most(answer, name)
+        # Whatever is fetched on the way is bounded too.
+        hooks = {"response": [lambda answer: _read(answer, name)]}
+        with httpx.Client(timeout=timeout_s, headers=_ASKED, follow_redirects=True, event_hooks=hooks) as client:
+            answer = client.get(url)
+            content = answer.content
             if answer.status_code != 200:
                 # Not the endpoint's own answer: 403 or 404 here says nothing about its key or its model.
                 said = cut(_said(content), 120)
@@ -118,6 +125,11 @@ def download(name: str, url: str, timeout_s: float) -> bytes:
 
 def read_at_most(answer: httpx.Response, name: str) -> bytes:
     """The whole answer, or an error before it fills the memory."""
+    packed = answer.headers.get("content-encoding", "").strip().lower()
+    if packed not in ("", "identity", *_PACKED):
+        raise BackendError(
+            f"{name} packed its answer as {cut(packed, 60)!r}; asked for was {' or '.join(_PACKED)}", False
+        )
     parts, n_bytes = [], 0
     for part in answer.iter_bytes():
         n_bytes += len(part)
@@ -127,23 +139,36 @@ def read_at_most(answer: httpx.Response, name: str) -> bytes:
     return b"".join(parts)
 
 
-def guarding(name: str) -> dict[str, list[Callable[[httpx.Response], None]]]:
-    """The hooks of a kit's client: no answer fills the memory, and what is posted is not sent on to another host."""
+def guarding(name: str) -> dict[str, list[Callable[[Any], None]]]:
+    """The hooks of a kit's client: no answer fills the memory, and nothing is sent on to another server."""
 
     def check(answer: httpx.Response) -> None:
-        where = answer.headers.get("location")
-        if answer.is_redirect and where and answer.request.method == "POST":
-            host = answer.request.url.join(where).host
-            if host != answer.request.url.host:
+        if answer.has_redirect_location:
+            here, there = answer.request.url, answer.request.url.join(answer.headers["location"])
+            if there.host != here.host or not _is_same_server(here, there):
+                where = there.host if there.host != here.host else f"{there.scheme}://{there.netloc.decode('ascii')}"
                 raise UnusableError(
-                    f"{name} sends what is posted on to {host!r}, where a key and a prompt have no business; if you "
+                    f"{name} sends what is posted on to {where!r}, where a key and a prompt have no business; if you "
                     "trust that host, name it as the base URL"
                 )
-        if not answer.is_redirect:
-            # As reading it would do; the kit finds it read.
-            answer._content = read_at_most(answer, name)
+        _read(answer, name)
 
-    return {"response": [check]}
+    return {"request": [_ask_for_what_is_read], "response": [check]}
+
+
+def _is_same_server(here: httpx.URL, there: httpx.URL) -> bool:
+    """Whether two addresses of one host are one server; the same under https is."""
+    is_safer = (here.scheme, there.scheme, there.port) == ("http", "https", None)
+    return is_safer or (there.scheme, there.port) == (here.scheme, here.port)
+
+
+def _ask_for_what_is_read(request: httpx.Request) -> None:
+    request.headers.update(_ASKED)
+
+
+def _read(answer: httpx.Response, name: str) -> None:
+    # As reading it would do; whoever reads it finds it read, the client itself before it follows a redirect.
+    answer._content = read_at_most(answer, name)
 
 
 def _said(content: bytes) -> str:
