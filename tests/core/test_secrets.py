@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Callable
 from urllib.parse import quote
 
 import pytest
@@ -26,6 +27,22 @@ def planted(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_key_is_redacted_in_every_form(form: str) -> None:
     assert KEY not in redact(form)
     assert "[OPENAI_API_KEY]" in redact(form)
+
+
+@pytest.mark.parametrize("before", ["", "a", "ab", "abc", "anna:"])
+@pytest.mark.parametrize("after", ["", "x", "yz"])
+@pytest.mark.parametrize("encode", [base64.b64encode, base64.urlsafe_b64encode])
+def test_a_key_is_redacted_in_base64_wherever_it_stands(
+    monkeypatch: pytest.MonkeyPatch, before: str, after: str, encode: Callable[[bytes], bytes]
+) -> None:
+    key = "sk-\u00ff\u00fe>>>???~~~-0123456789-" + KEY[::-1]
+    monkeypatch.setenv("OTHER_API_KEY", key)
+    for secret in (KEY, key):
+        text = encode(f"{before}{secret}{after}".encode()).decode()
+        left = redact(f"Basic {text}.")
+        pieces = {text[start : start + 8] for start in range(7, len(text) - 14)}
+        assert not [piece for piece in pieces if piece in left]
+        assert len(left.replace("[OPENAI_API_KEY]", "").replace("[OTHER_API_KEY]", "")) < 25, left
 
 
 @given(

@@ -121,15 +121,16 @@ def _telling(names: tuple[str | bytes, ...]) -> tuple[str, ...]:
 @functools.lru_cache(maxsize=8)
 def _secrets(variables: tuple[tuple[str, str], ...]) -> _Secrets:
     """Every form of every key with the name of its variable."""
-    forms = {
-        (name, form)
+    held = [
+        (name, secret)
         for name, value in variables
         for secret in (_in_address(value) if name.upper().endswith(_ADDRESSES) else _in_key(value))
-        for form in _forms(secret)
-        if len(form) >= _SHORTEST
-    }
-    longest_first = sorted(forms, key=lambda pair: (-len(pair[1]), pair))
-    every = tuple(_Secret(name, form, _pieces(form)) for name, form in longest_first)
+    ]
+    forms = {(name, form): _pieces(form) for name, secret in held for form in _forms(secret)}
+    # Whole ones alone: their pieces would be four times as many again, and every text is searched for them.
+    encoded = {(name, form): frozenset[str]() for name, secret in held for form in _in_base64(secret)}
+    longest_first = sorted((encoded | forms).items(), key=lambda item: (-len(item[0][1]), item[0]))
+    every = tuple(_Secret(name, form, pieces) for (name, form), pieces in longest_first if len(form) >= _SHORTEST)
     return _Secrets(
         every=every,
         short=tuple(secret.text for secret in every if not secret.pieces),
@@ -164,3 +165,15 @@ def _in_address(value: str) -> Iterator[str]:
 
 def _forms(secret: str) -> set[str]:
     return {secret, quote(secret, safe=""), json.dumps(secret)[1:-1]}
+
+
+_URL_SAFE = str.maketrans("+/", "-_")
+
+
+def _in_base64(secret: str) -> Iterator[str]:
+    """What base64 makes of a secret wherever it stands in a text: three characters of four hang on its neighbours."""
+    content = secret.encode("utf-8", "surrogateescape")
+    for n_before in range(3):
+        text = base64.b64encode(bytes(n_before) + content).decode()
+        whole = text[-(-n_before * 4 // 3) : (n_before + len(content)) * 4 // 3]
+        yield from (whole, whole.translate(_URL_SAFE))
