@@ -174,11 +174,10 @@ def features_of(
 
 def _painted(store: RunStore, directory: Path, at_least: int) -> dict[str, list[str]]:
     """The images of each model, each as often as it was painted: two seeds that give one picture are two."""
-    labels = {component.component_id: component.label for component in store.components()}
     painted: dict[str, list[str]] = {}
     for _, render in store.renders():
         if render.status is Status.DONE and render.image_id is not None:
-            painted.setdefault(labels[render.component_id], []).append(render.image_id)
+            painted.setdefault(store.label_of(render.component_id), []).append(render.image_id)
     if not painted:
         run = read_run_file(directory)
         if run is not None and run.imported is not None:

@@ -88,11 +88,11 @@ def painted_sets(store: RunStore, directory: Path) -> dict[PictureSet, list[Pain
     """Every set of the run, its pictures in an order that has nothing to do with their prompts."""
     run = read_run_file(directory)
     asked = run.asked if run is not None else NOTHING
-    labels = {component.component_id: component.label for component in store.components()}
     renders: dict[tuple[str, int], list[tuple[str, str]]] = {}
     for _, render in store.renders():
         if render.status is Status.DONE and render.image_id is not None:
-            renders.setdefault((render.text, render.seed), []).append((labels[render.component_id], render.image_id))
+            painted_by = store.label_of(render.component_id)
+            renders.setdefault((render.text, render.seed), []).append((painted_by, render.image_id))
     sets: dict[PictureSet, dict[tuple[str, str, int], Painted]] = {}
     for case in store.cases():
         for prompt in case.prompts:

@@ -104,6 +104,15 @@ class RunReader:
         rows = self.rows(select("components", "ORDER BY component_id"))
         return [self.parsed("components", row, component_from_row) for row in rows]
 
+    def label_of(self, component_id: str) -> str:
+        """How whoever did some of the work is called."""
+        if label := self._label(component_id):
+            return label
+        raise StoreError(
+            f"{str(self.path)!r} holds work of the component {component_id!r}, which it does not name: somebody edited "
+            "it; restore it from a copy, or start anew with another --out"
+        )
+
     def n_cases(self) -> int:
         """How many cases are stored."""
         return self._count("cases")
@@ -289,10 +298,12 @@ class RunReader:
         return int(self._connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
 
     def _look(self, row: sqlite3.Row) -> StoredLook:
+        return self.parsed("looks", row, lambda row: look_from_row(row, self._label(row["component_id"])))
+
+    def _label(self, component_id: str) -> str:
         if not self._labels:
             self._labels = {c.component_id: c.label for c in self.components()}
-        label = self._labels.get(row["component_id"], "")
-        return self.parsed("looks", row, lambda row: look_from_row(row, label))
+        return self._labels.get(component_id, "")
 
 
 def _look_outcome(row: sqlite3.Row) -> tuple[Status, Observation | None, str]:
