@@ -14,9 +14,10 @@ import in_process
 import pytest
 
 from salva.core.cells import safe_cell
-from salva.core.legible import legible
+from salva.core.legible import legible, legible_json
 from salva.engine.progress import SilentProgress
 from salva.errors import PluginError, StoreError, UsageError
+from salva.metrics.violation_rates import ViolationRates
 from salva.registry import add_loose_plugin
 from salva.remote.errors import seconds_to_wait
 from salva.report.markdown import escape
@@ -224,6 +225,15 @@ def test_what_moves_a_cursor_or_turns_the_writing_is_shown_escaped() -> None:
         assert not set(str(shown)) & set("\x1b\u202e\u2066\x9b\u200b")
 
 
+def test_json_that_is_printed_is_legible_and_loses_nothing() -> None:
+    hostile = {HOSTILE + "\x7f\x85\U000e0041\ud800": [HOSTILE, 'größer "猫"\n', None, 1.5]}
+    for indent in (None, 2):
+        text = legible_json(hostile, indent)
+        assert legible(text) == text
+        assert json.loads(text) == hostile
+        assert "猫" in text
+
+
 def test_a_hostile_run_shows_no_control_character_anywhere(run: Path, tmp_path: Path) -> None:
     connection = sqlite3.connect(run / "salva.db")
     for table, column in (("verdicts", "model"), ("verdicts", "reason")):
@@ -235,7 +245,7 @@ def test_a_hostile_run_shows_no_control_character_anywhere(run: Path, tmp_path: 
         connection.execute("UPDATE cases SET record = ? WHERE case_id = ?", (json.dumps(content), case_id))
     connection.commit()
     connection.close()
-    shown = [in_process.salva("report", str(run), "--format", form).stdout for form in ("md", "csv")]
+    shown = [in_process.salva("report", str(run), "--format", form).stdout for form in ("md", "csv", "json")]
     done = in_process.salva("report", str(run), "-o", str(tmp_path / "page.html"))
     assert done.returncode == 0, done.stderr
     shown += [done.stdout, (tmp_path / "page.html").read_text()]
@@ -243,6 +253,15 @@ def test_a_hostile_run_shows_no_control_character_anywhere(run: Path, tmp_path: 
     shown += [judged.stdout, judged.stderr, in_process.salva("verify", str(run), "--no-progress").stdout]
     for text in shown:
         assert not set(text) & set("\x1b\u202e\u2066\x9b\u200b"), text[:200]
+
+
+def test_a_label_that_a_suite_counts_on_and_that_is_gone_is_said(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def measure(*_: object) -> None:
+        raise KeyError("category")
+
+    monkeypatch.setattr(ViolationRates, "measure", measure)
+    assert_said(run, REPORT, ("report", "RUN", "--format", "md"))
+    assert "ViolationRates can make nothing of this run" in in_process.salva("report", str(run)).stderr
 
 
 PLUGIN = """

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from salva.core.legible import legible_json
 from salva.errors import UsageError
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def command(
     if form == "json":
         from salva.report.summary_json import table_to_json
 
-        click.echo(json.dumps([table_to_json(table) for table in tables], ensure_ascii=False, indent=2))
+        click.echo(legible_json([table_to_json(table) for table in tables], indent=2, allow_nan=True))
         return
     from salva.report.terminal import print_table
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -14,7 +13,7 @@ from salva.cli.format_flags import case_formats
 from salva.core.case import Case, Finding
 from salva.core.counted import counted
 from salva.core.fingerprint import Json
-from salva.core.legible import legible
+from salva.core.legible import legible, legible_json
 from salva.core.question import question_to_json
 from salva.core.table import Cell
 from salva.errors import UsageError
@@ -62,9 +61,7 @@ def _print_findings(findings: Sequence[Finding], form: str) -> None:
         raise UsageError(f"--check prints lines or --format jsonl, not {form!r}")
     for finding in findings:
         said = {"kind": finding.kind, "sentence": finding.sentence, "subject": list(finding.subject)}
-        click.echo(
-            json.dumps(said, ensure_ascii=False) if form == "jsonl" else legible(f"{finding.kind}: {finding.sentence}")
-        )
+        click.echo(legible_json(said) if form == "jsonl" else legible(f"{finding.kind}: {finding.sentence}"))
     kinds = Counter(finding.kind for finding in findings)
     by_kind = f": {', '.join(f'{n} {kind}' for kind, n in kinds.most_common())}" if kinds else ""
     click.echo(f"{counted(len(findings), 'findings')}{by_kind}", err=bool(findings))
@@ -93,7 +90,7 @@ def _as_object(case: Case) -> dict[str, Json]:
 
 def _print_jsonl(cases: Iterable[Case]) -> None:
     for case in cases:
-        click.echo(json.dumps(_as_object(case), ensure_ascii=False))
+        click.echo(legible_json(_as_object(case)))
 
 
 def _print_csv(cases: Iterable[Case]) -> None:

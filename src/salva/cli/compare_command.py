@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ import click
 
 from salva.cli import flags
 from salva.cli.main import EXIT_GATE, EXIT_INCOMPLETE
+from salva.core.legible import legible_json
 
 if TYPE_CHECKING:
     from salva.compare.comparing import Comparison
@@ -64,7 +64,7 @@ def _write(comparison: Comparison, form: str | None, output: Path | None) -> Non
         click.echo(path)
         return
     if form == "json":
-        text = json.dumps(comparison_json(comparison), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+        text = legible_json(comparison_json(comparison), indent=2) + "\n"
     else:
         text = comparison_markdown(comparison) if form == "md" else comparison_text(comparison)
     if output is None:

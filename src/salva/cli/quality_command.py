@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from salva.cli import flags
+from salva.core.legible import legible_json
 from salva.errors import UsageError
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def command(
     columns = ("model", *(("set",) if by_set else ()), *figure)
     if form == "json":
         objects = [{name: one[name] for name in (*columns, "embedder", "warning")} for one in figures]
-        click.echo(json.dumps(objects, ensure_ascii=False, indent=2, allow_nan=False))
+        click.echo(legible_json(objects, indent=2))
         return
     from salva.core.table import Table
     from salva.report.terminal import print_table

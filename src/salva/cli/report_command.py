@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
 from salva.cli import flags
+from salva.core.legible import legible_json
 
 _FORMS = ("html", "md", "json", "csv", "pdf", "junit")
 _PAGES = {"html": "index.html", "pdf": "report.pdf"}
@@ -63,7 +63,7 @@ def command(run: Path, form: str, output: Path | None) -> None:
 
         text = to_markdown(summarise_run(run))
     else:
-        text = json.dumps(summarise_run(run).to_json(), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+        text = legible_json(summarise_run(run).to_json(), indent=2) + "\n"
     if output is None:
         click.echo(text, nl=False)
     else:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 import click
+
+from salva.core.legible import legible_json
 
 
 @click.command("rewrite", short_help="Equivalent formulas by the laws of logic.")
@@ -29,7 +29,7 @@ def command(formula: str, law: str | None, form: str) -> None:
                 "formula": notation,
                 "position": list(rewrite.position),
             }
-            click.echo(json.dumps({**row, "english": to_english(rewrite.formula)}, ensure_ascii=False))
+            click.echo(legible_json({**row, "english": to_english(rewrite.formula)}))
         return
     from rich.console import Console
     from rich.table import Table

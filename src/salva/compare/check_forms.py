@@ -5,7 +5,6 @@ Results in, files in one folder out, each whole or not there. Words from runs ar
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
@@ -16,6 +15,7 @@ from salva.compare.forms import comparison_json, comparison_markdown
 from salva.compare.page import comparison_page
 from salva.compare.words import sentence_of, step_of, value_of, verdict_of
 from salva.core.fingerprint import Json
+from salva.core.legible import legible_json
 from salva.core.table import Cell, Table
 from salva.figures.formats import NOTHING, percent
 from salva.files.outfiles import write_text
@@ -160,4 +160,4 @@ def check_junit(result: CheckResult) -> str:
 
 
 def _json_text(content: dict[str, Json]) -> str:
-    return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return legible_json(content, indent=2) + "\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 _UNSEEN = re.compile(
@@ -15,6 +16,15 @@ _UNSEEN = re.compile(
 def legible(text: str) -> str:
     """The text with control characters and marks of direction as escapes, such as \\x1b and \\u202e."""
     return _UNSEEN.sub(_escaped, text) if _UNSEEN.search(text) else text
+
+
+def legible_json(value: object, indent: int | None = None, *, allow_nan: bool = False) -> str:
+    """A value as JSON that can be printed: the same characters as JSON's own escapes, so that nothing is lost."""
+    return _UNSEEN.sub(_in_json, json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=allow_nan))
+
+
+def _in_json(match: re.Match[str]) -> str:
+    return json.dumps(match[0])[1:-1] if match[0] != "\x7f" else "\\u007f"
 
 
 def _escaped(match: re.Match[str]) -> str:
