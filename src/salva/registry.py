@@ -316,6 +316,8 @@ def add_loose_plugin(source: str) -> Entry:
         raise UsageError(f"--plugin {source}: {path.name} has no class {class_name!r}")
     about = about_of(component)
     role, name = about.role or _role_of(component, source), about.name or _kebab(class_name)
+    if role not in BUILT_IN:
+        raise unknown_name("role", role, BUILT_IN)
     registered = f"{module_name}:{class_name}"
     if name in BUILT_IN.get(role, {}) or any(point.name == name for point in _installed(role)):
         raise UsageError(

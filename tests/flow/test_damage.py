@@ -280,6 +280,30 @@ def test_a_plugin_file_that_ends_the_program_is_an_error(tmp_path: Path) -> None
         add_loose_plugin(f"{tmp_path / 'quits.py'}:Any")
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "code", "told"),
+    [
+        (
+            "(self, options): pass",
+            "(self, options): raise SystemExit(0)",
+            2,
+            "it ends the program (SystemExit 0)",
+        ),
+        ("return []", "raise SystemExit(0)", 3, "failed: SystemExit: 0 (in quits.py line 7)"),
+        ('role="detector"', 'role="nobody"', 2, "no role named 'nobody'"),
+    ],
+)
+def test_a_component_that_ends_the_program_does_not_end_it_in_silence(
+    tmp_path: Path, old: str, new: str, code: int, told: str
+) -> None:
+    (tmp_path / "quits.py").write_text(PLUGIN.format(name="Quits", more="").replace(old, new))
+    named = ("--detector", "quits", "--plugin", f"{tmp_path / 'quits.py'}:Quits", "--reader", "none")
+    where = ("--out", str(tmp_path / "run"), "--set", "run.canary=off", "--no-progress")
+    done = in_process.salva("run", "metalogic", "--model", "painter", "--size", "1", *named, *where)
+    assert done.returncode == code, done.stderr
+    assert told in done.stderr + done.stdout.replace("\n", " ")
+
+
 def test_two_plugin_files_of_one_stem_stand_side_by_side(tmp_path: Path) -> None:
     for folder, name in (("one", "FirstOfTwo"), ("two", "SecondOfTwo")):
         (tmp_path / folder).mkdir()

@@ -1,7 +1,8 @@
 """What went wrong inside a component, in words that are safe to print and to store.
 
 Components and the libraries under them may raise anything. Whoever calls one does it inside
-`blaming` or `translating`: our own errors go through, everything else leaves as one of ours.
+`blaming` or `translating`: our own errors go through, everything else leaves as one of ours, an order to end the
+program among it: nobody but the command line says how salva ends.
 """
 
 from __future__ import annotations
@@ -15,6 +16,10 @@ from salva.errors import PluginError, SalvaError
 
 _SALVA = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _PYTHON = os.path.dirname(os.__file__) + os.sep
+
+
+class EndingError(Exception):
+    """A component said that the program is over, which is not for it to say."""
 
 
 def described(error: BaseException) -> str:
@@ -61,6 +66,8 @@ class translating:  # noqa: N801  # used like a function, as the context manager
         """Nothing to prepare."""
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, SystemExit):
+            error = EndingError(f"it ends the program (SystemExit {error.code!r})").with_traceback(error.__traceback__)
         if not isinstance(error, Exception) or isinstance(error, SalvaError):
             return
         translated = self._translate(error)

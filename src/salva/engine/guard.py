@@ -193,7 +193,7 @@ class Guard:
             return [_clean(error)] * len(requests)
         except SalvaError as error:
             raise _clean(error) from None
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             if len(requests) > 1:
                 # Nobody said which element it was: one at a time, the others need not suffer for it.
                 return [outcome for request in requests for outcome in self._attempt([request])]
@@ -232,12 +232,12 @@ class Guard:
         if self._timeout_s is None:
             return call()
         box: list[object] = []
-        problem: list[Exception] = []
+        problem: list[Exception | SystemExit] = []
 
         def target() -> None:
             try:
                 box.append(call())
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 problem.append(error)
 
         thread = start_thread(target, f"a call to {self._name}")

@@ -15,15 +15,15 @@ from pathlib import Path
 from salva import registry
 from salva.core.about import options_of
 from salva.core.asked import NOTHING, Asked
+from salva.core.blame import blaming
 from salva.core.case import Case, unit_of
 from salva.core.chart import Chart
 from salva.core.fingerprint import Json
 from salva.core.judged import Effort, JudgedBy, Judgements, SetFigure
-from salva.core.protocols import Measured, Metric
+from salva.core.protocols import Metric
 from salva.core.source import REAL, RunRecords
 from salva.core.table import Cell, KeyFigure, Table
 from salva.core.verdict import Outcome, Verdict
-from salva.errors import PluginError
 from salva.judging.headline import is_open, judgements
 from salva.judging.instructing import is_instructed
 from salva.judging.leading import Leading, leading_of
@@ -278,7 +278,9 @@ def _summarise_model(model: str, judged: Judgements, suite: str, asked: Asked, i
     asides: list[KeyFigure] = []
     rates: tuple[Table, ...] = ()
     for metric in _metrics(suite):
-        measured = _measured(metric, judged)
+        # One whose cases somebody edited may lack what a metric counts on.
+        with blaming(type(metric).__name__, "can make nothing of this run (`salva verify` says if somebody edited it)"):
+            measured = metric.measure(judged)
         # The rates come first.
         rates = rates or measured.tables
         # A suite's own metric comes after the general ones and may define a number more narrowly.
@@ -349,18 +351,6 @@ def _metrics(suite: str) -> Iterator[Metric]:
     # The rates first, then what the suite is known by, then what every suite may have.
     for _, metric in sorted(fitting.items(), key=lambda named: (named[0] != _RATES, not named[1].suites)):
         yield metric(options_of(metric)())
-
-
-def _measured(metric: Metric, judged: Judgements) -> Measured:
-    """What a metric makes of a run; one whose cases somebody edited may lack what it counts on."""
-    try:
-        return metric.measure(judged)
-    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, StopIteration) as error:
-        raise PluginError(
-            f"{type(metric).__name__} can make nothing of this run ({type(error).__name__}: {error}): its cases or "
-            "verdicts are not such as the suite makes, or that metric is at fault; `salva verify RUN` says whether "
-            "somebody edited the run"
-        ) from error
 
 
 def _relations(asked: Asked, verdicts: Sequence[Verdict]) -> dict[str, JudgedBy]:
