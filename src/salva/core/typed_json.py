@@ -13,9 +13,9 @@ _WANTED = {dict: "an object", list: "a list", str: "a text", int: "a whole numbe
 _T = TypeVar("_T")
 
 
-def parsed_json(text: str | bytes) -> Json:
+def parsed_json(text: str) -> Json:
     """What a JSON text says; NaN and numbers beyond all bounds, which salva never writes, are a ValueError."""
-    return cast(Json, json.loads(text, parse_float=_finite, parse_constant=_finite))
+    return cast(Json, _DECODER.decode(text))
 
 
 def _finite(text: str) -> float:
@@ -23,6 +23,9 @@ def _finite(text: str) -> float:
     if not math.isfinite(number):
         raise ValueError(f"{text[:40]} is no number")
     return number
+
+
+_DECODER = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
 
 
 def as_object(value: Json, what: str) -> dict[str, Json]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import math
 from collections.abc import Callable, Mapping
+from types import NoneType
 from typing import Any, ForwardRef, TypeVar, get_args, get_origin, get_type_hints
 
 _T = TypeVar("_T")
@@ -40,14 +40,13 @@ def _test_of(hint: Any) -> _Test:
         return lambda value: isinstance(value, kind) and all(map(is_part, value))
     if origin is tuple:
         tests = tuple(map(_test_of, parts))
-        return lambda value: (
-            isinstance(value, tuple)
-            and len(value) == len(tests)
-            and all(is_part(part) for is_part, part in zip(tests, value, strict=True))
-        )
+        return lambda value: isinstance(value, tuple) and len(value) == len(tests) and all(map(_passes, tests, value))
     if parts:
-        either = tuple(map(_test_of, parts))
-        return lambda value: any(is_it(value) for is_it in either)
+        others = tuple(_test_of(part) for part in parts if part is not NoneType)
+        is_first, may_be_none = others[0], NoneType in parts
+        if len(others) == 1:
+            return lambda value: value is None or is_first(value)
+        return lambda value: (value is None and may_be_none) or any(is_it(value) for is_it in others)
     return _plain_test_of(hint)
 
 
@@ -60,10 +59,16 @@ def _plain_test_of(hint: Any) -> _Test:
         return lambda value: isinstance(value, kind) and checked(value) is value
     if hint is float:
         return _is_number
-    if hint is int:
-        return lambda value: isinstance(value, int) and not isinstance(value, bool)
+    if hint in (int, str, bool):
+        return lambda value: type(value) is hint
     return lambda value: isinstance(value, hint)
 
 
+def _passes(is_right: _Test, value: Any) -> bool:
+    return is_right(value)
+
+
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    kind = type(value)
+    # Of infinity and NaN the difference from themselves is none: every row has many numbers, and this is soon told.
+    return (kind is float or kind is int) and value - value == 0
