@@ -265,6 +265,41 @@ def test_flags_come_from_variables_and_config_files_and_flags_win(tmp_path: Path
     assert cases.stdout.count("\n") == 2
 
 
+def test_a_config_file_names_every_flag_as_it_is_typed_and_a_typed_setting_takes_the_place_of_its_own_alone(
+    tmp_path: Path,
+) -> None:
+    config = tmp_path / "salva.toml"
+    config.write_text(
+        f'images = "file://{tmp_path}/pictures"\n[set.model]\nfaults = "entity-omission:0.2"\nside = 512\n',
+        encoding="utf-8",
+    )
+    typed = ("--model", "painter", "--set", "model.side=320", "--reader", "none", "--size", "2", "--no-progress")
+    asked = salva("run", "metalogic", "--config", str(config), *typed, "--out", "x", cwd=tmp_path)
+    assert asked.returncode == 0, asked.stderr
+    stored = json.loads((tmp_path / "x" / "run.json").read_text(encoding="utf-8"))
+    options = stored["asked"]["models"][0]["options"]
+    assert (options["faults"], options["side"]) == ("entity-omission:0.2", 320)
+    assert list((tmp_path / "pictures").rglob("*.webp"))
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("repeats = [1, 2]", "repeats is [1, 2]; it takes one value"),
+        ("seed = {a = 1}", "seed is {'a': 1}; it takes one value"),
+        ("only = [[1]]", "only is [[1]]; it takes a list of values"),
+        ("max-images = true", "'true' is not a valid integer"),
+        ('settings = ["model.side=128"]', "'settings' is no flag of this command; known: control, detector, dry-run"),
+    ],
+)
+def test_a_config_file_is_held_to_what_could_be_typed(line: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "salva.toml").write_text(line, encoding="utf-8")
+    done = salva("run", "metalogic", "--config", "salva.toml", "--model", "painter", "--dry-run", cwd=tmp_path)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_output_into_a_closed_pipe_is_no_error() -> None:
     program = (
         f"{sys.executable} -c 'from salva.cli.main import main; main()' cases metalogic --size full --format jsonl"

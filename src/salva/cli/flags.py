@@ -50,6 +50,8 @@ def check_folder(output: Path | None, own: Path | None = None) -> None:
 
 
 OUTPUT_FILE = _OutputFile()
+_SETTINGS = "salva.settings"
+"""Where a context keeps the settings of its config file."""
 RUN_DIRECTORY = click.Path(file_okay=False, path_type=Path)
 
 
@@ -70,16 +72,35 @@ def _read_config(ctx: click.Context, _parameter: click.Parameter, path: Path | N
     settings = content.pop("set", {})
     if not isinstance(settings, dict):
         raise UsageError(f"--config {path}: [set] must be a table of ROLE.OPTION = value")
-    known = {parameter.name for parameter in ctx.command.params}
+    named = {_written(parameter): parameter for parameter in ctx.command.params}
+    known = sorted(named.keys() - {"config"})
     defaults: dict[str, Any] = {}
     for key, value in content.items():
-        name = {"model": "models", "judge": "judges"}.get(key, key).replace("-", "_")
-        if name not in known or name == "config":
-            names = sorted(str(n) for n in known if n)
-            raise UsageError(f"--config {path}: {key!r} is no flag of this command; known: {', '.join(names)}")
-        defaults[name] = [value] if name in {"models", "judges", "only"} and isinstance(value, str) else value
-    defaults["settings"] = [f"{key}={value}" for key, value in _flatten(settings).items()]
+        name = key.replace("_", "-")
+        if name not in known:
+            raise UsageError(f"--config {path}: {key!r} is no flag of this command; known: {', '.join(known)}")
+        takes_many = isinstance(named[name], click.Option) and named[name].multiple
+        defaults[str(named[name].name)] = _as_typed(f"--config {path}: {key}", value, takes_many=takes_many)
+    ctx.meta[_SETTINGS] = _flatten(settings)
     ctx.default_map = {**(ctx.default_map or {}), **defaults}
+
+
+def _written(parameter: click.Parameter) -> str:
+    """How a parameter is named where it is typed: a flag without its dashes."""
+    return max(parameter.opts, key=len).removeprefix("--")
+
+
+def _as_typed(what: str, value: Any, *, takes_many: bool) -> str | list[str]:
+    """A value of a file as it would be typed, so that both are held to the same."""
+    values = value if isinstance(value, list) and takes_many else [value]
+    if any(isinstance(one, list | dict) for one in values):
+        raise UsageError(f"{what} is {value!r}; it takes {'a list of values' if takes_many else 'one value'}")
+    typed = [_text(one) for one in values]
+    return typed if takes_many else typed[0]
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _flatten(table: dict[str, Any], prefix: str = "") -> dict[str, str]:
@@ -88,10 +109,16 @@ def _flatten(table: dict[str, Any], prefix: str = "") -> dict[str, str]:
         if isinstance(value, dict):
             flat |= _flatten(value, f"{prefix}{key}.")
         elif isinstance(value, list):
-            flat[prefix + key] = ",".join(str(element) for element in value)
+            flat[prefix + key] = ",".join(map(_text, value))
         else:
-            flat[prefix + key] = str(value).lower() if isinstance(value, bool) else str(value)
+            flat[prefix + key] = _text(value)
     return flat
+
+
+def _over_config(ctx: click.Context, _parameter: click.Parameter, typed: tuple[str, ...]) -> tuple[str, ...]:
+    """What was typed, and those settings of the config file that it does not set otherwise."""
+    keys = {pair.partition("=")[0] for pair in typed}
+    return (*(f"{key}={value}" for key, value in ctx.meta.get(_SETTINGS, {}).items() if key not in keys), *typed)
 
 
 def _name_images(_ctx: click.Context, _parameter: click.Parameter, url: str) -> str:
@@ -137,6 +164,7 @@ set_flag = flag(
     "--set",
     "settings",
     multiple=True,
+    callback=_over_config,
     metavar="ROLE.OPTION=VALUE",
     help="An option of a component, e.g. model.faults=entity-omission:0.3",
 )
