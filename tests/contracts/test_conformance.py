@@ -89,6 +89,15 @@ def test_suites(binding: Binding) -> None:
     check_suite(binding)
 
 
+@pytest.mark.parametrize("binding", named("suite"), ids=by_label)
+def test_what_formulas_settle_is_said_wherever_every_prompt_has_one(binding: Binding) -> None:
+    suite = binding.build()
+    for case in suite.cases(suite.sizes[0]):
+        has_all = all(prompt.formula for prompt in case.prompts)
+        assert (case.determinate is not None) == has_all, case.case_id
+        assert (case.equivalent is not None) == (has_all and len(case.prompts) > 1), case.case_id
+
+
 @pytest.mark.parametrize("binding", [*named("model"), bound("model", FakeGenerator, encoded="yes")], ids=by_label)
 def test_generators(binding: Binding) -> None:
     check_generator(binding, requests())

@@ -17,6 +17,8 @@ from salva.core.case import Case, Finding, Prompt
 from salva.core.fingerprint import fingerprint
 from salva.core.options import option
 from salva.errors import UsageError, unknown_name
+from salva.logic.equivalence import are_equivalent, is_determinate
+from salva.logic.notation import parse
 from salva.suites.cfworld.authoring import GroupAuthor
 from salva.suites.cfworld.embedded import embedded_groups
 from salva.suites.cfworld.files import Read, read_files
@@ -49,7 +51,7 @@ class CfWorldOptions:
 class CfWorld:
     """Suite: facts, counterfactuals said and counterfactuals to be deduced, after CF-World."""
 
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     sizes: ClassVar[tuple[str, ...]] = ("quick", "embedded", "paper", "full")
     about: ClassVar[About] = About(
         defaults={"judge": "scene", "reader": "none"},
@@ -77,7 +79,7 @@ class CfWorld:
         else:
             entries, of_files = self._all()
         made = [(entry, _case(entry, part)) for entry in entries]
-        cases = [case for _, case in made if case is not None]
+        cases = [_decided(case) for _, case in made if case is not None]
         if not cases:
             where = "pocket's world" if size == "embedded" else ", ".join(self._options.path) or "the starter set"
             raise UsageError(
@@ -173,6 +175,18 @@ def _prompt(role: str, level: Level) -> Prompt:
     formula = level.formula or None
     return Prompt(
         role=role, text=level.prompt, formula=formula, questions=level.questions, passes_over=formula is not None
+    )
+
+
+def _decided(case: Case) -> Case:
+    """The case with what its formulas settle, where every prompt has one."""
+    formulas = [parse(prompt.formula) for prompt in case.prompts if prompt.formula]
+    if len(formulas) < len(case.prompts):
+        return case
+    return replace(
+        case,
+        equivalent=all(are_equivalent(formulas[0], other) for other in formulas[1:]),
+        determinate=all(map(is_determinate, formulas)),
     )
 
 
