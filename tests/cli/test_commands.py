@@ -82,7 +82,12 @@ def test_a_sentence_that_cannot_be_read_is_refused_with_the_readings(command: st
 def test_prove_shows_a_witness_and_says_what_is_not_determinate() -> None:
     assert "witness: " in salva("prove", "cat & 2 dog", "2 cat & dog").stdout
     done = salva("prove", "cat & (dog | apple)", "(cat & dog) | (cat & apple)")
-    assert "not determinate" in done.stdout.splitlines()[-1]
+    assert done.stdout.splitlines()[-1] == "not determinate: two right pictures may differ"
+    never = salva("prove", "cat & !cat", "dog & !dog").stdout.splitlines()
+    assert (never[0], never[-1]) == (
+        "equivalent",
+        "not determinate: no picture is right for cat & !cat or for dog & !dog",
+    )
 
 
 @pytest.mark.parametrize("formula", ["", "cat &", "cat @ nowhere", "(cat", "3", "left_of(cat)", "cat\tdog\x07"])
@@ -326,6 +331,7 @@ def test_list_tells_of_one_component_what_it_is_made_for_and_its_options() -> No
     assert "detector.floor=0.05\n    " in done.stdout
     assert "licence:" in salva("list", "detectors", "sam3").stdout
     assert salva("list", "laws", "de-morgan-and").stdout.count("=") == 1
+    assert salva("list", "laws", "de-morgan").stdout.count("=") == 2
 
 
 @pytest.mark.parametrize(("kind", "name"), [("detectors", "pokcet"), ("laws", "de-morgan-andd")])

@@ -81,11 +81,11 @@ def _tell_one(kind: str, name: str) -> None:
     if kind == "laws":
         from salva.logic.laws import LAWS
 
-        by_name = {law.name: law for law in LAWS}
-        if name not in by_name:
-            raise unknown_name("law", name, by_name)
-        law = by_name[name]
-        click.echo(f"{law.name} ({law.family}): {law.left} = {law.right}\n{law.summary}")
+        meant = [law for law in LAWS if name in (law.name, law.family)]
+        if not meant:
+            raise unknown_name("law", name, {known for law in LAWS for known in (law.name, law.family)})
+        for law in meant:
+            click.echo(f"{law.name} ({law.family}): {law.left} = {law.right}\n{law.summary}")
         return
     from salva.core.about import about_of, options_of
     from salva.core.options import described, fields_of

@@ -57,4 +57,7 @@ def command(formula: str, other: str | None, reading: str) -> None:
         fits = (formula, other) if found.holds_for == 1 else (other, formula)
         click.echo(f"witness: {found.world.describe(mentioned)}\n  fits       {fits[0]}\n  but not    {fits[1]}")
     counts = [show_worlds(text, one) for text, one in ((formula, first), (other, second))]
-    click.echo("determinate" if counts == [1, 1] else "not determinate: two right pictures may differ")
+    if never := [text for text, n in zip((formula, other), counts, strict=True) if n == 0]:
+        click.echo(f"not determinate: no picture is right for {' or for '.join(never)}")
+    else:
+        click.echo("determinate" if counts == [1, 1] else "not determinate: two right pictures may differ")
