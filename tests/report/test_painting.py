@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from salva.core.case import Case, Prompt
+from salva.core.judged import Judged
 from salva.core.source import Painted
+from salva.core.verdict import Outcome, Verdict
 from salva.report.painting import painting_tables
 
 MADE = (
@@ -21,3 +24,42 @@ def test_each_model_has_its_own_texts_and_words() -> None:
 
 def test_a_model_that_painted_its_prompts_has_no_tables() -> None:
     assert not list(painting_tables(MADE, "third"))
+
+
+def pair(name: str, repeat: int, outcome: Outcome) -> Judged:
+    prompts = (Prompt(role="a", text=f"{name} one"), Prompt(role="b", text=f"{name} two"))
+    case = Case(case_id=name, suite="x", category="x", prompts=prompts, relation="truth")
+    verdict = Verdict(
+        case_id=name, repeat=repeat, arm="pair", model="m", relation="truth", observers=(), outcome=outcome
+    )
+    return Judged(case, verdict)
+
+
+def rewritten(prompt: str, text: str, *repeats: int) -> Painted:
+    return Painted(model="m", prompt=prompt, text=text, passed_over=(), n=len(repeats), repeats=repeats)
+
+
+def test_rewritten_pairs_stand_apart_and_two_wordings_that_became_one_are_named() -> None:
+    made = (
+        rewritten("half one", "a fluffy half", 0),
+        rewritten("same one", "the same", 0, 1),
+        rewritten("same two", "the same", 0),
+        rewritten("same two", "another", 1),
+        rewritten("shared one", "this", 0),
+        rewritten("shared one", "that", 0),
+        rewritten("shared two", "that", 0),
+    )
+    judged = [
+        pair("plain", 0, Outcome.HOLDS),
+        pair("half", 0, Outcome.VIOLATED),
+        pair("same", 0, Outcome.HOLDS),
+        pair("same", 1, Outcome.VIOLATED),
+        pair("shared", 0, Outcome.HOLDS),
+    ]
+    _, apart, merged = painting_tables(made, "m", judged)
+    assert [row[:4] for row in apart.rows] == [
+        ("as written", 1, 0, 0.0),
+        ("rewritten", 3, 2, 2 / 3),
+        ("rewritten to one text", 1, 0, 0.0),
+    ]
+    assert merged.rows == (("same", 0, "same one", "same two", "the same"),)

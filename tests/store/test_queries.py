@@ -122,6 +122,7 @@ def test_what_became_of_prompts_before_they_were_painted_is_read(tmp_path: Path)
         ("if so", {"unknown_words": ["if", "so"]}, "3"),
         ("if so", {"unknown_words": ["if", "so"]}, "4"),
         ("odd", {"unknown_words": "[if"}, "5"),
+        ("a dog", {"revised_prompt": "a dog"}, "5"),
         ("never painted", {"deduced": "nothing"}, None),
     ]
     with open_run(tmp_path, "write") as store:
@@ -143,9 +144,9 @@ def test_what_became_of_prompts_before_they_were_painted_is_read(tmp_path: Path)
             )
     with open_source(tmp_path) as (records, images):
         assert records.painted == (
-            Painted(model="m", prompt="if rain", text="rain rises", passed_over=(), n=1),
-            Painted(model="m", prompt="a cat", text="a fluffy cat", passed_over=(), n=1),
-            Painted(model="m", prompt="if so", text="", passed_over=("if", "so"), n=2),
+            Painted(model="m", prompt="if rain", text="rain rises", passed_over=(), n=1, repeats=(0,)),
+            Painted(model="m", prompt="a cat", text="a fluffy cat", passed_over=(), n=1, repeats=(0,)),
+            Painted(model="m", prompt="if so", text="", passed_over=("if", "so"), n=2, repeats=(0,)),
         )
         assert [made.text for made in images.seen("2", ()).painted] == ["a fluffy cat"]
         assert images.seen("5", ()).painted == ()

@@ -46,6 +46,8 @@ class Painted(NamedTuple):
     """Words of it that the model does not know and painted past."""
     n: int
     """In how many pictures."""
+    repeats: tuple[int, ...] = ()
+    """In which repeats; empty where that does not matter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

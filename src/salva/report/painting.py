@@ -7,14 +7,23 @@ know: what is judged by the prompt was not painted word for word, and whoever re
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+from salva.core.counted import counted
+from salva.core.judged import Judged
 from salva.core.source import Painted
-from salva.core.table import Table
+from salva.core.table import Cell, Table
+from salva.judging.tally import RATE_COLUMNS, tally_by
+
+_MOST_ROWS = 200
+AS_WRITTEN, REWRITTEN, TO_ONE_TEXT = "as written", "rewritten", "rewritten to one text"
 
 
-def painting_tables(painted: Sequence[Painted], model: str) -> Iterator[Table]:
-    """What one model made of its prompts, where that is not the prompts themselves."""
+def painting_tables(painted: Sequence[Painted], model: str, speaking: Sequence[Judged] = ()) -> Iterator[Table]:
+    """What one model made of its prompts, where that is not the prompts themselves.
+
+    speaking: the verdicts on it that speak for their cases.
+    """
     mine = [made for made in painted if made.model == model]
     if any(made.text for made in mine):
         yield Table(
@@ -23,6 +32,7 @@ def painting_tables(painted: Sequence[Painted], model: str) -> Iterator[Table]:
             rows=tuple((made.prompt, made.text, made.n) for made in mine if made.text),
             note="As somebody rewrote them before painting; the pictures are judged by the prompts all the same.",
         )
+        yield from _rewritten_pairs(mine, speaking)
     pictures: Counter[str] = Counter()
     for made in mine:
         pictures.update(dict.fromkeys(made.passed_over, made.n))
@@ -33,3 +43,44 @@ def painting_tables(painted: Sequence[Painted], model: str) -> Iterator[Table]:
             rows=tuple(pictures.most_common()),
             note="Words that the model does not know and painted past, where a prompt or an option allows that.",
         )
+
+
+def _rewritten_pairs(mine: Sequence[Painted], speaking: Sequence[Judged]) -> Iterator[Table]:
+    """Pairs whose words were rewritten apart from the others, and those of which nothing is left to compare."""
+    said: dict[tuple[str, int], list[str]] = {}
+    for made in mine:
+        for repeat in made.repeats if made.text else ():
+            said.setdefault((made.prompt, repeat), []).append(made.text)
+    pairs = [judged for judged in speaking if len(judged.case.prompts) == 2]
+    groups = tally_by(pairs, lambda judged: _kind(judged, said))
+    if groups.keys() <= {AS_WRITTEN}:
+        return
+    yield Table(
+        name="rewritten pairs apart",
+        title="Pairs whose prompts were rewritten",
+        columns=("prompts", *RATE_COLUMNS),
+        rows=tuple((kind, *groups[kind].cells()) for kind in (AS_WRITTEN, REWRITTEN, TO_ONE_TEXT) if kind in groups),
+        note="Where somebody rewrote a prompt of the pair before painting, its verdict is about other words.",
+    )
+    merged = [judged for judged in pairs if _kind(judged, said) == TO_ONE_TEXT]
+    rows: list[tuple[Cell, ...]] = [
+        (case.case_id, verdict.repeat, first.text, second.text, *said[first.text, verdict.repeat])
+        for case, verdict in merged[:_MOST_ROWS]
+        for first, second in (case.prompts,)
+    ]
+    if rows:
+        yield Table(
+            name=TO_ONE_TEXT,
+            title="Two wordings, rewritten to one text",
+            columns=("case_id", "repeat", "first", "second", "painted"),
+            rows=tuple(rows),
+            note=f"{counted(len(merged), 'pairs')}: the model never saw two wordings.",
+        )
+
+
+def _kind(judged: Judged, said: Mapping[tuple[str, int], Sequence[str]]) -> str:
+    texts = [said.get((prompt.text, judged.verdict.repeat), ()) for prompt in judged.case.prompts]
+    if not any(texts):
+        return AS_WRITTEN
+    # A prompt that several cases share can have become several texts; which of them is whose, nobody kept.
+    return TO_ONE_TEXT if len(texts[0]) == 1 and texts[0] == texts[1] else REWRITTEN

@@ -237,7 +237,7 @@ def summarise_records(records: RunRecords) -> Summary:
     noted = tuple(
         dataclasses.replace(
             of_model,
-            tables=(*of_model.tables, *painting_tables(records.painted, of_model.model), *([costs] if costs else [])),
+            tables=(*of_model.tables, *_painting_tables(records, of_model.model), *([costs] if costs else [])),
             numbers={**of_model.numbers, "cost_usd": total_cost(records.spent)} if costs else of_model.numbers,
             gate=records.gate.get(of_model.model),
             leading=unless_stopped(of_model.leading, records.canary),
@@ -251,6 +251,13 @@ def summarise_records(records: RunRecords) -> Summary:
         canary=records.canary,
         canary_about=records.canary_about,
     )
+
+
+def _painting_tables(records: RunRecords, model: str) -> Iterator[Table]:
+    if records.painted:
+        mine = [verdict for verdict in records.verdicts if verdict.model == model]
+        speaking = judgements_on(records.suite, records.cases, mine, records.asked).speaking
+        yield from painting_tables(records.painted, model, speaking)
 
 
 def judgements_on(suite: str, cases: Sequence[Case], verdicts: Sequence[Verdict], asked: Asked) -> Judgements:

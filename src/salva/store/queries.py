@@ -208,8 +208,9 @@ def spent(store: RunReader) -> tuple[Spent, ...]:
 
 
 _PAINTED = """
-    SELECT label, text, count(*) AS n,
-        coalesce(json_extract(provenance, '$.deduced'), json_extract(provenance, '$.revised_prompt'), '') AS said,
+    SELECT label, text, count(*) AS n, json_group_array(DISTINCT repeat) AS repeats,
+        coalesce(nullif(coalesce(
+            json_extract(provenance, '$.deduced'), json_extract(provenance, '$.revised_prompt')), text), '') AS said,
         iif(json_type(provenance, '$.unknown_words') = 'array', json_extract(provenance, '$.unknown_words'), '[]')
             AS words
     FROM renders JOIN components USING (component_id)
@@ -220,9 +221,11 @@ _PAINTED = """
 
 def _painted(store: RunReader, image_id: str | None = None) -> Iterator[Painted]:
     """What became of prompts before they were painted: of all pictures, or of one."""
-    for label, text, n, said, unknown in store.rows(_PAINTED, (image_id,)):
-        passed_over = tuple(map(str, json.loads(unknown)))
-        yield Painted(model=str(label), prompt=str(text), text=str(said), passed_over=passed_over, n=n)
+    for label, text, n, repeats, said, unknown in store.rows(_PAINTED, (image_id,)):
+        passed_over, in_repeats = tuple(map(str, json.loads(unknown))), tuple(sorted(map(int, json.loads(repeats))))
+        yield Painted(
+            model=str(label), prompt=str(text), text=str(said), passed_over=passed_over, n=n, repeats=in_repeats
+        )
 
 
 _USAGE = ("n_calls", "input_tokens", "output_tokens", "cost_usd")
