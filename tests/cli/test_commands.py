@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import io
 import json
 import re
@@ -11,6 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from in_process import salva
 
@@ -303,6 +305,18 @@ def test_a_config_file_is_held_to_what_could_be_typed(line: str, message: str, t
     assert done.returncode == 2, done.stdout + done.stderr
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "name", ["run", "cases", "prove", "rewrite", "judge", "power", "check", "merge", "selftest", "verify", "doctor"]
+)
+def test_every_flag_has_a_variable_named_after_it(name: str) -> None:
+    module = importlib.import_module(f"salva.cli.{name}_command")
+    for option in module.command.params:
+        if isinstance(option, click.Option):
+            flag = max(option.opts, key=len)
+            assert option.envvar == "SALVA_" + flag.removeprefix("--").replace("-", "_").upper(), flag
+            assert option.show_envvar, flag
 
 
 def test_output_into_a_closed_pipe_is_no_error() -> None:

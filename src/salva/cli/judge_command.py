@@ -16,13 +16,11 @@ from salva.cli.main import EXIT_INCOMPLETE
 @click.argument("run", type=flags.RUN_DIRECTORY)
 @flags.images_flag
 @flags.plugin_flag
-@click.option("--relation", default=None, help="The relation that leads from now on.")
-@click.option(
-    "--detector", default=None, help="Look again with another detector; its verdicts stand beside the others."
-)
-@click.option("--reader", default=None, help="Look again with another reader, or none.")
-@click.option("--judge", "judges", multiple=True, help="Ask another judge; repeatable.")
-@click.option("--reading", type=click.Choice(["exact", "at-least"]), default=None)
+@flags.flag("--relation", default=None, help="The relation that leads from now on.")
+@flags.flag("--detector", default=None, help="Look again with another detector; its verdicts stand beside the others.")
+@flags.flag("--reader", default=None, help="Look again with another reader, or none.")
+@flags.flag("--judge", "judges", multiple=True, help="Ask another judge; repeatable.")
+@flags.flag("--reading", type=click.Choice(["exact", "at-least"]), default=None)
 @flags.set_flag
 @flags.flag("--executor", default="local", show_default=True, help="Where components run: local or ray.")
 @flags.progress_flag

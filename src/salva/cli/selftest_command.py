@@ -25,13 +25,13 @@ _N_PAIRS, _N_ASKED = 200, 25
 @flags.flag("--detector", default="pocket", show_default=True, help="The detector to test.")
 @flags.flag("--reader", default="rapidocr", show_default=True, help="The reader to test, or none.")
 @flags.flag("--judge", default="", help="The judge to test in their place: closed questions about painted pictures.")
-@click.option(
+@flags.flag(
     "--pairs",
     "n_pairs",
     type=click.IntRange(10),
     help=f"Pairs per fault, {_N_PAIRS} unless given; with --judge pictures per fault, {_N_ASKED} unless given.",
 )
-@click.option(
+@flags.flag(
     "--hard",
     "n_hard",
     type=click.IntRange(0),
@@ -40,7 +40,7 @@ _N_PAIRS, _N_ASKED = 200, 25
     help="Pictures of each hard kind; 0 for none.",
 )
 @flags.seed_flag
-@click.option("--threshold", type=flags.Span(0, 1), default=0.97, show_default=True, help="Exit 1 below this.")
+@flags.flag("--threshold", type=flags.Span(0, 1), default=0.97, show_default=True, help="Exit 1 below this.")
 @flags.set_flag
 @flags.progress_flag
 def command(
