@@ -20,6 +20,7 @@ from salva.core.spec import RunSpec
 from salva.core.verdict import Outcome
 from salva.engine.progress import SilentProgress
 from salva.errors import SalvaError
+from salva.report.html import write_html
 from salva.report.summary import summarise_run
 from salva.run.pipeline import execute
 from salva.store.sqlite import open_run
@@ -134,6 +135,10 @@ def test_the_embedded_set_tells_a_painter_that_reads_from_one_that_ignores_word_
     assert bag_summary.errors["insensitive"] == 20
     assert bag_summary.errors["reversed-role"] == 20
     assert {row[0] for row in bag.verdicts[["observers"]].to_numpy()} >= {"pocket+scene"}
+    write_html(tmp_path / "able", tmp_path / "page.html")
+    (leading,) = re.findall(r'class="big[^"]*">([^<]+)<', (tmp_path / "page.html").read_text("utf-8"))
+    assert leading == f"{able_summary.numbers['kappa']:.3f}", "kappa leads, and the violation rate stands beside it"
+    assert f"Kappa {leading}, violation rate" in str(able)
 
 
 def test_the_published_test_set_runs_to_its_end(tmp_path: Path, foreign_data: Path) -> None:

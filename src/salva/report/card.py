@@ -62,14 +62,14 @@ def card_html(summary: Summary, records: RunRecords, images: ImageSource, place:
 
 
 def _leads(model: ModelSummary, unit: str) -> str:
-    if not model.has_rate:
-        figures = [(figure.title, *figure_text(figure)) for figure in model.key_figures[:2]]
-        return ", ".join(f"{title} {value}" for title, value, _ in figures)
+    own = model.key_figures[:1] if model.own_figure else model.key_figures[:2] if not model.has_rate else ()
+    said = [f"{figure.title} {figure_text(figure)[0]}" for figure in own]
     figure = model.leading.figure
-    rate = f"{title_of(model.leading)} {percent(model.violation_rate)} (95 %: {interval_of(model.leading)})"
-    if figure is None:
-        return f"{rate}, no decided {unit}"
-    return f"{rate} of {decided_of(figure, unit)}{averaged_over(figure)}"
+    if model.has_rate:
+        rate = f"{title_of(model.leading)} {percent(model.violation_rate)} (95 %: {interval_of(model.leading)})"
+        over = f" of {decided_of(figure, unit)}{averaged_over(figure)}" if figure else f", no decided {unit}"
+        said.append(f"{rate}{over}")
+    return ", ".join(said)
 
 
 def _counts(model: ModelSummary) -> str:

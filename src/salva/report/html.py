@@ -23,7 +23,7 @@ from salva.registry import entries, load
 from salva.report.chart_files import all_charts, is_wide, write_figures
 from salva.report.facts import facts_of
 from salva.report.gallery import MAX_EXHIBITS, Exhibit, Gallery, make_gallery
-from salva.report.lead import bounds_of, instructed, interval_of, sentence_of, untried, warning_of
+from salva.report.lead import bounds_of, instructed, interval_of, sentence_of, title_of, untried, warning_of
 from salva.report.lineups import Lineups, make_lineups
 from salva.report.pages import anchors_of, drawings_of, filters_of, label_tags, one_line, render_page
 from salva.report.summary import Summary, summarise_records
@@ -69,6 +69,7 @@ def _page(summary: Summary, records: RunRecords, images: ImageSource, limit: int
         "report",
         "report.html.j2",
         sentence_of=sentence_of,
+        title_of=title_of,
         bounds_of=bounds_of,
         interval_of=interval_of,
         untried=untried,

@@ -93,10 +93,9 @@ def lines_of(directory: Path) -> Iterator[RunLine]:
 def _line(directory: Path, state: str, date: datetime, summary: Summary, model: ModelSummary) -> RunLine:
     asked, leads = summary.asked, model.leading.figure
     title, figure, rate, interval = title_of(model.leading), "", model.violation_rate, model.interval
-    if model.key_figures and model.leading.rate is None:
-        # The suite is known by a figure of its own; a rate beside it would be read as one of the others.
-        first = model.key_figures[0]
-        title, figure, rate, interval = first.title, figure_text(first)[0], None, (None, None)
+    if own := model.own_figure:
+        # A rate beside it would be read as one of the others.
+        title, figure, rate, interval = own.title, figure_text(own)[0], None, (None, None)
     return RunLine(
         directory=directory,
         state=state,

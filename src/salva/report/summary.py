@@ -90,6 +90,11 @@ class ModelSummary:
         return bool(self.outcomes["HOLDS"] + self.outcomes["VIOLATED"]) or not self.key_figures
 
     @property
+    def own_figure(self) -> KeyFigure | None:
+        """What the suite is known by, where it leads with a figure of its own; a rate then stands beside it."""
+        return self.key_figures[0] if self.key_figures and self.leading.rate is None else None
+
+    @property
     def n_unjudged(self) -> int:
         """Pairs that were asked for and have no headline verdict yet."""
         return int(self.numbers.get("n_unjudged") or 0)
