@@ -14,14 +14,14 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-from PIL import Image
-
 import salva
 from salva.core.image import Picture
 from salva.core.observation import Vector
 from salva.core.options import NoOptions
 from salva.core.protocols import LookRequest, Query
 from salva.core.scene import Scene, Thing
+from salva.errors import SalvaError
+from salva.imaging.files import decode_picture
 from salva.logic.notation import parse
 from salva.logic.satisfaction import satisfies
 from salva.perception.embedders.pocket_embedder import PocketEmbedder
@@ -70,18 +70,19 @@ class SecondOpinion:
 
 
 def opinions(directory: Path, opinion: SecondOpinion) -> dict[tuple[str, str], tuple[str, bool]]:
-    """For each case and prompt its law and whether its picture is right."""
+    """For each case and prompt its law and whether its picture is right; what could not be painted is left out."""
     run = salva.open_run(directory)
-    cases = {case.case_id: case for case in run.cases}
+    cases = {case.case_id: case for case in run.case_list}
     said = {}
     for row in run.verdicts[run.verdicts["relation"] == "truth"].to_dict("records"):
         case = cases[row["case_id"]]
         if case.labels.get("modifier") not in ("and", "or"):
             continue
         for prompt in case.prompts:
-            with Image.open(run.image_path(row[f"image.{prompt.role}"])) as opened:
-                image = opened.convert("RGB")
-            picture = Picture(rgb=image.tobytes(), width=image.width, height=image.height)
+            image_id = row[f"image.{prompt.role}"]
+            if not isinstance(image_id, str):
+                continue
+            picture = decode_picture(run.image_bytes(image_id))
             shown = opinion.shown(picture, case.labels["entities"].split(","))
             things = tuple(Thing(label=name, box=(i / 5, 0.4, (i + 1) / 5, 0.6)) for i, name in enumerate(shown))
             assert prompt.formula
@@ -94,9 +95,16 @@ def opinions(directory: Path, opinion: SecondOpinion) -> dict[tuple[str, str], t
 
 def main() -> None:
     """Print the share of wrong pictures by law, a column a run."""
+    if len(sys.argv) < 2:
+        raise SystemExit("name one run of metalogic or more: python training/second_opinion.py RUN [RUN ...]")
     opinion = SecondOpinion()
-    runs = [opinions(Path(name), opinion) for name in sys.argv[1:]]
+    try:
+        runs = [opinions(Path(name), opinion) for name in sys.argv[1:]]
+    except SalvaError as error:
+        raise SystemExit(str(error)) from error
     both = sorted(set.intersection(*(set(run) for run in runs)))
+    if not both:
+        raise SystemExit("nothing to compare: no case with and or or has a verdict of truth in every run")
     laws: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for key in both:
         laws[runs[0][key][0]].append(key)
