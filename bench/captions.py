@@ -27,14 +27,18 @@ from salva.writing.captions.reading import AND
 from salva.writing.captions.spacy_reader import SpacyReader
 from salva.writing.captions.verbs import gerund
 
+CAPTIONS = (
+    Path(os.environ.get("SALVA_TEST_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
+    / "coco"
+    / "captions_val2017_first1000.json"
+)
 LABELS = Path(__file__).parent / "labels" / "coco_pools.jsonl"
 _CLASSES = Classes(kind="paper")
 
 
 def captions() -> dict[int, str]:
     """Caption id to caption."""
-    folder = Path(os.environ.get("SALVA_TEST_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
-    content = json.loads((folder / "coco" / "captions_val2017_first1000.json").read_text())
+    content = json.loads(CAPTIONS.read_text())
     return {row["id"]: row["caption"].strip() for row in content["annotations"]}
 
 
@@ -98,6 +102,9 @@ def _f1(count: Counter[str]) -> tuple[float, float, float, int]:
 
 def main() -> None:
     """Print the table."""
+    if not CAPTIONS.exists():
+        print(f"no {str(CAPTIONS)!r}, nothing measured; SALVA_TEST_DATA names the folder that has coco/")
+        return
     half = "count" if "--count" in sys.argv else "tune"
     print(f"{'of the half to ' + half:22} precision  recall     F1  labelled")
     for kind, (precision, recall, f1, n) in scores(half, show="--show" in sys.argv).items():

@@ -29,6 +29,11 @@ from salva.store.queries import read_records
 from salva.store.sqlite import open_run
 from salva.writing.mutation.operators import OPERATORS
 
+CAPTIONS = (
+    Path(os.environ.get("SALVA_TEST_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
+    / "coco"
+    / "captions_val2017_first1000.json"
+)
 N_IMAGES = 50
 
 
@@ -41,8 +46,7 @@ class Painted(NamedTuple):
 
 def captions_file(folder: Path, n_images: int) -> Path:
     """The first caption of each of the first images, as a file of captions."""
-    data = Path(os.environ.get("SALVA_TEST_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
-    content = json.loads((data / "coco" / "captions_val2017_first1000.json").read_text(encoding="utf-8"))
+    content = json.loads(CAPTIONS.read_text(encoding="utf-8"))
     first: dict[int, str] = {}
     for row in content["annotations"]:
         first.setdefault(row["image_id"], row["caption"])
@@ -79,6 +83,9 @@ def painted(folder: Path, n_images: int) -> Painted:
 
 def main() -> None:
     """Run it once and print what each set holds and what it took."""
+    if not CAPTIONS.exists():
+        print(f"no {str(CAPTIONS)!r}, nothing measured; SALVA_TEST_DATA names the folder that has coco/")
+        return
     n_images = int(sys.argv[1]) if len(sys.argv) > 1 else N_IMAGES
     with tempfile.TemporaryDirectory() as folder:
         run, seconds = painted(Path(folder), n_images)

@@ -21,15 +21,18 @@ from salva.core.fingerprint import fingerprint
 from salva.stats.intervals import wilson
 from salva.suites.actesting.suite import Actesting, ActestingOptions
 
+CAPTIONS = (
+    Path(os.environ.get("SALVA_TEST_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
+    / "coco"
+    / "captions_val2017_first1000.json"
+)
 LABELS = Path(__file__).parent / "labels" / "mutants_aloud.jsonl"
 N_READ = 100
 
 
 def drawn() -> list[Case]:
     """The cases whose mutants are read."""
-    data = Path(os.environ.get("SALVA_TEST_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
-    path = data / "coco" / "captions_val2017_first1000.json"
-    cases = list(Actesting(ActestingOptions(path=str(path))).cases("full"))
+    cases = list(Actesting(ActestingOptions(path=str(CAPTIONS))).cases("full"))
     return random.Random("read aloud").sample(cases, N_READ)
 
 
@@ -42,6 +45,9 @@ def labels() -> Iterator[tuple[tuple[str, str, str], tuple[bool, str]]]:
 
 def main() -> None:
     """Print the sentences, and the share."""
+    if not CAPTIONS.exists():
+        print(f"no {str(CAPTIONS)!r}, nothing measured; SALVA_TEST_DATA names the folder that has coco/")
+        return
     known = dict(labels())
     n_english = n_read = 0
     for case in drawn():
