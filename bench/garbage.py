@@ -37,6 +37,7 @@ from salva.report.summary import summarise_run
 from salva.run.ask import Ask, make_spec
 from salva.run.gate import Gate, decide
 from salva.run.pipeline import execute
+from salva.run.plan import planned_cases
 
 SIDE = 256
 LIMIT = 0.1
@@ -97,9 +98,8 @@ class Shuffled:
     Options = ShuffledOptions
 
     def __init__(self, options: ShuffledOptions) -> None:
-        suite = load("suite", "metalogic")
-        apart = suite.about.apart
-        cases = [case for case in suite(suite.Options()).cases(options.size) if not is_apart(case, apart)]
+        apart = load("suite", "metalogic").about.apart
+        cases = [case for case in planned_cases(make_spec(ask({}, options.size))) if not is_apart(case, apart)]
         random.Random(0).shuffle(cases)
         self._others: dict[tuple[int, str], Case] = {}
         for repeat in range(options.repeats):

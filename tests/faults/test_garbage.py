@@ -89,6 +89,10 @@ def test_shuffled_pictures_score_what_chance_says(bench: ModuleType) -> None:
     assert leading.figure.rate == pytest.approx(leading.chance, abs=0.05)
 
 
+def test_any_number_of_pairs_can_be_shuffled(bench: ModuleType) -> None:
+    assert bench.leading(bench.shuffled(SIZE, 1)).figure.rate > 0.5
+
+
 def test_pictures_shuffled_one_by_one_differ_as_often_as_chance_says(bench: ModuleType) -> None:
     asked = bench.shuffled("quick", N_SHUFFLES)
     settings: Mapping[str, str] = {**asked.settings, "suite.counts": "1", "model.singly": "true"}
