@@ -98,7 +98,10 @@ def main() -> None:
     data = os.environ.get("SALVA_TEST_DATA")
     if not data:
         raise SystemExit("SALVA_TEST_DATA is not set; name the folder that holds coco/ with captions in COCO's shape")
-    people, ours = read_people(Path(data)), write_ours(args.scenes) if args.scenes else []
+    people = read_people(Path(data))
+    if not people:
+        raise SystemExit(f"no captions in {data!r}; SALVA_TEST_DATA names the folder that holds coco/ with JSON files")
+    ours = write_ours(args.scenes) if args.scenes else []
     print(f"| pattern | people, {len(people)} captions | pocket's writer, {len(ours)} |\n|---|---|---|")
     for name, is_there in PATTERNS.items():
         hits = [caption for caption in people if is_there(caption)]

@@ -185,10 +185,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     verbs = parser.add_subparsers(dest="verb", required=True)
     painting = verbs.add_parser("paint")
-    painting.add_argument("--from", dest="source", type=Path)
+    painters = painting.add_mutually_exclusive_group(required=True)
+    painters.add_argument("--from", dest="source", type=Path)
+    painters.add_argument("--onnx", type=Path)
+    painters.add_argument("--truth", action="store_true")
     painting.add_argument("--name", default="ema", choices=("ema", "raw", "student"))
-    painting.add_argument("--onnx", type=Path)
-    painting.add_argument("--truth", action="store_true")
     painting.add_argument("--steps", type=int, default=25)
     painting.add_argument("--guidance", type=float, default=1.0)
     painting.add_argument("--shift", type=float, default=1.5, help="above 1 takes more of the steps early")
@@ -199,6 +200,8 @@ def main() -> None:
     judging.add_argument("--sheet", type=Path)
     args = parser.parse_args()
     if args.verb == "judge":
+        if not args.file.exists():
+            raise SystemExit(f"no file {str(args.file)!r}; `paint --to` writes one")
         judge(args.file, args.sheet)
         return
     begin = time.time()

@@ -93,15 +93,20 @@ def export(
 
 def main() -> None:
     """Export a checkpoint."""
+    from export_pocket import need
+
     parser = argparse.ArgumentParser()
     parser.add_argument("checkpoint", type=Path, nargs="?")
     parser.add_argument("--start", type=Path)
     parser.add_argument("--mean-with", type=Path, metavar="FILE")
     parser.add_argument("--ship", action="store_true")
     given = parser.parse_args()
+    need("onnx")
     if given.start:
         torch.save(folded_weights(ASSETS / "detector.onnx"), given.start)
         return
+    if given.checkpoint is None or not given.checkpoint.exists():
+        parser.error("name a checkpoint that training/train_detector.py wrote, or --start FILE")
     stored = torch.load(given.checkpoint, map_location="cpu")
     network = PocketNetwork(len(stored["labels"])).eval()
     network.load_state_dict(stored["weights"])

@@ -18,14 +18,17 @@ import onnxruntime
 import pocket_captions
 import torch
 from embedder_model import ConvBlock, Embedder, EmbedderShape, PictureTower, parameter_count
-from export_pocket import export
+from export_pocket import export, need
 from torch import nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 
 def load_embedder(folder: Path) -> tuple[Embedder, dict[str, Any]]:
     """The trained network in full precision, and what is known about it."""
-    facts: dict[str, Any] = json.loads((folder / "embedder.json").read_text())
+    path = folder / "embedder.json"
+    if not path.exists():
+        raise SystemExit(f"no {str(path)!r}, which training/train_embedder.py writes beside weights; name its folder")
+    facts: dict[str, Any] = json.loads(path.read_text())
     embedder = Embedder(EmbedderShape(**facts["shape"])).eval()
     stored = torch.load(folder / "embedder.pt", map_location="cpu", weights_only=True)
     embedder.load_state_dict(
@@ -56,6 +59,7 @@ def main() -> None:
     parser.add_argument("--from", dest="source", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
+    need("onnx", "onnxscript")
     embedder, facts = load_embedder(args.source)
     shape = embedder.shape
     picture = torch.rand(1, 3, shape.side, shape.side) * 2 - 1

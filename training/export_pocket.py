@@ -10,6 +10,7 @@ Weights are stored in fp16 (or int8 with a scale for each output) and widened wh
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import itertools
 import json
 import time
@@ -17,12 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnx
 import onnxruntime
 import pocket_captions
 import pocket_priors as priors
 import torch
-from onnx import TensorProto, helper, numpy_helper
 from pocket_model import PocketPainter, Shape, parameter_count
 from pocket_sampling import encode_prompts, shifted_times
 from pocket_weights import load_facts, load_painter
@@ -32,8 +31,17 @@ SMALL = 2048
 """Tensors with fewer numbers stay as they are."""
 
 
-def narrow(model: onnx.ModelProto, kind: str) -> None:
+def need(*packages: str) -> None:
+    """Stop where nothing can be exported; painting with exported files needs the runtime alone."""
+    missing = [name for name in packages if importlib.util.find_spec(name) is None]
+    if missing:
+        raise SystemExit(f"exporting needs {' and '.join(missing)}: pip install {' '.join(missing)}")
+
+
+def narrow(model: Any, kind: str) -> None:
     """Store large weights as fp16 or int8, with the nodes that widen them again; the runtime folds those away."""
+    from onnx import TensorProto, helper, numpy_helper
+
     nodes = []
     for tensor in list(model.graph.initializer):
         values = numpy_helper.to_array(tensor)
@@ -62,6 +70,8 @@ def export(
     module: torch.nn.Module, inputs: tuple[torch.Tensor, ...], names: tuple[list[str], list[str]], path: Path, kind: str
 ) -> None:
     """One network at the fixed batch."""
+    import onnx
+
     module.eval()
     program = torch.onnx.export(
         module, inputs, dynamo=True, input_names=names[0], output_names=names[1], external_data=False, verbose=False
@@ -112,12 +122,14 @@ def check(painter: PocketPainter, out: Path, times: list[float]) -> dict[str, fl
 def main() -> None:
     """Export, check, and write the facts."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--from", dest="source", type=Path)
+    painters = parser.add_mutually_exclusive_group(required=True)
+    painters.add_argument("--from", dest="source", type=Path)
+    painters.add_argument("--random", action="store_true")
     parser.add_argument("--name", default="student", choices=("student", "ema"))
-    parser.add_argument("--random", action="store_true")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--weights", default="fp16", choices=("fp16", "int8"))
     args = parser.parse_args()
+    need("onnx", "onnxscript")
     facts: dict[str, Any] = {}
     if args.random:
         painter = PocketPainter(Shape(n_words=len(pocket_captions.vocabulary())))

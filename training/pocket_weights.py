@@ -63,7 +63,10 @@ def save_facts(folder: Path, facts: dict[str, Any]) -> None:
 
 def load_facts(folder: Path) -> dict[str, Any]:
     """Read what save_facts wrote."""
-    facts: dict[str, Any] = json.loads((folder / "pocket.json").read_text())
+    path = folder / "pocket.json"
+    if not path.exists():
+        raise SystemExit(f"no {str(path)!r}, which training/train_pocket.py writes beside weights; name its folder")
+    facts: dict[str, Any] = json.loads(path.read_text())
     return facts
 
 

@@ -21,9 +21,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.svm import LinearSVC
 
 from salva.judging.instructing import N_WEIGHTS, WEIGHTS, places, plain
+
+try:
+    from sklearn.svm import LinearSVC
+except ModuleNotFoundError as error:
+    raise SystemExit(f"{error}; pip install scikit-learn") from error
 
 TEXTS = Path(__file__).with_name("instructing_texts.jsonl.bz2")
 ASSETS = Path(__file__).parents[1] / "src" / "salva" / "assets"
