@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from pathlib import Path
 
 from salva.logic.nouns import singular
@@ -67,7 +67,7 @@ def scores(half: str, show: bool = False) -> dict[str, tuple[float, float, float
         names = [bare(reading.text[mention.start : mention.end]) for mention in reading.mentions]
         triples = {(names[k.subject], k.predicate, names[k.object]) for k in reading.links}
         wanted = {(bare(s), p, bare(o)) for s, p, o in row["triples"]}
-        found = {
+        found: dict[str, tuple[Set[object], Set[object]]] = {
             "things": ({bare(name) for name in row["entities"]}, set(names)),
             "triples": (
                 {(s, said(p), o) for s, p, o in wanted if p != AND},

@@ -127,7 +127,8 @@ def at_variance(rate: np.ndarray, variance: np.ndarray, n_even: float, quantile:
 
 def logistic(x: np.ndarray) -> np.ndarray:
     """The inverse of the logit."""
-    return 1 / (1 + np.exp(-x))
+    inverse: np.ndarray = 1 / (1 + np.exp(-x))
+    return inverse
 
 
 def solved_intercept(rate: float, spread: np.ndarray) -> float:
@@ -179,7 +180,8 @@ class Design:
         smoothed = (sums / k + 0.5) / (n + 1)
         is_flat = ~(within > 1e-12).any(axis=1) & (pooled > 0) & (pooled < 1)
         within = np.where(is_flat[:, None], smoothed * (1 - smoothed) / n, within)
-        return within.sum(axis=1) / self.n_categories**2
+        variance: np.ndarray = within.sum(axis=1) / self.n_categories**2
+        return variance
 
     def jackknife(self, left: np.ndarray, n_repeats: int) -> np.ndarray:
         """The variance over things left out, from what is left of every category's hits."""
@@ -187,7 +189,7 @@ class Design:
             len(left), self.n_things, self.n_categories
         )
         macros = rates.mean(axis=2)
-        spread = ((macros - macros.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
+        spread: np.ndarray = ((macros - macros.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
         return (self.n_things - 1) / self.n_things * spread
 
 

@@ -70,16 +70,16 @@ def small_run(
 def imports_of(arguments: list[str], file: Path, root: Path, environment: dict[str, str]) -> None:
     """A small run with every import timed; prints the packages that took longest themselves."""
     file.write_text(small_run(arguments, "imports", root, environment, python=("-X", "importtime")), encoding="utf-8")
-    seconds, n_modules = Counter[str](), Counter[str]()
+    microseconds, n_modules = Counter[str](), Counter[str]()
     for line in file.read_text(encoding="utf-8").splitlines():
         parts = line.removeprefix("import time:").split("|")
         if line.startswith("import time:") and parts[0].strip().isdecimal():
             package = parts[2].strip().partition(".")[0]
-            seconds[package] += int(parts[0]) / 1e6
+            microseconds[package] += int(parts[0])
             n_modules[package] += 1
-    print(f"imports: {n_modules.total():,} modules in {seconds.total():.1f} s")
-    for package, spent in seconds.most_common(12):
-        print(f"{package:>24} {spent:>6.2f} s {n_modules[package]:>6,} modules", flush=True)
+    print(f"imports: {n_modules.total():,} modules in {microseconds.total() / 1e6:.1f} s")
+    for package, spent in microseconds.most_common(12):
+        print(f"{package:>24} {spent / 1e6:>6.2f} s {n_modules[package]:>6,} modules", flush=True)
 
 
 def run_once(arguments: list[str], out: Path, trace: str, environment: dict[str, str]) -> Times:

@@ -21,7 +21,7 @@ from salva.core.about import About
 from salva.core.case import Case, Prompt
 from salva.core.fingerprint import fingerprint
 from salva.core.image import Picture
-from salva.core.observation import Detection, Detections
+from salva.core.observation import Detection, Detections, Observation
 from salva.core.options import NoOptions, option
 from salva.core.protocols import LookRequest, Rendered, RenderRequest
 from salva.engine.progress import make_progress
@@ -137,7 +137,7 @@ class Inverted(PocketDetector):
 
     about: ClassVar[About] = replace(PocketDetector.about, role="detector")
 
-    def look(self, requests: Sequence[LookRequest]) -> Sequence[Detections | SalvaError]:
+    def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
         """The opposite of what is seen."""
         return [_opposite(seen) if isinstance(seen, Detections) else seen for seen in super().look(requests)]
 

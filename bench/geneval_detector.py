@@ -176,7 +176,7 @@ class Watch:
             watch.last = time.perf_counter()
             return seen
 
-        Mask2Former.look = watched  # type: ignore[method-assign]  # for as long as it is watched
+        Mask2Former.look = watched  # type: ignore[assignment, method-assign]  # for as long as it is watched
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import random
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from salva.core.scene import Scene, Thing
 from salva.logic.equivalence import are_equivalent, is_determinate
@@ -49,7 +50,7 @@ def tree(rng: random.Random, names: list[str], counts: int) -> str:
     return f"{rng.choice(('', '!'))}({parts[0]} {rng.choice('&|')} {parts[1]})"
 
 
-def median_ms(work: list[Callable[[], object]]) -> float:
+def median_ms(work: Sequence[Callable[[], object]]) -> float:
     """The middle time of a piece of work."""
     times = []
     for one in work:
@@ -67,19 +68,19 @@ def main() -> None:
         texts = [tree(rng, rng.sample(NAMES, n_entities), counts) for _ in range(200)]
         pairs = [(parse(text), parse(f"!!({text})")) for text in dict.fromkeys(texts)]
         what = f"{n_entities} entities, counts to {counts}"
-        rows.append((f"equivalent? {what}", median_ms([lambda p=p: are_equivalent(*p) for p in pairs]), wanted))
-        rows.append((f"determinate? {what}", median_ms([lambda p=p: is_determinate(p[0]) for p in pairs]), wanted))
+        rows.append((f"equivalent? {what}", median_ms([partial(are_equivalent, *pair) for pair in pairs]), wanted))
+        rows.append((f"determinate? {what}", median_ms([partial(is_determinate, one) for one, _ in pairs]), wanted))
     for notation, things, wanted in WARM:
         formula = parse(notation)
         scenes = [scattered(rng, things) for _ in range(520)]
         for scene in scenes[:20]:
             satisfies(formula, scene)
-        work: list[Callable[[], object]] = [lambda f=formula, s=scene: satisfies(f, s) for scene in scenes[20:]]  # type: ignore[misc]  # bound now
+        work = [partial(satisfies, formula, scene) for scene in scenes[20:]]
         rows.append((f"new scene, {sum(things.values())} things, {notation}", median_ms(work), wanted))
     formula = parse(WARM[0][0])
     scenes = [scattered(rng, WARM[0][1]) for _ in range(500)]
-    work = [lambda f=formula, s=scene: explain(f, s) for scene in scenes]  # type: ignore[misc]  # bound now
-    rows.append(("what is wrong with it, new scene, 3 things", median_ms(work), ""))
+    explained = [partial(explain, formula, scene) for scene in scenes]
+    rows.append(("what is wrong with it, new scene, 3 things", median_ms(explained), ""))
     print(f"{'what':<96} {'median ms':>10} {'wanted under':>13}")
     for what, ms, wanted in rows:
         print(f"{what:<96} {ms:>10.3f} {wanted:>13}")

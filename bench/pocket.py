@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from salva.api import run_suite
 from salva.assets.files import asset_path
@@ -49,7 +50,8 @@ import evaluate_pocket  # noqa: E402
 from pocket_captions import write_caption  # noqa: E402
 from pocket_drawing import drawing_extents  # noqa: E402
 from pocket_questions import Question, questions, said  # noqa: E402
-from pocket_world import Group, sample_scene  # noqa: E402
+from pocket_sampling import to_bytes  # noqa: E402
+from pocket_world import Group, Scene, sample_scene  # noqa: E402
 
 CARD = ROOT / "docs" / "explanation" / "model-card-pocket.md"
 BEGIN, END = "<!-- bench: written by bench/pocket.py -->", "<!-- bench: end -->"
@@ -223,15 +225,15 @@ Lot = list[tuple[list[Picture], list[str]]]
 def _world(rng: random.Random) -> Lot:
     """Drawn without fault as the training pictures were, with captions as people write them."""
     extents = drawing_extents()
-    evaluate_pocket.torch.manual_seed(SENTENCES_SEED)  # of the grounds
+    torch.manual_seed(SENTENCES_SEED)  # of the grounds
     lots: Lot = []
     for _ in range(3):
-        scenes = {}
+        scenes: dict[frozenset[tuple[str, int]], Scene] = {}
         while len(scenes) < AMONG:
             scene = sample_scene(rng, extents)
             scenes.setdefault(_content(scene.groups), scene)
         drawn = [Question(category="", text="", groups=tuple(s.groups), relation=s.relation) for s in scenes.values()]
-        pixels = evaluate_pocket.to_bytes(evaluate_pocket.draw_truth(drawn))
+        pixels = to_bytes(evaluate_pocket.draw_truth(drawn))
         pictures = [Picture(rgb=one.tobytes(), width=one.shape[1], height=one.shape[0]) for one in pixels]
         lots.append((pictures, [write_caption(rng, scene) for scene in scenes.values()]))
     return lots

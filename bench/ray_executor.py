@@ -19,14 +19,16 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from salva.core.protocols import Rendered
 from salva.testing.fakes import FakeGenerator
 
 if TYPE_CHECKING:
-    from salva.core.protocols import Rendered, RenderRequest
+    from salva.core.protocols import RenderRequest
     from salva.core.spec import Binding, RunSpec
     from salva.errors import SalvaError
+    from salva.store.records import StoredRender
 
 SLEEP_S = 0.1
 N_SLEEPS = 100
@@ -71,7 +73,18 @@ class Clocked(FakeGenerator):
         began = time.monotonic()
         rendered = super().render(requests)
         clock = {"began": began, "ended": time.monotonic()}
-        return [replace(one, provenance={**one.provenance, **clock}) for one in rendered]
+        return [
+            replace(one, provenance={**one.provenance, **clock}) if isinstance(one, Rendered) else one
+            for one in rendered
+        ]
+
+
+def clock_of(render: StoredRender) -> tuple[float, float]:
+    """When the call that painted it began and ended."""
+    began, ended = render.provenance["began"], render.provenance["ended"]
+    assert isinstance(began, float)
+    assert isinstance(ended, float)
+    return began, ended
 
 
 def measure(what: str, directory: Path, n_images: int, n_actors: int) -> dict[str, float]:
@@ -85,7 +98,7 @@ def measure(what: str, directory: Path, n_images: int, n_actors: int) -> dict[st
 class AtWork:
     """An executor whose lanes are open before the clock starts."""
 
-    version = "1"
+    version: ClassVar[str] = "1"
 
     def __init__(self, inside: Any, spec: RunSpec, n_batches: dict[str, int]) -> None:
         assert spec.detector is not None
@@ -140,7 +153,7 @@ def child(what: str, directory: Path, n_images: int, n_actors: int) -> None:
     ended = time.monotonic()
     assert sum(summary.outcomes.values()) == n_images // 2
     with open_run(directory) as store:
-        calls = [(float(r.provenance["began"]), float(r.provenance["ended"])) for _, r in store.renders()]
+        calls = [clock_of(render) for _, render in store.renders()]
     first, last = min(calls)[0], max(end for _, end in calls)
     figures = {
         "start_s": ready - began,

@@ -209,7 +209,7 @@ def count(pairs: Iterable[tuple[frozenset[str], frozenset[str]]]) -> dict[str, C
         both = sum(a and b for a, b in zip(true, found, strict=True))
         return Counts(n=len(listed), n_true=sum(true), n_found=sum(found), n_both=both)
 
-    return {error: counted(lambda errors, e=error: e in errors) for error in ERRORS} | {ANY: counted(bool)}
+    return {error: counted(frozenset({error}).issubset) for error in ERRORS} | {ANY: counted(bool)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

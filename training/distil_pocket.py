@@ -14,13 +14,12 @@ import argparse
 import copy
 import json
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
 from pocket_drawing import bank_rows, drawing_extents
-from pocket_model import compile_parts
+from pocket_model import Forward, PocketPainter, compile_parts
 from pocket_optimiser import PocketOptimiser
 from pocket_repeat import Repeated
 from pocket_sampling import SHEET_PROMPTS, encode_prompts, paint, save_sheet, shifted_times, unsaid
@@ -28,8 +27,6 @@ from pocket_stream import Stream
 from pocket_weights import load_facts, load_painter, load_weights, save_facts, save_weights
 from torch import Tensor, nn
 from train_pocket import synchronise, to_device
-
-Forward = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -66,7 +63,8 @@ class Distiller:
     def __init__(self, args: argparse.Namespace, device: torch.device) -> None:
         self.args, self.device = args, device
         self.facts = load_facts(args.source)
-        teacher = load_painter(args.source, "ema").to(device, memory_format=torch.channels_last).requires_grad_(False)
+        teacher: PocketPainter = load_painter(args.source, "ema").to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]  # torch documents memory_format, its types lack it
+        teacher.requires_grad_(False)
         self.student = copy.deepcopy(teacher).requires_grad_(True)
         if args.resume:
             self.student.load_state_dict(load_weights(args.resume, "student"))

@@ -13,9 +13,11 @@ import pocket_priors as priors
 import torch
 from backgrounds import Backgrounds
 from degrade import grain, soften, warp
-from pocket_drawing import SHARP_SIDES, drawing, sign_rows
+from pocket_drawing import SHARP_SIDES, sign_rows
 from torch import Tensor
 from torch.nn import functional
+
+from salva.generators.painter import drawing
 
 PASTEL = 0.65
 """The share of calm backgrounds, as pocket's training pictures have them."""

@@ -30,7 +30,7 @@ HASTY = 0.5
 OTHER_STYLE = 0.35
 """The share of scenes in any of the painter's drawings instead of pocket's two."""
 Rows = dict[tuple[str, str, str], int]
-OPPOSITE = {"left": ("right",), "right": ("left",), "top": ("bottom",), "bottom": ("top",)}
+OPPOSITE: dict[str, tuple[str, ...]] = {"left": ("right",), "right": ("left",), "top": ("bottom",), "bottom": ("top",)}
 OPPOSITE |= {"middle": ("left", "right", "top", "bottom")}
 
 

@@ -16,6 +16,7 @@ import os
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -208,7 +209,8 @@ def _stamp(rng: random.Random, label: str, px: float, turn: float) -> Image.Imag
 
 def _scattered(rng: random.Random, ground: Image.Image, px: tuple[float, float], turn: float) -> list[str]:
     """Paste one to four things apart from each other; returns their labels."""
-    labels, taken = [], []
+    labels: list[str] = []
+    taken: list[tuple[int, int, int, int]] = []
     for _ in range(rng.randint(1, 4)):
         label = rng.choice(PocketDetector.labels())
         stamp = _stamp(rng, label, rng.uniform(*px), turn)
@@ -265,13 +267,11 @@ def measure_hard(detector: Any, n_scenes: int) -> list[Image.Image]:
     photos = sorted((Path(data) / "real_images").rglob("*.[jp][pn]g")) if data else []
     usual = (50.0, 110.0)
     kinds: dict[str, Callable[[random.Random, Image.Image], list[str]]] = {
-        "upright": lambda rng, ground: _scattered(rng, ground, usual, 0),
-        **{f"turned {t}": lambda rng, ground, t=t: _scattered(rng, ground, usual, t) for t in (15, 30, 45, 90, 180)},
-        **{f"{px} px": lambda rng, ground, px=px: _scattered(rng, ground, (px, px), 0) for px in (28, 20, 14)},
+        "upright": partial(_scattered, px=usual, turn=0),
+        **{f"turned {t}": partial(_scattered, px=usual, turn=t) for t in (15, 30, 45, 90, 180)},
+        **{f"{px} px": partial(_scattered, px=(px, px), turn=0) for px in (28, 20, 14)},
         **{
-            f"{name} overlapping {share:.0%}": lambda rng, ground, share=share, name=name: _overlapping(
-                rng, ground, share, is_alike=name == "alike"
-            )
+            f"{name} overlapping {share:.0%}": partial(_overlapping, share=share, is_alike=name == "alike")
             for name in ("alike", "different")
             for share in (0.2, 0.4, 0.6)
         },
@@ -279,7 +279,7 @@ def measure_hard(detector: Any, n_scenes: int) -> list[Image.Image]:
     }
     if photos:
         kinds["photo ground"] = kinds["upright"]
-    failures = []
+    failures: list[Image.Image] = []
     for name, put in kinds.items():
         n_right = 0
         for i in range(n_scenes):

@@ -66,7 +66,8 @@ def export(
     import onnx
     from export_pocket import narrow
 
-    plain = copy.deepcopy(network).cpu().float().eval().to(memory_format=torch.contiguous_format)
+    plain: torch.nn.Module = copy.deepcopy(network).cpu().float().eval()
+    plain.to(memory_format=torch.contiguous_format)  # type: ignore[call-overload]  # torch documents memory_format, its types lack it
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the exporter announces its successor; this one folds the normalisation
         torch.onnx.export(plain, (torch.zeros(1, 3, side, side),), str(out / "detector.onnx"), dynamo=False,

@@ -40,11 +40,19 @@ def load_embedder(folder: Path) -> tuple[Embedder, dict[str, Any]]:
 def fold(tower: PictureTower) -> None:
     """Put every normalisation into the convolution before it."""
     for down in (tower.enter, tower.to_fine, tower.to_coarse):
-        down[0], down[1] = fuse_conv_bn_eval(down[0], down[1]), nn.Identity()
+        down[0], down[1] = fused(down[0], down[1]), nn.Identity()
     for block in (*tower.fine, *tower.coarse):
         assert isinstance(block, ConvBlock)
-        block.first, block.first_norm = fuse_conv_bn_eval(block.first, block.first_norm), nn.Identity()
-        block.second, block.second_norm = fuse_conv_bn_eval(block.second, block.second_norm), nn.Identity()
+        block.first, block.second = fused(block.first, block.first_norm), fused(block.second, block.second_norm)
+        for name in ("first_norm", "second_norm"):
+            block.register_module(name, nn.Identity())
+
+
+def fused(conv: nn.Module, norm: nn.Module) -> nn.Conv2d:
+    """One convolution that does what it and its normalisation did."""
+    assert isinstance(conv, nn.Conv2d)
+    assert isinstance(norm, nn.BatchNorm2d)
+    return fuse_conv_bn_eval(conv, norm)
 
 
 def check(out: Path, name: str, fed: dict[str, np.ndarray], wanted: torch.Tensor) -> float:

@@ -38,7 +38,7 @@ import pocket_tuning_data as tuning_data
 import torch
 from pocket_captions import END, START, vocabulary
 from pocket_drawing import Drawer, bank_rows, drawing_extents
-from pocket_model import EARLIEST, PocketPainter
+from pocket_model import EARLIEST, Forward, PocketPainter
 from pocket_optimiser import PocketOptimiser
 from pocket_repeat import Repeated
 from pocket_stream import Stream
@@ -72,7 +72,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=31)
 
 
-def velocity_errors(painter: PocketPainter, pictures: Tensor, noise: Tensor, t: Tensor, tokens: Tensor) -> Tensor:
+def velocity_errors(painter: Forward, pictures: Tensor, noise: Tensor, t: Tensor, tokens: Tensor) -> Tensor:
     """Mean squared error of the velocity for each picture [b]."""
     b = pictures.shape[0]
     mixed = torch.lerp(pictures, noise, t.view(b, 1, 1, 1)).contiguous(memory_format=torch.channels_last)
@@ -106,7 +106,7 @@ class Tuner:
             raise SystemExit(
                 f"the words in {str(args.base)!r} are not today's; train from the start or undo the change"
             )
-        self.painter = load_painter(args.base, "ema").to(device, memory_format=torch.channels_last)
+        self.painter: PocketPainter = load_painter(args.base, "ema").to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]  # torch documents memory_format, its types lack it
         self.before = copy.deepcopy(self.painter).requires_grad_(False)
         self.average = copy.deepcopy(self.before)
         self.optimiser = PocketOptimiser(

@@ -269,4 +269,5 @@ def _hue_matrices(angle: np.ndarray) -> np.ndarray:
     cos, sin = np.cos(angle)[..., None, None], np.sin(angle)[..., None, None]
     axis = np.full((3, 3), 1 / 3)
     cross = np.array(((0, -1, 1), (1, 0, -1), (-1, 1, 0))) / math.sqrt(3)
-    return cos * np.eye(3) + sin * cross + (1 - cos) * axis
+    matrices: np.ndarray = cos * np.eye(3) + sin * cross + (1 - cos) * axis
+    return matrices

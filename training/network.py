@@ -24,6 +24,14 @@ class ConvNorm(nn.Sequential):
             nn.ReLU(inplace=True) if is_active else nn.Identity(),
         )
 
+    @property
+    def parts(self) -> tuple[nn.Conv2d, nn.BatchNorm2d]:
+        """The convolution and its normalisation."""
+        conv, norm = self[0], self[1]
+        assert isinstance(conv, nn.Conv2d)
+        assert isinstance(norm, nn.BatchNorm2d)
+        return conv, norm
+
 
 class Block(nn.Module):
     """Two 3x3 convolutions around a shortcut, narrow in the middle."""
@@ -50,7 +58,9 @@ class PocketNetwork(nn.Module):
         # These start as nothing beside the rest.
         self.more8, self.more16 = Block(w8, w8), Block(w16, w16)
         for block in (self.more8, self.more16):
-            nn.init.zeros_(block.body[1][1].weight)
+            last = block.body[1]
+            assert isinstance(last, ConvNorm)
+            nn.init.zeros_(last.parts[1].weight)
         self.lateral16 = ConvNorm(w16, w8, kernel=1, is_active=False)
         self.merge8 = ConvNorm(w8, w8)
         self.lateral8 = ConvNorm(w8, UP_WIDTH, kernel=1, is_active=False)
@@ -58,6 +68,7 @@ class PocketNetwork(nn.Module):
         self.merge4 = ConvNorm(UP_WIDTH, w8)
         self.heat = nn.Conv2d(w8, n_labels, 1)
         self.box = nn.Conv2d(w8, 4, 1)
+        assert self.heat.bias is not None
         nn.init.constant_(self.heat.bias, -4.6)  # starts at a probability of 1 %, as nearly every cell is empty
         nn.init.normal_(self.box.weight, std=0.01)
 
@@ -86,15 +97,19 @@ def start_from(network: PocketNetwork, folded: list[tuple[Tensor, Tensor]], pict
     def take(module: nn.Module, inputs: tuple[Tensor]) -> None:
         weight, bias = next(rest)
         if isinstance(module, ConvNorm):
-            module[0].weight.copy_(weight)
-            seen = module[0](inputs[0])
+            conv, norm = module.parts
+            conv.weight.copy_(weight)
+            seen = conv(inputs[0])
             mean, spread = seen.mean((0, 2, 3)), seen.var((0, 2, 3), unbiased=False)
-            norm = module[1]
+            assert norm.running_mean is not None
+            assert norm.running_var is not None
             norm.running_mean.copy_(mean)
             norm.running_var.copy_(spread)
             norm.weight.copy_((spread + norm.eps).sqrt())
             norm.bias.copy_(mean + bias)
         else:
+            assert isinstance(module, nn.Conv2d)
+            assert module.bias is not None
             module.weight.copy_(weight)
             module.bias.copy_(bias)
 

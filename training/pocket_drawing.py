@@ -139,10 +139,10 @@ class Drawer:
         left, top = x.floor(), y.floor()
         x, y = x - left, y - top
         sums: list[Tensor] = []
-        for down, right in ((0, 0), (0, 1), (1, 0), (1, 1)):
-            column, line = left + right, top + down
+        for below, right in ((0, 0), (0, 1), (1, 0), (1, 1)):
+            column, line = left + right, top + below
             is_inside = (column >= 0) & (column < BANK_SIDE) & (line >= 0) & (line < BANK_SIDE)
-            share = (x if right else 1 - x) * (y if down else 1 - y) / 255
+            share = (x if right else 1 - x) * (y if below else 1 - y) / 255
             share = torch.where(is_inside & (size > 0)[:, None, None], share, 0.0)
             at = start + line.clamp(0, BANK_SIDE - 1).long() * BANK_SIDE + column.clamp(0, BANK_SIDE - 1).long()
             pixel = self.packed[at]

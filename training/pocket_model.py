@@ -9,6 +9,7 @@ layer says the picture and the velocity follows from it: noise, which no network
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
 import torch
@@ -19,6 +20,8 @@ PATCH = 4
 N_FREQUENCIES = 64
 EARLIEST = 0.1
 """Nearer to the picture than this time, errors no longer count for more."""
+Forward = Callable[[Tensor, Tensor, Tensor], Tensor]
+"""Pictures on their way, times and tokens to velocities."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +65,13 @@ class PixelNorm(nn.Module):
         return unit(x, 1) * self.gain.to(x.dtype)
 
 
+def start_as_nothing(layer: nn.Linear | nn.Conv2d) -> None:
+    """Have a layer say zero until it has learnt something."""
+    assert layer.bias is not None
+    nn.init.zeros_(layer.weight)
+    nn.init.zeros_(layer.bias)
+
+
 class Attention(nn.Module):
     """Multi-head attention over a sequence, from itself or from another one."""
 
@@ -73,8 +83,7 @@ class Attention(nn.Module):
         self.query = nn.Linear(width, width, bias=False)
         self.key_value = nn.Linear(source_width, 2 * width, bias=False)
         self.out = nn.Linear(width, width)
-        nn.init.zeros_(self.out.weight)
-        nn.init.zeros_(self.out.bias)
+        start_as_nothing(self.out)
 
     def forward(self, x: Tensor, source: Tensor, bias: Tensor | None = None) -> Tensor:
         """x [b, n, w] looks at source [b, m, s]; bias [b, 1, 1, m] is added to the scores."""
@@ -98,8 +107,14 @@ class FeedForward(nn.Sequential):
         super().__init__(
             nn.Linear(width, factor * width), nn.GELU(approximate="tanh"), nn.Linear(factor * width, width)
         )
-        nn.init.zeros_(self[2].weight)
-        nn.init.zeros_(self[2].bias)
+        start_as_nothing(self.last)
+
+    @property
+    def last(self) -> nn.Linear:
+        """The layer that everything leaves through."""
+        layer = self[2]
+        assert isinstance(layer, nn.Linear)
+        return layer
 
 
 class TextEncoder(nn.Module):
@@ -120,12 +135,13 @@ class TextEncoder(nn.Module):
             for i in range(shape.n_text_layers)
         )
         self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(2 * shape.n_text_layers))
-        self.looks = nn.ModuleList(Attention(width, width, shape.head_width) for _ in range(shape.n_text_layers))
-        self.thoughts = nn.ModuleList(FeedForward(width, 4) for _ in range(shape.n_text_layers))
+        looks = [Attention(width, width, shape.head_width) for _ in range(shape.n_text_layers)]
+        thoughts = [FeedForward(width, 4) for _ in range(shape.n_text_layers)]
+        self.looks, self.thoughts = nn.ModuleList(looks), nn.ModuleList(thoughts)
         self.last = nn.LayerNorm(width)
-        for look, think in zip(self.looks, self.thoughts, strict=True):
+        for look, think in zip(looks, thoughts, strict=True):
             nn.init.normal_(look.out.weight, std=width**-0.5)
-            nn.init.normal_(think[2].weight, std=(4 * width) ** -0.5)
+            nn.init.normal_(think.last.weight, std=(4 * width) ** -0.5)
 
     def forward(self, tokens: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """tokens [b, l], 0 for none, to word vectors [b, l, w], score bias [b, 1, 1, l] and sentence [b, w]."""
@@ -152,10 +168,8 @@ class ResidualBlock(nn.Module):
         self.mood = nn.Linear(mood_width, 2 * width)
         self.second_norm = PixelNorm(width)
         self.second = nn.Conv2d(width, width, 3, padding=1)
-        nn.init.zeros_(self.mood.weight)
-        nn.init.zeros_(self.mood.bias)
-        nn.init.zeros_(self.second.weight)
-        nn.init.zeros_(self.second.bias)
+        start_as_nothing(self.mood)
+        start_as_nothing(self.second)
 
     def forward(self, x: Tensor, mood: Tensor) -> Tensor:
         """x [b, c, h, w] and mood [b, m] to the same shape as x."""
@@ -193,6 +207,8 @@ class AttentionBlock(nn.Module):
 class Canvas(nn.Module):
     """The U-Net: noisy picture, time and encoded sentence to velocity."""
 
+    frequencies: Tensor
+
     def __init__(self, shape: Shape) -> None:
         super().__init__()
         fine, coarse = shape.fine_width, shape.coarse_width
@@ -225,8 +241,7 @@ class Canvas(nn.Module):
         self.fine_up_look = fine_look()
         self.leave_norm = PixelNorm(fine)
         self.leave = nn.Conv2d(fine, n_in, 3, padding=1)
-        nn.init.zeros_(self.leave.weight)
-        nn.init.zeros_(self.leave.bias)
+        start_as_nothing(self.leave)
         frequencies = torch.exp(torch.linspace(math.log(1.0), math.log(1000.0), N_FREQUENCIES))
         self.register_buffer("frequencies", frequencies, persistent=False)
 

@@ -35,6 +35,12 @@ def orthogonal(stack: Tensor) -> Tensor:
     return x.mT if is_tall else x
 
 
+def gradient(parameter: nn.Parameter) -> Tensor:
+    """Where the loss wants the weight to go."""
+    assert parameter.grad is not None
+    return parameter.grad
+
+
 def to_matrices(weight: Tensor, n_parts: int) -> Tensor:
     """One or two matrices [parts, m, n] of a weight, rows being outputs."""
     rows = weight.movedim(1, -1) if weight.ndim > 2 else weight
@@ -81,12 +87,12 @@ class PocketOptimiser:
         rate = speed * self.muon_rate
         keep = 1 - rate * self.weight_decay
         for shape, group in self.groups.items():
-            gradients = torch.cat([to_matrices(parameter.grad, n_parts) for parameter, n_parts in group])
+            gradients = torch.cat([to_matrices(gradient(parameter), n_parts) for parameter, n_parts in group])
             memory = self.memory[shape]
             memory.lerp_(gradients, 1 - MOMENTUM)
             # So long a step moves a number about as far as AdamW would at the same rate.
             moves = orthogonal(gradients.lerp_(memory, MOMENTUM)) * (-0.2 * max(shape) ** 0.5 * rate)
-            weights = [parameter for parameter, _ in group]
+            weights: list[Tensor] = [parameter for parameter, _ in group]
             parts = moves.split([n_parts for _, n_parts in group])
             torch._foreach_mul_(weights, keep)
             torch._foreach_add_(

@@ -53,8 +53,8 @@ def make_targets(batch: Batch, n_labels: int, cells: int) -> Targets:
         (axis - centre[..., 1:]).abs() < size[..., 1:] / 2
     )[..., :, None]
     is_hidden = (inside & (batch.labels == HIDDEN).view(n, n_slots, 1, 1)).any(1, keepdim=True)
-    strongest, slot = bump.max(1)
-    cy, cx, h, w = (part.gather(1, slot.view(n, -1)).view(n, cells, cells)
+    strongest, whose = bump.max(1)
+    cy, cx, h, w = (part.gather(1, whose.view(n, -1)).view(n, cells, cells)
                     for part in (centre[..., 1], centre[..., 0], size[..., 1], size[..., 0]))  # fmt: skip
     box = torch.stack((cx - axis - 0.5, cy - axis[:, None] - 0.5, (w / UNIT).log(), (h / UNIT).log()), 1)
     box_weight = torch.where(strongest > 0.3, strongest, 0).unsqueeze(1)

@@ -16,11 +16,12 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import torch
 from compositor import HIDDEN, NOTHING, Batch, Compositor
 from export_detector import THRESHOLD, save_weights
-from layouts import KINDS, Plan, Planner
+from layouts import KINDS, Planner
 from network import STRIDE, PocketNetwork, start_from
 from PIL import Image, ImageDraw
 from targets import loss, make_targets
@@ -45,7 +46,7 @@ class Plans(IterableDataset):  # type: ignore[type-arg]  # torch's class takes n
         return iter(Planner(self.bank, SIDE, self.batch, seed))
 
 
-def as_is(plan: Plan) -> Plan:
+def as_is(plan: Any) -> Any:
     """Keeps the loader from taking plans apart."""
     return plan
 
@@ -131,7 +132,7 @@ def main() -> None:
     torch.backends.cudnn.benchmark = True
     torch.backends.cuda.matmul.allow_tf32 = True
     compositor = Compositor(given.bank, SIDE, device, given.photos)
-    network = PocketNetwork(len(compositor.labels)).to(device).to(memory_format=torch.channels_last)
+    network: PocketNetwork = PocketNetwork(len(compositor.labels)).to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]  # torch documents memory_format, its types lack it
     if given.resume:
         network.load_state_dict(torch.load(given.resume, map_location=device)["weights"])
     planner = Planner(given.bank, SIDE, min(64, given.batch), given.seed + 77)

@@ -112,7 +112,9 @@ def contrast(embedder: Embedder, batch: OnDevice, told: Told) -> Tensor:
 def measure(embedder: Embedder, drawer: WideDrawer, chunks: list[Chunk], device: torch.device) -> dict[str, float]:
     """The right caption among 100 and before its false ones, on scenes never learnt from."""
     embedder.eval()
-    among, before, kinds_before = [], [], [[] for _ in range(N_FALSE)]
+    among: list[bool] = []
+    before: list[bool] = []
+    kinds_before: list[list[bool]] = [[] for _ in range(N_FALSE)]
     for chunk in chunks:
         batch = OnDevice(chunk, device)
         pictures = drawer.draw(batch.rows, batch.places, batch.n_with, is_plain=True)
@@ -163,7 +165,8 @@ class Learner:
 
     def __init__(self, args: argparse.Namespace, device: torch.device) -> None:
         shape = EmbedderShape(n_words=len(vocabulary()), max_tokens=MAX_TOKENS, **(TINY if args.tiny else {}))
-        self.embedder = Embedder(shape).to(device, memory_format=torch.channels_last).train()
+        self.embedder: Embedder = Embedder(shape).to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]  # torch documents memory_format, its types lack it
+        self.embedder.train()
         self.picture_counts = nn.Linear(shape.wide, 4 * len(priors.THINGS)).to(device)
         self.caption_counts = nn.Linear(shape.wide, len(priors.THINGS)).to(device)
         numbers = {thing: i for i, thing in enumerate(priors.THINGS)}

@@ -23,7 +23,7 @@ import pocket_priors as priors
 import torch
 from pocket_captions import END, MAX_TOKENS, START, vocabulary
 from pocket_drawing import Drawer, bank_rows, drawing_extents
-from pocket_model import EARLIEST, PATCH, PocketPainter, Shape, compile_parts, parameter_count
+from pocket_model import EARLIEST, PATCH, PocketPainter, Shape, compile_parts, parameter_count, start_as_nothing
 from pocket_optimiser import PocketOptimiser
 from pocket_repeat import Repeated
 from pocket_sampling import SHEET_PROMPTS, encode_prompts, paint, save_sheet
@@ -88,8 +88,7 @@ class Lesson(nn.Module):
         self.painter = painter
         self.head = nn.Conv2d(painter.shape.coarse_width, len(priors.THINGS) + 2, 1)
         # From zero, so that a head that knows nothing yet disturbs nothing when training goes on.
-        nn.init.zeros_(self.head.weight)
-        nn.init.zeros_(self.head.bias)
+        start_as_nothing(self.head)
         self.drawer, self.args = drawer, args
 
     def forward(self, pictures: Tensor, tokens: Tensor, rows: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:
@@ -118,7 +117,7 @@ class Member:
         self.name, self.args = name, args
         sizes = TINY | {"fine_width": 32 + 32 * (name == "pocket")} if args.tiny else SHAPES[name]
         self.shape = Shape(n_words=len(vocabulary()), max_tokens=MAX_TOKENS, **sizes)
-        self.painter = PocketPainter(self.shape).to(drawer.device, memory_format=torch.channels_last)
+        self.painter: PocketPainter = PocketPainter(self.shape).to(drawer.device, memory_format=torch.channels_last)  # type: ignore[call-overload]  # torch documents memory_format, its types lack it
         self.lesson = Lesson(self.painter, drawer, args).to(drawer.device)
         self.average = copy.deepcopy(self.painter).requires_grad_(False)
         self.pieces: list[dict[str, Any]] = []

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -87,7 +88,7 @@ def training(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("training")
 class TestData:
     def test_pictures_are_kept_once_and_without_loss(self, tmp_path: Path) -> None:
-        import pocket_tuning_data as data  # type: ignore[import-not-found]  # not installed
+        import pocket_tuning_data as data
 
         folder = export_folder(tmp_path / "sft", ["a cat", "two dogs"])
         table = export_table(tmp_path / "dpo.parquet", [(LONG, 1, 5)])
@@ -129,21 +130,23 @@ class TestData:
 @pytest.mark.usefixtures("training")
 class TestLosses:
     def test_the_preference_loss_is_the_written_formula(self) -> None:
-        from finetune_pocket import preference_loss  # type: ignore[import-not-found]  # not installed
+        from finetune_pocket import preference_loss
 
         better, worse, better_before, worse_before = 0.020, 0.033, 0.021, 0.030
         lag = (better - better_before) - (worse - worse_before)
         wanted = -math.log(1 / (1 + math.exp(500 * lag)))
-        given = [torch.tensor([value], dtype=torch.float64) for value in (better, worse, better_before, worse_before)]
-        assert preference_loss(*given, 500).item() == pytest.approx(wanted, rel=1e-9)
-        assert preference_loss(*given, 500).item() < math.log(2), "ahead of the base on the pair"
-        turned = [given[1], given[0], given[3], given[2]]
-        assert preference_loss(*turned, 500).item() > math.log(2)
+        one, two, one_before, two_before = (
+            torch.tensor([value], dtype=torch.float64) for value in (better, worse, better_before, worse_before)
+        )
+        told = preference_loss(one, two, one_before, two_before, 500).item()
+        assert told == pytest.approx(wanted, rel=1e-9)
+        assert told < math.log(2), "ahead of the base on the pair"
+        assert preference_loss(two, one, two_before, one_before, 500).item() > math.log(2)
 
     def test_the_error_is_that_of_the_velocity_from_picture_to_noise(self) -> None:
         from finetune_pocket import velocity_errors
 
-        def off_by_two(mixed: object, t: object, tokens: object) -> object:
+        def off_by_two(mixed: object, t: object, tokens: object) -> Any:
             return noise - pictures + 2
 
         pictures, noise = torch.randn(2, 3, 8, 8), torch.randn(2, 3, 8, 8)

@@ -230,8 +230,8 @@ def test_options_that_make_no_sense_are_refused(given: dict[str, str], problem: 
 
 def test_captions_are_read_as_they_were_in_training(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "training"))
-    import pocket_captions  # type: ignore[import-not-found]  # not installed; needs no torch
-    import pocket_world  # type: ignore[import-not-found]  # as above
+    import pocket_captions  # not installed; needs no torch
+    import pocket_world
 
     rng = random.Random(1)
     for _ in range(500):
