@@ -26,6 +26,8 @@ from pocket_model import PocketPainter, Shape, parameter_count
 from pocket_sampling import encode_prompts, shifted_times
 from pocket_weights import load_facts, load_painter
 
+from salva.generators.pocket import step_times
+
 BATCH = 4
 SMALL = 2048
 """Tensors with fewer numbers stay as they are."""
@@ -128,6 +130,7 @@ def main() -> None:
     parser.add_argument("--name", default="student", choices=("student", "ema"))
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--weights", default="fp16", choices=("fp16", "int8"))
+    parser.add_argument("--steps", type=int, default=0, help="other than it was distilled for, on the same curve")
     args = parser.parse_args()
     need("onnx", "onnxscript")
     facts: dict[str, Any] = {}
@@ -138,7 +141,7 @@ def main() -> None:
     else:
         facts = load_facts(args.source)
         painter = load_painter(args.source, args.name)
-    times = facts.get("times") or shifted_times(4, 1.5)
+    times = step_times(facts.get("times") or shifted_times(4, 1.5), args.steps)
     tokens = encode_prompts(["a cat and a dog"] * BATCH, torch.device("cpu"))
     with torch.no_grad():
         encoded = painter.text(tokens)

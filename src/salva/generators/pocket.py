@@ -59,7 +59,7 @@ class PocketOptions:
         target=True,
         since="0.2",
     )
-    steps: int = option(0, "Passes of the network for one picture; 0 for as many as it was trained for.")
+    steps: int = option(0, "Passes of the network for one picture; 0 for as many as its card says.")
     unknown: str = option(
         "error", "What to do with a word it does not know: fail the prompt, or paint past the word.", choices=UNKNOWN
     )
@@ -101,7 +101,7 @@ class Pocket:
             self._text, self._canvas = _own_session(text), _own_session(canvas)
         self._vocabulary = _vocabulary(card)
         self._batch, self._side = int(card["batch"]), int(card["side"])
-        self._times = _times(card["times"], options.steps)
+        self._times = step_times(card["times"], options.steps)
         self._ignores_unknown = options.unknown == "ignore"
         self.habits = Habits(batch_size=8, depth=options.threads or min(_MOST_THREADS, n_cores()))
 
@@ -226,7 +226,7 @@ def _session(path: Path) -> Any:
     return open_network(path, threads=1, enable_mem_pattern=False, enable_cpu_mem_arena=path.name != _NAMES[0])
 
 
-def _times(own: Sequence[float], n_steps: int) -> list[float]:
+def step_times(own: Sequence[float], n_steps: int) -> list[float]:
     """The times of the steps, from 1 (noise) to 0 (picture); another number than its own lies on the same curve."""
     import numpy as np
 
