@@ -102,6 +102,11 @@ def test_a_case_needs_prompts_with_different_roles() -> None:
         _case(prompts=(Prompt(role="a", text="x"), Prompt(role="a", text="y")))
 
 
+def test_a_label_that_is_no_text_is_refused_where_the_case_is_made() -> None:
+    with pytest.raises(ValueError, match=r"labels that are text, got \{'n': 3\}"):
+        _case(labels={"law": "unit", "n": 3})
+
+
 def test_pixels_must_fill_the_picture() -> None:
     with pytest.raises(ValueError, match="needs 12 bytes, got 11"):
         Picture(rgb=b"x" * 11, width=2, height=2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,14 @@ def test_cases_verdicts_and_images_come_back_as_they_were(tmp_path: Path) -> Non
             store.image("2" * 40)
         with pytest.raises(UsageError, match="no case 'nope'"):
             store.case("nope")
+
+
+def test_scores_of_whole_numbers_and_of_yes_or_no_come_back_as_numbers(tmp_path: Path) -> None:
+    with open_run(tmp_path, "write") as store:
+        store.put_verdict(replace(VERDICT, scores={"ok": True, "n": 3, "share": 0.5}))
+    with open_run(tmp_path) as store:
+        (read,) = store.verdicts()
+    assert [*map(repr, read.scores.values())] == ["1.0", "3.0", "0.5"]
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,8 @@ class Case:
         roles = [prompt.role for prompt in self.prompts]
         if not roles or len(set(roles)) != len(roles):
             raise ValueError(f"case {self.case_id!r} needs prompts with different roles, got {roles}")
+        if wrong := {name: value for name, value in self.labels.items() if not isinstance(value, str)}:
+            raise ValueError(f"case {self.case_id!r} needs labels that are text, got {wrong}")
 
     def prompt(self, role: str) -> Prompt:
         """The prompt with this role."""

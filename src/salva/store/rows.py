@@ -287,7 +287,8 @@ def verdict_from_row(row: sqlite3.Row) -> Verdict:
         outcome=Outcome(row["outcome"]),
         errors=tuple(_list(row["errors"])),
         failures=tuple(Failure(**dict(zip(_FAILURE_FIELDS, values, strict=True))) for values in _list(row["failures"])),
-        scores=_object(row["scores"]),
+        # Whole numbers and yes or no too, as a relation may give them; what else stands there is refused later.
+        scores={name: float(s) if isinstance(s, int) else s for name, s in _object(row["scores"]).items()},
         images=_object(row["images"]),
         reason=row["reason"],
     )
