@@ -208,7 +208,7 @@ def spent(store: RunReader) -> tuple[Spent, ...]:
 
 
 _PAINTED = """
-    SELECT label, text, count(*) AS n, json_group_array(DISTINCT repeat) AS repeats,
+    SELECT min(render_key) AS render_key, label, text, count(*) AS n, json_group_array(DISTINCT repeat) AS repeats,
         coalesce(nullif(coalesce(
             json_extract(provenance, '$.deduced'), json_extract(provenance, '$.revised_prompt')), text), '') AS said,
         iif(json_type(provenance, '$.unknown_words') = 'array', json_extract(provenance, '$.unknown_words'), '[]')
@@ -221,11 +221,19 @@ _PAINTED = """
 
 def _painted(store: RunReader, image_id: str | None = None) -> Iterator[Painted]:
     """What became of prompts before they were painted: of all pictures, or of one."""
-    for label, text, n, repeats, said, unknown in store.rows(_PAINTED, (image_id,)):
-        passed_over, in_repeats = tuple(map(str, json.loads(unknown))), tuple(sorted(map(int, json.loads(repeats))))
-        yield Painted(
-            model=str(label), prompt=str(text), text=str(said), passed_over=passed_over, n=n, repeats=in_repeats
-        )
+    for row in store.rows(_PAINTED, (image_id,)):
+        yield store.parsed("renders", row, _painted_from_row)
+
+
+def _painted_from_row(row: sqlite3.Row) -> Painted:
+    return Painted(
+        model=str(row["label"]),
+        prompt=str(row["text"]),
+        text=str(row["said"]),
+        passed_over=tuple(map(str, json.loads(row["words"]))),
+        n=row["n"],
+        repeats=tuple(sorted(map(int, json.loads(row["repeats"])))),
+    )
 
 
 _USAGE = ("n_calls", "input_tokens", "output_tokens", "cost_usd")
