@@ -5,11 +5,13 @@ from __future__ import annotations
 import multiprocessing
 import os
 import sqlite3
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from salva.core import typed_record
 from salva.core.case import Case, Finding, Prompt
 from salva.core.observation import Answer, Detection, Detections, Observation, Reading, TextSpan, Vector
 from salva.core.protocols import Query
@@ -108,6 +110,24 @@ def test_looks_come_back_with_their_component_label(tmp_path: Path, observation:
         assert store.look_outcome("other") is None
         assert store.observations_of(stored.image_id) == ([stored] if observation else [])
         assert store.components() == [component]
+
+
+def test_what_a_look_saw_is_checked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = Detections(boxes=(Detection(label="cat", score=0.25, box=(0.0, 0.1, 0.5, 1.0)),))
+    with open_run(tmp_path, "write") as store:
+        store.put_look(look(seen))
+    n_checked, check = Counter[str](), typed_record.checked
+
+    def counting(record: object) -> object:
+        n_checked[type(record).__name__] += 1
+        return check(record)
+
+    monkeypatch.setattr(typed_record, "checked", counting)
+    with open_run(tmp_path) as store:
+        assert len(list(store.looks())) == 1
+        assert n_checked["Detection"] == 1
+        assert store.look_outcome(look(seen).key()) == (Status.DONE, seen, "")
+    assert n_checked["Detection"] == 2
 
 
 def test_a_render_comes_back_and_counts_its_attempts(tmp_path: Path) -> None:

@@ -308,7 +308,7 @@ class RunReader:
 
 def _look_outcome(row: sqlite3.Row) -> tuple[Status, Observation | None, str]:
     _, status, seen, error, box_floor = row
-    return Status(status), None if seen is None else observation_of(seen, box_floor), error
+    return Status(status), None if seen is None else checked(observation_of(seen, box_floor)), error
 
 
 def key_of(table: str, row: sqlite3.Row) -> str:

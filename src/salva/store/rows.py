@@ -17,7 +17,6 @@ from salva.core.case import Case, case_from_json, case_to_json
 from salva.core.observation import Detections, Observation, observation_from_json, observation_to_json
 from salva.core.secrets import redact, redacted
 from salva.core.typed_json import as_object, parsed_json
-from salva.core.typed_record import checked
 from salva.core.verdict import Failure, Observers, Outcome, Verdict
 from salva.store.migrations import COLUMNS
 from salva.store.records import (
@@ -219,11 +218,11 @@ def look_to_row(look: StoredLook, key: str) -> Row:
 
 
 def observation_of(seen: str, box_floor: float | None) -> Observation:
-    """What a look saw, from its two columns: a look of version 0.1 does not say its floor itself."""
+    """What a look saw, from its two columns, unchecked: a look of version 0.1 does not say its floor itself."""
     observation = observation_from_json(json.loads(seen))
     if isinstance(observation, Detections) and observation.floor is None and box_floor is not None:
         observation = replace(observation, floor=box_floor)
-    return checked(observation)
+    return observation
 
 
 def look_from_row(row: sqlite3.Row, label: str) -> StoredLook:
