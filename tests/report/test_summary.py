@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from report.fake_runs import make_case, make_verdict, random_run, store_run
 
 from salva.core.asked import Asked, AskedComponent
-from salva.core.verdict import Outcome
+from salva.core.case import Case
+from salva.core.judged import Judgements
+from salva.core.source import Painted
+from salva.core.verdict import Outcome, Verdict
+from salva.report import summary
 from salva.report.markdown import to_markdown
 from salva.report.summary import summarise, summarise_run
 
@@ -64,6 +70,25 @@ def test_several_models_have_none_on_top() -> None:
         "painter",
         "folder/mine",
     ]
+
+
+def test_verdicts_are_weighed_again_only_for_a_model_whose_prompts_were_rewritten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    records, _ = random_run(models=("painter", "other"))
+    weighed: list[str] = []
+    weigh = summary.judgements_on
+
+    def counting(suite: str, cases: Sequence[Case], verdicts: Sequence[Verdict], asked: Asked) -> Judgements:
+        weighed.append(verdicts[0].model)
+        return weigh(suite, cases, verdicts, asked)
+
+    monkeypatch.setattr(summary, "judgements_on", counting)
+    passed_over = Painted(model="painter", prompt="if so", text="", passed_over=("if",), n=1)
+    rewritten = Painted(model="other", prompt="so", text="a so", passed_over=(), n=1)
+    shown = summary.summarise_records(replace(records, painted=(passed_over, rewritten)))
+    assert weighed == ["painter", "other", "other"]
+    assert "words passed over" in [table.name for table in shown.by_model[0].tables]
 
 
 def test_a_run_without_verdicts_is_still_a_report() -> None:

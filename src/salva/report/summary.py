@@ -19,7 +19,7 @@ from salva.core.blame import blaming
 from salva.core.case import Case, unit_of
 from salva.core.chart import Chart
 from salva.core.fingerprint import Json
-from salva.core.judged import Effort, JudgedBy, Judgements, SetFigure
+from salva.core.judged import Effort, Judged, JudgedBy, Judgements, SetFigure
 from salva.core.protocols import Metric
 from salva.core.source import REAL, RunRecords
 from salva.core.table import Cell, KeyFigure, Table
@@ -259,10 +259,11 @@ def summarise_records(records: RunRecords) -> Summary:
 
 
 def _painting_tables(records: RunRecords, model: str) -> Iterator[Table]:
-    if records.painted:
+    speaking: Sequence[Judged] = ()
+    if any(made.text for made in records.painted if made.model == model):
         mine = [verdict for verdict in records.verdicts if verdict.model == model]
         speaking = judgements_on(records.suite, records.cases, mine, records.asked).speaking
-        yield from painting_tables(records.painted, model, speaking)
+    yield from painting_tables(records.painted, model, speaking)
 
 
 def judgements_on(suite: str, cases: Sequence[Case], verdicts: Sequence[Verdict], asked: Asked) -> Judgements:
