@@ -20,6 +20,11 @@ def test_a_pipe_is_refused_and_stays_a_pipe(tmp_path: Path) -> None:
     assert stat.S_ISFIFO(pipe.stat().st_mode), "as /dev/null must stay the device it is"
 
 
+def test_a_name_that_no_file_can_have_is_said(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"cannot write .*File name too long"):
+        write_text(tmp_path / ("x" * 300), "hello")
+
+
 def test_a_link_is_replaced_and_not_followed(tmp_path: Path) -> None:
     (tmp_path / "precious.txt").write_text("old")
     (tmp_path / "index.html").symlink_to(tmp_path / "precious.txt")

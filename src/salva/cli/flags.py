@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from salva.errors import UsageError
+from salva.files.outfiles import cannot_write
 from salva.registry import add_loose_plugin
 
 if TYPE_CHECKING:
@@ -37,10 +38,14 @@ class _OutputFile(click.Path):
         text = str(value)
         if text == "-":
             raise UsageError("-o wants the name of a file; leave it out to print what can be printed")
-        if not text or text.endswith(os.sep) or Path(text).is_dir():
+        try:
+            is_folder, is_file = Path(text).is_dir(), Path(text).is_file()
+        except OSError as error:
+            raise cannot_write(Path(text), error) from error
+        if not text or text.endswith(os.sep) or is_folder:
             raise UsageError(f"-o is {text!r}, a folder; name the file to write in it")
         super().convert(text, param, ctx)
-        return Path(text).resolve() if Path(text).is_file() else Path(text)
+        return Path(text).resolve() if is_file else Path(text)
 
 
 def check_folder(output: Path | None, own: Path | None = None) -> None:

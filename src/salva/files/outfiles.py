@@ -31,10 +31,10 @@ def writing(path: Path) -> Iterator[IO[bytes]]:
     A link in its place is replaced and never followed: it may be a stranger's. What is no file, such as a pipe or
     /dev/null, is refused and stays what it is.
     """
-    if path.exists() and not (path.is_symlink() or path.is_file() or path.is_dir()):
-        raise UsageError(f"{str(path)!r} is a device or a pipe; give the name of a file")
     temporary: Path | None = None
     try:
+        if path.exists() and not (path.is_symlink() or path.is_file() or path.is_dir()):
+            raise UsageError(f"{str(path)!r} is a device or a pipe; give the name of a file")
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile("wb", dir=path.parent, delete=False) as file:
             temporary = Path(file.name)
