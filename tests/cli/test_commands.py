@@ -290,6 +290,18 @@ def test_a_config_file_names_every_flag_as_it_is_typed_and_a_typed_setting_takes
     assert list((tmp_path / "pictures").rglob("*.webp"))
 
 
+def test_a_config_file_may_use_the_names_of_before(tmp_path: Path) -> None:
+    lines = f'models = ["painter"]\njudges = []\nimages_at = "file://{tmp_path}/pictures"\n'
+    (tmp_path / "salva.toml").write_text(lines, encoding="utf-8")
+    typed = ("--set", "model.side=256", "--reader", "none", "--size", "2", "--no-progress", "--out", "x")
+    asked = salva("run", "metalogic", "--config", "salva.toml", *typed, cwd=tmp_path)
+    assert asked.returncode == 0, asked.stderr
+    assert "'images_at' is called 'images' now" in asked.stderr
+    stored = json.loads((tmp_path / "x" / "run.json").read_text(encoding="utf-8"))
+    assert [model["name"] for model in stored["asked"]["models"]] == ["painter"]
+    assert list((tmp_path / "pictures").rglob("*.webp"))
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [

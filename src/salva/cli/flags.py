@@ -79,9 +79,13 @@ def _read_config(ctx: click.Context, _parameter: click.Parameter, path: Path | N
         raise UsageError(f"--config {path}: [set] must be a table of ROLE.OPTION = value")
     named = {_written(parameter): parameter for parameter in ctx.command.params}
     known = sorted(named.keys() - {"config"})
+    before = {str(named[name].name).replace("_", "-"): name for name in known if name != "set"}
     defaults: dict[str, Any] = {}
     for key, value in content.items():
         name = key.replace("_", "-")
+        if (now := before.get(name, name)) != name:
+            click.echo(f"--config {path}: {key!r} is called {now!r} now; later releases know that alone", err=True)
+            name = now
         if name not in known:
             raise UsageError(f"--config {path}: {key!r} is no flag of this command; known: {', '.join(known)}")
         takes_many = isinstance(named[name], click.Option) and named[name].multiple
