@@ -155,6 +155,20 @@ def test_both_names_must_say_the_same() -> None:
         make_spec(replace(ASK, settings=settings))
 
 
+@pytest.mark.parametrize(("in_file", "typed"), [("detector", "relation"), ("relation", "detector")])
+def test_what_is_typed_wins_over_a_config_file_by_either_name(
+    in_file: str, typed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("salva.toml").write_text(f"[set.{in_file}]\nthreshold = 0.3\n", encoding="utf-8")
+    done = salva(*COMMAND, "--config", "salva.toml", "--set", f"{typed}.threshold=0.45", "--out", "run")
+    assert done.exit_code == 0, told(done)
+    content = read_run_file(tmp_path / "run")
+    assert content is not None
+    assert content.choice is not None
+    assert content.choice["relation.threshold"] == 0.45
+
+
 @pytest.mark.parametrize("out", [("--out", "old"), ()])
 def test_a_run_made_with_the_old_name_is_found_finished(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, out: tuple[str, ...]

@@ -127,7 +127,13 @@ def _flatten(table: dict[str, Any], prefix: str = "") -> dict[str, str]:
 def _over_config(ctx: click.Context, _parameter: click.Parameter, typed: tuple[str, ...]) -> tuple[str, ...]:
     """What was typed, and those settings of the config file that it does not set otherwise."""
     keys = {pair.partition("=")[0] for pair in typed}
-    return (*(f"{key}={value}" for key, value in ctx.meta.get(_SETTINGS, {}).items() if key not in keys), *typed)
+    left = ctx.meta[_SETTINGS] = {k: value for k, value in ctx.meta.get(_SETTINGS, {}).items() if k not in keys}
+    return (*(f"{key}={value}" for key, value in left.items()), *typed)
+
+
+def config_settings() -> frozenset[str]:
+    """The settings of this command that its config file gives."""
+    return frozenset(click.get_current_context().meta[_SETTINGS])
 
 
 def _name_images(_ctx: click.Context, _parameter: click.Parameter, url: str) -> str:

@@ -116,7 +116,8 @@ def command(
     from salva.run.untouched import Untouched
     from salva.run.workplaces import bind_executor
 
-    ask = asking.Ask(suite=suite, settings=asking.split_settings(settings), **asked)
+    given = asking.split_settings(settings)
+    ask = asking.Ask(suite=suite, settings=given, yielding=flags.config_settings(), **asked)
     if published:
         ask, rule = asking.by_published_rule(ask)
         click.echo(f"--published: {rule}", err=True)

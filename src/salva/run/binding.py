@@ -132,8 +132,13 @@ def bind_relations(
     return tuple(bindings), tuple(wanting)
 
 
-def move_settings(role: str, texts: Sequence[str], by_role: Mapping[str, dict[str, str]]) -> Iterator[str]:
-    """Put the settings of options that have moved where they are read now; a sentence for each."""
+def move_settings(
+    role: str, texts: Sequence[str], by_role: Mapping[str, dict[str, str]], yielding: Container[str] = ()
+) -> Iterator[str]:
+    """Put the settings of options that have moved where they are read now; a sentence for each.
+
+    yielding: settings that give way where another means the same.
+    """
     for text in texts:
         for field in dataclasses.fields(options_of(load(role, _component(text)))):
             moved_to = field.metadata.get("means", "")
@@ -141,9 +146,12 @@ def move_settings(role: str, texts: Sequence[str], by_role: Mapping[str, dict[st
                 continue
             value = by_role[role].pop(field.name)
             new_role, _, name = moved_to.partition(".")
-            if by_role[new_role].setdefault(name, value) != value:
+            known = by_role[new_role].get(name, value)
+            yields = f"{role}.{field.name}" in yielding
+            if known != value and yields == (moved_to in yielding):
                 raise UsageError(
                     f"{role}.{field.name}={value} means {moved_to}={value}, and {moved_to} is "
-                    f"{by_role[new_role][name]}; leave one of them out"
+                    f"{known}; leave one of them out"
                 )
+            by_role[new_role][name] = value = known if yields else value
             yield f"{role}.{field.name} means {moved_to} now: {moved_to}={value} is set; later releases know that alone"
