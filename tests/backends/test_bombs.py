@@ -160,7 +160,11 @@ def test_the_same_host_under_https_is_the_same_server() -> None:
         return endpoint._is_same_server(httpx.URL(here), httpx.URL(there))
 
     assert is_same("http://a.example/v1", "https://a.example/v1")
+    assert is_same("http://a.example:80/v1", "https://a.example:443/v1")
     assert is_same("https://a.example/v1", "https://a.example:443/v2")
+    assert is_same("http://a.example:8080/v1", "http://a.example:8080/v2")
+    assert not is_same("http://a.example:8080/v1", "https://a.example/v1")
+    assert not is_same("http://a.example/v1", "https://a.example:8443/v1")
     assert not is_same("https://a.example/v1", "http://a.example/v1")
     assert not is_same("https://a.example/v1", "https://a.example:8443/v1")
 

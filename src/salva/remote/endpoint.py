@@ -157,9 +157,9 @@ def guarding(name: str) -> dict[str, list[Callable[[Any], None]]]:
 
 
 def _is_same_server(here: httpx.URL, there: httpx.URL) -> bool:
-    """Whether two addresses of one host are one server; the same under https is."""
-    is_safer = (here.scheme, there.scheme, there.port) == ("http", "https", None)
-    return is_safer or (there.scheme, there.port) == (here.scheme, here.port)
+    """Whether two addresses of one host are one server; the same under https is, where neither names a port."""
+    ways = (here.scheme, here.port), (there.scheme, there.port)
+    return ways[0] == ways[1] or ways == (("http", None), ("https", None))
 
 
 def _ask_for_what_is_read(request: httpx.Request) -> None:
