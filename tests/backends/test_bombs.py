@@ -120,6 +120,26 @@ def test_an_answer_that_is_packed_as_nobody_asked_for_is_not_unpacked(client: st
     assert {request.headers["accept-encoding"] for request in server.asked} == {"gzip, deflate"}
 
 
+@pytest.mark.parametrize("client", [*CLIENTS, "download"])
+@pytest.mark.parametrize("status", [429, 503, 500])
+def test_an_error_that_is_packed_as_nobody_asked_for_is_tried_again_as_any_other(
+    client: str, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text_model, "time", SimpleNamespace(sleep=lambda _: None))
+    with serving(lambda _: Answered(status=status, content=b"x", headers={"Content-Encoding": "br"})) as server:
+        outcome = outcome_of(client, server.url)
+    assert isinstance(outcome, BackendError)
+    assert outcome.is_retryable
+    assert f"answered {status}" in str(outcome)
+
+
+@pytest.mark.parametrize("named", ["aws-chunked", "utf-8", "none", "identity", "gzip, aws-chunked"])
+def test_an_answer_with_a_name_that_nobody_unpacks_is_read_as_it_is(named: str) -> None:
+    content = gzip.compress(b"{}") if "gzip" in named else b"{}"
+    with serving(lambda _: Answered(content=content, headers={"Content-Encoding": named})) as server:
+        assert (outcome_of("plain", server.url), outcome_of("download", server.url)) == ({}, b"{}")
+
+
 @pytest.mark.parametrize("client", [client for client in (*CLIENTS, "download") if client != "plain"])
 def test_what_comes_with_a_redirect_is_bounded_too(monkeypatch: pytest.MonkeyPatch, client: str) -> None:
     monkeypatch.setattr(endpoint, "MAX_BYTES", 2**20)

@@ -22,6 +22,8 @@ MAX_BYTES = 256 * 2**20
 
 _PACKED = ("gzip", "deflate")
 """How an answer may be packed, once. Others, and several at once, turn kilobytes into gigabytes within one step."""
+_UNPACKED = (*_PACKED, "br", "zstd")
+"""What the client would unpack; it passes over all other names, such as aws-chunked."""
 _ASKED = {"Accept-Encoding": ", ".join(_PACKED)}
 
 _Query: TypeAlias = Mapping[str, str]
@@ -124,12 +126,18 @@ def download(name: str, url: str, timeout_s: float) -> bytes:
 
 
 def read_at_most(answer: httpx.Response, name: str) -> bytes:
-    """The whole answer, or an error before it fills the memory."""
-    packed = answer.headers.get("content-encoding", "").strip().lower()
-    if packed not in ("", "identity", *_PACKED):
-        raise BackendError(
-            f"{name} packed its answer as {cut(packed, 60)!r}; asked for was {' or '.join(_PACKED)}", False
-        )
+    """The whole answer, or an error before it fills the memory.
+
+    Of an error that is packed otherwise than was asked, that is all it says: what to do about it, its status tells.
+    """
+    named = answer.headers.get_list("content-encoding", split_commas=True)
+    packed = [coding for text in named if (coding := text.strip().lower()) in _UNPACKED]
+    if len(packed) > 1 or not {*packed} <= {*_PACKED}:
+        said = f"packed its answer as {cut(', '.join(packed), 60)!r}; asked for was {' or '.join(_PACKED)}"
+        if not answer.is_error:
+            raise BackendError(f"{name} {said}", False)
+        answer.close()
+        return said.encode()
     parts, n_bytes = [], 0
     for part in answer.iter_bytes():
         n_bytes += len(part)
