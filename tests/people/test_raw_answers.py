@@ -91,14 +91,15 @@ def test_a_cell_that_is_no_answer_costs_its_picture_the_score_and_no_other() -> 
     ]
 
 
-def test_a_question_with_a_broken_dependency_stands_alone_and_is_named_once() -> None:
+def test_a_parent_that_is_no_other_question_is_ignored_and_named_once_and_the_others_count() -> None:
     heading = "item_id|model|proposition_id|dependency|answer"
-    rows = "".join(f" p|{model}|1|0|no p|{model}|2|1,99|yes p|{model}|3|3|yes" for model in ("sd", "xl"))
+    rows = "".join(f" p|{model}|1|0|no p|{model}|2|1,99,98|yes p|{model}|3|3|yes" for model in ("sd", "xl"))
     flaws: list[Flaw] = []
-    assert [row["dsg"] for row in scored(sheet(heading + rows), None, flaws).rows] == ["0.666666666667"] * 2
+    assert [row["dsg"] for row in scored(sheet(heading + rows), None, flaws).rows] == ["0.333333333333"] * 2
     assert list(map(str, flaws)) == [
-        "answers.csv line 3: parent '99' is no other question of 'p'; the question stands alone",
-        "answers.csv line 4: parent '3' is no other question of 'p'; the question stands alone",
+        "answers.csv line 3: parent '99' is no other question of 'p' and is ignored",
+        "answers.csv line 3: parent '98' is no other question of 'p' and is ignored",
+        "answers.csv line 4: parent '3' is no other question of 'p' and is ignored",
     ]
 
 

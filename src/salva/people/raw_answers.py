@@ -99,7 +99,7 @@ def _answer_columns(sheet: Sheet) -> list[str]:
 
 
 def _parents(sheet: Sheet, flaws: list[Flaw]) -> dict[tuple[str, str], tuple[str, ...]]:
-    """By text and question, the questions it depends on; where one of them is none of its text, it stands alone."""
+    """By text and question, the questions it depends on; a name that is no other question of its text is none."""
     names = {column_key(name): name for name in sheet.columns}
     number = next((names[key] for key in QUESTION if key in names), "")
     if not number or _ITEM not in names or DEPENDENCY not in names:
@@ -115,10 +115,12 @@ def _parents(sheet: Sheet, flaws: list[Flaw]) -> dict[tuple[str, str], tuple[str
         parents[question] = tuple(part for part in named if part not in _NO_PARENT)
         places.setdefault(question, place)
     for (item, own), (file, where) in places.items():
-        if nowhere := [name for name in parents[item, own] if name == own or (item, name) not in parents]:
-            what = f"parent {nowhere[0]!r} is no other question of {item!r}; the question stands alone"
-            flaws.append(Flaw(file=file, where=where, what=what))
-            parents[item, own] = ()
+        others = tuple(name for name in parents[item, own] if name != own and (item, name) in parents)
+        for name in dict.fromkeys(parents[item, own]):
+            if name not in others:
+                what = f"parent {name!r} is no other question of {item!r} and is ignored"
+                flaws.append(Flaw(file=file, where=where, what=what))
+        parents[item, own] = others
     return parents
 
 
