@@ -9,10 +9,11 @@ from report.fake_runs import FakeImages, random_run
 from report.hostile import hostile_run
 
 from salva.core.source import RunRecords
+from salva.core.table import KeyFigure
 from salva.core.verdict import Outcome
 from salva.report.card import card_html, card_lines
 from salva.report.lead import sentence_of
-from salva.report.summary import summarise_records
+from salva.report.summary import ModelSummary, summarise_records
 
 HARMLESS = {"div", "img", "b", "i"}
 
@@ -74,6 +75,23 @@ def test_a_run_without_a_verdict_has_a_card_too() -> None:
     empty = RunRecords(cases=records.cases, verdicts=(), asked=records.asked, name="x")
     assert "no decided pairs" in card_lines(summarise_records(empty), "x")[2]
     assert card(empty, images).elements
+
+
+def test_two_figures_of_a_suites_own_stand_alone_and_one_beside_a_rate() -> None:
+    records, _ = random_run(n_entities=3)
+    summary = summarise_records(records)
+    (model,) = summary.by_model
+    figures = (KeyFigure(title="kappa", value=0.5), KeyFigure(title="mean", value=0.25), KeyFigure(title="x", value=1))
+    led = replace(model, key_figures=figures, leading=replace(model.leading, rate=None))
+
+    def line(shown: ModelSummary) -> str:
+        return card_lines(replace(summary, by_model=(shown,)), "x")[2]
+
+    assert line(led).startswith("kappa 0.500, ")
+    assert " % (95 %: " in line(led)
+    assert "mean" not in line(led)
+    assert line(replace(led, outcomes=dict.fromkeys(led.outcomes, 0))) == "kappa 0.500, mean 0.250"
+    assert line(replace(model, key_figures=figures)) == line(model)
 
 
 def test_of_several_models_a_warning_says_whose_it_is() -> None:

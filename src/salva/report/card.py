@@ -62,8 +62,8 @@ def card_html(summary: Summary, records: RunRecords, images: ImageSource, place:
 
 
 def _leads(model: ModelSummary, unit: str) -> str:
-    own = model.key_figures[:1] if model.own_figure else model.key_figures[:2] if not model.has_rate else ()
-    said = [f"{figure.title} {figure_text(figure)[0]}" for figure in own]
+    n_own = 2 if not model.has_rate else 1 if model.own_figure else 0
+    said = [f"{figure.title} {figure_text(figure)[0]}" for figure in model.key_figures[:n_own]]
     figure = model.leading.figure
     if model.has_rate:
         rate = f"{title_of(model.leading)} {percent(model.violation_rate)} (95 %: {interval_of(model.leading)})"
