@@ -63,3 +63,23 @@ def test_rewritten_pairs_stand_apart_and_two_wordings_that_became_one_are_named(
         ("rewritten to one text", 1, 0, 0.0),
     ]
     assert merged.rows == (("same", 0, "same one", "same two", "the same"),)
+
+
+def test_a_prompt_that_stays_as_it_is_counts_by_its_own_text() -> None:
+    made = (
+        rewritten("into one", "into two", 0),
+        rewritten("onto one", "onto two", 0),
+        rewritten("onto two", "onto two", 0),
+        rewritten("from two", "from one", 0),
+        rewritten("own one", "own one", 0),
+        rewritten("half one", "a half", 0),
+        rewritten("half two", "half two", 0),
+    )
+    judged = [pair(name, 0, Outcome.HOLDS) for name in ("into", "onto", "from", "own", "half")]
+    _, apart, merged = painting_tables(made, "m", judged)
+    assert [row[:2] for row in apart.rows] == [("as written", 1), ("rewritten", 1), ("rewritten to one text", 3)]
+    assert merged.rows == (
+        ("into", 0, "into one", "into two", "into two"),
+        ("onto", 0, "onto one", "onto two", "onto two"),
+        ("from", 0, "from one", "from two", "from one"),
+    )

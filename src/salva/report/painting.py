@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from salva.core.counted import counted
 from salva.core.judged import Judged
@@ -47,10 +48,10 @@ def painting_tables(painted: Sequence[Painted], model: str, speaking: Sequence[J
 
 def _rewritten_pairs(mine: Sequence[Painted], speaking: Sequence[Judged]) -> Iterator[Table]:
     """Pairs whose words were rewritten apart from the others, and those of which nothing is left to compare."""
-    said: dict[tuple[str, int], list[str]] = {}
+    said: dict[tuple[str, int], set[str]] = {}
     for made in mine:
         for repeat in made.repeats if made.text else ():
-            said.setdefault((made.prompt, repeat), []).append(made.text)
+            said.setdefault((made.prompt, repeat), set()).add(made.text)
     pairs = [judged for judged in speaking if len(judged.case.prompts) == 2]
     groups = tally_by(pairs, lambda judged: _kind(judged, said))
     if groups.keys() <= {AS_WRITTEN}:
@@ -64,9 +65,8 @@ def _rewritten_pairs(mine: Sequence[Painted], speaking: Sequence[Judged]) -> Ite
     )
     merged = [judged for judged in pairs if _kind(judged, said) == TO_ONE_TEXT]
     rows: list[tuple[Cell, ...]] = [
-        (case.case_id, verdict.repeat, first.text, second.text, *said[first.text, verdict.repeat])
-        for case, verdict in merged[:_MOST_ROWS]
-        for first, second in (case.prompts,)
+        (judged.case.case_id, judged.verdict.repeat, *(p.text for p in judged.case.prompts), *_painted(judged, said)[0])
+        for judged in merged[:_MOST_ROWS]
     ]
     if rows:
         yield Table(
@@ -78,9 +78,19 @@ def _rewritten_pairs(mine: Sequence[Painted], speaking: Sequence[Judged]) -> Ite
         )
 
 
-def _kind(judged: Judged, said: Mapping[tuple[str, int], Sequence[str]]) -> str:
-    texts = [said.get((prompt.text, judged.verdict.repeat), ()) for prompt in judged.case.prompts]
-    if not any(texts):
+_Said = Mapping[tuple[str, int], AbstractSet[str]]
+
+
+def _painted(judged: Judged, said: _Said) -> list[AbstractSet[str]]:
+    """Of each prompt what was painted: its own text where nobody rewrote it.
+
+    One that several cases share can have become several texts; which of them is whose, nobody kept.
+    """
+    return [said.get((prompt.text, judged.verdict.repeat), {prompt.text}) for prompt in judged.case.prompts]
+
+
+def _kind(judged: Judged, said: _Said) -> str:
+    first, second = texts = _painted(judged, said)
+    if texts == [{prompt.text} for prompt in judged.case.prompts]:
         return AS_WRITTEN
-    # A prompt that several cases share can have become several texts; which of them is whose, nobody kept.
-    return TO_ONE_TEXT if len(texts[0]) == 1 and texts[0] == texts[1] else REWRITTEN
+    return TO_ONE_TEXT if len(first) == 1 and first == second else REWRITTEN
