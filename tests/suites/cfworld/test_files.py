@@ -176,6 +176,26 @@ def test_a_group_that_cannot_be_painted_is_counted_all_the_same(tmp_path: Path) 
         assert ("no-questions", 1) in [line[:2] for line in counted.rows], size
 
 
+def test_rows_without_an_id_are_no_rule_and_no_pair(tmp_path: Path) -> None:
+    rule: dict[str, Json] = {"rule_id": 0, "id": 0, "category": "original", "prompt": "Draw.", "ap": "down"}
+    pair: dict[str, Json] = {"A": "Otter", "B": "Dome", "prompt": "An otter under a dome."}
+    write(tmp_path / "rules.json", [{"id": 7, "prompt": "Draw."}, rule, {**rule, "id": 1, "category": "cf"}])
+    write(tmp_path / "pairs.json", [pair, {**pair, "id": "_factual"}, {**pair, "id": 4}, {**pair, "id": "4_factual"}])
+    read = read_files([str(tmp_path)])
+    assert [entry.probe_id for entry in read.entries if isinstance(entry, Probe)] == ["0", "4"]
+    assert [finding.sentence.partition(": ")[2] for finding in read.findings if finding.kind == "no-id"] == [
+        "rule, prompt 7",
+        "pair, entry 1",
+        "pair, entry 2",
+    ]
+    assert "unpaired" not in kinds(read)
+    counts = [found.sentence for entry in read.entries for found in entry.findings if found.kind == "count-differs"]
+    assert [sentence.partition(": ")[2].partition(" here")[0] for sentence in counts] == [
+        "1 rules with 3 prompts",
+        "1 pairs",
+    ]
+
+
 def test_blanks_round_an_id_are_named_and_passed_over(tmp_path: Path) -> None:
     rare: dict[str, Json] = {"id": " 93", "A": "Otter", "B": "Dome", "prompt": "An otter under a dome."}
     common: dict[str, Json] = {"id": " 93_factual", "A": "Otter", "B": "River", "prompt": "An otter in a river."}

@@ -65,7 +65,7 @@ def read_files(paths: Sequence[str]) -> Read:
     for path, place in _files(paths):
         _sort_in(contents, path, place)
     groups = _groups(contents)
-    probes = [*read_rules(contents.rules), *read_pairs(contents.pairs)]
+    probes = [*read_rules(contents.rules, contents.findings), *read_pairs(contents.pairs, contents.findings)]
     entries: list[Entry] = [*map(_with_gaps, contents.entries), *_with_repeats(groups), *probes]
     if not entries:
         found = "; ".join(finding.sentence for finding in contents.findings[:_N_SHOWN])

@@ -57,19 +57,22 @@ class _Parts:
     things: str = ""
 
 
-def read_rules(rows: Iterable[Row]) -> list[Probe]:
-    """The rules of the published file: the original ones are facts, all others counterfactuals."""
+def read_rules(rows: Iterable[Row], findings: list[Finding]) -> list[Probe]:
+    """The rules of the published file: the original ones are facts, all others counterfactuals.
+
+    findings: gets what is wrong with rows of no rule.
+    """
     rules: dict[str, _Parts] = {}
     n_rows = 0
     for row in rows:
         n_rows += 1
         name, category = id_of(row.get("rule_id")), str(row.get("category") or "").strip().lower()
+        if not name:
+            findings.append(gap("no-id", f"rule, prompt {row.get('id')}"))
+            continue
         parts = rules.setdefault(name, _Parts())
         prompt, point = str(row.get("prompt") or "").strip(), str(row.get("ap") or "").strip()
         where = f"rule {name}, prompt {row.get('id')}"
-        if not name:
-            parts.findings.append(gap("no-id", where))
-            continue
         if not prompt or not point:
             parts.findings.append(gap("no-prompt" if not prompt else "no-point", where))
             continue
@@ -84,19 +87,25 @@ def read_rules(rows: Iterable[Row]) -> list[Probe]:
     return [_probe(RULE, name, parts) for name, parts in rules.items()]
 
 
-def read_pairs(rows: Iterable[Row]) -> list[Probe]:
-    """The pairs of the published file: 93 is the rare one, 93_factual the common one."""
+def read_pairs(rows: Iterable[Row], findings: list[Finding]) -> list[Probe]:
+    """The pairs of the published file: 93 is the rare one, 93_factual the common one.
+
+    findings: gets what is wrong with rows of no pair.
+    """
     pairs: dict[str, _Parts] = {}
-    for row in rows:
+    for number, row in enumerate(rows, 1):
         name, category = id_of(row.get("id")), str(row.get("category") or "").strip().lower()
         is_fact = name.endswith(_FACTUAL) or category in FACTS
-        parts = pairs.setdefault(name.removesuffix(_FACTUAL), _Parts())
+        pair = name.removesuffix(_FACTUAL)
+        if not pair:
+            findings.append(gap("no-id", f"pair, entry {number}"))
+            continue
+        parts = pairs.setdefault(pair, _Parts())
         first, second, prompt = (str(row.get(key) or "") for key in ("A", "B", "prompt"))
         if any(text != text.strip() for text in (str(row.get("id", "")), first, second, prompt)):
             parts.findings.append(gap("padded-text", f"pair {name}"))
-        lacks = "no-id" if not name else "no-prompt" if not prompt.strip() else "no-thing"
-        if not (name and prompt.strip() and first.strip() and second.strip()):
-            parts.findings.append(gap(lacks, f"pair {name}"))
+        if not (prompt.strip() and first.strip() and second.strip()):
+            parts.findings.append(gap("no-thing" if prompt.strip() else "no-prompt", f"pair {name}"))
             continue
         if category and category not in (FACTS if is_fact else _RARE):
             kind = "the common one" if is_fact else "the rare one"
