@@ -21,6 +21,10 @@ DATA = os.environ.get("SALVA_TEST_DATA", "")
 needs_data = pytest.mark.skipif(not DATA, reason="SALVA_TEST_DATA is not set: no CF-World files to read")
 
 
+LINE: dict[str, Json] = {"prompt": "Draw a cat.", "questions": [{"kind": "point", "text": "A cat?"}]}
+"""A level of our own form."""
+
+
 def write(path: Path, content: Json) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(content), encoding="utf-8")
@@ -83,6 +87,9 @@ def folder(tmp_path: Path) -> Path:
     rules += [{"rule_id": 0, "id": 1, "category": "cf", "prompt": "Draw an arrow, upside down.", "ap": "up"}]
     rules += [{"rule_id": 1, "id": 2, "category": "orignal", "prompt": "Draw a dot.", "ap": "a dot"}, {"id": 3}]
     write(tmp_path / "prompt_ablation" / "rule_decouple.json", rules)
+    write(
+        tmp_path / "own.jsonl", {"part": "rule", "id": "1", "factual": [{**LINE, "formula": "&"}], "counterfactual": []}
+    )
     write(tmp_path / "croissant.json", {"name": "CF-World"})
     (tmp_path / "broken.json").write_text("[{", encoding="utf-8")
     return tmp_path
@@ -147,6 +154,23 @@ def test_lines_of_our_own_form_are_told_what_they_lack(tmp_path: Path) -> None:
     assert Counter(finding.kind for finding in case.findings)["no-questions"] == 2, "that of the group not painted too"
     (probe,) = CfWorld(CfWorldOptions(path=(str(file),), part="rule")).cases("full")
     assert [prompt.role for prompt in probe.prompts] == ["fact1", "cf1"]
+
+
+def test_a_formula_that_cannot_be_read_is_named_and_costs_nothing_else(tmp_path: Path) -> None:
+    good = {**LINE, "formula": "cat"}
+    groups: list[dict[str, Json]] = [
+        {"discipline": "optics", "id": str(n), "l1": good, "l2": {**LINE, "formula": formula}, "l3": good}
+        for n, formula in enumerate(("cat &", "cat"))
+    ]
+    file = tmp_path / "groups.jsonl"
+    file.write_text("\n".join(map(json.dumps, groups)), encoding="utf-8")
+    suite = CfWorld(CfWorldOptions(path=(str(file),)))
+    odd, plain = suite.cases("full")
+    assert [prompt.formula for prompt in odd.prompts] == ["cat", None, "cat"]
+    assert (odd.equivalent, odd.determinate) == (None, None)
+    assert plain.equivalent
+    (told,) = [finding.sentence for finding in suite.lint() if finding.kind == "unread-formula"]
+    assert "optics 0 l2: 'cat &', " in told
 
 
 def test_files_of_which_nothing_can_be_painted_say_why(tmp_path: Path) -> None:

@@ -289,6 +289,7 @@ def _with_gaps(entry: Entry) -> Entry:
         kinds = {question.kind for question in level.questions}
         found += [] if level.prompt else [gap("no-prompt", where, role)]
         found += [] if kinds else [gap("no-questions", where, role)]
+        found += [gap("unread-formula", f"{where}: {level.unread}", role)] if level.unread else []
         if kinds and (lacks := [kind for kind in wanted if kind not in kinds]):
             found.append(gap("lacks-kind", f"{where}: {', '.join(lacks)}", role))
     return replace(entry, findings=(*entry.findings, *found))

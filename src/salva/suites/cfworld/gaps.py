@@ -26,6 +26,7 @@ KINDS: Mapping[str, str] = {
     "several-integrity": "a picture has more than one question about its integrity",
     "no-half-step": "criteria without a step at 0.5",
     "unread-criteria": "criteria that are no list of scores; kept as one sentence",
+    "unread-formula": "a formula that cannot be read; the prompt is taken to have none",
     "no-category": "no category",
     "padded-category": "a category with blanks around it",
     "non-ascii-category": "a category with letters beyond ASCII",

@@ -23,7 +23,8 @@ from typing import TypeAlias, cast
 from salva.core.case import Finding
 from salva.core.fingerprint import Json
 from salva.core.question import Question, question_from_json, question_to_json
-from salva.errors import UsageError
+from salva.errors import FormulaError, UsageError
+from salva.logic.notation import parse
 
 INTEGRITY, POINT, LOGIC = "integrity", "point", "logic"
 """The three dimensions: the picture is whole, it shows the assessment point, its surroundings follow the same law."""
@@ -54,6 +55,16 @@ class Level:
     def can_be_asked(self) -> bool:
         """Whether there is something to paint, and something to ask about it."""
         return bool(self.prompt and self.questions)
+
+    @property
+    def unread(self) -> str:
+        """Why its formula cannot be read; empty where it can, or where there is none."""
+        try:
+            if self.formula:
+                parse(self.formula)
+        except FormulaError as error:
+            return f"{self.formula!r}, {error.problem}"
+        return ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -172,7 +172,7 @@ def _of_probe(probe: Probe) -> Case | None:
 
 
 def _prompt(role: str, level: Level) -> Prompt:
-    formula = level.formula or None
+    formula = None if level.unread else level.formula or None
     return Prompt(
         role=role, text=level.prompt, formula=formula, questions=level.questions, passes_over=formula is not None
     )
