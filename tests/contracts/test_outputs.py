@@ -22,7 +22,7 @@ from salva.core.fingerprint import Json, fingerprint
 from salva.core.image import ImageRef, Picture
 from salva.core.observation import Answer, Detection, Detections, Observation, Reading, TextSpan, Vector
 from salva.core.options import parse_options
-from salva.core.protocols import Look, LookRequest, Query
+from salva.core.protocols import Look, LookRequest, Query, Relation
 from salva.core.score_rubric import SCORE_RUBRIC
 from salva.judging.waves import Waves, conclude
 from salva.logic.formula import entities
@@ -55,7 +55,10 @@ SUITE_OPTIONS = {
     "prompts": {"path": "prompts.txt", "rewordings": "2", "questions": "parts", "mutate": "ec", "parser": "grammar"},
     "scene": {"scene": "(red cat | dog) & !(bird & 2 car)", "law": "de-morgan"},
 }
-RELATION_OPTIONS = {"geneval": {"rule": "published"}}
+RELATION_OPTIONS: dict[str, tuple[dict[str, str], ...]] = {
+    "geneval": ({"rule": "published"},),
+    "entity-change": ({}, {"tolerance": "1"}),
+}
 TEXTS = (
     *(
         "",
@@ -119,7 +122,12 @@ def cases_of(name: str) -> Iterator[Json]:
 def verdicts_of(name: str) -> Iterator[Json]:
     """What is looked at and concluded in every case that the relation is for; scores to what processors agree on."""
     component = load("relation", name)
-    relation = component(parse_options(options_of(component), RELATION_OPTIONS.get(name, {}), "relation"))
+    for options in RELATION_OPTIONS.get(name, ({},)):
+        yield from verdicts_under(component(parse_options(options_of(component), options, "relation")), name)
+
+
+def verdicts_under(relation: Relation, name: str) -> Iterator[Json]:
+    """The same under some options."""
     applied = [case for case in CASES if relation.applies(case)]
     assert applied, f"no case of cases.json.xz is one for {name}; add some"
     for case in applied:
@@ -135,7 +143,7 @@ def verdicts_of(name: str) -> Iterator[Json]:
                 relation=relation,
                 label=name,
                 roles=("detector", "colourist", "reader", "embedder", "judge"),
-                takes_gaps=about_of(component).takes_gaps,
+                takes_gaps=about_of(type(relation)).takes_gaps,
             )
             for prompt in case.prompts:
                 waves.show(prompt.role, ImageRef(image_id=f"image-{prompt.role}", width=64, height=64))

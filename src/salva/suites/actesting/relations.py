@@ -78,7 +78,7 @@ def _about(broken: str) -> About:
 class EntityChange:
     """Relation: one thing is another now, and all else stays (MR1)."""
 
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     operators: ClassVar[tuple[str, ...]] = (EC,)
     about: ClassVar[About] = _about("more or less changed than one thing")
     Options = MutationOptions
@@ -152,6 +152,7 @@ class EntityChange:
 class TripleRemoval(EntityChange):
     """Relation: a triple less is said, and all else stays (MR2); also after a change of a thing."""
 
+    version: ClassVar[str] = "2"
     operators: ClassVar[tuple[str, ...]] = (ER_R, EC_ER_R)
     about: ClassVar[About] = _about("more or less changed than a triple taken away")
 
@@ -159,6 +160,7 @@ class TripleRemoval(EntityChange):
 class TripleAddition(EntityChange):
     """Relation: a triple more is said, and all else stays (MR3); also after a change of a thing."""
 
+    version: ClassVar[str] = "2"
     operators: ClassVar[tuple[str, ...]] = (ER_A, EC_ER_A)
     about: ClassVar[About] = _about("more or less changed than a triple added")
 
@@ -166,6 +168,7 @@ class TripleAddition(EntityChange):
 class Unchanged(EntityChange):
     """Relation: other words for the same, and the same picture (the synonym baseline)."""
 
+    version: ClassVar[str] = "2"
     operators: ClassVar[tuple[str, ...]] = (SS,)
     about: ClassVar[About] = _about("the picture changed with a synonym")
 
