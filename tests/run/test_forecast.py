@@ -12,6 +12,7 @@ from salva.api import plan_run
 from salva.engine.budget import Limits
 from salva.engine.progress import SilentProgress
 from salva.errors import UsageError
+from salva.relations.right_answers import RightAnswers
 from salva.run.ask import Ask, make_spec
 from salva.run.earlier import Known
 from salva.run.forecast import Forecast, forecast
@@ -172,6 +173,33 @@ def test_who_could_tell_of_prompts_that_are_nobodys_is_named(tmp_path: Path) -> 
     refused = salva(*command, cwd=tmp_path)
     assert refused.returncode == 2
     assert "name a --judge. Why: " in refused.stderr
+
+
+def test_a_relation_that_nobody_here_goes_by_is_built_for_cases_of_nobody_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("out of order")
+
+    monkeypatch.setattr(RightAnswers, "__init__", broken)
+    assert seen(Ask(suite="metalogic", models=("painter",), size="4"), tmp_path / "run").n_cases
+    (tmp_path / "p.txt").write_text("a cat and a dog\nthe bird sings\n")
+    ask = Ask(suite="prompts", models=("painter",), settings={"suite.path": str(tmp_path / "p.txt")})
+    assert not seen(ask, tmp_path / "run").opened_by
+
+
+def test_what_is_set_for_relations_reaches_one_that_wants_for_somebody(tmp_path: Path) -> None:
+    (tmp_path / "p.txt").write_text("a cat and a dog\nthe bird sings\nthe sun sings\n")
+    header = "item_id,text,proposition_id,dependency,category_broad,tuple,question_natural_language\n"
+    (tmp_path / "q.csv").write_text(f"{header}1,the bird sings,1,0,entity,bird,Is there a bird?\n")
+    settings = {"suite.path": str(tmp_path / "p.txt")}
+    assert seen(Ask(suite="prompts", models=("painter",), settings=settings), tmp_path / "run").opened_by == {
+        "judge": 2
+    }
+    settings["relation.questions"] = str(tmp_path / "q.csv")
+    assert seen(Ask(suite="prompts", models=("painter",), settings=settings), tmp_path / "run").opened_by == {
+        "judge": 1
+    }
 
 
 def test_prompts_that_a_question_file_does_not_have_are_told_so(

@@ -170,6 +170,8 @@ class RunSpec:
     """Every relation whose roles are bound."""
     wanting: tuple[Binding, ...] = ()
     """Relations that want for a detector alone, where nobody was named and nobody looks by default."""
+    set_for_relations: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """What is set for relations, as typed: of one that is not bound, nothing else tells."""
     headline: str = ""
     """The relation the user chose to lead with; empty leaves it to each case."""
     size: str = "quick"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import NamedTuple, cast
 
 from salva.core.about import Naming, about_of, options_of
@@ -26,7 +27,7 @@ from salva.judging.headline import leading_relation
 from salva.judging.left_out import nobodys
 from salva.judging.rates import WRONG_ALIKE
 from salva.registry import bind, entries, load
-from salva.run.binding import component_spec
+from salva.run.binding import component_spec, option_names
 from salva.run.plan import planned_cases, remarks
 
 _N_REASONS = 6
@@ -147,8 +148,8 @@ class _Cases:
     """What judges are asked for."""
     known: Counter[str] = field(default_factory=Counter)
     """What may keep a relation from applying, to the cases it is true of."""
-    unplayed: Mapping[str, tuple[Relation, str]] = field(default_factory=dict)
-    """Relations that want for one role, and that role."""
+    unplayed: Callable[[str], tuple[Relation, str] | None] = lambda _name: None
+    """By name a relation that wants for one role, and that role; None for any other."""
     opened_by: Counter[str] = field(default_factory=Counter)
     """Such a role to the cases without a relation that could then have one."""
 
@@ -159,7 +160,7 @@ class _Cases:
         if not relations:
             self.left[nobodys(case, self.file)] += 1
             wanted = {name for way in case.ways for name in way} or {case.relation}
-            unplayed = [self.unplayed[name] for name in wanted & self.unplayed.keys()]
+            unplayed = filter(None, map(self.unplayed, wanted))
             self.opened_by.update({role for relation, role in unplayed if relation.applies(case)})
         self.n_unpainted += bool(relations) and all(applied.undecidable for applied in relations)
         self.own[case.relation] += 1
@@ -214,16 +215,24 @@ def _refuse_unheard(spec: RunSpec, kinds: Collection[str]) -> None:
                 )
 
 
-def _unplayed(spec: RunSpec) -> dict[str, tuple[Relation, str]]:
-    """The relations that want for one role that nobody plays here, and that role."""
+def _unplayed(spec: RunSpec) -> Callable[[str], tuple[Relation, str] | None]:
+    """By name a relation that wants for one role that nobody plays here, and that role; built when first asked for."""
     played = {binding.role for binding in spec.observers()}
-    wanting: dict[str, tuple[Relation, str]] = {}
-    for entry in entries("relation"):
-        missing = [role for role in about_of(load("relation", entry.name)).needs if role not in played]
-        if len(missing) == 1:
-            binding = bind(component_spec("relation", entry.name))
-            wanting[entry.name] = cast(Relation, build(binding)), missing[0]
-    return wanting
+
+    @cache
+    def find(name: str) -> tuple[Relation, str] | None:
+        try:
+            missing = [role for role in about_of(load("relation", name)).needs if role not in played]
+            if len(missing) != 1:
+                return None
+            known = option_names("relation", name)
+            mine = {option: value for option, value in spec.set_for_relations.items() if option in known}
+            return cast(Relation, build(bind(component_spec("relation", name, mine)))), missing[0]
+        except SalvaError:
+            # One that cannot be had would help nobody, whoever is named; this run does without it.
+            return None
+
+    return find
 
 
 def question_file(spec: RunSpec) -> str:
