@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -122,7 +123,11 @@ def test_another_snapshot_inside_a_run_stops_it(
     said = json.dumps({"explanation": "", "objects": 50, "relations": 50})
 
     def answer(_: dict[str, Any]) -> Turn:
-        return Say(text=said, model="judge-a" if len(server.asked) < 6 else "judge-b")
+        if len(server.asked) < 6:
+            return Say(text=said, model="judge-a")
+        # Those asked at once are answered later, so that the first to arrive is the first model's.
+        time.sleep(0.5)
+        return Say(text=said, model="judge-b")
 
     server.turns = answer
     done = run(salva, tmp_path / "run", "--judge", "openai/x", *where)

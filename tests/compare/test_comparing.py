@@ -282,14 +282,11 @@ def test_one_picture_for_every_prompt_passes_no_margin(tmp_path: Path) -> None:
     assert duel.too_little in duel.notes
 
 
-def test_scores_that_are_no_numbers_decide_nothing(tmp_path: Path) -> None:
-    def scored(name: str, kappas: Sequence[float]) -> Path:
-        run = store_kappas(tmp_path / name, kappas)
-        with closing(sqlite3.connect(run / "salva.db")) as database:
-            database.execute("UPDATE verdicts SET scores = replace(replace(scores, '0.0625', 'NaN'), '0.125', '1e999')")
-            database.commit()
-        return run
-
-    (duel,) = compare_runs([scored("a", (0.5, 0.6, 0.0625, 0.8)), scored("b", (0.4, 0.125, 0.5, 0.7))]).duels
-    assert (duel.leading.name, duel.leading.n_pairs, duel.leading.n_undecided) == ("kappa", 2, 2)
-    assert duel.leading.difference == pytest.approx(-0.1)
+@pytest.mark.parametrize("number", ["NaN", "1e999", "-Infinity"])
+def test_scores_that_are_no_numbers_are_somebodys_edit(tmp_path: Path, number: str) -> None:
+    runs = [store_kappas(tmp_path / name, (0.5, 0.0625, 0.8)) for name in ("a", "b")]
+    with closing(sqlite3.connect(runs[1] / "salva.db")) as database:
+        database.execute("UPDATE verdicts SET scores = replace(scores, '0.0625', ?)", (number,))
+        database.commit()
+    with pytest.raises(StoreError, match="is no number"):
+        compare_runs(runs)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import isfinite
 
 from salva.core.case import Case
 from salva.core.judged import Judged, Judgements, Rate
@@ -93,8 +92,7 @@ def _own(judged: Judgements, figures: Sequence[OwnFigure]) -> Iterator[Series]:
         terms: dict[Key, tuple[float, ...] | None] = {_key(pair): None for pair in judged.headline}
         verdicts = {_key(pair): pair.verdict for pair in judged.headline}
         for pair in seen:
-            # Scores of a run that somebody else made may be anything; one that is no number decides nothing.
-            if (brought := figure.terms(pair)) is not None and all(map(isfinite, brought)):
+            if (brought := figure.terms(pair)) is not None:
                 terms[_key(pair)] = brought
                 verdicts[_key(pair)] = pair.verdict
         if terms:
