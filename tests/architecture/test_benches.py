@@ -15,7 +15,7 @@ BENCH = Path(__file__).parents[2] / "bench"
 @pytest.mark.parametrize("name", ["captions", "captions_run", "mutants_aloud", "real_pictures"])
 def test_without_foreign_data_nothing_is_measured_and_nothing_breaks(name: str, tmp_path: Path) -> None:
     for module in {"captions_run": ("torch", "diffusers")}.get(name, ()):
-        pytest.importorskip(module)
+        pytest.importorskip(module, reason=f"needs {module}, of the test extras")
     done = subprocess.run(
         [sys.executable, str(BENCH / f"{name}.py")],
         capture_output=True,
