@@ -140,3 +140,37 @@ def _attempts(directory: Path) -> list[int]:
     attempts = [row[0] for row in connection.execute("SELECT attempts FROM renders")]
     connection.close()
     return attempts
+
+
+def test_ctrl_c_at_any_moment_of_the_command_is_heeded_or_the_run_is_whole(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "salva", "run", "metalogic", "--size", "4", "--reader", "none", "--no-progress"]
+
+    def run(directory: Path, interrupted_after_s: float | None = None) -> tuple[int, str]:
+        process = subprocess.Popen(
+            [*command, "--out", str(directory)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            preexec_fn=_heed_ctrl_c,
+        )
+        if interrupted_after_s is not None:
+            time.sleep(interrupted_after_s)
+            process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=120)
+        return process.returncode, output
+
+    started = time.monotonic()
+    code, output = run(tmp_path / "whole")
+    took_s = time.monotonic() - started
+    assert code == 0, output
+    # Python itself is interrupted otherwise while it starts, before there is a command.
+    for part in (5, 7, 8, 10, 11):
+        directory = tmp_path / str(part)
+        code, output = run(directory, took_s * part / 12)
+        # Python ends itself by the signal where it came while code was made from text; a shell calls both 130.
+        assert code in (0, 130, -signal.SIGINT), output
+        assert "Traceback" not in output
+        if code == 0:
+            assert rows(directory) == rows(tmp_path / "whole")
+    code, output = run(tmp_path / "8")
+    assert (code, rows(tmp_path / "8")) == (0, rows(tmp_path / "whole")), output

@@ -38,9 +38,10 @@ def test_a_file_that_the_disk_does_not_answer_for_does_not_count_as_gone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     blobs = Blobs(tmp_path)
-    assert list(blobs.lost([IMAGE_ID])) == [IMAGE_ID]
+    assert list(blobs.lost([(IMAGE_ID, 6)])) == [IMAGE_ID]
     blobs.write(IMAGE_ID, b"pixels")
-    assert list(blobs.lost([IMAGE_ID])) == []
+    assert list(blobs.lost([(IMAGE_ID, 6)])) == []
+    assert list(blobs.lost([(IMAGE_ID, 7)])) == [IMAGE_ID], "somebody else's file"
 
     def no_answer(path: str) -> None:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
@@ -48,7 +49,7 @@ def test_a_file_that_the_disk_does_not_answer_for_does_not_count_as_gone(
     with monkeypatch.context() as patched:
         patched.setattr(os, "stat", no_answer)
         with pytest.raises(StoreError, match="input/output error"):
-            list(blobs.lost([IMAGE_ID]))
+            list(blobs.lost([(IMAGE_ID, 6)]))
 
 
 def test_the_name_appears_only_after_the_bytes_are_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

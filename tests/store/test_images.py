@@ -54,7 +54,7 @@ def test_an_address_nobody_named_is_not_used_and_a_folder_is_a_plain_one(tmp_pat
         lambda: unnamed.has("ab"),
         lambda: unnamed.write("ab", b""),
         lambda: list(unnamed.stored_ids()),
-        lambda: list(unnamed.lost(["ab"])),
+        lambda: list(unnamed.lost([("ab", 1)])),
         unnamed.prepare,
     ):
         with pytest.raises(UsageError, match=f"nothing was contacted.*--images {address}"):

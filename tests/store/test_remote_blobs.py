@@ -45,7 +45,8 @@ def test_what_is_written_is_read_back_and_listed(blobs: RemoteBlobs) -> None:
     assert blobs.has(IMAGE_ID)
     assert blobs.read(IMAGE_ID) == b"pixels"
     assert list(blobs.stored_ids()) == [IMAGE_ID]
-    assert list(blobs.lost([IMAGE_ID, "ef01"])) == ["ef01"]
+    assert list(blobs.lost([(IMAGE_ID, 6), ("ef01", 6)])) == ["ef01"]
+    assert list(blobs.lost([(IMAGE_ID, 7)])) == [IMAGE_ID], "somebody else's file"
     blobs.write(IMAGE_ID, b"others")
     assert blobs.read(IMAGE_ID) == b"others"
     assert blobs.place_of(IMAGE_ID).endswith(f"/ab/{'c' * 38}.webp")

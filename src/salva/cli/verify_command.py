@@ -33,6 +33,8 @@ def command(run: Path, no_progress: bool) -> None:
         click.echo(f"  {legible(problem)}")
     if report.problems:
         click.echo(counted(len(report.problems), "problems"), err=True)
+        if report.remedy:
+            click.echo(report.remedy, err=True)
         sys.exit(EXIT_USAGE)
     is_all = not report.unchecked and not report.n_without_digest
     click.echo("everything matches" if is_all else "all that could be checked matches")

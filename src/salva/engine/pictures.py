@@ -35,10 +35,21 @@ class ImageFiles:
             webp = self._blobs.read(image_id)
             picture = replace(decode_picture(webp, formats=("WEBP",)), webp=webp)
         except ValueError as error:
-            raise StoreError(f"{self._blobs.place_of(image_id)!r} is damaged ({error})") from error
+            raise self._damaged(image_id, str(error)) from error
         if picture.image_id() != image_id:
-            raise StoreError(f"{self._blobs.place_of(image_id)!r} is damaged: its pixels are not those of its name")
+            raise self._damaged(image_id, "its pixels are not those of its name")
         return picture
+
+    def stored(self, image_id: str) -> StoredImage:
+        """The row of a picture whose file is there, checked against its id."""
+        picture = self.load(image_id)
+        assert picture.webp is not None, "what is loaded brings its file"
+        return _row(image_id, picture, picture.webp)
+
+    def _damaged(self, image_id: str, why: str) -> StoreError:
+        return StoreError(
+            f"{self._blobs.place_of(image_id)!r} is damaged ({why}); the same `salva run` paints it again"
+        )
 
     def _save(self, picture: AnyPicture) -> StoredImage:
         file = as_file(picture)
@@ -50,13 +61,7 @@ class ImageFiles:
                 data = self._kept_or_replaced(image_id, data)
             else:
                 self._blobs.write(image_id, data)
-        return StoredImage(
-            image_id=image_id,
-            width=picture.width,
-            height=picture.height,
-            digest=digest_of(data),
-            n_bytes=len(data),
-        )
+        return _row(image_id, picture, data)
 
     def _kept_or_replaced(self, image_id: str, data: bytes) -> bytes:
         present = self._blobs.read(image_id)
@@ -68,3 +73,9 @@ class ImageFiles:
             else:
                 return present
         return data
+
+
+def _row(image_id: str, picture: AnyPicture, data: bytes) -> StoredImage:
+    return StoredImage(
+        image_id=image_id, width=picture.width, height=picture.height, digest=digest_of(data), n_bytes=len(data)
+    )

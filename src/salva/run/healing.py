@@ -1,7 +1,8 @@
 """Pictures of a run whose files are gone: painted again by the same command, and held against what they were.
 
 An image's id is the hash of its pixels, so a model that repeats itself puts every file back where it was, and nothing
-that was seen or judged changes.
+that was seen or judged changes. So is a damaged one, known by its size, which costs no more than to see that it is
+there. To read all files takes a hundred times as long, and is for `salva verify`.
 """
 
 from __future__ import annotations
@@ -9,27 +10,32 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from salva.core.counted import counted
+from salva.engine.pictures import ImageFiles
 from salva.engine.progress import Progress
+from salva.errors import StoreError
 from salva.store.reading import RunReader
 from salva.store.sqlite import RunStore
 
-_GONE = "its file is gone"
-
 
 def has_all_files(store: RunReader) -> bool:
-    """Whether the file of every stored image is there."""
-    return next(store.blobs.lost(store.image_ids()), None) is None
+    """Whether the file of every stored image is there, as large as it was written."""
+    return next(store.blobs.lost(store.image_sizes()), None) is None
 
 
 def forget_lost(store: RunStore, progress: Progress) -> dict[str, str]:
-    """Have every picture painted again whose file is gone; by the key of its render, the image it was."""
-    lost = list(store.blobs.lost(store.image_ids()))
-    was = {render.key(): image_id for image_id in lost for render in store.renders_of(image_id)}
-    for image_id in lost:
-        store.forget_image(image_id, _GONE)
-    if lost:
-        store.flush()
-        progress.note(f"the files of {counted(len(lost), 'pictures')} are gone, and painted again")
+    """Have every picture painted again whose file is gone or damaged; by the key of its render, the image it was."""
+    files, was, n_lost = ImageFiles(store.blobs), dict[str, str](), 0
+    for image_id in list(store.blobs.lost(store.image_sizes())):
+        try:
+            # Another program may have packed the same pixels otherwise: nobody pays for them twice.
+            store.put_image(files.stored(image_id))
+        except StoreError as error:
+            n_lost += 1
+            was |= {render.key(): image_id for render in store.renders_of(image_id)}
+            store.forget_image(image_id, str(error))
+    store.flush()
+    if n_lost:
+        progress.note(f"the files of {counted(n_lost, 'pictures')} are gone or damaged, and painted again")
     return was
 
 

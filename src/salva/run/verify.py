@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from salva.core.counted import counted
 from salva.core.fingerprint import fingerprint
 from salva.core.run_json import RunFile
 from salva.engine.cast import ROLE_ORDER
@@ -48,6 +49,8 @@ class VerifyReport:
     """Verdicts that were made anew and are the same."""
     unchecked: tuple[str, ...] = ()
     """What could not be checked here, a sentence each."""
+    remedy: str = ""
+    """How to get pictures back that are gone or damaged; empty where none is."""
 
     @property
     def is_sound(self) -> bool:
@@ -65,7 +68,7 @@ def verify(directory: Path, progress: Progress) -> VerifyReport:
             )
         problems: list[str] = []
         n_images = _verify_images(store, problems, progress)
-        n_rows = n_images
+        n_rows, n_damaged = n_images, len(problems)
         for check in (_verify_components, _verify_cases, _verify_renders, _verify_looks, _verify_verdicts):
             try:
                 for problem in check(store):
@@ -96,6 +99,16 @@ def verify(directory: Path, progress: Progress) -> VerifyReport:
         n_without_digest=n_without_digest,
         n_recomputed=recomputed.n_checked,
         unchecked=recomputed.unchecked,
+        remedy=_remedy(n_damaged, content) if n_damaged else "",
+    )
+
+
+def _remedy(n_damaged: int, content: RunFile | None) -> str:
+    those = counted(n_damaged, "pictures are", "picture is")
+    if content is not None and content.asked.imported:
+        return f"{those} gone or damaged, and nothing here can paint again what was imported: restore from a copy"
+    return (
+        f"{those} gone or damaged: delete the files named above, and the same `salva run` paints those pictures again"
     )
 
 

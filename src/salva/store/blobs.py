@@ -78,18 +78,22 @@ class Blobs:
 
     def has(self, image_id: str) -> bool:
         """Whether there is a file of that name."""
+        return self._size_of(image_id) is not None
+
+    def lost(self, sizes: Iterable[tuple[str, int]]) -> Iterator[str]:
+        """Those that have no file of their size."""
+        return (image_id for image_id, n_bytes in sizes if self._size_of(image_id) != n_bytes)
+
+    def _size_of(self, image_id: str) -> int | None:
         path = self.place_of(image_id)
         try:
-            return stat.S_ISREG(os.stat(path).st_mode)
+            found = os.stat(path)
+            return found.st_size if stat.S_ISREG(found.st_mode) else None
         except (FileNotFoundError, NotADirectoryError):
-            return False
+            return None
         except OSError as error:
             # Whether it is there nobody knows; a picture that counts as lost would be painted again.
             raise store_error(Path(path), error) from error
-
-    def lost(self, image_ids: Iterable[str]) -> Iterator[str]:
-        """Those that have no file."""
-        return (image_id for image_id in image_ids if not self.has(image_id))
 
     def read(self, image_id: str) -> bytes:
         """The bytes of a stored file."""

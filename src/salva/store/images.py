@@ -37,8 +37,8 @@ class ImageStore(Protocol):
     def write(self, image_id: str, data: bytes) -> None:
         """Store a file; when this returns, it is there and whole."""
 
-    def lost(self, image_ids: Iterable[str]) -> Iterator[str]:
-        """Those that have no file."""
+    def lost(self, sizes: Iterable[tuple[str, int]]) -> Iterator[str]:
+        """Those that have no file of their size; sizes: ids, and how many bytes were written."""
 
     def stored_ids(self) -> Iterator[str]:
         """The image id of every file under a final name."""
@@ -120,9 +120,9 @@ class UnnamedImages:
         """Refused."""
         raise self._refuse()
 
-    def lost(self, image_ids: Iterable[str]) -> Iterator[str]:
+    def lost(self, sizes: Iterable[tuple[str, int]]) -> Iterator[str]:
         """Refused, unless there are none."""
-        for _ in image_ids:
+        for _ in sizes:
             raise self._refuse()
         return iter(())
 

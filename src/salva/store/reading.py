@@ -172,9 +172,9 @@ class RunReader:
         """How many images are stored."""
         return self._count("images")
 
-    def image_ids(self) -> Iterator[str]:
-        """The ids of all images, and no more of their rows."""
-        return (row["image_id"] for row in self.rows("SELECT image_id FROM images"))
+    def image_sizes(self) -> Iterator[tuple[str, int]]:
+        """The ids of all images and how many bytes were written, and no more of their rows."""
+        return ((row["image_id"], row["n_bytes"]) for row in self.rows("SELECT image_id, n_bytes FROM images"))
 
     def images(self) -> Iterator[StoredImage]:
         """Every image row."""

@@ -68,32 +68,35 @@ class RemoteBlobs:
         """Store a file; when this returns, it is there and whole."""
         self._put(self._path_of(image_id), data)
 
-    def lost(self, image_ids: Iterable[str]) -> Iterator[str]:
-        """Those that have no file; one listing, however many they are."""
-        present: set[str] | None = None
-        for image_id in image_ids:
-            present = set(self.stored_ids()) if present is None else present
-            if image_id not in present:
+    def lost(self, sizes: Iterable[tuple[str, int]]) -> Iterator[str]:
+        """Those that have no file of their size; one listing, however many they are."""
+        present: dict[str, int | None] | None = None
+        for image_id, n_bytes in sizes:
+            present = dict(self._listed()) if present is None else present
+            # Some storages list no sizes; there a file that is there is taken for whole.
+            if image_id not in present or present[image_id] not in (n_bytes, None):
                 yield image_id
 
     def stored_ids(self) -> Iterator[str]:
         """The image id of every file that has the name of an image."""
-        names = self._done(self._root, lambda: sorted(self._found()))
-        for name in names:
+        return (image_id for image_id, _ in self._listed())
+
+    def _listed(self) -> Iterator[tuple[str, int | None]]:
+        for name, size in self._done(self._root, lambda: sorted(self._found().items())):
             folder, file = posixpath.split(name)
             stem, suffix = posixpath.splitext(file)
             if suffix == ".webp":
-                yield posixpath.basename(folder) + stem
+                yield posixpath.basename(folder) + stem, size
 
     def prepare(self) -> None:
         """Write a small file, so that a wrong key or bucket costs no picture."""
         self._put(f"{self._root}/{_TRIAL}", b"salva keeps the images of a run here\n")
 
-    def _found(self) -> list[str]:
+    def _found(self) -> dict[str, int | None]:
         try:
-            return list(self._files.find(self._root))
+            return {name: about.get("size") for name, about in self._files.find(self._root, detail=True).items()}
         except FileNotFoundError:
-            return []
+            return {}
 
     def _put(self, path: str, data: bytes) -> None:
         def put() -> None:
