@@ -332,6 +332,55 @@ def test_every_flag_has_a_variable_named_after_it(name: str) -> None:
             assert option.show_envvar, flag
 
 
+def _variable(option: click.Option) -> str | None:
+    """The variable of an option; where an old name counts too, the new one."""
+    return option.envvar if isinstance(option.envvar, str | None) else option.envvar[0]
+
+
+def _options(command: click.Command) -> Iterator[click.Option]:
+    """Those of a command and of all commands in it."""
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            assert inner is not None
+            yield from _options(inner)
+    else:
+        yield from (parameter for parameter in command.params if isinstance(parameter, click.Option))
+
+
+def test_a_variable_means_the_same_to_every_command_that_reads_it() -> None:
+    kinds: dict[str, set[str]] = {}
+    for option in _options(whole_command):
+        if variable := _variable(option):
+            choices = option.type.choices if isinstance(option.type, click.Choice) else ()
+            kinds.setdefault(variable, set()).add(f"{type(option.type).__name__} {[*choices]} {option.is_flag}")
+    assert len(kinds) > 40
+    assert {variable: kind for variable, kind in kinds.items() if len(kind) > 1} == {}
+
+
+def test_what_is_set_for_one_command_does_not_reach_another() -> None:
+    assert salva("cases", "metalogic", "--size", "2", SALVA_CASES_FORMAT="csv").stdout.startswith("case_id,")
+    done = salva("rewrite", "cat & dog", SALVA_CASES_FORMAT="csv")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert salva("rewrite", "cat & dog", SALVA_REWRITE_FORMAT="jsonl").stdout.startswith("{")
+
+
+def test_a_form_for_all_commands_counts_where_none_is_set_for_one() -> None:
+    assert salva("rewrite", "cat & dog", SALVA_FORMAT="jsonl").stdout.startswith("{")
+    both = salva("rewrite", "cat & dog", SALVA_FORMAT="jsonl", SALVA_REWRITE_FORMAT="table")
+    assert not both.stdout.startswith("{")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_output_to_a_full_disk_is_told_in_one_line() -> None:
+    program = [sys.executable, "-c", "from salva.cli.main import main; main()", "cases", "metalogic", "--size", "4"]
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run(program, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert "cannot print all there is to say (No space left on device)" in done.stderr
+
+
 def test_output_into_a_closed_pipe_is_no_error() -> None:
     program = (
         f"{sys.executable} -c 'from salva.cli.main import main; main()' cases metalogic --size full --format jsonl"

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import in_process
 import pytest
+from PIL import Image
 from store.old_store import write_old_store
 
+from salva.core.image import Picture
 from salva.engine.progress import SilentProgress
 from salva.errors import StoreError
+from salva.imaging.files import encode_picture
+from salva.run.ask import Ask, make_spec
 from salva.run.judge_again import judge_again
 from salva.run.pipeline import execute
 from salva.run.verify import verify
@@ -87,6 +93,32 @@ def first_image(directory: Path) -> Path:
         return store.image_path(next(store.images()).image_id)
 
 
+@pytest.mark.parametrize("form", ["archive", "counterexamples", "csv"])
+@pytest.mark.parametrize("n_left", [0, 12 * 1024])
+def test_an_export_to_a_full_disk_says_so_and_leaves_no_half_file(
+    small_disk: Path, tmp_path: Path, form: str, n_left: int
+) -> None:
+    ask = Ask(
+        suite="metalogic",
+        models=("painter",),
+        reader="none",
+        size="2",
+        settings={"model.faults": "entity-omission:1", "model.side": "256", "run.canary": "off"},
+    )
+    execute(make_spec(ask), tmp_path / "run", SilentProgress())
+    free = os.statvfs(small_disk).f_bavail * os.statvfs(small_disk).f_frsize
+    (small_disk / "filler").write_bytes(b"x" * (free - n_left))
+    done = in_process.salva("export", str(tmp_path / "run"), "--as", form, "-o", str(small_disk / "out"))
+    if done.returncode == 0:
+        assert (form, n_left > 0) == ("csv", True), "the others are larger"
+    else:
+        assert done.returncode == 2, done.stderr
+        assert "No space left on device" in done.stderr or "the disk is full" in done.stderr
+        assert str(small_disk) in done.stderr
+        left = [path for path in small_disk.rglob("*") if path.is_file() and path.name != "filler"]
+        assert all(path.suffix == ".png" and Image.open(path).load() for path in left), left
+
+
 def test_verify_finds_nothing_in_a_sound_run(finished: Path) -> None:
     report = verify(finished, SilentProgress())
     assert report.is_sound
@@ -94,12 +126,14 @@ def test_verify_finds_nothing_in_a_sound_run(finished: Path) -> None:
     assert report.n_rows == 10 + 2 + 5 + 10 + 10 + 5
 
 
-@pytest.mark.parametrize("damage", ["flip", "truncate", "delete", "swap", "append"])
-def test_verify_names_a_damaged_image(finished: Path, damage: str) -> None:
+def harm(finished: Path, damage: str) -> Path:
+    """Do something to the first image of a run; gives its file."""
     path = first_image(finished)
     data = path.read_bytes()
     if damage == "flip":
         path.write_bytes(data[:-3] + bytes([data[-3] ^ 1]) + data[-2:])
+    elif damage == "empty":
+        path.write_bytes(b"")
     elif damage == "truncate":
         path.write_bytes(data[:20])
     elif damage == "append":
@@ -109,9 +143,50 @@ def test_verify_names_a_damaged_image(finished: Path, damage: str) -> None:
     else:
         with open_run(finished) as store:
             shutil.copy(store.image_path(list(store.images())[-1].image_id), path)
+    return path
+
+
+@pytest.mark.parametrize("damage", ["flip", "truncate", "delete", "swap", "append"])
+def test_verify_names_a_damaged_image(finished: Path, damage: str) -> None:
+    path = harm(finished, damage)
     report = verify(finished, SilentProgress())
     assert len(report.problems) == 1
     assert path.parent.name + path.stem in report.problems[0]
+
+
+@pytest.mark.parametrize(
+    ("damage", "n_painted"), [("truncate", 1), ("empty", 1), ("delete", 1), ("swap", 1), ("append", 0), ("none", 0)]
+)
+def test_the_same_command_paints_again_what_is_not_as_large_as_it_was_written(
+    finished: Path, damage: str, n_painted: int
+) -> None:
+    before = {path: path.read_bytes() for path in finished.rglob("*.webp")}
+    if damage == "swap":
+        # Pictures of one scene may be as large as each other; this one is of something else.
+        first_image(finished).write_bytes(encode_picture(Picture(rgb=b"\x07" * 12, width=2, height=2), "WEBP"))
+    elif damage != "none":
+        harm(finished, damage)
+    CALLS.clear()
+    again = execute(fake_spec(5), finished, SilentProgress())
+    assert (CALLS["render"], again.outcomes) == (n_painted, {"HOLDS": 5})
+    assert CALLS["detect"] == 0, "what was seen in the same pixels still holds"
+    assert verify(finished, SilentProgress()).is_sound
+    if damage != "append":
+        assert {path: path.read_bytes() for path in finished.rglob("*.webp")} == before
+    CALLS.clear()
+    execute(fake_spec(5), finished, SilentProgress())
+    assert CALLS["render"] == 0
+
+
+def test_what_verify_says_to_do_about_a_damaged_picture_works(finished: Path) -> None:
+    path = harm(finished, "flip")
+    report = verify(finished, SilentProgress())
+    assert report.remedy.startswith("1 picture is gone or damaged: delete the files named above")
+    assert str(path) in report.problems[0]
+    path.unlink()
+    assert execute(fake_spec(5), finished, SilentProgress()).n_rendered == 1
+    healed = verify(finished, SilentProgress())
+    assert (healed.problems, healed.remedy) == ((), "")
 
 
 def test_verify_sees_through_a_digest_that_was_edited_too(finished: Path) -> None:

@@ -7,6 +7,7 @@ one message and an exit code. Whatever else is raised is a fault of ours: it is 
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import shlex
@@ -145,8 +146,18 @@ def obey() -> None:
         _complain(f"something that was read is nested too deeply, or holds a number beyond all bounds: {error}")
     except BrokenPipeError:
         # The reader of our output went away (salva cases | head); there is nobody left to tell.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _print_no_more()
         sys.exit(0)
+    except OSError as error:
+        # Whoever writes a file by its name says what went wrong there; this is what we print (salva cases > FILE).
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) or error.filename is not None:
+            raise
+        _print_no_more()
+        _complain(f"cannot print all there is to say ({error.strerror}); make room where the output goes")
+
+
+def _print_no_more() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _complain(message: str) -> None:

@@ -24,8 +24,9 @@ from typing import IO, ClassVar
 from salva.core.exchange import KEPT_FOLDER, ReadIn, Written
 from salva.core.options import NoOptions
 from salva.errors import StoreError, UsageError
-from salva.files.outfiles import writing
+from salva.files.outfiles import write_bytes, writing
 from salva.store.blobs import IMAGES, check_image_id, digest_of, store_error
+from salva.store.connection import write_copy
 from salva.store.images import IMAGES_AT
 from salva.store.reading import DATABASE, RunReader
 from salva.store.records import StoredImage
@@ -68,7 +69,7 @@ class ArchiveExport:
             files = {RUN_FILE: directory / RUN_FILE}
             if not files[RUN_FILE].is_file():
                 raise UsageError(f"{str(directory)!r} has no {RUN_FILE}, so that nobody could tell what it is a run of")
-            shutil.copyfile(files[RUN_FILE], still / RUN_FILE)
+            write_bytes(still / RUN_FILE, files[RUN_FILE].read_bytes())
             read_run_file(directory)  # a damaged one is said now, and not when the archive is opened elsewhere
             store.write_snapshot(still / DATABASE)
             files |= {RUN_FILE: still / RUN_FILE, DATABASE: still / DATABASE}
@@ -169,7 +170,7 @@ def _copy_database(source: Path, out: Path) -> None:
     try:
         connection = sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)
         try:
-            connection.execute("VACUUM INTO ?", (str(out),))
+            write_copy(connection, source, out)
         finally:
             connection.close()
     except sqlite3.Error as error:
@@ -313,7 +314,7 @@ def _check_room(source: Path, folder: Path) -> None:
     n_bytes, free = source.stat().st_size, shutil.disk_usage(folder).free
     if n_bytes > free:
         raise StoreError(
-            f"{str(source)!r} holds {n_bytes / 1e9:.1f} GB and the disk of {str(folder)!r} has {free / 1e9:.1f} GB "
+            f"{str(source)!r} holds {n_bytes / 1e6:,.1f} MB and the disk of {str(folder)!r} has {free / 1e6:,.1f} MB "
             "left; free some space, or choose another directory with --out"
         )
 

@@ -24,7 +24,7 @@ from salva.core.source import ImageSource, RunSource
 from salva.core.table import Cell
 from salva.core.verdict import Outcome, Verdict, observers_text
 from salva.errors import StoreError
-from salva.files.outfiles import cannot_write, safe_name, write_text
+from salva.files.outfiles import cannot_write, safe_name, write_bytes, write_text
 from salva.files.tables import csv_text
 from salva.judging.headline import leading_verdicts
 from salva.registry import rates_of, suite_about, widened
@@ -136,6 +136,7 @@ def _save_png(data: bytes, path: Path, image_id: str) -> None:
 
     try:
         with Image.open(io.BytesIO(data)) as image:
-            image.convert("RGB").save(path, "PNG")
+            image.convert("RGB").save(png := io.BytesIO(), "PNG")
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise StoreError(f"the file of image {image_id!r} is damaged; `salva verify` lists what is") from error
+    write_bytes(path, png.getvalue())

@@ -138,6 +138,15 @@ def check_columns(connection: sqlite3.Connection, path: Path) -> None:
         )
 
 
+def write_copy(connection: sqlite3.Connection, source: Path, out: Path) -> None:
+    """A database as it is at one moment as a file of its own; source: where it is, to be named if it cannot be read."""
+    try:
+        connection.execute("VACUUM INTO ?", (str(out),))
+    except sqlite3.Error as error:
+        is_full = getattr(error, "sqlite_errorname", "") == "SQLITE_FULL"
+        raise translated(out if is_full else source, error) from error
+
+
 def translated(path: Path, error: Exception) -> StoreError:
     """The error of our tree for one of SQLite's, or for what is no row of ours."""
     name = getattr(error, "sqlite_errorname", "")

@@ -23,7 +23,7 @@ from salva.core.typed_record import checked
 from salva.core.verdict import Observers, Verdict
 from salva.errors import StoreError, UsageError
 from salva.store.blobs import Blobs
-from salva.store.connection import UNREADABLE, translated
+from salva.store.connection import UNREADABLE, translated, write_copy
 from salva.store.images import IMAGES_AT, ImageStore, images_of
 from salva.store.records import Status, StoredComponent, StoredImage, StoredLook, StoredRender
 from salva.store.rows import (
@@ -250,10 +250,9 @@ class RunReader:
             with suppress(sqlite3.Error):
                 self._connection.rollback()
 
-    @guarded
     def write_snapshot(self, path: Path) -> None:
         """The database of one moment as a file of its own, whoever writes; the same rows give the same bytes."""
-        self._connection.execute("VACUUM INTO ?", (str(path),))
+        write_copy(self._connection, self.path, path)
 
     def digests(self) -> Iterator[tuple[str, str, bool | None]]:
         """Table and key of every row that may have a digest, and whether its content has it; None where none is."""
