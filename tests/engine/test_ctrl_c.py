@@ -30,8 +30,60 @@ def test_the_first_waits_to_be_heeded_and_the_second_does_not(ctrl_c: CtrlC) -> 
 
 
 def test_what_loses_nothing_is_left_on_the_spot(ctrl_c: CtrlC) -> None:
-    with ctrl_c.at_once(), pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt), ctrl_c.at_once():
         signal.raise_signal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        ctrl_c.heed()
+
+
+def test_one_that_became_another_error_is_heeded_all_the_same(ctrl_c: CtrlC) -> None:
+    def imports() -> None:
+        """As a module written in C does that is just being imported."""
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt as pressed:
+            raise ImportError("initialization failed") from pressed
+
+    with pytest.raises(KeyboardInterrupt), ctrl_c.at_once():
+        imports()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_one_that_a_finaliser_swallows_is_heeded_at_the_end(ctrl_c: CtrlC) -> None:
+    class Ends:
+        def __del__(self) -> None:
+            signal.raise_signal(signal.SIGINT)
+
+    steps = []
+
+    def finalise() -> None:
+        Ends()
+        steps.append("went on")
+
+    with pytest.raises(KeyboardInterrupt), ctrl_c.at_once():
+        finalise()
+    assert steps == ["went on"], "or Python swallows nothing any more"
+
+
+def test_one_that_came_after_the_last_place_is_heeded_on_leaving_and_once() -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    with pytest.raises(KeyboardInterrupt), CtrlC():
+        signal.raise_signal(signal.SIGINT)
+    with CtrlC() as next_time:
+        next_time.heed()
+
+
+def test_within_another_it_waits_and_the_other_hears_again_afterwards(ctrl_c: CtrlC) -> None:
+    with ctrl_c.at_once():
+        with pytest.raises(KeyboardInterrupt), CtrlC():
+            signal.raise_signal(signal.SIGINT)
+        ctrl_c.heed()
+    with pytest.raises(KeyboardInterrupt), ctrl_c.at_once():
+        signal.raise_signal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt), CtrlC() as begun_afterwards:
+        begun_afterwards.heed()
+    with pytest.raises(KeyboardInterrupt):
+        ctrl_c.heed()
 
 
 def test_afterwards_it_waits_again(ctrl_c: CtrlC) -> None:

@@ -21,6 +21,7 @@ import click
 from salva.core.legible import legible
 from salva.core.secrets import redact
 from salva.core.threads import any_left_behind
+from salva.engine.ctrl_c import CtrlC
 from salva.errors import NobodyNamedError, SalvaError, UsageError, unknown_name
 
 COMMANDS = {
@@ -131,7 +132,8 @@ def _obey_to_the_end() -> None:
 def obey() -> None:
     """Do what was typed; ends with SystemExit, but for a fault of ours."""
     try:
-        sys.exit(salva.main(standalone_mode=False))
+        with CtrlC() as ctrl_c, ctrl_c.at_once():
+            sys.exit(salva.main(standalone_mode=False))
     except SalvaError as error:
         _complain(str(error))
     except click.exceptions.Abort:
