@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 from typing import Any
 
+import in_process
 import pytest
 from PIL import Image
 
 import salva
+from salva.core.observation import Answer
+from salva.core.protocols import Query
+from salva.engine import guard as guarding
 from salva.errors import BackendError, LockedError, UsageError
 from salva.run.false_start import undone_if_refused
 from salva.store.lock import RunLock
+from salva.store.records import Status, StoredComponent, StoredLook
 from salva.store.sqlite import open_run
 
 FLAGS: dict[str, Any] = {"size": 2, "reader": "none", "detector": "pocket"}
@@ -60,10 +66,53 @@ def test_an_earlier_run_is_never_taken_back(tmp_path: Path) -> None:
     assert (tmp_path / "run" / "salva.db").is_file()
 
 
-def begin(directory: Path, error: BaseException, *more: str) -> None:
+@pytest.mark.parametrize("role", ["model", "judge"])
+def test_an_endpoint_that_nobody_reaches_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, role: str
+) -> None:
+    pytest.importorskip("openai", reason="endpoints need the api extra")
+    monkeypatch.setattr(guarding, "FIRST_DELAY_S", 0.001)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-4711")
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        where = f"{role}.base_url=http://127.0.0.1:{nobody.getsockname()[1]}/v1"
+        model = ("--model", "painter") if role == "judge" else ("--detector", "pocket", "--reader", "none")
+        done = in_process.salva(
+            *("run", "metalogic", "--size", "4", "--no-progress", "--out", str(tmp_path / "deep" / "run")),
+            *(*model, f"--{role}", "openai/away", "--set", where),
+        )
+    assert (done.returncode, "cannot be reached" in done.stderr) == (2, True), done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("note", ["spent_in_vain", "canary_stopped"])
+def test_what_was_paid_for_in_vain_or_found_out_stays(tmp_path: Path, note: str) -> None:
+    with pytest.raises(BackendError):
+        begin(tmp_path / "run", BackendError("down"), noting=note)
+    with open_run(tmp_path / "run") as store:
+        assert note in store.meta()
+
+
+@pytest.mark.parametrize(("status", "stays"), [(Status.DONE, True), (Status.REFUSED, True), (Status.FAILED, False)])
+def test_an_answer_of_an_endpoint_stays_and_none_does_not(tmp_path: Path, status: Status, stays: bool) -> None:
+    seen = Answer(text="yes", scores={}) if status is Status.DONE else None
+    query = Query(role="judge", text="a cat?")
+    look = StoredLook(component_id="c", image_id="1" * 40, query=query, given={}, status=status, observation=seen)
+    with pytest.raises(UsageError):
+        begin(tmp_path / "run", UsageError("no"), look=look)
+    assert (tmp_path / "run").exists() == stays
+
+
+def begin(directory: Path, error: BaseException, *more: str, noting: str = "", look: StoredLook | None = None) -> None:
     """A run that is begun and ends with an error; more: files that somebody else puts there meanwhile."""
+    judge = StoredComponent(component_id="c", role="judge", label="j", is_formula_seen=False, identity={}, endpoint="e")
     with undone_if_refused(directory):
-        open_run(directory, "write").close()
+        with open_run(directory, "write") as store:
+            if noting:
+                store.set_meta(noting, {"c": {"cost_usd": 0.04}})
+            if look:
+                store.put_component(judge)
+                store.put_look(look)
         for name in more:
             (directory / name).write_text("mine")
         raise error

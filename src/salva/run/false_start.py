@@ -1,6 +1,7 @@
 """A run that is refused before it has done anything leaves nothing behind.
 
-Whoever corrects the command must find the same --out free. What was painted, looked at or written by others stays.
+Whoever corrects the command, or starts the server it names, must find the same --out free. What was painted, paid for
+or answered stays, and so does what others wrote.
 """
 
 from __future__ import annotations
@@ -14,16 +15,16 @@ from salva.errors import SalvaError, StoreError
 from salva.store.blobs import IMAGES
 from salva.store.lock import LOCK_FILE, RunLock
 from salva.store.reading import DATABASE
-from salva.store.records import STOPPED
+from salva.store.records import IN_VAIN, STOPPED
 from salva.store.runfile import RUN_FILE
 from salva.store.sqlite import open_run
 
 _OURS = (RUN_FILE, DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", f"{DATABASE}-journal")
 
 _WORK = (
-    "SELECT 1 FROM renders LIMIT 1",
-    "SELECT 1 FROM verdicts LIMIT 1",
-    "SELECT 1 FROM looks JOIN components USING (component_id) WHERE endpoint IS NOT NULL OR role = 'judge' LIMIT 1",
+    "SELECT 1 FROM renders WHERE status <> 'failed' LIMIT 1",
+    "SELECT 1 FROM looks JOIN components USING (component_id) "
+    "WHERE status <> 'failed' AND (endpoint IS NOT NULL OR role = 'judge') LIMIT 1",
 )
 
 
@@ -45,17 +46,18 @@ def undone_if_refused(directory: Path) -> Iterator[None]:
 
 
 def _has_work(directory: Path) -> bool:
-    """Whether something is stored that was painted, concluded or answered by a judge, or nobody can tell.
+    """Whether something is stored that was painted, paid for or answered by a judge, or nobody can tell.
 
-    What a detector here saw in salva's own pictures before a model was refused costs no more than a moment; that one
-    failed is a finding, and stays.
+    What nobody answered is no work, nor are verdicts about it. What a detector here saw in salva's own pictures before
+    a model was refused costs no more than a moment; that an observer failed on them is a finding, which `salva report`
+    shows, and stays.
     """
     if not (directory / DATABASE).is_file():
         return False
     try:
         with open_run(directory) as store:
             has_any = any(True for query in _WORK for _ in store.rows(query))
-            return has_any or STOPPED in store.meta()
+            return has_any or not {STOPPED, IN_VAIN}.isdisjoint(store.meta())
     except SalvaError:
         return True
 
