@@ -83,7 +83,7 @@ CLIENTS: Mapping[str, Callable[[str], object]] = {
 
 
 def fetched(url: str) -> object:
-    return download("a server", f"{url}/picture", 20.0)
+    return download("a server", f"{url}/picture", 20.0, url)
 
 
 def outcome_of(client: str, url: str) -> object:

@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from backends.endpoints import Answered, Asked, asked_for, png, png_text, said, serving
@@ -25,6 +26,8 @@ from salva.engine.progress import SilentProgress
 from salva.errors import BackendError, BusyError, RefusedError, SalvaError, UnreachableError, UnusableError, UsageError
 from salva.generators.openai_images import AS_IS, OpenAiImages
 from salva.registry import bind
+from salva.remote.endpoint import download
+from salva.remote.urls import strange_network
 from salva.run.pipeline import execute
 from salva.store.sqlite import open_run
 from salva.testing.fakes import written_in
@@ -108,6 +111,70 @@ def test_an_address_is_fetched_without_the_key() -> None:
     outcome = ask(handle)
     assert isinstance(outcome, Rendered)
     assert written_in(outcome.picture)[0] == ["cow"]
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "url", "network"),
+    [
+        ("http://8.8.8.8/v1", "http://127.0.0.1:80/a.png", "loopback"),
+        ("http://8.8.8.8/v1", "http://localhost/a.png", "loopback"),
+        ("http://8.8.8.8/v1", "http://2130706433/a.png", "loopback"),
+        ("http://8.8.8.8/v1", "http://0.0.0.0/a.png", "loopback"),
+        ("http://8.8.8.8/v1", "http://[::1]/a.png", "loopback"),
+        ("http://8.8.8.8/v1", "http://[::ffff:127.0.0.1]/a.png", "loopback"),
+        ("http://8.8.8.8/v1", "http://169.254.169.254/latest/meta-data", "link-local"),
+        ("http://8.8.8.8/v1", "https://10.0.0.7/a.png", "private"),
+        ("http://8.8.8.8/v1", "https://100.100.100.200/a.png", "private"),
+        ("http://8.8.8.8/v1", "https://[fd00:ec2::254]/a.png", "private"),
+        ("http://8.8.8.8/v1", "https://1.1.1.1/a.png", ""),
+        ("http://192.168.0.5:8000/v1", "http://10.0.0.7/a.png", ""),
+        ("http://192.168.0.5:8000/v1", "http://127.0.0.1/a.png", "loopback"),
+        ("http://127.0.0.1:8000/v1", "http://[::1]:9/a.png", ""),
+        ("http://127.0.0.1:8000/v1", "http://169.254.169.254/", "link-local"),
+        ("http://127.0.0.1:8000/v1", "http://1.1.1.1/a.png", ""),
+    ],
+)
+def test_an_endpoint_names_what_is_public_or_on_its_own_kind_of_network(endpoint: str, url: str, network: str) -> None:
+    assert strange_network(url, endpoint) == network
+
+
+def test_a_name_is_known_by_every_address_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = {"pictures.example": ["1.1.1.1", "10.0.0.7"], "api.example": ["8.8.8.8"]}
+
+    def found(host: str, *_: object, **__: object) -> list[Any]:
+        return [(0, 0, 0, "", (address, 0)) for address in known[host]]
+
+    monkeypatch.setattr(socket, "getaddrinfo", found)
+    assert strange_network("https://pictures.example/a.png", "https://api.example/v1") == "private"
+    assert strange_network("https://pictures.example./a.png", "https://api.example/v1") == "private"
+
+
+def test_nothing_is_fetched_from_where_a_public_endpoint_has_no_business() -> None:
+    with serving(lambda _: Answered(content=png("cow"))) as server:
+        with pytest.raises(UnusableError, match=r"a loopback address .* nothing was fetched.*model\.answer=b64_json"):
+            download("openai/m", f"{server.url}/a.png?sig=1", 5.0, "https://8.8.8.8/v1")
+        assert server.asked == []
+        assert download("openai/m", f"{server.url}/a.png", 5.0, server.url) == png("cow")
+
+
+@pytest.mark.parametrize(
+    ("location", "error"),
+    [
+        ("http://169.254.169.254/latest/meta-data", "is a link-local address"),
+        ("http://10.0.0.7/a.png", "is a private address"),
+        ("file:///etc/passwd", "/etc/passwd', which cannot be fetched"),
+    ],
+)
+def test_a_redirect_leads_nowhere_that_the_endpoint_may_not_name(location: str, error: str) -> None:
+    def handle(request: Asked) -> Answered:
+        if request.method == "GET":
+            return Answered(status=302, headers={"Location": location})
+        return said({"created": 1, "data": [{"url": f"http://{request.headers['host']}/picture.png"}]})
+
+    outcome = ask(handle)
+    assert isinstance(outcome, BackendError)
+    assert error in str(outcome)
+    assert not outcome.is_retryable
 
 
 _MANY_AT_ONCE = """

@@ -131,5 +131,6 @@ class OpenAiImages:
         if url and url.startswith("data:"):
             return picture_from_base64(self._name, url)
         if url:
-            return picture_from_bytes(self._name, download(self._name, url, self.options.timeout_s))
+            content = download(self._name, url, self.options.timeout_s, str(self._client.base_url))
+            return picture_from_bytes(self._name, content)
         raise BackendError(f"{self._name} answered with neither b64_json nor url", is_retryable=False)

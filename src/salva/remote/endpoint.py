@@ -13,6 +13,7 @@ from salva.core.fingerprint import Json
 from salva.core.secrets import cut
 from salva.errors import BackendError, MissingExtraError, UnusableError, UsageError
 from salva.remote.errors import http_error, unreachable
+from salva.remote.urls import shown, strange_network
 
 if TYPE_CHECKING:
     import httpx
@@ -96,18 +97,33 @@ class Endpoint:
         return parsed
 
 
-def download(name: str, url: str, timeout_s: float) -> bytes:
-    """The bytes behind a URL that an endpoint named as its answer; sent without any key."""
+def download(name: str, url: str, timeout_s: float, endpoint: str) -> bytes:
+    """The bytes behind a URL that an endpoint named as its answer; sent without any key.
+
+    endpoint: its own address. Neither the URL nor a redirect leads to a network that it has no business naming.
+    """
     try:
         import httpx
     except ImportError as error:
         raise MissingExtraError(name, "api") from error
-    if not url.startswith(("http://", "https://")):
-        raise BackendError(f"{name} answered with the address {cut(url, 120)!r}, which cannot be fetched", False)
+
+    def check(there: str) -> None:
+        if not there.startswith(("http://", "https://")):
+            raise BackendError(f"{name} answered with the address {cut(there, 120)!r}, which cannot be fetched", False)
+        if network := strange_network(there, endpoint):
+            raise UnusableError(
+                f"{name} says that its picture is at {cut(shown(there), 120)!r}, which is a {network} address as seen "
+                "from here and none of its own; nothing was fetched. If it can send the picture itself, ask for that "
+                "with --set model.answer=b64_json"
+            )
+
     where = url.partition("?")[0]
     try:
         # Whatever is fetched on the way is bounded too.
-        hooks = {"response": [lambda answer: _read(answer, name)]}
+        hooks: dict[str, list[Callable[[Any], None]]] = {
+            "request": [lambda request: check(str(request.url))],
+            "response": [lambda answer: _read(answer, name)],
+        }
         with httpx.Client(timeout=timeout_s, headers=_ASKED, follow_redirects=True, event_hooks=hooks) as client:
             answer = client.get(url)
             content = answer.content
