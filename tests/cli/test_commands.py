@@ -10,11 +10,14 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
 from in_process import salva
+
+from salva.cli.main import salva as whole_command
 
 
 @pytest.fixture(scope="module")
@@ -328,7 +331,8 @@ def test_every_flag_has_a_variable_named_after_it(name: str) -> None:
     for option in module.command.params:
         if isinstance(option, click.Option):
             flag = max(option.opts, key=len)
-            assert option.envvar == "SALVA_" + flag.removeprefix("--").replace("-", "_").upper(), flag
+            after_it = flag.removeprefix("--").replace("-", "_").upper()
+            assert _variable(option) in (f"SALVA_{after_it}", f"SALVA_{name.upper()}_{after_it}"), flag
             assert option.show_envvar, flag
 
 

@@ -30,6 +30,8 @@ from salva.run.ask import Ask, make_spec, split_settings
 @flags.flag(
     "--format",
     "form",
+    of="cases",
+    formerly=flags.FORMAT,
     type=click.Choice(["table", "jsonl", "csv", *case_formats()]),
     default="table",
     show_default=True,

@@ -30,6 +30,8 @@ _PAGE = Path("comparison.html")
 @flags.flag(
     "--format",
     "form",
+    of="compare",
+    formerly=flags.FORMAT,
     type=click.Choice(["html", "md", "json"]),
     help="What to make; without it the comparison is printed as text.",
 )

@@ -1,4 +1,8 @@
-"""Flags that several commands share; each also reads a SALVA_ variable named after it."""
+"""Flags that several commands share; each also reads a SALVA_ variable named after it.
+
+A flag that is spelled the same in several commands and means another thing in each has the command in its variable too:
+what is set for one must not reach the other.
+"""
 
 from __future__ import annotations
 
@@ -60,11 +64,18 @@ _SETTINGS = "salva.settings"
 RUN_DIRECTORY = click.Path(file_okay=False, path_type=Path)
 
 
-def flag(*names: str, **settings: Any) -> Callable[[F], F]:
-    """A click option that the variable SALVA_<NAME> can set too."""
+FORMAT = "SALVA_FORMAT"
+"""What every --format was called; for one more release a second name."""
+
+
+def flag(*names: str, of: str = "", formerly: str = "", **settings: Any) -> Callable[[F], F]:
+    """A click option that the variable SALVA_<NAME> can set too; SALVA_<OF>_<NAME> where it is one command's alone.
+
+    formerly: another variable, which counts where that one is not set.
+    """
     long_name = next(name for name in names if name.startswith("--")).split("/")[0]
-    variable = "SALVA_" + long_name.removeprefix("--").replace("-", "_").upper()
-    return click.option(*names, envvar=variable, show_envvar=True, **settings)
+    variable = "_".join(("SALVA", *([of] if of else []), long_name.removeprefix("--").replace("-", "_"))).upper()
+    return click.option(*names, envvar=[variable, formerly] if formerly else variable, show_envvar=True, **settings)
 
 
 def _read_config(ctx: click.Context, _parameter: click.Parameter, path: Path | None) -> None:

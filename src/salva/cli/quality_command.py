@@ -31,6 +31,7 @@ _NOTE = (
 @click.option("--reference", type=_FOLDER, help="Real pictures: gives the FID of the run's from these.")
 @flags.flag(
     "--embedder",
+    of="quality",
     default="published-inception",
     show_default=True,
     help="The network both figures rest on; inception/FILE for an ONNX file.",
@@ -57,7 +58,7 @@ _NOTE = (
     help="How often a picture finds its own caption among 100, by an embedder of both, such as clip; with --by-set.",
 )
 @flags.set_flag
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@flags.flag("--format", "form", of="quality", type=click.Choice(["table", "json"]), default="table", show_default=True)
 @flags.progress_flag
 def command(
     run: Path,

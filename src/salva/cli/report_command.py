@@ -17,7 +17,16 @@ _PAGES = {"html": "index.html", "pdf": "report.pdf"}
 @click.command("report", short_help="A run as html, pdf, md, json, csv or junit.")
 @click.argument("run", type=flags.RUN_DIRECTORY)
 @flags.images_flag
-@flags.flag("--format", "form", type=click.Choice(_FORMS), default="html", show_default=True, help="What to make.")
+@flags.flag(
+    "--format",
+    "form",
+    of="report",
+    formerly=flags.FORMAT,
+    type=click.Choice(_FORMS),
+    default="html",
+    show_default=True,
+    help="What to make.",
+)
 @click.option(
     "-o",
     "--output",

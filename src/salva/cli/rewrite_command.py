@@ -11,7 +11,15 @@ from salva.core.legible import legible_json
 @click.command("rewrite", short_help="Equivalent formulas by the laws of logic.")
 @click.argument("formula")
 @flags.flag("--law", help="Only this law or family; see salva list laws.")
-@flags.flag("--format", "form", type=click.Choice(["table", "jsonl"]), default="table", show_default=True)
+@flags.flag(
+    "--format",
+    "form",
+    of="rewrite",
+    formerly=flags.FORMAT,
+    type=click.Choice(["table", "jsonl"]),
+    default="table",
+    show_default=True,
+)
 def command(formula: str, law: str | None, form: str) -> None:
     """Every formula that one law, applied at one place, makes of FORMULA (or of an English sentence)."""
     from salva.logic.english import to_english, understood
