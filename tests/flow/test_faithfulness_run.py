@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from click.testing import CliRunner
 
 from salva import registry
 from salva.cli.main import salva
+from salva.core.verdict import Outcome, Verdict
 from salva.errors import UsageError
 from salva.exchange.exporting import export_run
 from salva.exchange.importing import import_files
@@ -105,7 +107,7 @@ def test_an_exported_run_has_the_published_layout_and_imports_to_the_same_means(
     read_in = import_files(sorted(out.glob("*.csv")), "tifa-lite", tmp_path / "again")
     # A hat whose band alone has the colour that was asked for: nobody can say what colour the hat has.
     (flaw,) = read_in.problems
-    assert "either image" in flaw.what
+    assert "what colour the hat has" in flaw.what
     before, after = (
         summarise_run(directory).by_model[0].table("faithfulness by category")
         for directory in (faulty, tmp_path / "again")
@@ -154,6 +156,51 @@ def test_contrasts_come_back_with_what_was_concluded(tmp_path: Path) -> None:
         assert before.table(name) == after.table(name), name
 
 
+def _concluded(run: Path) -> dict[tuple[str, int], Verdict]:
+    """What a run says of every pair by its id and repeat, less who looked and at which pictures."""
+    records = read_records(run)
+    pair_ids = {case.case_id: case.labels["pair_id"] for case in records.cases}
+    return {
+        (pair_ids[v.case_id], v.repeat): replace(v, case_id="", observers=(), images={})
+        for v in records.verdicts
+        if v.relation in ("same-answers", "must-differ")
+    }
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("--size", "quick", "--repeats", "2", "--only", "law=distributive"),
+        ("--size", "quick", "--set", "relation.min_stability=0.8"),
+        ("--size", "quick", "--set", "relation.compare=faithfulness", "--only", "law=de-morgan"),
+        ("--size", "contrast", "--set", "suite.pairs=1"),
+    ],
+)
+def test_every_verdict_comes_back_with_its_error_types_and_scores(tmp_path: Path, asked: tuple[str, ...]) -> None:
+    _run(tmp_path / "run", *asked, *FAULTY)
+    export_run(tmp_path / "run", "tifa-lite", tmp_path / "one")
+    import_files(sorted((tmp_path / "one").glob("*.csv")), "tifa-lite", tmp_path / "again")
+    before, after = _concluded(tmp_path / "run"), _concluded(tmp_path / "again")
+    assert len({verdict.outcome for verdict in before.values()}) > 1
+    assert before == after
+
+
+def test_pairs_that_broke_come_back_as_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_loose", {})
+    plugin = tmp_path / "broken_judge.py"
+    plugin.write_text(BROKEN_JUDGE, encoding="utf-8")
+    command = ["run", "faithfulness", "--size", "quick", "--only", "law=commutative", "--reader", "none"]
+    command += ["--embedder", "none", "--plugin", f"{plugin}:YesJudge", "--judge", "yes-judge"]
+    command += ["--set", "run.canary=off"]
+    done = CliRunner().invoke(salva, [*command, "--no-progress", "--out", str(tmp_path / "run")])
+    assert done.exit_code == 3, done.output
+    export_run(tmp_path / "run", "tifa-lite", tmp_path / "one")
+    import_files(sorted((tmp_path / "one").glob("*.csv")), "tifa-lite", tmp_path / "again")
+    before, after = _concluded(tmp_path / "run"), _concluded(tmp_path / "again")
+    assert Counter(verdict.outcome for verdict in before.values())[Outcome.FAILED] == 1
+    assert before == after
+
+
 def test_answers_to_questions_of_a_file_are_exported_with_that_file_alone(tmp_path: Path) -> None:
     questions = tmp_path / "questions.json"
     asked = [
@@ -192,6 +239,10 @@ class YesJudge:
     def look(self, requests):
         return [Answer(text="yes", scores={}, reply="yes") for r in requests]
 """
+
+BROKEN_JUDGE = YES_JUDGE.replace("return [", "return [BackendError('out') if 'above' in r.query.text else ").replace(
+    "import Answer", "import Answer\nfrom salva.errors import BackendError"
+)
 
 EMBEDDER = """
 from typing import ClassVar

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from salva.engine.progress import SilentProgress
 from salva.errors import StoreError, UsageError
 from salva.exchange.exporting import export_run
 from salva.exchange.importing import PROBLEMS_FILE, import_files
+from salva.files.tables import csv_text
 from salva.report.html import write_html
 from salva.report.summary import summarise_run
 from salva.run.judge_again import Changes, judge_again
@@ -265,6 +267,63 @@ def test_what_was_concluded_of_a_contrast_stands_where_all_its_rows_say_so(
     assert _verdict(read_in, "p2").outcome is outcome
     assert _verdict(read_in, "p1").outcome is Outcome.VIOLATED, "no contrast"
     assert any("'right', none of HOLDS" in str(problem) for problem in read_in.problems) == ("right" in words)
+
+
+VERDICTS = "pair_id,outcome,errors,reason,scores,failures"
+SCORES = {"n_counted_A": 2, "n_counted_B": 2, "faith_A": 1, "faith_B": 0.5}
+FAILURE = {"error": "count-differs", "message": "one and none"}
+
+
+def _told(folder: Path, *rows: tuple[str, str, dict[str, object], object]) -> ReadIn:
+    path = folder / "verdicts_toy.csv"
+    lines = [("p1", outcome, errors, "", json.dumps(scores), json.dumps(why)) for outcome, errors, scores, why in rows]
+    path.write_text(csv_text([VERDICTS.split(","), *lines]), encoding="utf-8")
+    answers = _write(folder, "vqa_raw_results_toy.csv", ANSWERS, *GOOD)
+    return read([_prompts(folder), answers, path])
+
+
+def test_a_verdict_stands_where_it_is_about_the_answers_beside_it(tmp_path: Path) -> None:
+    read_in = _told(tmp_path, ("VIOLATED", "count-differs", {**SCORES, "named_a": 2}, [FAILURE]))
+    assert read_in.problems == ()
+    pair = _verdict(read_in, "p1")
+    assert (pair.outcome, pair.errors, pair.scores["named_a"]) == (Outcome.VIOLATED, ("count-differs",), 2)
+    assert [failure.message for failure in pair.failures] == ["one and none"]
+    assert _verdict(read_in, "p2").errors == ("no-difference",), "nothing is told of it"
+
+
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        (("HOLDS", "", {**SCORES, "faith_B": 1}, []), "a verdict on other answers: faith_B is not what the files give"),
+        (("HOLDS", "", {**SCORES, "clip_A": 1}, []), "clip_A is not what the files give"),
+        (("HOLDS", "", {}, []), "n_counted_A is not what the files give"),
+        (("right", "", SCORES, []), "'right' is not a valid Outcome"),
+        (("HOLDS", "count-differs", SCORES, []), "HOLDS with error types"),
+        (("VIOLATED", "", SCORES, []), "VIOLATED with no error types"),
+        (("VIOLATED", "<script>", SCORES, []), "'<script>' is no error type"),
+        (("VIOLATED", "count-differs", SCORES, [{**FAILURE, "error": "x"}]), "'x' is no error type"),
+        (("VIOLATED", "count-differs", SCORES, [{**FAILURE, "seen": 3}]), "failures are no JSON list"),
+        (("VIOLATED", "count-differs", SCORES, FAILURE | {"more": ""}), "failures are no JSON list"),
+        (("HOLDS", "", {**SCORES, "named_a": float("nan")}, []), "a score is no number"),
+        (("HOLDS", "", {**SCORES, "named_a": 10**400}, []), "too large"),
+        (("HOLDS", "", {**SCORES, "named_a": "2"}, []), "a score is no number"),
+    ],
+)
+def test_a_verdict_that_is_none_or_on_other_answers_is_named_and_not_used(
+    tmp_path: Path, row: tuple[str, str, dict[str, object], object], problem: str
+) -> None:
+    read_in = _told(tmp_path, row)
+    (named,) = read_in.problems
+    assert str(named).startswith("verdicts_toy.csv line 2: ")
+    assert problem in named.what
+    assert named.what.endswith("the answers decide")
+    assert _verdict(read_in, "p1").errors == ("answer-differs",)
+
+
+def test_two_verdicts_on_one_pair_stop_the_import(tmp_path: Path) -> None:
+    row: tuple[str, str, dict[str, object], object] = ("HOLDS", "", dict(SCORES), [])
+    with pytest.raises(UsageError, match="line 3: a verdict on pair 'p1' twice"):
+        _told(tmp_path, row, row)
 
 
 def test_files_that_were_imported_are_exported_as_they_were(foreign_data: Path, tmp_path: Path) -> None:

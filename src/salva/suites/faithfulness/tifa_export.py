@@ -40,9 +40,11 @@ from salva.suites.faithfulness.tifa_files import (
     OUTCOME,
     PROMPT_COLUMNS,
     REPEAT,
+    VERDICT_COLUMNS,
     Kind,
     read_tifa_file,
 )
+from salva.suites.faithfulness.tifa_verdicts import verdict_cells
 
 _RELATIONS = (SAME_ANSWERS, MUST_DIFFER)
 _FORM = "tifa-lite"
@@ -82,7 +84,7 @@ def prompt_rows(cases: Iterable[Case]) -> Iterator[list[Cell]]:
 class TifaExport:
     """A folder: prompts, pictures, answers and scores in the layout of the TIFA-lite project."""
 
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     about: ClassVar[About] = About(case_rows=prompt_rows)
 
     @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +135,7 @@ def _write_again(records: RunRecords, out: Path) -> None:
             Kind.PROMPTS: _PROMPTS,
             Kind.ANSWERS: f"vqa_raw_results_{model}.csv",
             Kind.CLIP: f"clip_results_{model}.csv",
+            Kind.VERDICTS: f"verdicts_{model}.csv",
         }
         write_bytes(out / named.get(sheet.kind, Path(file.name).name), data)
 
@@ -155,14 +158,16 @@ class _Model:
         self._cases = {case.case_id: case for case in cases}
 
     def write(self, verdicts: Sequence[Verdict], name: str) -> None:
-        """Pictures, answers and CLIP scores of pairs, each repeat of each."""
+        """Pictures, answers, CLIP scores and verdicts of pairs, each repeat of each."""
         # Published files know neither repeats nor dependencies; columns of ours stand last, where they say something.
+        # Error types, options and what broke have no place in them: verdicts are a file of their own.
         has_repeats = any(verdict.repeat for verdict in verdicts)
         has_dsg = any("dsg_mean" in verdict.scores for verdict in verdicts)
         has_contrasts = any(verdict.relation == MUST_DIFFER for verdict in verdicts)
         more, grounded = ((REPEAT,) if has_repeats else ()), ((GROUNDED,) if has_dsg else ())
         answers: list[Sequence[Cell]] = [(*ANSWER_COLUMNS, *grounded, *((OUTCOME,) if has_contrasts else ()), *more)]
         clips: list[Sequence[Cell]] = [(*CLIP_COLUMNS, *more)]
+        concluded: list[Sequence[Cell]] = [(*VERDICT_COLUMNS, *more)]
         for verdict in verdicts:
             case = self._cases[verdict.case_id]
             pair_id, category_id, law, dimension = names_of(case)
@@ -170,14 +175,15 @@ class _Model:
             paths = _pictures(self._images, case, verdict, self._folder)
             last = (verdict.repeat,) if has_repeats else ()
             word = verdict.outcome.value if verdict.relation == MUST_DIFFER else ""
-            concluded = (word,) if has_contrasts else ()
+            contrast = (word,) if has_contrasts else ()
             # Without the score some answers are missing: means over the rest would be of other pairs.
             for row in self._answers(case, verdict, paths) if "faith_mean" in verdict.scores else ():
-                answers.append((*named, *(row if has_dsg else row[:-1]), *concluded, *last))
+                answers.append((*named, *(row if has_dsg else row[:-1]), *contrast, *last))
             if "clip_A" in verdict.scores:
                 scores = (verdict.scores.get(score) for score in CLIP_SCORES)
                 clips.append((*named, *paths.values(), *scores, *last))
-        for kind, rows in (("vqa_raw_results", answers), ("clip_results", clips)):
+            concluded.append((pair_id, *verdict_cells(verdict), *last))
+        for kind, rows in (("vqa_raw_results", answers), ("clip_results", clips), ("verdicts", concluded)):
             if len(rows) > 1:
                 write_text(self._folder / f"{kind}_{name}.csv", csv_text(rows))
 

@@ -2,7 +2,8 @@
 
 Tells files apart by their columns: prompts, answers to questions (one file a model) and CLIP scores. Rows that lack
 something are named and counted; rows that contradict each other stop the import, since one of them would win in
-silence. An answer outside yes and no counts as wrong and is named.
+silence. An answer outside yes and no counts as wrong and is named. A verdict that salva wrote beside the answers stands
+where it is about these answers.
 """
 
 from __future__ import annotations
@@ -17,8 +18,11 @@ from salva.core.asked import AskedComponent
 from salva.core.case import Case, Finding, Prompt
 from salva.core.exchange import Flaw, ImportSettings, ReadIn
 from salva.core.options import option
-from salva.core.verdict import Outcome
+from salva.core.verdict import Outcome, Verdict
 from salva.errors import UsageError
+from salva.files.tables import Row
+from salva.relations.must_differ import MustDiffer
+from salva.relations.same_answers import SameAnswers
 from salva.suites.faithfulness.suite import Faithfulness
 from salva.suites.faithfulness.tifa_files import (
     ANSWERED,
@@ -30,7 +34,14 @@ from salva.suites.faithfulness.tifa_files import (
     TifaFile,
     read_tifa_file,
 )
-from salva.suites.faithfulness.tifa_verdicts import AnswerRow, ClipRow, category_means, verdict_of
+from salva.suites.faithfulness.tifa_verdicts import (
+    GIVEN,
+    AnswerRow,
+    ClipRow,
+    category_means,
+    verdict_of,
+    with_conclusion,
+)
 
 _LABELS = ("category_id", "logical_law", "semantic_dimension")
 _TRUTH = {"1": True, "1.0": True, "true": True, "yes": True, "0": False, "0.0": False, "false": False, "no": False}
@@ -47,6 +58,8 @@ _Painted = tuple[str, int]
 """A pair by its id, and a repeat of it."""
 _Answers = dict[_Painted, dict[str, list[AnswerRow]]]
 """The answers about each, by A and B."""
+_ERRORS = {"same-answers": SameAnswers.about.errors, "must-differ": MustDiffer.about.errors}
+"""The error types of each relation."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -96,14 +109,15 @@ class TifaImport:
 def _read(files: Sequence[Path], model: str, scale: str) -> ReadIn:
     work = _Work()
     sheets = [read_tifa_file(path, work.problems.append) for path in files]
-    answers, clips, prompts, means = ([sheet for sheet in sheets if sheet.kind is kind] for kind in Kind)
+    answers, clips, prompts, means, concluded = ([sheet for sheet in sheets if sheet.kind is kind] for kind in Kind)
     if len(prompts) > 1:
         raise UsageError(f"two files of prompts: {prompts[0].name!r} and {prompts[1].name!r}; give one")
-    if not answers and not clips:
+    if not answers and not clips and not concluded:
         raise UsageError("no answers and no CLIP scores in these files; give at least one file of either")
-    models = _models(answers, clips, model)
+    models = _models((answers, clips, concluded), model)
     said = {models[sheet.name]: _answers(sheet, work) for sheet in answers}
     fits = {models[sheet.name]: _clips(sheet, work, scale) for sheet in clips}
+    told = {models[sheet.name]: _verdict_rows(sheet, work) for sheet in concluded}
     cases = _cases(prompts[0]) if prompts else {}
     for pair_id, labels in work.labels.items():
         if pair_id not in cases:
@@ -111,26 +125,30 @@ def _read(files: Sequence[Path], model: str, scale: str) -> ReadIn:
                 work.problems.append(Flaw(file=prompts[0].name, what=f"no prompts for pair {pair_id!r}"))
             cases[pair_id] = _case_without_prompts(pair_id, labels)
     names = tuple(dict.fromkeys(models.values()))
-    painted = [
-        *(key for of_model in said.values() for key in of_model),
-        *(key for of_picture in fits.values() for key in of_picture),
-    ]
-    repeats = sorted({0, *(repeat for _, repeat in painted)})
+    by_model: list[Mapping[_Painted, object]] = [*said.values(), *fits.values(), *told.values()]
+    repeats = sorted({0, *(repeat for painted in by_model for _, repeat in painted)})
     if repeats[-1] >= len(repeats):
         gap = next(number for number, repeat in enumerate(repeats) if number != repeat)
         raise UsageError(f"there is a {REPEAT} {repeats[-1]} and none {gap}; number repeats from 0 without a gap")
-    verdicts = [
-        replace(
+    verdicts = {
+        (name, painted): replace(
             verdict_of(case, name, said.get(name, {}).get(painted), fits.get(name, {}).get(painted), scale),
             repeat=painted[1],
         )
         for name in names
         for pair_id, case in cases.items()
         for painted in ((pair_id, repeat) for repeat in repeats)
-    ]
+    }
+    for sheet in concluded:
+        for pair, row in told[models[sheet.name]].items():
+            key = models[sheet.name], pair
+            if key in verdicts:
+                verdicts[key] = _concluded(sheet, row, verdicts[key], work)
+            else:
+                work.name(sheet, row.where, f"nothing else is said of pair {pair[0]!r}; the row is not used")
     for sheet in means if len(names) == 1 else ():
-        _compare_means(sheet, category_means(tuple(cases.values()), verdicts), work)
-    for verdict in verdicts:
+        _compare_means(sheet, category_means(tuple(cases.values()), tuple(verdicts.values())), work)
+    for verdict in verdicts.values():
         if verdict.reason:
             whose = f"{verdict.model}, " if len(names) > 1 else ""
             which = f"repeat {verdict.repeat}, " if len(repeats) > 1 else ""
@@ -139,7 +157,7 @@ def _read(files: Sequence[Path], model: str, scale: str) -> ReadIn:
         suite="faithfulness",
         models=names,
         cases=tuple(_with_findings(case, pair_id, work.notes.get(pair_id, [])) for pair_id, case in cases.items()),
-        verdicts=tuple(verdicts),
+        verdicts=tuple(verdicts.values()),
         problems=tuple(work.problems),
         counts={
             "pairs": len(cases),
@@ -156,15 +174,38 @@ def _read(files: Sequence[Path], model: str, scale: str) -> ReadIn:
     )
 
 
-def _models(answers: Sequence[TifaFile], clips: Sequence[TifaFile], model: str) -> dict[str, str]:
+def _models(kinds: Sequence[Sequence[TifaFile]], model: str) -> dict[str, str]:
     """File name to model."""
-    for kind in (answers, clips):
+    for kind in kinds:
         names = [sheet.model for sheet in kind]
         if model and len(kind) > 1:
             raise UsageError(f"--model {model!r} names one model, and there are {len(kind)} files of a kind")
         if len(set(names)) != len(names):
             raise UsageError(f"two files are about one model: {', '.join(sheet.name for sheet in kind)}")
-    return {sheet.name: model or sheet.model for sheet in (*answers, *clips)}
+    return {sheet.name: model or sheet.model for kind in kinds for sheet in kind}
+
+
+def _verdict_rows(sheet: TifaFile, work: _Work) -> dict[_Painted, Row[str]]:
+    rows: dict[_Painted, Row[str]] = {}
+    for row in sheet.rows:
+        repeat = work.repeat(sheet, row.where, row.cells)
+        if repeat is not None and rows.setdefault((row.cells["pair_id"].strip(), repeat), row) is not row:
+            raise UsageError(f"{sheet.name!r} {row.where}: a verdict on pair {row.cells['pair_id']!r} twice; keep one")
+    return rows
+
+
+def _concluded(sheet: TifaFile, row: Row[str], found: Verdict, work: _Work) -> Verdict:
+    """What a row says was concluded in the place of what the answers give, where it is about these answers."""
+    try:
+        told = with_conclusion(found, row.cells, _ERRORS[found.relation])
+    except (ValueError, OverflowError, RecursionError) as error:
+        work.name(sheet, row.where, f"no verdict ({error}); the answers decide")
+        return found
+    if other := [name for name in GIVEN if told.scores.get(name) != found.scores.get(name)]:
+        what = f"a verdict on other answers: {other[0]} is not what the files give; the answers decide"
+        work.name(sheet, row.where, what)
+        return found
+    return told
 
 
 def _answers(sheet: TifaFile, work: _Work) -> _Answers:

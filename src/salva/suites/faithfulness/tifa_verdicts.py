@@ -1,15 +1,19 @@
 """From answers and CLIP scores that others collected to the verdict of one pair.
 
-The same scores under the same names as the relations give, so that a table cannot tell where they came from. Knows no
-files.
+The same scores under the same names as the relations give, so that a table cannot tell where they came from. A verdict
+becomes cells of a table here, and cells become a verdict again. Knows no files.
 """
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields, replace
 
 from salva.core.case import Case
+from salva.core.fingerprint import Json
+from salva.core.table import Cell
 from salva.core.verdict import PAIR, Failure, Outcome, Verdict
 from salva.logic.contrasts import questions_of_contrast
 from salva.logic.notation import parse
@@ -18,6 +22,7 @@ from salva.relations.answers import NOTHING_SEEN, is_nothing_seen
 from salva.stats.pair_scores import clip_divisor, mean, pair_scores
 
 _OBSERVERS = ("imported",)
+_FAILURE = {field.name for field in fields(Failure)}
 MEANS = {
     "mean_faith_A": "faith_A",
     "mean_faith_B": "faith_B",
@@ -25,6 +30,10 @@ MEANS = {
     "mean_faith_stability": "faith_stability",
 }
 """Columns of the project's category table and the scores they are means of."""
+
+
+GIVEN = ("n_counted_A", "n_counted_B", "faith_A", "faith_B", "clip_A", "clip_B")
+"""Scores that hang on nothing but answers and CLIP scores: by them a verdict is known to be about these very ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +120,55 @@ def verdict_of(
         scores=scores,
         reason=reason,
     )
+
+
+def verdict_cells(verdict: Verdict) -> tuple[Cell, ...]:
+    """What was concluded, under VERDICT_COLUMNS after the pair."""
+    failures = [{name: text for name, text in asdict(failure).items() if text} for failure in verdict.failures]
+    scores, reasons = json.dumps(dict(verdict.scores)), json.dumps(failures, ensure_ascii=False)
+    return verdict.outcome.value, ";".join(verdict.errors), verdict.reason, scores, reasons
+
+
+def with_conclusion(verdict: Verdict, cells: Mapping[str, str], known: Collection[str]) -> Verdict:
+    """A verdict with what such cells say was concluded; ValueError for what no verdict can say.
+
+    known: the error types of its relation.
+    """
+    outcome = Outcome(cells["outcome"].strip())
+    errors = tuple(name.strip() for name in cells["errors"].split(";") if name.strip())
+    if strange := [name for name in errors if name not in known]:
+        raise ValueError(f"{strange[0]!r} is no error type of the relation")
+    if bool(errors) != (outcome is Outcome.VIOLATED):
+        raise ValueError(f"{outcome} with {'' if errors else 'no '}error types")
+    return replace(
+        verdict,
+        outcome=outcome,
+        errors=errors,
+        failures=_failures(json.loads(cells["failures"]), known),
+        scores=_scores(json.loads(cells["scores"])),
+        reason=cells["reason"].strip(),
+    )
+
+
+def _scores(said: Json) -> dict[str, float]:
+    if not isinstance(said, dict):
+        raise ValueError("scores are no JSON object")
+    scores = {name: float(value) for name, value in said.items() if isinstance(value, int | float)}
+    if len(scores) < len(said) or not all(map(math.isfinite, scores.values())):
+        raise ValueError("a score is no number")
+    return scores
+
+
+def _failures(said: Json, known: Collection[str]) -> tuple[Failure, ...]:
+    failures = []
+    for one in said if isinstance(said, list) else [said]:
+        texts = {name: text for name, text in one.items() if isinstance(text, str)} if isinstance(one, dict) else {}
+        if len(texts) < 2 or texts != one or not {"error", "message"} <= texts.keys() <= _FAILURE:
+            raise ValueError("failures are no JSON list of objects with error and message")
+        if texts["error"] not in known:
+            raise ValueError(f"{texts['error']!r} is no error type of the relation")
+        failures.append(Failure(**({"role": ""} | texts)))
+    return tuple(failures)
 
 
 def _told(sides: Mapping[str, Sequence[AnswerRow]]) -> Outcome | None:
