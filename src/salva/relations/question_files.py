@@ -132,7 +132,7 @@ def _tifa(rows: _Rows, problems: list[str]) -> _Made:
 def _dsg(rows: _Rows, problems: list[str], doubts: list[str]) -> _Made:
     """Yes-or-no questions whose answer is yes; a dependency names propositions of the same text.
 
-    The published file has dependencies on nothing; such a question stands alone.
+    The published file has dependencies on nothing. Such a cell is not half read: its question stands alone.
     """
     texts: dict[tuple[str, str], str] = {}
     for _, row in rows:
