@@ -22,6 +22,8 @@ from salva.engine.progress import SilentProgress
 from salva.errors import UsageError
 from salva.exchange.import_ratings import RatingsImport
 from salva.exchange.importing import PROBLEMS_FILE
+from salva.people.agreement import file_agreement
+from salva.people.ratings import Columns
 from salva.people.run_agreement import imported_agreement
 from salva.report.html import write_html
 from salva.report.summary import summarise_run
@@ -277,6 +279,25 @@ def test_rated_things_have_means_and_no_violation_rate(tmp_path: Path) -> None:
     assert "Mean rating" in page
     assert "broke their relation" not in page
     assert "kept its relation" not in page
+
+
+def test_yes_and_no_to_a_picture_is_in_no_mean_with_answers_to_its_questions(tmp_path: Path) -> None:
+    rows: Rows = [
+        {"case_id": f"c-{i}", "image_role": "l1", "question": asked, "rater": who, "score": score}
+        for i in range(4)
+        for who in ("ann", "bob")
+        for asked, score in (("1", 0.25), ("2", 0.5 if who == "ann" else 0.25 * i), ("label", int(i != 3)))
+    ]
+    path = write(tmp_path / "r.csv", rows)
+    imported(tmp_path / "run", path)
+    (model,) = summarise_run(tmp_path / "run").by_model
+    means = {table.name: {str(row[1]): row[3:5] for row in table.rows} for table in model.tables}
+    assert means["mean ratings"]["ann"] == (8, 0.375)
+    assert means["labels"] == dict.fromkeys(("all people", "ann", "bob"), (4, 0.75))
+    assert (model.numbers["mean_rating"], model.numbers["mean_label"]) == (means["mean ratings"]["all people"][1], 0.75)
+    (table,) = file_agreement(path, Columns())[0]
+    assert [(row[0], row[5]) for row in table.rows] == [("all, answers", 8), ("all, labels", 4)]
+    assert table.rows[1][2] == 1
 
 
 def test_halves_are_kept_beside_a_rating(tmp_path: Path) -> None:

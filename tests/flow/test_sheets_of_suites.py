@@ -65,7 +65,9 @@ def test_a_filled_in_sheet_is_read_by_agree_and_by_import(suite: str, tmp_path: 
     records = read_records(rated)
     assert not (rated / "import-problems.csv").exists(), (rated / "import-problems.csv").read_text()
     if suite != "semvar":
-        kept = sorted(verdict.scores["rating"] for verdict in records.verdicts)
+        kept = sorted(
+            value for v in records.verdicts for name, value in v.scores.items() if name in ("rating", "label")
+        )
         said = (float(row.get("score") or float(row["objects"]) + float(row["relations"])) for row in ratings)
         assert kept == sorted(said)
     assert {observer for verdict in records.verdicts for observer in verdict.observers} == {*RATERS}

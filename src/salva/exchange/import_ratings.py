@@ -25,6 +25,7 @@ from salva.core.spec import Binding, ComponentSpec
 from salva.core.verdict import PAIR, Outcome, Verdict
 from salva.errors import UsageError
 from salva.people.kept_ratings import KeptRatings, read_kept
+from salva.people.question_sheets import is_label_row
 from salva.people.rated_things import RATED, Place
 from salva.people.rating_cells import as_number, column_key
 from salva.people.ratings import Columns, Ratings
@@ -164,7 +165,7 @@ def _concluded(ratings: Ratings, who: str, index: int, value: float, problems: l
     columns, row = ratings.columns[who], ratings.said[who][index]
     assert row is not None, who
     is_word = len(columns) == 1 and bool(_WHETHER.fullmatch(column_key(columns[0])))
-    scores = {} if is_word else {"rating": value}
+    scores = {} if is_word else {"label" if is_label_row(row) else "rating": value}
     if len(columns) > 1:
         scores |= dict(zip(("objects", "relations"), (as_number(row[name]) or 0.0 for name in columns), strict=True))
     word: float | None = value if is_word else None

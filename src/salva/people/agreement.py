@@ -13,6 +13,7 @@ from salva.core.table import Cell, Table
 from salva.errors import UsageError
 from salva.people.chances import chance_in, chance_note, weights_of
 from salva.people.clusters import Clusters, clusters_of
+from salva.people.question_sheets import is_label_row
 from salva.people.rating_joins import read_ratings
 from salva.people.ratings import Columns, Ratings
 from salva.stats.agreement import Estimate, Weights, binned, cohen, kendall, krippendorff, pearson, spearman
@@ -85,10 +86,17 @@ def ratings_agreement(ratings: Ratings, name: str, reckoning: Reckoning | None =
 
 
 def agreement_tables(ratings: Ratings, reckoning: Reckoning, clusters: Clusters) -> list[Table]:
-    """Judges against the mean of people, and people among themselves, by group where there are groups."""
-    names = list(dict.fromkeys(ratings.groups)) if any(ratings.groups) else []
-    whole = list(range(len(ratings.things)))
-    kept = {"all": whole} | {name or "(none)": [i for i in whole if ratings.groups[i] == name] for name in names}
+    """Judges against the mean of people, and people among themselves, by group where there are groups.
+
+    Yes and no to whole pictures are never put together with answers from 0 to 1.
+    """
+    whole = range(len(ratings.things))
+    groups = {"all": {*whole}}
+    for name in dict.fromkeys(ratings.groups) if any(ratings.groups) else ():
+        groups[name or "(none)"] = {index for index in whole if ratings.groups[index] == name}
+    labels = {index for index, row in enumerate(ratings.rows) if is_label_row(row)}
+    kinds = {", answers": {*whole} - labels, ", labels": labels} if labels else {"": {*whole}}
+    kept = {f"{name}{kind}": sorted(group & own) for name, group in groups.items() for kind, own in kinds.items()}
     parts = {name: _part(ratings, indices) for name, indices in kept.items()}
     together = {name: [clusters.names[index] for index in indices] for name, indices in kept.items()}
     whole_weights = weights_of([chance_in(row) for row in ratings.rows])

@@ -87,6 +87,11 @@ def is_question_row(row: Row) -> bool:
     return bool(row.get("question", "").strip() and row.get("image_role", "").strip())
 
 
+def is_label_row(row: Row) -> bool:
+    """Whether a row says yes or no to a whole picture, which is of another kind than an answer from 0 to 1."""
+    return is_question_row(row) and row["question"].strip() == _LABEL
+
+
 def question_answer(row: Row, index: int, case: Case, problems: Problems) -> tuple[str, float] | None:
     """What a row of such a sheet says; None for silence, and for what is noted as a problem."""
     role, asked, cell = (row.get(name, "").strip() for name in ("image_role", "question", "score"))
