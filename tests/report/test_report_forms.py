@@ -25,7 +25,7 @@ from salva.core.judged import Rate
 from salva.core.legible import legible
 from salva.core.observation import TextSpan
 from salva.core.source import RunRecords, Seen
-from salva.core.table import Table
+from salva.core.table import Cell, Table
 from salva.core.verdict import Failure, Outcome
 from salva.judging.headline import leading_verdicts
 from salva.judging.instructing import JUDGE_INSTRUCTING
@@ -336,6 +336,37 @@ def test_a_narrow_terminal_cuts_no_number_short() -> None:
     shown = out.file.getvalue()
     assert "…" not in shown
     assert re.sub(r"\s", "", shown).count("-") == 6
+
+
+def test_a_table_too_wide_for_the_terminal_comes_in_pieces_that_name_their_rows() -> None:
+    columns = (
+        "score",
+        "judge",
+        "threshold",
+        "accuracy",
+        "lower",
+        "upper",
+        "f1",
+        "accuracy_all",
+        "f1_all",
+        "best_in",
+        "n",
+    )
+    rows: list[tuple[Cell, ...]] = [
+        ("s_l1", "levels: pocket+scene", at, *(0.25 for _ in range(7)), 38) for at in (0.1, 0.2)
+    ]
+    out = Console(file=StringIO(), width=80)
+    print_table(Table(name="thresholds", columns=columns, rows=tuple(rows)), out)
+    assert isinstance(out.file, StringIO)
+    lines = out.file.getvalue().splitlines()
+    assert max(map(len, lines)) <= 80
+    words = " ".join(lines).split()
+    assert {name: words.count(name) for name in ("threshold", "accuracy", "best", "0.100")} == {
+        "threshold": 2,
+        "accuracy": 2,
+        "best": 1,
+        "0.100": 2,
+    }
 
 
 def test_the_terminal_says_why_pairs_are_undecided() -> None:

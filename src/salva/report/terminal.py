@@ -6,7 +6,7 @@ Takes a Summary, prints it; colours go away by themselves where nobody can see t
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from salva.core.chart import Chart, ChartKind
 from salva.core.counted import counted
@@ -18,7 +18,7 @@ from salva.report.lead import bounds_of, instructed, interval_of, sentence_of, t
 from salva.report.summary import ModelSummary, Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rich.console import Console, ConsoleOptions, Group
     from rich.segment import Segment
@@ -29,6 +29,10 @@ _COOL, _HOT = (250, 244, 232), (200, 57, 31)
 _MAX_LINES = 20
 _MAX_REASONS = 3
 _REASON_WIDTH = 200
+_LONG_WORD = 16
+"""A word of a cell that is longer may be broken."""
+_BETWEEN = 2
+"""Columns of space between two columns of a table."""
 
 
 def print_summary(summary: Summary, console: Console | None = None) -> None:
@@ -171,17 +175,56 @@ def print_table(table: Table, console: Console | None = None) -> None:
     from rich.text import Text
 
     out = console or RichConsole(highlight=False)
-    shown = RichTableClass(box=None)
-    for index, column in enumerate(table.columns):
-        is_number = any(isinstance(row[index], int | float) for row in table.rows)
-        # Where a terminal is narrow, numbers stand on two lines: one that is cut short reads like another number.
-        shown.add_column(heading(column), justify="right" if is_number else "left", overflow="fold")
-    for row in table.rows:
-        shown.add_row(*(Text(_cell(column, value)) for column, value in zip(table.columns, row, strict=True)))
     out.print(Text(f"\n{table.name}", style="bold"))
-    out.print(shown)
+    texts = [[_cell(column, row[index]) for row in table.rows] for index, column in enumerate(table.columns)]
+    are_numbers = [any(isinstance(row[index], int | float) for row in table.rows) for index in range(len(texts))]
+    least = [_least_width(*column) for column in zip(table.columns, texts, are_numbers, strict=True)]
+    most = [max(map(len, (heading(name), *cells))) for name, cells in zip(table.columns, texts, strict=True)]
+    for piece in _pieces(texts, least, out.width):
+        shown = RichTableClass(box=None)
+        widths = _widths({index: (least[index], most[index]) for index in piece}, out.width)
+        for index in piece:
+            justify: Literal["right", "left"] = "right" if are_numbers[index] else "left"
+            # A number that is cut short reads like another number: on a very narrow terminal it stands on two lines.
+            name = heading(table.columns[index])
+            shown.add_column(name, justify=justify, overflow="fold", width=widths.get(index))
+        for row in zip(*(texts[index] for index in piece), strict=True):
+            shown.add_row(*map(Text, row))
+        out.print(shown)
     if table.note:
         out.print(Text(table.note, style="dim"))
+
+
+def _least_width(column: str, texts: Sequence[str], is_number: bool) -> int:
+    """How wide a column must be for its heading to keep its words, and its cells too as far as they are short."""
+    words = texts if is_number else [word[:_LONG_WORD] for text in texts for word in text.split()]
+    return max(map(len, (*heading(column).split(), *words)), default=1)
+
+
+def _widths(columns: Mapping[int, tuple[int, int]], width: int) -> dict[int, int]:
+    """How wide each column is, from its least to its most; nothing where not even the least has room."""
+    spare = width - sum(least + _BETWEEN for least, _ in columns.values())
+    widths: dict[int, int] = {}
+    for index, (least, most) in sorted(columns.items(), key=lambda column: column[1][1] - column[1][0]):
+        widths[index] = min(most, least + max(spare, 0))
+        spare -= widths[index] - least
+    return widths if spare >= 0 else {}
+
+
+def _pieces(texts: Sequence[Sequence[str]], least: Sequence[int], width: int) -> Iterator[list[int]]:
+    """The columns, all together where they fit; else some at a time, each with those that tell rows apart."""
+    every = range(len(texts))
+    n_rows = len(texts[0]) if texts else 0
+    keys = next((n for n in every if n and len(set(zip(*texts[:n], strict=True))) == n_rows), 1)
+    if 2 * sum(least[i] + _BETWEEN for i in every[:keys]) > width:
+        keys = 1
+    piece = list(every[:keys])
+    for index in every[keys:]:
+        if len(piece) > keys and sum(least[i] + _BETWEEN for i in (*piece, index)) > width:
+            yield piece
+            piece = list(every[:keys])
+        piece.append(index)
+    yield piece
 
 
 def _cell(column: str, value: Cell) -> str:
