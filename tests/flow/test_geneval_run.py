@@ -45,7 +45,7 @@ def test_a_faultless_painter_is_right_by_our_rule_which_leads(tmp_path: Path) ->
     assert told["headline"]["chance"] > 0.9
     rows = _rows(told, "geneval")
     assert {row["rule"] for row in rows} == {"ours"}
-    assert {row["task"]: row["rate"] for row in rows if row["task"] in TASKS} == dict.fromkeys(TASKS, 1.0)
+    assert {row["task"]: row["right_rate"] for row in rows if row["task"] in TASKS} == dict.fromkeys(TASKS, 1.0)
     assert told["metrics"]["ours_overall"] == 1
 
 
@@ -54,7 +54,7 @@ def test_grey_pictures_are_wrong_by_every_rule(tmp_path: Path, rule: str) -> Non
     flags = ("--size", "quick", "--plugin", f"{GARBAGE}:Grey", "--model", "grey", "--detector", "pocket")
     told = _ran(tmp_path / "run", *flags, "--reader", "none", "--set", f"relation.rule={rule}", code=3)
     assert {row["rule"] for row in _rows(told, "geneval")} == {"ours", rule}
-    assert all(row["rate"] == 0 for row in _rows(told, "geneval"))
+    assert all(row["right_rate"] == 0 for row in _rows(told, "geneval"))
     assert told["headline"]["oracle"] == "blind"
     if rule == "rl-score":
         assert told["metrics"]["rl_score_credit"] == 0
@@ -99,7 +99,7 @@ def test_an_embedder_tells_colours_where_one_is_named(tmp_path: Path, monkeypatc
     told = _ran(run, *flags)
     rows = [row for row in _rows(told, "geneval") if row["rule"] == "published" and row["task"] == "colors"]
     assert [row["colours_by"] for row in rows] == ["the embedder"]
-    assert 0 < rows[0]["rate"] < 0.3
+    assert 0 < rows[0]["right_rate"] < 0.3
     assert {request.query.side for request in looked} == {224}
     assert all(request.picture.width == request.picture.height == 224 for request in looked)
     done = salva("verify", str(run))
@@ -112,7 +112,7 @@ def test_what_stands_beside_the_tasks_is_counted_apart(tmp_path: Path) -> None:
     more = _ran(tmp_path / "more", *flags, "--set", "suite.variants=commuted,other-side,exchanged")
     assert plain["headline"]["n"] == more["headline"]["n"] == 24
     rows = _rows(more, "said otherwise")
-    assert {(row["variant"], row["n"], row["rate"]) for row in rows} == {
+    assert {(row["variant"], row["n"], row["both_right_rate"]) for row in rows} == {
         ("commuted", 8, 1.0),
         ("other-side", 4, 1.0),
         ("exchanged", 4, 1.0),

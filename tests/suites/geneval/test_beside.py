@@ -32,7 +32,7 @@ def test_pairs_by_variant() -> None:
     cases = cases_of(variants=tuple(VARIANTS))
     made = judged(cases, verdicts(cases, lambda case, _: case.category != "exchanged"))
     rows = {row["variant"]: row for row in _table(made, "said otherwise")}
-    assert [(name, row["rate"], row["n"]) for name, row in rows.items()] == [
+    assert [(name, row["both_right_rate"], row["n"]) for name, row in rows.items()] == [
         ("commuted", 1.0, 8),
         ("other-side", 1.0, 4),
         ("exchanged", 0.0, 4),
@@ -42,7 +42,7 @@ def test_pairs_by_variant() -> None:
 def test_prompts_that_grow() -> None:
     cases = [case for case in cases_of("beyond") if case.category == "hard"]
     made = judged(cases, verdicts(cases, lambda case, _: int(case.labels["atoms"]) < 4))
-    assert [(row["atoms"], row["rate"], row["n"]) for row in _table(made, "by atoms")] == [
+    assert [(row["atoms"], row["right_rate"], row["n"]) for row in _table(made, "by atoms")] == [
         (2, 1.0, 40),
         (3, 1.0, 40),
         (4, 0.0, 40),

@@ -79,4 +79,4 @@ def test_all_six_tasks_stand_in_their_order() -> None:
     cases = cases_of()
     table = _measured(judged(cases, verdicts(cases, lambda *_: None))).tables[0]
     assert [row[table.columns.index("task")] for row in table.rows][:6] == list(TASKS)
-    assert all(row[table.columns.index("rate")] is None for row in table.rows)
+    assert all(row[table.columns.index("right_rate")] is None for row in table.rows)

@@ -38,7 +38,7 @@ def beside_charts(groups: Groups) -> Iterator[Chart]:
             kind=ChartKind.LINES,
             table=table,
             x="atoms",
-            y="rate",
+            y="right_rate",
             low="low",
             high="high",
             n="n",
@@ -78,12 +78,12 @@ def _variants(judgements: Judgements, groups: Groups) -> Table:
     return Table(
         name="said otherwise",
         columns=(
-            *("rule", "seen_by", "variant", "rate", "low", "high", "n", "undecided"),
+            *("rule", "seen_by", "variant", "both_right_rate", "low", "high", "n", "undecided"),
             *("one_alone_rate", "pictures_differ_rate"),
         ),
         rows=tuple(rows),
         title="The same said otherwise, and colours exchanged",
-        note="rate: both pictures of a pair are right. one_alone_rate: one is and the other is not. "
+        note="both_right_rate: both pictures of a pair are right. one_alone_rate: one is and the other is not. "
         "pictures_differ_rate: they do not show the same (same-scene), for pairs that say the same.",
     )
 
@@ -129,7 +129,7 @@ def _hard(groups: Groups) -> Table:
         rows += [(*standpoint, n_atoms, *share_of(own).cells()) for n_atoms, own in sorted(by_atoms.items())]
     return Table(
         name="by atoms",
-        columns=("rule", "seen_by", "atoms", "rate", "low", "high", "n", "undecided"),
+        columns=("rule", "seen_by", "atoms", "right_rate", "low", "high", "n", "undecided"),
         rows=tuple(rows),
         title="Right pictures over the number of atoms",
         note="Prompts that grow: each holds the one before it and one thing or place more.",

@@ -90,7 +90,19 @@ def _by_task(tasks: Mapping[Standpoint, Sequence[Judged]], shares: Mapping[Stand
             rows.append((*row, _credit(own), _colours_by(own)))
     return Table(
         name="geneval",
-        columns=("model", "rule", "seen_by", "task", "rate", "low", "high", "n", "undecided", "credit", "colours_by"),
+        columns=(
+            "model",
+            "rule",
+            "seen_by",
+            "task",
+            "right_rate",
+            "low",
+            "high",
+            "n",
+            "undecided",
+            "credit",
+            "colours_by",
+        ),
         rows=tuple(rows),
         title="Right pictures by task, rule and detector",
         note=f"Shares of right images. {OVERALL}: the mean of tasks; {IMAGES}: the plain share; {PROMPTS}: the "
@@ -188,7 +200,7 @@ def _key_figure(
         _gaps(group),
         f"seen by {standpoint.seen_by}",
         f"colours told by {who}, which is not the published classifier" if who == "the pixels" else "",
-        f"pictures of other prompts would get {chance:.1%}" if chance is not None else "",
+        f"pictures of other prompts would get {100 * chance:.1f} %" if chance is not None else "",
         f"mean credit {credit:.3f}" if (credit := _mean_credit(group)) is not None else "",
     ]
     ends = share.interval
@@ -220,7 +232,7 @@ def _chart(table: Table) -> Chart:
         kind=ChartKind.BARS,
         table=Table(name=table.name, columns=table.columns, rows=rows),
         x="task",
-        y="rate",
+        y="right_rate",
         low="low",
         high="high",
         n="n",
