@@ -93,6 +93,13 @@ def test_what_makes_no_pictures_from_text_is_refused(folder: Path, tmp_path: Pat
     assert not (tmp_path / "run").exists()
 
 
+def test_a_part_of_a_pipeline_is_no_model_and_no_function_of_a_prompt(folder: Path) -> None:
+    pipe = loaded(folder)
+    for part in (pipe.unet, pipe.vae, pipe.text_encoder):
+        with pytest.raises(salva.UsageError, match=r"part of torch.*\(pipe, not pipe.unet\)"):
+            salva.run_suite("metalogic", model=part, size=2, detector="pocket")
+
+
 def test_its_safety_checker_says_what_the_program_can_do(tmp_path: Path) -> None:
     strict = loaded(save_stable_diffusion(tmp_path / "strict", has_checker=True))
     with handing_over({"mine": strict}):

@@ -151,6 +151,8 @@ def test_options_are_read_from_strings() -> None:
     [
         ("treshold", "1", "Did you mean 'threshold'"),
         ("threshold", "high", "model.threshold is 'high'; it must be a number"),
+        ("threshold", "nan", "model.threshold is 'nan'; it must be a number"),
+        ("threshold", "-inf", "it must be a number"),
         ("is_on", "maybe", "true or false"),
         ("kind", "z", "it can be x, y"),
         ("threads", "1.5", "a whole number"),

@@ -101,7 +101,7 @@ def test_the_registry_binds_both_and_they_survive_pickle(name: str) -> None:
     ("given", "problem"),
     [
         ({"merge_iou": "1.5"}, "from 0 to 1"),
-        ({"merge_iou": "nan"}, "from 0 to 1"),
+        ({"merge_iou": "nan"}, "it must be a number"),
         ({"min_text_score": "-0.1"}, "from 0 to 1"),
         ({"place": "halves"}, "order, thirds"),
         ({"reading": "loose"}, "exact, at-least"),

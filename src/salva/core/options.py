@@ -13,6 +13,7 @@ version that brings it: at its default it stays out of the key too, so nothing s
 from __future__ import annotations
 
 import dataclasses
+import math
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping
@@ -200,7 +201,10 @@ def _parse_value(text: str, hint: Any, where: str) -> object:
         raise UsageError(f"{where} is {text!r}; it can be true or false")
     if hint in (int, float):
         try:
-            return hint(text)
+            number = hint(text)
+            if not math.isfinite(number):
+                raise ValueError(text)
+            return number
         except ValueError:
             wanted = "a whole number" if hint is int else "a number"
             raise UsageError(f"{where} is {text!r}; it must be {wanted}") from None

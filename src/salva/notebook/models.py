@@ -119,8 +119,14 @@ def _kind(one: object) -> str:
             f"model= is the class {one.__name__}; give {_WANTED}. A class with `render` is a plugin: its package "
             "registers it, or --plugin FILE:CLASS names it"
         )
-    if any(k.__name__ == "DiffusionPipeline" and k.__module__.startswith("diffusers.") for k in type(one).__mro__):
+    if _is_a(one, "diffusers", "DiffusionPipeline"):
         return PIPELINE
+    if _is_a(one, "torch", "Module"):
+        # It can be called, and takes numbers: whatever it is given, it paints nothing of a prompt.
+        raise UsageError(
+            f"a model is {a_kind(one)}, a part of torch that makes no picture of a text by itself; give the pipeline "
+            "it belongs to (pipe, not pipe.unet), or a function (prompt, seed) -> picture that calls it"
+        )
     if not _is_thing(one):
         raise UsageError(f"a model is {a_kind(one)}; give {_WANTED}")
     function, given = (one.call, ([], [])) if isinstance(one, Batched) else (one, ("", 0))
@@ -134,6 +140,11 @@ def _kind(one: object) -> str:
     except TypeError as error:
         raise UsageError(f"{_own_name(one)}{signature} cannot be called as {wanted}: {error}") from None
     return FUNCTION
+
+
+def _is_a(one: object, library: str, kind: str) -> bool:
+    """Whether a thing is of a library's class, without the library being imported for it."""
+    return any(k.__name__ == kind and k.__module__.partition(".")[0] == library for k in type(one).__mro__)
 
 
 def _own_name(one: object) -> str:
