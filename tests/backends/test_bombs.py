@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import sys
+import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -125,7 +126,7 @@ def test_an_answer_that_is_packed_as_nobody_asked_for_is_not_unpacked(client: st
 def test_an_error_that_is_packed_as_nobody_asked_for_is_tried_again_as_any_other(
     client: str, status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(text_model, "time", SimpleNamespace(sleep=lambda _: None))
+    monkeypatch.setattr(text_model, "time", SimpleNamespace(monotonic=time.monotonic, sleep=lambda _: None))
     with serving(lambda _: Answered(status=status, content=b"x", headers={"Content-Encoding": "br"})) as server:
         outcome = outcome_of(client, server.url)
     assert isinstance(outcome, BackendError)
@@ -216,7 +217,8 @@ def test_a_program_that_writes_without_end_is_stopped(tmp_path: Path, endless: s
 
 
 def test_a_text_model_that_asks_for_a_year_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_model, "time", SimpleNamespace(sleep=lambda _: pytest.fail("it waited")))
+    clock = SimpleNamespace(monotonic=time.monotonic, sleep=lambda _: pytest.fail("it waited"))
+    monkeypatch.setattr(text_model, "time", clock)
     with serving(lambda _: Answered(status=429, headers={"Retry-After": "31536000"})) as server:
         outcome = outcome_of("text model", server.url)
     assert isinstance(outcome, BackendError)

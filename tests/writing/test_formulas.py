@@ -9,18 +9,25 @@ from typing import Any
 
 import in_process
 import pytest
+from backends import endpoints
 from backends.judge_servers import Fail, Say, Server, Turn, serving
 
 from salva.core.fingerprint import Json
-from salva.errors import BackendError
+from salva.errors import BackendError, UnreachableError
 from salva.suites.prompts.suite import Prompts, PromptsOptions
 from salva.writing.formulas import INSTRUCTION, may_be_noun, objection, propose
+from salva.writing.text_model import TextModel
 
 RIGHT = {
     "A fluffy cat is sitting beside a dog": "next_to(cat, dog)",
     "Two old men wearing red hats": "2 man & red hat",
     "Three cats sleeping on the left of a room": "3 cat@left & room",
     "A kitchen without any people": "kitchen & !people",
+    "Two fluffy cats chasing three dogs": "2 cat & 3 dog",
+    "A red car is passing a bus, which is blue": "red car & blue bus",
+    "A cup sits under a lamp": "above(lamp, cup)",
+    "A dozen eggs lying in a basket": "12 egg & basket",
+    "Three shiny balls rolling past a box": "3 ball & box",
 }
 
 
@@ -45,6 +52,17 @@ def test_what_says_the_same_is_accepted(prompt: str, formula: str) -> None:
         ("A cat sits beside a dog", "cat & dog & !cat", "no picture can satisfy it"),
         ("A cat sits beside a dog", "cat & (dog", "cannot be read"),
         ("A cat chases a mysterious gizmo", "cat", "leaves out"),
+        ("Two cats chasing three dogs", "3 cat & 2 dog", "the prompt says the number 2 of 'cat'"),
+        ("Two cats chasing two dogs", "2 cat & dog", "the prompt says the number 2 of 'dog'"),
+        ("Two cats chasing a dog", "2 cat & 2 dog", "the formula says the number 2 of 'dog'"),
+        ("A dozen cats chasing a dog", "cat & dog", "the number 12"),
+        ("A red cat chasing a blue dog", "blue cat & red dog", "the prompt says 'red'"),
+        ("A red cat chasing a dog", "cat & dog", "the prompt says 'red'"),
+        ("A red cat chasing a dog", "red cat & red dog", "does not say 'red' of 'dog'"),
+        ("A cat sleeps without a dog", "!cat & dog", "the prompt denies 'dog'"),
+        ("A cat sleeps and there is no dog", "!(cat & dog)", "the formula denies 'cat'"),
+        ("A cat sleeps to the left of a dog", "left_of(dog, cat)", "'dog' is left_of 'cat'"),
+        ("A cat sleeps to the left of a dog", "right_of(cat, dog)", "'cat' is right_of 'dog'"),
     ],
 )
 def test_what_says_more_less_or_other_is_not(prompt: str, formula: str, why: str) -> None:
@@ -114,6 +132,26 @@ def test_an_endpoint_that_fails_thrice_is_given_up() -> None:
     assert [next(made).why, next(made).why] == ["down", "down"]
     with pytest.raises(BackendError):
         next(made)
+
+
+def test_an_endpoint_that_nobody_reaches_is_given_up_at_once_and_one_that_spoke_is_not() -> None:
+    with pytest.raises(UnreachableError):
+        next(propose(["a", "b"], _Scripted(UnreachableError("no answer in time"))))
+    made = propose(["a", "b", "c", "d"], _Scripted(BackendError("down"), UnreachableError("no answer in time")))
+    assert [next(made).why, next(made).why] == ["down", "no answer in time"]
+
+
+def test_a_text_model_that_hangs_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("openai", reason="text models at endpoints need the api extra")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
+    monkeypatch.setattr("salva.writing.text_model._SILENCE_S", 0.1)
+    with endpoints.serving(lambda _: endpoints.Answered(content=b"{}", delay_s=30)) as hanging:
+        model = TextModel("openai/x", f"{hanging.url}/v1", timeout_s=0.3)
+        with pytest.raises(UnreachableError, match="no answer in time"):
+            model.ask("answer", "anything")
+        hanging.release.set()
+        model.close()
+        assert len(hanging.asked) == 1
 
 
 def proposing(body: dict[str, Any]) -> Turn:

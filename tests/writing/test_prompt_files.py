@@ -147,3 +147,22 @@ def test_a_folder_and_nothing_are_no_files(tmp_path: Path) -> None:
         read_prompt_rows(str(tmp_path))
     with pytest.raises(UsageError, match="cannot be read"):
         read_prompt_rows(str(tmp_path / "none.txt"))
+
+
+@pytest.mark.parametrize(
+    "content", [{"p1": "a cat", "p2": "a dog"}, {"p1": {"prompt": "a cat"}, "p2": {"prompt": "a dog"}}]
+)
+def test_of_an_object_of_ids_each_is_a_label(tmp_path: Path, content: object) -> None:
+    found = rows(tmp_path, "p.json", json.dumps(content))
+    assert [(row.texts, row.labels) for row in found] == [(("a cat",), {"id": "p1"}), (("a dog",), {"id": "p2"})]
+
+
+def test_an_object_with_a_list_of_prompts_is_that_list(tmp_path: Path) -> None:
+    found = rows(tmp_path, "p.json", '{"name": "mine", "prompts": ["a cat", {"prompt": "a dog", "seed": 3}]}')
+    assert [row.texts for row in found] == [("a cat",), ("a dog",)]
+
+
+@pytest.mark.parametrize("content", ['{"promt": "a cat"}', '{"p1": "a cat", "p2": 3}', "{}"])
+def test_an_object_of_anything_else_is_told_what_is_read(tmp_path: Path, content: str) -> None:
+    with pytest.raises(UsageError, match=r"has no column prompt.*an object of ids and prompts, or save"):
+        rows(tmp_path, "p.json", content)

@@ -1,16 +1,15 @@
 """Formulas for prompts that the grammar cannot read, proposed by a text model and held against the prompt.
 
 A prompt comes in; its formula goes out, or why there is none. A proposal is accepted only if its English reads back to
-the same worlds, it names only words of the prompt, and it uses every noun and number of it. Where nobody can tell
-whether a word is a noun, it counts as one: a formula that says less than its prompt is worse than none. What a prompt
-says is data.
+the same worlds, it names only words of the prompt, uses every noun of it, and says every number and colour of what the
+prompt says it of. Where nobody can tell whether a word is a noun, it counts as one: a formula that says less than its
+prompt is worse than none. What a prompt says is data.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
@@ -25,6 +24,7 @@ from salva.logic.nouns import plural, singular, unsayable
 from salva.logic.words import COLOURS, GRAMMAR_WORDS, number_of
 from salva.writing.captions.nouns import TRANSPARENT
 from salva.writing.captions.wordlists import words
+from salva.writing.formula_places import misplaced
 from salva.writing.patience import one_by_one
 
 _N_ROUNDS = 3
@@ -63,7 +63,7 @@ _NO_NOUNS = words(
     """
     an as at be being been am does do did can will would may might than too more most less least such own both all
     each every any some one ones it's whose whom what how why there's next front back side top middle center centre
-    rides ride eat sit stands holds wears sleeps lies jumps leans waits carries covers shows
+    past opposite rides ride eat sit stands holds wears sleeps lies jumps leans waits carries covers shows
     fluffy odd elderly older younger funny nice pretty lovely cosy cozy modern ancient vintage antique rustic elegant
     sunny cloudy rainy snowy misty foggy dusty dirty clean smooth rough soft hard heavy thin thick narrow deep
     high low fast slow hot warm cool quiet loud busy calm wild tame brave proud lazy hungry thirsty
@@ -155,7 +155,7 @@ def objection(prompt: str, proposal: str) -> str:
     if is_contradictory(f):
         return "no picture can satisfy it"
     spoken = _WORD.findall(prompt.lower().replace("’", "'"))
-    return _strange(f, spoken) or _numbers(f, spoken) or _joined(f, spoken) or _left_out(f, spoken)
+    return _strange(f, spoken) or _joined(f, spoken) or _left_out(f, spoken) or misplaced(f, spoken)
 
 
 def _strange(f: Formula, spoken: list[str]) -> str:
@@ -175,16 +175,6 @@ def _strange(f: Formula, spoken: list[str]) -> str:
         said = leaf.relation if isinstance(leaf, Related) else leaf.place
         if said and not {*_SAID_BY[said].split()} & there:
             return f"the prompt does not say {said.replace('_', ' ')!r}"
-    return ""
-
-
-def _numbers(f: Formula, spoken: list[str]) -> str:
-    stated = Counter(n for word in spoken if (n := number_of(word)) is not None and n > 1)
-    used = Counter(leaf.count for leaf in atoms(f) if isinstance(leaf, Atom) and leaf.count > 1)
-    if stated.keys() != used.keys():
-        missing = sorted(stated.keys() - used.keys()) or sorted(used.keys() - stated.keys())
-        who = "the prompt says" if stated.keys() - used.keys() else "the formula says"
-        return f"{who} the number {missing[0]} and the other does not"
     return ""
 
 

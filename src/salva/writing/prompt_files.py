@@ -25,6 +25,7 @@ from salva.logic.notation import parse, to_notation
 NAMES = ("prompt", "caption", "text")
 """What a column of prompts may be called, the first that is there."""
 PAIR_NAMES = ("prompt_a", "prompt_b")
+_KNOWN = (*NAMES, *PAIR_NAMES)
 _ABOUT_PROMPTS = ("prompt_id", "prompt_idx", "prompt_index", "prompt_no", "prompt_number", "prompt_type")
 """Columns about a prompt that hold none."""
 _FORMULAS = ("formula", "formula_a", "formula_b")
@@ -125,17 +126,14 @@ def _of_table(file: Path) -> _Records:
 
 
 def _of_json(file: Path) -> _Records:
-    """A list, COCO's captions file, or a line each; of objects, or of prompts alone."""
+    """A list, COCO's captions file, an object of ids, or a line each; of objects, or of prompts alone."""
     text = file_text(file)
     try:
         content: Json = json.loads(text)
     except (ValueError, RecursionError):
         listed = [(f"line {n}", parse_json(file, line, f", line {n}")) for n, line in _lines(file)]
     else:
-        if isinstance(content, dict) and isinstance(content.get("annotations"), list):
-            content = content["annotations"]
-        entries = content if isinstance(content, list) else [content]
-        listed = [(f"entry {n}", entry) for n, entry in enumerate(entries, 1)]
+        listed = [(f"entry {n}", entry) for n, entry in enumerate(_entries(content), 1)]
     names: dict[str, None] = {}
     records: list[tuple[str, dict[str, Json]]] = []
     for where, entry in listed:
@@ -147,6 +145,22 @@ def _of_json(file: Path) -> _Records:
     if records:
         _check_columns(file, tuple(names))
     yield from records
+
+
+def _entries(content: Json) -> list[Json]:
+    """The entries of a JSON file; of an object that is id to prompt, or id to object, each with its id as a label."""
+    if not isinstance(content, dict):
+        return content if isinstance(content, list) else [content]
+    for name in ("annotations", "prompts"):
+        if isinstance(listed := content.get(name), list):
+            return listed
+    names, values = [plain_name(name) for name in content], content.values()
+    is_one_entry = any(_is_prompt(name) or get_close_matches(name, _KNOWN, n=1) for name in names)
+    if content and not is_one_entry and all(isinstance(value, str) for value in values):
+        return [{"id": key, NAMES[0]: value} for key, value in content.items()]
+    if content and not {"prompts", "labels"} & {*names} and all(isinstance(value, dict) for value in values):
+        return [{"id": key, **value} for key, value in content.items() if isinstance(value, dict)]
+    return [content]
 
 
 def _flat(entry: Mapping[str, Json]) -> dict[str, Json]:
@@ -171,13 +185,15 @@ def _check_columns(file: Path, columns: Sequence[str]) -> None:
     plain = {plain_name(name): name for name in columns}
     if any(map(_is_prompt, plain)):
         return
-    known = [*NAMES, *PAIR_NAMES]
-    close = next((name for name in plain if get_close_matches(name, known, n=1)), None)
-    meant = f" Did you mean {get_close_matches(close, known, n=1)[0]!r} by {plain[close]!r}?" if close else ""
+    close = next((name for name in plain if get_close_matches(name, _KNOWN, n=1)), None)
+    meant = f" Did you mean {get_close_matches(close, _KNOWN, n=1)[0]!r} by {plain[close]!r}?" if close else ""
+    change = "Name the column in the first line"
+    if file.suffix.lower() in _JSON:
+        change = "Give a list of prompts, or of objects with a prompt, an object a line, an object of ids and prompts"
     got = ", ".join(repr(name) for name in columns[:12]) or "an empty file"
     raise UsageError(
         f"{str(file)!r} has no column prompt, or prompt_a and prompt_b (caption and text will do too); got {got}."
-        f"{meant} Name the column in the first line, or save the prompts alone as .txt"
+        f"{meant} {change}, or save the prompts alone as .txt"
     )
 
 

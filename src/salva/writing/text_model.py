@@ -14,12 +14,13 @@ from functools import partial
 from salva.core.blame import translating
 from salva.core.fingerprint import Json
 from salva.core.secrets import cut
-from salva.errors import BackendError, UsageError
+from salva.errors import BackendError, UnreachableError, UsageError
 from salva.remote import openai_client
 from salva.writing.journal import Journal
 
 _N_ATTEMPTS = 3
 _LONGEST_WAIT_S = 120.0
+_SILENCE_S = 5.0
 _FENCE = re.compile(r"^```(?:json)?\s*|\s*```$")
 
 
@@ -56,6 +57,7 @@ class TextModel:
             if kept is not None:
                 return kept
         for attempt in range(_N_ATTEMPTS):
+            began = time.monotonic()
             try:
                 with translating(partial(openai_client.translate, self.name)):
                     answered = self._client.chat.completions.create(
@@ -65,7 +67,10 @@ class TextModel:
                     )
             except BackendError as error:
                 wait_s = error.retry_after_s or 0.5 * 2**attempt
-                if not error.is_retryable or attempt == _N_ATTEMPTS - 1 or wait_s > _LONGEST_WAIT_S:
+                # One that was silent for long and never said anything is not there; the next try would take as long.
+                is_silent = isinstance(error, UnreachableError) and time.monotonic() - began > _SILENCE_S
+                is_last = attempt == _N_ATTEMPTS - 1 or (is_silent and not self.n_calls)
+                if not error.is_retryable or is_last or wait_s > _LONGEST_WAIT_S:
                     raise
                 time.sleep(wait_s)
                 continue
