@@ -7,7 +7,7 @@ from report.fake_runs import RATES, judged, make_case, make_verdict
 from salva.core.asked import OWN
 from salva.core.judged import Judged, Rate
 from salva.core.verdict import Outcome
-from salva.judging.headline import Rates, headline, is_open, join
+from salva.judging.headline import Rates, headline, is_open, join, of_main_observers
 from salva.judging.tally import tally
 
 HOLDS, VIOLATED, INCONCLUSIVE, FAILED = Outcome
@@ -110,3 +110,15 @@ def test_a_case_is_open_where_its_own_relation_holds_pictures_against_several_wo
     assert not is_open(Judged(case, make_verdict(relation="truth")), None)
     assert not is_open(Judged(case, make_verdict(relation="same-scene")), Rate.WRONG)
     assert not is_open(Judged(make_case(relation="truth"), make_verdict(relation="truth")), Rate.WRONG)
+
+
+def test_a_detector_that_needs_a_judge_for_some_cases_is_one_with_it_and_all_verdicts_count() -> None:
+    cases = [make_case(str(i)) for i in range(3)]
+    alone = make_verdict("0", observers=("boxes",))
+    helped = [make_verdict(case_id, observers=("boxes", "judge")) for case_id in ("1", "2")]
+    joined = join(cases, [alone, *helped])
+    assert [pair.verdict.observers for pair in joined] == [("boxes", "judge")] * 3
+    assert len(of_main_observers(joined)) == 3
+    # On the same pictures they are two opinions.
+    both = join(cases, [alone, make_verdict("1", observers=("boxes",)), *helped])
+    assert len(of_main_observers(both)) == 2

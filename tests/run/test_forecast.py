@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from salva.engine.budget import Limits
 from salva.engine.progress import SilentProgress
 from salva.errors import UsageError
 from salva.relations.right_answers import RightAnswers
+from salva.report.summary import summarise_run
 from salva.run.ask import Ask, make_spec
 from salva.run.earlier import Known
 from salva.run.forecast import Forecast, forecast
@@ -246,3 +248,16 @@ def test_python_gets_the_same_plan(tmp_path: Path) -> None:
 
 def _never(prompt: str, seed: int) -> None:
     raise AssertionError(f"{prompt!r} was painted with seed {seed}")
+
+
+@pytest.mark.parametrize(("average", "n"), [("macro", 1), ("pooled", 2)])
+def test_what_leads_is_over_the_cases_that_the_rate_counts(average: str, n: int, tmp_path: Path) -> None:
+    file = tmp_path / "prompts.jsonl"
+    proposed = {"prompt": "A fluffy cat chasing a dog", "formula": "cat & dog", "formula_by": "openai/somebody"}
+    file.write_text(f'{{"prompt": "a cat and a dog"}}\n{json.dumps(proposed)}\n')
+    settings = {**QUIET, "suite.path": str(file), "relation.average": average}
+    ask = Ask(suite="prompts", models=("painter",), settings=settings)
+    assert seen(ask, tmp_path / "run").n_led == n
+    execute(make_spec(ask), tmp_path / "run", SilentProgress())
+    (figures,) = summarise_run(tmp_path / "run").by_model
+    assert figures.leading.n_asked == n

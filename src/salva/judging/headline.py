@@ -167,7 +167,8 @@ def is_open(judged: Judged, rate: Rate | None) -> bool:
 def join(cases: Iterable[Case], verdicts: Iterable[Verdict], arm: str = PAIR) -> list[Judged]:
     """Every verdict of an arm beside its case, in the order of the cases; one without a case is left out.
 
-    A judge that had a detector's help with some cases, because only they have formulas, is one judge and not two.
+    A judge that had a detector's help with some cases, because only they have formulas, is one judge and not two; and
+    a detector that needed no judge for some is the one that did for the others.
     """
     ranked = {case.case_id: (rank, case) for rank, case in enumerate(cases)}
     joined = [
@@ -186,19 +187,21 @@ def _whole_names(verdicts: Sequence[Verdict]) -> dict[tuple[str, Observers], Obs
     """For each relation and its observers the fullest name they go by.
 
     Two sets of observers are the same at work on different cases when the last of them (the judge, where there is
-    one) is the same and they never looked at the same pictures; otherwise they are two opinions.
+    one) is the same or one set is a part of the other (a judge is only asked what boxes cannot tell), and they never
+    looked at the same pictures; otherwise they are two opinions.
     """
     looked: dict[tuple[str, Observers], set[tuple[str, int, str]]] = {}
     for verdict in verdicts:
         units = looked.setdefault((verdict.relation, verdict.observers), set())
         units.add((verdict.case_id, verdict.repeat, verdict.model))
     names: dict[tuple[str, Observers], Observers] = {}
-    groups: dict[tuple[str, Observers], list[tuple[Observers, set[tuple[str, int, str]]]]] = {}
+    groups: dict[str, list[tuple[Observers, set[tuple[str, int, str]]]]] = {}
     for (relation, observers), units in sorted(looked.items(), key=lambda row: -len(row[0][1])):
-        alike = groups.setdefault((relation, observers[-1:]), [])
+        mine = groups.setdefault(relation, [])
+        alike = [group for group in mine if group[0][-1:] == observers[-1:] or {*observers} <= {*group[0]}]
         name, together = next((group for group in alike if not group[1] & units), (observers, set()))
         if not together:
-            alike.append((name, together))
+            mine.append((name, together))
         together |= units
         names[relation, observers] = name
     return names

@@ -23,7 +23,7 @@ from salva.core.spec import RunSpec
 from salva.engine.cast import DETECTOR, AppliedRelation, Cast
 from salva.engine.guard import build
 from salva.errors import NobodyNamedError, SalvaError, UsageError, unknown_name
-from salva.judging.headline import leading_relation
+from salva.judging.headline import MACRO, is_apart, leading_relation
 from salva.judging.left_out import nobodys
 from salva.judging.rates import WRONG_ALIKE
 from salva.registry import bind, entries, load
@@ -55,7 +55,7 @@ def foresee(
 
     also: told of every case and the relations it is judged by, for whoever would go through them all again.
     """
-    cases = _Cases(file=question_file(spec), unplayed=_unplayed(spec))
+    cases = _Cases(file=question_file(spec), unplayed=_unplayed(spec), apart=spec.suite.about.apart)
     installed = {entry.name for entry in entries("relation")}
     for case in planned_cases(spec):
         if case.ways and case.relation not in installed:
@@ -99,7 +99,12 @@ def foresee(
         left = f"{cases.n_left_out} of {all_cases} are nobody's here and are not painted: {cases.why_left()}"
         lines.append(left + could)
     n_counted = cases.n_counted(leading, is_truth=rates.get(leading) is Rate.WRONG)
-    return Foreseen(lines, leading, n_counted - len(untold), cases.opened_by)
+    n_decidable, n_apart = n_counted - len(untold), cases.n_apart[leading]
+    averages = {bound.label: value_of(bound.options, "average") or MACRO for bound in spec.relations}
+    # As judging counts them: a plain share is over all of them, and what stands apart leads where nothing else is.
+    if averages.get(leading, MACRO) == MACRO and spec.headline != OWN and n_decidable > n_apart:
+        n_decidable -= n_apart
+    return Foreseen(lines, leading, n_decidable, cases.opened_by)
 
 
 def who_could_tell(opened_by: Mapping[str, int]) -> str:
@@ -127,6 +132,10 @@ class _Cases:
 
     file: str = ""
     """What judges are asked from, in place of the suite's own questions."""
+    apart: tuple[str, str] | None = None
+    """The label and value of cases that the suite counts apart."""
+    n_apart: Counter[str] = field(default_factory=Counter)
+    """Relation to those of them that it may decide."""
     n: int = 0
     n_left_out: int = 0
     """Those without a relation."""
@@ -177,6 +186,8 @@ class _Cases:
                 # One judge that may tell is enough.
                 if all(applied.undecidable for applied in judges):
                     self.untold.setdefault(name, []).append(judges[0])
+                else:
+                    self.n_apart[name] += is_apart(case, self.apart)
         self.known["have a prompt without a formula"] += any(prompt.formula is None for prompt in case.prompts)
         self.known["have several right pictures"] += case.determinate is False
         self.known["are no equivalence"] += case.equivalent is False
