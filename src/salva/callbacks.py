@@ -76,6 +76,7 @@ class Watch:
         self._every, self._suite, self._name = every, suite, name
         self._n_pictures, self._raises = pictures, raises
         self._settings, self._flags = settings, flags
+        self._looked_at: set[int] = set()
         # The step alone would be the same key in the next training, whose weights are others.
         self._training = f"{datetime.now():%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
         self.folder = Path(out) / f"{name}-{self._training}"
@@ -93,6 +94,9 @@ class Watch:
         if not self.is_due(step):
             return None
         try:
+            if step in self._looked_at:
+                # Its run is finished and would be shown again, whatever the weights are by now.
+                raise UsageError("it was looked at before in this training; give a step that counts on over all epochs")
             with _undisturbed(model):
                 run = run_suite(
                     self._suite,
@@ -104,6 +108,7 @@ class Watch:
                     **self._flags,
                 )
             self._log(step, logged(run.directory, self._n_pictures))
+            self._looked_at.add(step)
         except Exception as error:
             if self._raises:
                 raise

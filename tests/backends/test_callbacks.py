@@ -81,7 +81,7 @@ def test_the_page_s_loop_trains_and_logs(tmp_path: Path) -> None:
     (events,) = (tmp_path / "logs").iterdir()
     told = events.read_bytes()
     assert b"metalogic/wrong" in told
-    assert b"metalogic/counterexample 1" in told
+    assert b"metalogic/counterexample_1" in told
     first, last = (salva.open_run(left["watch"].folder / name) for name in ("step-00000000", "step-00000004"))
     assert set(first.images["seed"]) == set(last.images["seed"])
     assert set(first.images["image_id"]) != set(last.images["image_id"]), "the weights are others"
@@ -97,8 +97,8 @@ def test_rates_and_counterexamples_are_those_of_the_run() -> None:
     told = last.summary.by_model[0]
     assert log.scalars["metalogic/wrong"] == {0: 1.0, 2: 1.0, 4: told.violation_rate}
     assert log.scalars["metalogic/decided"][4] == 1.0
-    assert set(log.images) == set(log.texts) == {"metalogic/counterexample 1", "metalogic/counterexample 2"}
-    assert log.images["metalogic/counterexample 1"].shape == (64, 64 + 4 + 64, 3)
+    assert set(log.images) == set(log.texts) == {"metalogic/counterexample_1", "metalogic/counterexample_2"}
+    assert log.images["metalogic/counterexample_1"].shape == (64, 64 + 4 + 64, 3)
     assert all(line.startswith("    ") for text in log.texts.values() for line in text.splitlines())
 
 
@@ -186,3 +186,14 @@ def test_two_trainings_share_nothing() -> None:
 def test_what_cannot_be_watched_is_said_at_once(more: dict[str, Any], said: str) -> None:
     with pytest.raises(salva.UsageError, match=said):
         watched(Log(), **more)
+
+
+def test_a_step_that_comes_again_is_not_shown_its_old_pictures(capsys: pytest.CaptureFixture[str]) -> None:
+    watch = watched(Log())
+    assert watch(0, grey) is not None
+    assert watch(0, lambda _prompt, _seed: Image.new("RGB", (64, 64), (9, 9, 9))) is None
+    assert "step 0 was not looked at: it was looked at before in this training" in capsys.readouterr().err
+    again = watched(Log(), raises=True)
+    again(0, grey)
+    with pytest.raises(salva.UsageError, match="counts on over all epochs"):
+        again(0, grey)

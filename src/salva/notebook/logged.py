@@ -55,7 +55,7 @@ def logged(directory: Path, n_pictures: int) -> Logged:
         gallery = make_gallery(records, images, n_pictures) if n_pictures else None
         exhibits = gallery.exhibits[: min(gallery.n_shown, n_pictures)] if gallery else ()
         pairs = [
-            LoggedPair(f"{summary.suite}/counterexample {i}", pixels, _words(exhibit))
+            LoggedPair(f"{summary.suite}/counterexample_{i}", pixels, _words(exhibit))
             for i, exhibit in enumerate(exhibits, 1)
             if (pixels := _side_by_side(exhibit, images)) is not None
         ]
