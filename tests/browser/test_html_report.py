@@ -284,6 +284,23 @@ def test_what_the_judge_was_asked_can_be_read_under_narrow_pictures(browser: web
     assert browser.find_element(By.CSS_SELECTOR, "#gallery .kind").text == "semantic-effect broken"
 
 
+def test_a_picture_by_itself_fills_its_card_and_nothing_there_is_a_pair(
+    browser: webdriver.Chrome, tmp_path: Path
+) -> None:
+    prompts = (Prompt(role="a", text="two dogs"),)
+    case = Case(case_id="p-1", suite="prompts", category="formulas", prompts=prompts, relation="truth")
+    failure = Failure(error="entity-omission", role="a", message="1 dog where the prompt asks for 2")
+    verdict = make_verdict(
+        "p-1", Outcome.VIOLATED, relation="truth", errors=("entity-omission",), failures=(failure,), images={"a": "1"}
+    )
+    page = render_html(RunRecords(cases=(case,), verdicts=(verdict,)), FakeImages())
+    assert "share of cases" in page
+    assert "share of pairs" not in page
+    _open(browser, tmp_path / "report.html", page)
+    card = browser.find_element(By.CSS_SELECTOR, "#gallery .exhibit")
+    assert browser.find_element(By.CSS_SELECTOR, "#gallery .frame").size["width"] > 0.8 * card.size["width"]
+
+
 def test_several_models_side_by_side_and_only_where_they_differ(browser: webdriver.Chrome, tmp_path: Path) -> None:
     _open(browser, tmp_path / "report.html", _page(120, n_entities=3, models=("painter", "other")))
     assert not _console(browser)

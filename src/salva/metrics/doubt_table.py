@@ -9,10 +9,10 @@ from salva.judging.doubt_curve import doubt_curve
 
 DOUBT = "rate by doubt"
 _NOTE = (
-    "The leading rate over the pairs whose verdict hangs on no box with a score up to this doubt. low and high: the "
-    "rate if every pair that is not decided held, and if every one were violated. What is right always hangs on its "
-    "weakest box, a thing that was not seen at all on none: so the rate tends to rise as pairs are given up. A steep "
-    "rise near your doubt says that right verdicts rest on weak boxes; a steep fall, that violations do"
+    "The leading rate over the verdicts that hang on no box with a score up to this doubt. low and high: the rate if "
+    "everything that is not decided held, and if all of it were violated. What is right always hangs on its "
+    "weakest box, a thing that was not seen at all on none: so the rate tends to rise as verdicts are given up. A "
+    "steep rise near your doubt says that right verdicts rest on weak boxes; a steep fall, that violations do"
 )
 
 
@@ -31,10 +31,10 @@ def doubt_table(judgements: Judgements) -> Table | None:
 
 
 def doubt_chart(table: Table) -> Chart:
-    """The rate over how much is decided, between what the undecided pairs could make of it."""
+    """The rate over how much is decided, between what the undecided could make of it."""
     return Chart(
         name="rate-by-doubt",
-        title="What doubt costs: the rate over the pairs that stay decided",
+        title="What doubt costs: the rate over the verdicts that stay decided",
         kind=ChartKind.LINES,
         table=table,
         x="share_decided",
@@ -42,9 +42,9 @@ def doubt_chart(table: Table) -> Chart:
         low="low",
         high="high",
         n="n",
-        x_label="share of the pairs that stays decided; to the left, boxes must be surer",
-        y_label="leading rate over these pairs",
+        x_label="share that stays decided; to the left, boxes must be surer",
+        y_label="leading rate over these verdicts",
         is_share=True,
         ends=(0.0, 1.0),
-        note="The band is what the rate could be if the pairs that are given up all held, or were all violated.",
+        note="The band is what the rate could be if those that are given up all held, or were all violated.",
     )

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
-from salva.core.case import Case
+from salva.core.case import Case, unit_of
 from salva.core.judged import Judged, Judgements, Rate
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
@@ -126,8 +126,8 @@ def _outcomes(judgements: Judgements) -> Table:
         name="outcomes",
         columns=("relation", *map(str, Outcome), "rate", "low", "high", "bound_low", "bound_high"),
         rows=tuple(rows),
-        note="Rates here are plain shares. Only HOLDS and VIOLATED enter one; the bounds are the rate if every other "
-        "pair had held, and if every one had broken. The headline is what the leading rate is over; a relation's row "
+        note="Rates here are plain shares. Only HOLDS and VIOLATED enter one; the bounds are the rate if all the "
+        "others had held, and if all had broken. The headline is what the leading rate is over; a relation's row "
         "is all that it judged.",
     )
 
@@ -146,12 +146,12 @@ def _errors(leading: Sequence[Judged]) -> Table | None:
     counts = Counter(error for verdict in violated for error in dict.fromkeys(verdict.errors))
     if not counts:
         return None
-    n_decided = tally(leading).n
+    n_decided, unit = tally(leading).n, unit_of(judged.case for judged in leading)
     return Table(
         name="error types",
-        columns=("error", "n", "share_of_violated", "share_of_pairs"),
+        columns=("error", "n", "share_of_violated", f"share_of_{unit}"),
         rows=tuple((error, n, n / len(violated), n / n_decided) for error, n in counts.most_common()),
-        note="One pair can show several errors.",
+        note="One verdict can show several errors.",
     )
 
 

@@ -79,12 +79,12 @@ def interval_of(leading: Leading) -> str:
     return interval_text(interval.low, interval.high) if interval else "–"
 
 
-def asides_of(leading: Leading) -> Iterator[KeyFigure]:
+def asides_of(leading: Leading, unit: str) -> Iterator[KeyFigure]:
     """What stands beside the leading rate: the other interval, the other rates, chance."""
     figure = leading.figure
     if figure is not None:
         yield from _other_things(figure)
-        yield from _other_average(figure)
+        yield from _other_average(figure, unit)
     for name, title in _TITLES.items():
         rate = leading.rates.get(name)
         if rate is not None and name != leading.rate:
@@ -137,7 +137,7 @@ def warning_of(leading: Leading) -> str:
     if figure.rate >= chance:
         return f"no better than {shuffled}"
     if figure.interval is not None and figure.interval.high >= chance:
-        return f"{counted(figure.n, 'pairs are', 'pair is')} too few to tell this from {shuffled}"
+        return f"{counted(figure.n, 'verdicts are', 'verdict is')} too few to tell this from {shuffled}"
     return ""
 
 
@@ -189,10 +189,10 @@ def _other_things(figure: Figure) -> Iterator[KeyFigure]:
         yield KeyFigure(title=title, value=None, is_share=True, is_aside=True, note=f"not said: {figure.why_no_things}")
 
 
-def _other_average(figure: Figure) -> Iterator[KeyFigure]:
+def _other_average(figure: Figure, unit: str) -> Iterator[KeyFigure]:
     if figure.average == MACRO and figure.pooled != figure.rate:
         yield KeyFigure(
-            title="plain share", value=figure.pooled, is_share=True, is_aside=True, note=decided_of(figure, "pairs")
+            title="plain share", value=figure.pooled, is_share=True, is_aside=True, note=decided_of(figure, unit)
         )
 
 

@@ -324,7 +324,7 @@ def _summarise_model(model: str, judged: Judgements, suite: str, asked: Asked, i
         charts=tuple(charts),
         key_figures=tuple(key_figures),
         open_cases=_open_cases(judged),
-        asides=(*asides_of(leads), *wording_figures(wording, numbers), *asides),
+        asides=(*asides_of(leads, unit_of(judged.cases)), *wording_figures(wording, numbers), *asides),
         leading=leads,
         wording=wording,
         wording_by_law=differences_by_law(judged),
