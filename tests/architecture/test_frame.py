@@ -6,6 +6,7 @@ import ast
 import inspect
 import json
 import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -158,6 +159,11 @@ def test_the_reference_is_what_the_code_says() -> None:
         [sys.executable, str(ROOT / "docs" / "generate.py"), "--check"], capture_output=True, text=True
     )
     assert made.returncode == 0, made.stdout + made.stderr
+
+
+def test_a_percent_sign_has_a_space_before_it() -> None:
+    glued = re.compile(r":\.\d%\}")
+    assert [path.name for path in _modules() if glued.search(path.read_text(encoding="utf-8"))] == []
 
 
 def test_no_file_names_the_machine_it_was_written_on() -> None:

@@ -102,7 +102,7 @@ def test_the_scene_judge_finds_nearly_all_of_it() -> None:
 def test_a_judge_that_always_says_yes_is_a_coin() -> None:
     report = judged("yes")
     assert report.balanced == 0.5
-    assert "balanced accuracy 50.0%" in report.balance()
+    assert "balanced accuracy 50.0 %" in report.balance()
     assert report.yes[0] == report.yes[1]
     assert report.no[0] == 0
     problems = " ".join(report.problems(0.97))
@@ -143,7 +143,7 @@ def test_the_command_measures_a_judge_at_an_endpoint(monkeypatch: pytest.MonkeyP
     with serving(say) as server:
         done = run("--judge", "openai/tiny", "--pairs", "10", "--set", f"judge.base_url={server.url}/v1")
     assert done.exit_code == 1, done.output
-    assert "balanced accuracy 50.0%" in " ".join(done.output.split())
+    assert "balanced accuracy 50.0 %" in " ".join(done.output.split())
     assert "the judge openai/tiny does not pass" in done.output
     for table in ("answers that a fault changed", "yes, no and faultless pictures"):
         assert table in done.output

@@ -154,7 +154,7 @@ def _of_run(directory: Path, target: Target) -> list[str]:
     if target.difference is not None:
         chance = basis.chance(target.difference, basis.n_cases, basis.repeats)
         lines.append(
-            f"{_cases_of(basis)} show a difference of {basis.words(target.difference)} in {chance:.0%} of runs"
+            f"{_cases_of(basis)} show a difference of {basis.words(target.difference)} in {chance * 100:.0f} % of runs"
         )
     lines += [_takes(basis, target, basis.repeats)]
     if basis.single.within is None:

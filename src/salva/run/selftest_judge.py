@@ -70,9 +70,9 @@ class JudgeReport:
         if self.balanced is None:
             return "no question could be asked whose answer is yes, or none whose answer is no"
         said = (
-            f"balanced accuracy {self.balanced:.1%}, where saying yes to everything, or no, gets {_COIN:.0%}: it says "
-            f"yes to {self.yes[0]} of {self.yes[1]} questions whose answer is yes and no to {self.no[0]} of "
-            f"{self.no[1]} whose answer is no"
+            f"balanced accuracy {100 * self.balanced:.1f} %, where saying yes to everything, or no, gets "
+            f"{100 * _COIN:.0f} %: it says yes to {self.yes[0]} of {self.yes[1]} questions whose answer is yes and no "
+            f"to {self.no[0]} of {self.no[1]} whose answer is no"
         )
         return f"{said}; {self.n_unread} of {self.n_asked} answers could not be read" if self.n_unread else said
 

@@ -117,7 +117,7 @@ class SelftestReport:
             if rate > MAX_FALSE_VIOLATIONS:
                 problems.append(
                     f"{score.name}: {score.n_found} of {score.n_judged} faultless pairs are called violated, "
-                    f"more than {MAX_FALSE_VIOLATIONS:.1%}"
+                    f"more than {100 * MAX_FALSE_VIOLATIONS:.1f} %"
                 )
         return tuple(problems)
 
@@ -142,14 +142,14 @@ class SelftestReport:
         ranked = sorted(self.hard, key=lambda score: score.n_exact / score.wrong.n_judged)
         worst, best = ranked[0], ranked[-1]
         return (
-            f"exactly right about {n_exact} of {n} hard pictures ({n_exact / n:.0%}), from "
-            f"{worst.n_exact / worst.wrong.n_judged:.0%} ({worst.kind}) to "
-            f"{best.n_exact / best.wrong.n_judged:.0%} ({best.kind}); this changes no exit code"
+            f"exactly right about {n_exact} of {n} hard pictures ({100 * n_exact / n:.0f} %), from "
+            f"{100 * worst.n_exact / worst.wrong.n_judged:.0f} % ({worst.kind}) to "
+            f"{100 * best.n_exact / best.wrong.n_judged:.0f} % ({best.kind}); this changes no exit code"
         )
 
     def tables(self) -> tuple[Table, ...]:
         """The figures, with 95 % intervals."""
-        planted = f"Faults planted in {self.rate:.0%} of the images of their own pairs, seed {self.seed}."
+        planted = f"Faults planted in {100 * self.rate:.0f} % of the images of their own pairs, seed {self.seed}."
         columns = ("there", "found", "precision", "recall")
         return (
             Table(

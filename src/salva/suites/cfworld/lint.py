@@ -217,7 +217,7 @@ def _subject(group: Group) -> _Found:
         if share < SHARED:
             yield (
                 "subject-not-shared",
-                f"{name} shares {share:.0%} of the words of another level; is it the same scene?",
+                f"{name} shares {100 * share:.0f} % of the words of another level; is it the same scene?",
             )
 
 
@@ -259,5 +259,5 @@ def _alike(named: list[tuple[str, str]], what: str) -> Iterator[Finding]:
     for (one, first), (other, second) in combinations(stems, 2):
         share = likeness(first, second)
         if share >= TOO_ALIKE:
-            sentence = f"{one}: its {what} prompt is nearly that of {other} ({share:.0%} of the words)"
+            sentence = f"{one}: its {what} prompt is nearly that of {other} ({100 * share:.0f} % of the words)"
             yield Finding(kind="near-duplicate", sentence=sentence, subject=(one, other))
