@@ -6,6 +6,10 @@ Devices and precisions are names here ("cuda:0", "bfloat16"), so that nobody nee
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from typing import Any
 
 from salva.errors import UsageError
 
@@ -73,6 +77,24 @@ def describe_device(device: str) -> str:
         card = torch.cuda.get_device_properties(device)
         return f"{card.name}, {card.total_memory / 2**30:.0f} GiB"
     return device
+
+
+def on_device(device: str) -> AbstractContextManager[object]:
+    """Where kernels of our own start, in this thread: they do not ask where their numbers lie."""
+    import torch
+
+    return torch.cuda.device(device) if device.startswith("cuda") else nullcontext()
+
+
+def own_queue(device: str) -> Callable[[], AbstractContextManager[object]]:
+    """What to work inside of for a queue of one's own on a device, ahead of those that share the usual one."""
+    import torch
+
+    if not device.startswith("cuda"):
+        return nullcontext
+    stream: Any = torch.cuda.Stream(device, priority=-1)  # type: ignore[no-untyped-call]  # torch leaves it untyped
+    stream.wait_stream(torch.cuda.current_stream(device))
+    return partial(torch.cuda.stream, stream)
 
 
 def free_memory(device: str) -> None:

@@ -30,7 +30,7 @@ from salva.hardware.checkpoints import (
     locate,
     quiet,
 )
-from salva.hardware.devices import DTYPES, choose_device, choose_dtype
+from salva.hardware.devices import DTYPES, choose_device, choose_dtype, own_queue
 
 if TYPE_CHECKING:
     import torch
@@ -172,7 +172,8 @@ class Batches:
     """Calls to a model in batches that fit its device, one at a time on the device.
 
     Half the work of a call (copying pixels, reading answers) is the processor's: with a GPU two calls are let in at
-    once, and `on_device` keeps their model parts apart.
+    once, and `on_device` keeps their model parts apart. Who writes word by word waits for the GPU at every word: in a
+    queue of its own, and ahead of others, or each word would wait for pictures that somebody else has ordered.
     """
 
     def __init__(
@@ -190,6 +191,7 @@ class Batches:
         default = limit if self._is_gpu else 1
         self.habits = Habits(batch_size=options.batch_size or default, depth=2 if self._is_gpu else 1)
         self.on_device = threading.Lock()
+        self._queue = own_queue(loaded.device)
         # Every size is compiled anew, which takes longer than many a run: then there are two, few and full.
         self._shapes = (_FEW,) if is_compiled else tuple(1 << i for i in range(16))
         # What was found out without a wish says nothing against one.
@@ -215,6 +217,7 @@ class Batches:
 
         def fill(part: Sequence[_Element]) -> Sequence[_Outcome]:
             fitting = [n for n in (*self._shapes, self._sizer.size) if n >= len(part)] if self._is_gpu else []
-            return call([*part, *([part[-1]] * (min(fitting, default=len(part)) - len(part)))])[: len(part)]
+            with self._queue():
+                return call([*part, *([part[-1]] * (min(fitting, default=len(part)) - len(part)))])[: len(part)]
 
         return self._sizer.run(fill, elements)

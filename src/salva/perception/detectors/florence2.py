@@ -25,6 +25,7 @@ from salva.perception.detectors.boxes import BoxOptions, BoxRules
 from salva.perception.detectors.two_looks import agreed, mirror, turned_back
 from salva.perception.loading import Batches, CheckpointOptions, load, pin
 from salva.perception.pixels import in_groups, settings_of, to_pixels
+from salva.perception.word_by_word import attend_word_by_word
 
 if TYPE_CHECKING:
     import torch
@@ -98,6 +99,7 @@ class Florence2:
             raise UsageError(f"detector.max_tokens is {options.max_tokens}; {options.model!r} can write {n_places}")
         self._options, self._loaded = options, loaded
         self._model, self._processor = loaded.model, loaded.processor
+        attend_word_by_word(self._model, loaded.device)
         self._pixels = settings_of(self._processor.image_processor, self.name)
         self._rules = BoxRules(options)
         self._batches = Batches(

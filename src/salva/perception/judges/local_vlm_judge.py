@@ -20,6 +20,7 @@ from salva.imaging.files import as_image
 from salva.perception.judges.interview import InterviewOptions, Reply, Talk, prompt_option, sized
 from salva.perception.judges.own_prompts import own_prompt, prompt_pin
 from salva.perception.loading import Batches, CheckpointOptions, load, pin
+from salva.perception.word_by_word import attend_word_by_word
 
 NAME = "transformers"
 LIMIT = 64
@@ -67,6 +68,7 @@ class LocalVlmJudge:
             model_types=MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES.keys(),
             purpose="a model that takes pictures and text and replies in text",
         )
+        attend_word_by_word(self._loaded.model, self._loaded.device)
         processor = self._loaded.processor
         if not getattr(processor, "chat_template", None):
             raise UsageError(
