@@ -26,7 +26,7 @@ from safetensors.torch import load_file, save_file
 from salva.core.case import Prompt
 from salva.core.protocols import Rendered, RenderRequest
 from salva.errors import UsageError
-from salva.generators.diffusers_loading import LORA_FILE
+from salva.generators.diffusers_lora import LORA_FILE, locate_lora
 from salva.generators.diffusers_pipeline import DiffusersOptions, DiffusersPipeline
 from salva.hardware import checkpoints
 from salva.hardware.ahead import AHEAD
@@ -254,12 +254,51 @@ def test_a_lora_that_does_not_fit_is_refused(whole: Path, lora: Path, tmp_path: 
     save_file({"text_model.lora_A.weight": torch.zeros(2, 2)}, nothing)
     with pytest.raises(UsageError, match=r"the LoRA"):
         DiffusersPipeline(_options(whole, lora=str(nothing)))
+    with pytest.raises(ValueError, match="no lora it could scale"):
+        _options(whole, lora_scale=0.5)
     pickled = tmp_path / "lora.bin"
     pickled.write_bytes(b"")
     with pytest.raises(UsageError, match="is a pickle"):
         DiffusersPipeline.weights(_options(whole, lora=str(pickled)))
     with pytest.raises(UsageError, match=r"no LoRA file '/no/such/lora"):
         DiffusersPipeline.weights(_options(whole, lora="/no/such/lora.safetensors"))
+
+
+def test_a_lora_of_which_only_a_part_fits_is_refused_and_nothing_else_is_said(
+    whole: Path, lora: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    weights = load_file(lora)
+    strange = tmp_path / "strange.safetensors"
+    save_file({name.replace("mid_block", "mid_block_2"): weight for name, weight in weights.items()}, strange)
+    n_all = len(weights) // 2
+    n_strange = sum("mid_block" in name for name in weights) // 2
+    assert 0 < n_strange < n_all
+    with pytest.raises(UsageError, match=f"is for {n_all} layers, and this .* has {n_all - n_strange} of them"):
+        DiffusersPipeline(_options(whole, lora=str(strange)))
+    capfd.readouterr()
+    with pytest.raises(UsageError, match="cannot be loaded into a StableDiffusionXLPipeline"):
+        DiffusersPipeline(_options(save_sdxl(tmp_path / "sdxl"), lora=str(lora)))
+    assert "size mismatch" not in "".join(capfd.readouterr())
+
+
+def test_the_only_file_of_a_folder_is_its_lora(lora: Path, tmp_path: Path) -> None:
+    (tmp_path / "style").mkdir()
+    with pytest.raises(UsageError, match=f"has no {LORA_FILE}, and no other; give the LoRA's file"):
+        locate_lora("a model", str(tmp_path / "style"))
+    mine = Path(shutil.copy(lora, tmp_path / "style" / "mine.safetensors"))
+    assert locate_lora("a model", str(tmp_path / "style"))[1] == mine
+    shutil.copy(lora, tmp_path / "style" / "other.safetensors")
+    with pytest.raises(UsageError, match=f"has no {LORA_FILE}, and 2 other files"):
+        locate_lora("a model", str(tmp_path / "style"))
+
+
+def test_weights_of_a_lora_that_are_no_numbers_are_not_blamed_on_half_precision(
+    whole: Path, lora: Path, tmp_path: Path
+) -> None:
+    save_file({name: weight * float("nan") for name, weight in load_file(lora).items()}, tmp_path / "nan.safetensors")
+    painter = DiffusersPipeline(_options(whole, lora=str(tmp_path / "nan.safetensors")))
+    (outcome,) = painter.render([RenderRequest(prompt=Prompt(role="a", text="a cat"), seed=1)])
+    assert "see that its weights, and those of its LoRA, are numbers" in str(outcome)
 
 
 class _Recorded(ModuleType):

@@ -259,7 +259,7 @@ def test_no_number_and_black_are_errors_and_never_a_picture(sd: Path, spoil: Cal
     assert isinstance(outcome, BackendError)
     assert not outcome.is_retryable
     assert "black or no number at all, for 'a cat and a dog'" in str(outcome)
-    assert "model.dtype=bfloat16" in str(outcome)
+    assert "see that its weights" in str(outcome), "on a processor it is full precision already"
 
 
 def _patched(monkeypatch: pytest.MonkeyPatch, before: Callable[[list[str]], None]) -> None:
@@ -414,3 +414,16 @@ def test_ctrl_c_while_a_picture_is_painted_ends_with_130(sd: Path, tmp_path: Pat
     assert "terminate called" not in told
     assert "Traceback" not in told
     assert "The same command goes on" in told
+
+
+def test_a_model_paints_without_kernels_where_they_cannot_be_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("salva.generators.diffusers_pipeline._takes_kernels", lambda *_: True)
+    monkeypatch.setattr("salva.hardware.kernels.triton", None)
+    folder = save_stable_diffusion(tmp_path / "sd")
+    options = DiffusersOptions(checkpoint=str(folder), size="32", steps=2, device="cpu", dtype="bfloat16")
+    (outcome,) = DiffusersPipeline(options).render([RenderRequest(prompt=Prompt(role="a", text="a cat"), seed=1)])
+    assert isinstance(outcome, Rendered), outcome
+    assert "fused_blocks" not in outcome.provenance
+    assert "Triton is not installed" in str(outcome.provenance["no_kernels"])

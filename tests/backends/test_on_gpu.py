@@ -109,6 +109,54 @@ def test_half_precision_is_the_default_and_a_picture_stays_in_any_batch(tmp_path
     assert np.abs(by_four - by_one).mean() < 1
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
+@pytest.mark.parametrize(
+    ("shape", "n_groups"), [((2, 320, 64, 64), 32), ((3, 24, 33, 70), 4), ((1, 2560, 8, 8), 32), ((2, 8, 1, 1), 2)]
+)
+def test_kernels_of_our_own_compute_what_torch_does(dtype: str, shape: tuple[int, ...], n_groups: int) -> None:
+    from salva.hardware import kernels
+
+    torch.manual_seed(0)
+    kind = getattr(torch, dtype)
+    tolerance = 8 * torch.finfo(kind).eps
+    # Far from zero: sums of squares would lose their digits there.
+    picture = (torch.randn(shape, device=GPU) + 3).to(kind)
+    plus = torch.randn(shape[:2], device=GPU).to(kind)
+    norm = torch.nn.GroupNorm(n_groups, shape[1], device=GPU).to(kind)
+    torch.nn.init.normal_(norm.weight)
+    torch.nn.init.normal_(norm.bias)
+
+    def same(ours: Any, theirs: Any) -> bool:
+        apart, largest = (ours.float() - theirs.float()).abs().max(), theirs.float().abs().max()
+        return ours.shape == theirs.shape and bool(apart <= tolerance * largest + 1e-6)
+
+    def normal(values: Any) -> Any:
+        wanted = torch.nn.functional.group_norm(
+            values.float(), n_groups, norm.weight.float(), norm.bias.float(), norm.eps
+        )
+        return wanted.to(kind)
+
+    added = picture.float() + plus.float()[:, :, None, None]
+    with torch.inference_mode():
+        assert same(kernels.group_norm(picture, norm), normal(picture))
+        bent = kernels.group_norm(picture.to(memory_format=torch.channels_last), norm, is_bent=True, plus=plus)
+        assert same(bent, torch.nn.functional.silu(normal(added)))
+        assert bent.is_contiguous(memory_format=torch.channels_last)
+        assert same(kernels.total(picture, picture, norm.bias), 2 * picture + norm.bias[:, None, None])
+        halves = torch.randn((3, 7, 2 * shape[1]), device=GPU).to(kind)
+        first, second = halves.float().chunk(2, -1)
+        assert same(kernels.gated(halves), first * torch.nn.functional.gelu(second))
+
+
+@pytest.mark.parametrize("family", ["stable-diffusion", "sdxl", "flux"])
+def test_a_model_with_kernels_of_our_own_paints_the_same(family: str, tmp_path: Path) -> None:
+    folder = FAMILIES[family](tmp_path / family)
+    ours, theirs = (_generator(folder, batch_size=4, dtype="float16", compile=how) for how in ("auto", "false"))
+    assert ("fused_blocks" in ours._easels[0]._provenance) == (family != "flux")
+    assert "fused_blocks" not in theirs._easels[0]._provenance
+    assert np.abs(_paint(ours, range(8)) - _paint(theirs, range(8))).mean() < 1, "no more than rounding"
+
+
 def test_running_out_of_memory_halves_the_batch_and_loses_nothing(tmp_path: Path) -> None:
     folder = save_stable_diffusion(tmp_path / "sd")
     wanted = _paint(_generator(folder, size="128", dtype="float32", batch_size=64), range(64))

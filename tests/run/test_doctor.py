@@ -13,7 +13,7 @@ from salva.assets import files
 from salva.errors import install_line
 from salva.run import doctor
 from salva.run.ask import Ask, make_spec
-from salva.run.doctor import examine
+from salva.run.doctor import _state_of_kernels, examine
 
 
 def state(section: str, directory: Path) -> dict[str, str]:
@@ -75,3 +75,10 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     findings = {finding.name: finding for finding in examine(None, blocked / "runs")}
     assert findings["runs"].is_bad
     assert "cannot be stored in" in findings["runs"].state
+
+
+def test_kernels_that_cannot_be_had_are_told_with_the_reason() -> None:
+    pytest.importorskip("torch", reason="needs the extra torch")
+    state = _state_of_kernels("cuda:99")
+    assert state.startswith("none, UNets paint slower: ")
+    assert len(state) > 40

@@ -24,7 +24,7 @@ from salva.generators.diffusers_loading import AtWork, Pipeline, compile_parts, 
 from salva.generators.diffusers_presets import AUTO, Preset
 from salva.hardware.batching import BatchSizer
 from salva.hardware.compiling import COMPILING, note_compiled, pays_to_compile
-from salva.hardware.devices import describe_device, is_out_of_memory
+from salva.hardware.devices import describe_device, is_out_of_memory, on_device
 
 if TYPE_CHECKING:
     from salva.generators.diffusers_pipeline import DiffusersOptions
@@ -74,13 +74,19 @@ class Easel:
             "device": describe_device(device),
             "torch": str(torch.__version__),
         }
+        self._n_fused = at_work.n_fused
+        if self._n_fused:
+            self._provenance["fused_blocks"] = self._n_fused
+        elif at_work.no_kernels:
+            self._provenance["no_kernels"] = at_work.no_kernels
         if options.compile == "true":
             self._compile()
 
     def expect(self, n: int) -> None:
         """So many pictures are to come: compile where that pays and nobody said otherwise."""
         is_free = self._options.compile == AUTO and self._options.offload == "none" and self._device.startswith("cuda")
-        if is_free and not self._is_compiled and pays_to_compile(self._on_device, n):
+        # Kernels of our own are as fast as compiled ones.
+        if is_free and not self._n_fused and not self._is_compiled and pays_to_compile(self._on_device, n):
             self._compile()
 
     @property
@@ -149,7 +155,8 @@ class Easel:
         given = dict(self._call)
         if "negative_prompt" in given:
             given["negative_prompt"] = [given["negative_prompt"]] * len(padded)
-        with COMPILING.calling((self, len(padded))) if self._is_compiled else nullcontext():
+        turn = COMPILING.calling((self, len(padded))) if self._is_compiled else nullcontext()
+        with on_device(self._device), turn:
             output = self._pipeline(
                 prompt=[request.prompt.text for request in padded],
                 # On the processor: the same seed is then the same noise on every device and in every batch.

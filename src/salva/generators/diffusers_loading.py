@@ -17,7 +17,7 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
 
-from salva.core.blame import one_line, translating
+from salva.core.blame import blaming, one_line, translating
 from salva.errors import MissingExtraError, SalvaError, UsageError
 from salva.generators.diffusers_presets import SAMPLERS, Preset
 from salva.hardware.ahead import AHEAD
@@ -28,12 +28,11 @@ from salva.hardware.checkpoints import (
     digest_of_files,
     file_here,
     hub_error,
-    locate,
     pickle_error,
 )
+from salva.hardware.devices import on_device
 
 INDEX = "model_index.json"
-LORA_FILE = "pytorch_lora_weights.safetensors"
 _WITHOUT_WEIGHTS = ("Tokenizer", "Scheduler", "Processor", "FeatureExtractor")
 _NOT_FROM_TEXT = ("num_frames", "video", "audio_length_in_s", "audio_end_in_s", "image", "frames")
 _MORE_WORDS = Parameter.VAR_KEYWORD
@@ -50,9 +49,17 @@ class AtWork:
     pipeline: Pipeline
     preset: Preset
     dtype: str
+    n_fused: int = 0
+    """Blocks of its networks that were handed to kernels of our own."""
+    no_kernels: str = ""
+    """Why there are none, where there should be."""
     on_memory: str = "set model.size lower, model.dtype=float16, model.vae_tiling=true or model.offload=model"
     on_refusal: str = "set model.safety_checker=false to see it"
     on_no_number: str = "half precision is too coarse for it: set model.dtype=bfloat16 or float32"
+
+
+ALREADY_FINE = "see that its weights, and those of its LoRA, are numbers (a training may have diverged)"
+"""What to do where a pipeline in full precision gives no picture."""
 
 
 def import_diffusers(name: str) -> Any:
@@ -208,55 +215,6 @@ def set_sampler(name: str, pipeline: Pipeline, sampler: str, is_karras: bool) ->
         pipeline.scheduler = getattr(diffusers, chosen.scheduler).from_config(own.config, **settings)
 
 
-def locate_lora(name: str, lora: str) -> tuple[Checkpoint | None, Path | None, str]:
-    """Where a LoRA is: on the hub, or a file of one's own; and the name of its file on the hub."""
-    path = Path(lora).expanduser()
-    if path.is_dir():
-        path = path / LORA_FILE
-    if path.is_file():
-        if path.suffix != ".safetensors":
-            raise pickle_error(name, lora)
-        return None, path, ""
-    repo, colon, file = lora.partition(":")
-    if not colon and path.suffix == ".safetensors":
-        raise UsageError(f"{name}: there is no LoRA file {lora!r}; give a file, or owner/model[:file] on the hub")
-    return locate(name, repo, marker=file or LORA_FILE), None, file or LORA_FILE
-
-
-def apply_lora(name: str, pipeline: Pipeline, lora: str, scale: float) -> None:
-    """Merge a LoRA into the weights, so that it costs nothing per step."""
-    try:
-        import peft  # noqa: F401  # diffusers loads LoRAs through it
-    except ImportError as error:
-        raise MissingExtraError(f"{name} with a LoRA", "torch") from error
-    if not hasattr(pipeline, "load_lora_weights"):
-        raise UsageError(f"{name}: a {type(pipeline).__name__} takes no LoRA")
-    checkpoint, path, file = locate_lora(name, lora)
-    with translating(lambda error: UsageError(f"{name}: the LoRA {lora!r} cannot be loaded: {one_line(error, 600)}")):
-        if path is not None:
-            pipeline.load_lora_weights(str(path.parent), weight_name=path.name, use_safetensors=True)
-        else:
-            assert checkpoint is not None
-            pipeline.load_lora_weights(
-                checkpoint.source, weight_name=file, revision=checkpoint.commit, use_safetensors=True
-            )
-        n_adapters = sum(len(names) for names in pipeline.get_list_adapters().values())
-        if n_adapters:
-            pipeline.fuse_lora(lora_scale=scale)
-            pipeline.unload_lora_weights()
-    if not n_adapters:
-        raise UsageError(f"{name}: the LoRA {lora!r} holds nothing for a {type(pipeline).__name__}")
-
-
-def pin_lora(name: str, lora: str) -> str:
-    """What tells a LoRA's weights from all others."""
-    checkpoint, path, file = locate_lora(name, lora)
-    if path is not None:
-        return digest_of_files([path], path.parent)
-    assert checkpoint is not None
-    return f"{checkpoint.commit}:{file}"
-
-
 def denoiser_of(pipeline: Pipeline) -> Any:
     """The part that does nearly all the work: a unet or a transformer."""
     return getattr(pipeline, "unet", None) or getattr(pipeline, "transformer", None)
@@ -372,6 +330,29 @@ def _quiet(diffusers: Any) -> Iterator[None]:
         transformers.utils.logging.set_verbosity(level)
         for switch in switches:
             switch.enable_progress_bar()
+
+
+def fuse_parts(pipeline: Pipeline, device: str) -> int:
+    """Hand the blocks that work longest to kernels of our own; how many it was, none where the denoiser has none.
+
+    SalvaError without a compiler at hand, or with a Triton that lacks something: it paints as the library has it.
+    """
+    import torch
+
+    from salva.generators.diffusers_fused import fuse
+    from salva.hardware import kernels
+
+    denoiser, vae = denoiser_of(pipeline), getattr(pipeline, "vae", None)
+    if denoiser is None or denoiser.dtype not in (torch.float16, torch.bfloat16):
+        return 0
+    n = 0
+    with blaming("a kernel", "cannot be compiled"), on_device(device):
+        kernels.require()
+        n += fuse(denoiser, kernels)
+        # Some pipelines have their decoder work in full precision, where the library's own way may be the faster one.
+        if n and vae is not None and hasattr(vae, "decoder") and not hasattr(pipeline, "upcast_vae"):
+            n += fuse(vae.decoder, kernels)
+    return n
 
 
 def compile_parts(pipeline: Pipeline, device: str) -> None:

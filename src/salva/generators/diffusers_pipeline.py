@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
@@ -19,23 +19,24 @@ from salva.core.protocols import Rendered, RenderRequest
 from salva.errors import SalvaError, UnusableError, UsageError
 from salva.generators.diffusers_easel import Easel, parse_size
 from salva.generators.diffusers_loading import (
+    ALREADY_FINE,
     INDEX,
     AtWork,
     Pipeline,
-    apply_lora,
     denoiser_of,
     fetch,
+    fuse_parts,
     import_diffusers,
     import_parts,
     load_pipeline,
     pin,
-    pin_lora,
     read_index,
     set_sampler,
 )
+from salva.generators.diffusers_lora import apply_lora, pin_lora
 from salva.generators.diffusers_presets import AUTO, PRESETS, SAMPLERS, choose_preset
 from salva.hardware.ahead import AHEAD
-from salva.hardware.checkpoints import locate
+from salva.hardware.checkpoints import Checkpoint, file_here, locate
 from salva.hardware.devices import DTYPES, choose_devices, choose_dtype, describe_device, is_out_of_memory
 
 
@@ -63,7 +64,8 @@ class DiffusersOptions:
     batch_size: int | None = option(None, "Pictures at once; none to find out what fits.", keyed=False)
     compile: str = option(
         AUTO,
-        "Compile the model: a minute at the start, then a third faster; auto where the pictures to come are enough.",
+        "Compile the model: a minute at the start, then a third faster; auto has kernels for UNets that are as fast at "
+        "once, and compiles others where the pictures to come are enough; false does neither.",
         choices=(AUTO, "true", "false"),
         keyed=False,
     )
@@ -82,6 +84,8 @@ class DiffusersOptions:
             raise ValueError(f"batch_size is {self.batch_size!r}; give 1 or more")
         if self.compile == "true" and self.offload != "none":
             raise ValueError("compile and offload do not go together; choose one")
+        if self.lora_scale != 1 and not self.lora:
+            raise ValueError(f"lora_scale is {self.lora_scale!r}, and there is no lora it could scale; set lora too")
 
     @property
     def name(self) -> str:
@@ -116,7 +120,7 @@ class DiffusersPipeline:
         name = options.name
         checkpoint = locate(name, options.checkpoint, options.revision, INDEX)
         pinned = pin(name, checkpoint)
-        AHEAD.plan(pinned, partial(import_parts, name, checkpoint))
+        AHEAD.plan(pinned, partial(_prepare, options, checkpoint))
         return f"{pinned}+{pin_lora(name, options.lora)}" if options.lora else pinned
 
     def expect(self, n: int) -> None:
@@ -139,9 +143,7 @@ class DiffusersPipeline:
 def load_easel(options: DiffusersOptions, folder: Path, device: str) -> AtWork:
     """A pipeline on its device with everything set that was asked for."""
     name = options.name
-    # The family is only known for sure once the pipeline is there; the precision is asked for before.
-    half = PRESETS[_likely_preset(options, folder)].half
-    dtype = choose_dtype(options.dtype, device, half)
+    dtype = _precision(options, folder, device)
     pipeline = load_pipeline(name, folder, dtype=dtype, variant=options.variant, without=_left_out(options))
     config = getattr(denoiser_of(pipeline), "config", {})
     preset = PRESETS[choose_preset(type(pipeline).__name__, config) if options.preset == AUTO else options.preset]
@@ -164,7 +166,32 @@ def load_easel(options: DiffusersOptions, folder: Path, device: str) -> AtWork:
             raise UnusableError(
                 f"{name} does not fit the memory of {describe_device(device)}; set model.offload=model"
             ) from error
-    return AtWork(pipeline=pipeline, preset=preset, dtype=dtype)
+    n_fused, no_kernels = 0, ""
+    try:
+        n_fused = fuse_parts(pipeline, device) if _takes_kernels(options, device) else 0
+    except SalvaError as error:
+        no_kernels = str(error)
+    at_work = AtWork(pipeline=pipeline, preset=preset, dtype=dtype, n_fused=n_fused, no_kernels=no_kernels)
+    return replace(at_work, on_no_number=ALREADY_FINE) if dtype == "float32" else at_work
+
+
+def _prepare(options: DiffusersOptions, checkpoint: Checkpoint) -> None:
+    """All that loading will need and that takes seconds, while somebody else is at work."""
+    import_parts(options.name, checkpoint)
+    device, index = choose_devices(options.device)[0], file_here(checkpoint, INDEX)
+    if index is not None and _takes_kernels(options, device) and "unet" in read_index(options.name, index.parent):
+        from salva.hardware import kernels
+
+        kernels.get_ready(device, _precision(options, index.parent, device))
+
+
+def _takes_kernels(options: DiffusersOptions, device: str) -> bool:
+    return options.compile == AUTO and options.offload == "none" and device.startswith("cuda")
+
+
+def _precision(options: DiffusersOptions, folder: Path, device: str) -> str:
+    # The family is only known for sure once the pipeline is there; the precision is asked for before.
+    return choose_dtype(options.dtype, device, PRESETS[_likely_preset(options, folder)].half)
 
 
 def _likely_preset(options: DiffusersOptions, folder: Path) -> str:

@@ -265,8 +265,8 @@ def pickle_error(name: str, where: str) -> UsageError:
     """The refusal of weights that are no safetensors."""
     return UsageError(
         f"{name}: {where!r} is a pickle, and loading a pickle runs whatever code is in it; salva reads safetensors "
-        "only. Where you trust it, load it with its own library and write it again with save_pretrained(folder), "
-        "which writes safetensors"
+        "only. Where you trust it, load it with its own library and write it again with save_pretrained(folder), or a "
+        "LoRA with save_lora_weights(folder), which write safetensors"
     )
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from salva.assets.files import asset_names, read_asset
-from salva.core.blame import translating
+from salva.core.blame import blaming, translating
 from salva.core.counted import counted
 from salva.core.spec import Binding, RunSpec
 from salva.core.versions import installed_version
@@ -116,6 +116,8 @@ def _devices() -> Iterator[Finding]:
                 for device in choose_devices():
                     state = "no GPU that torch can use" if device == "cpu" else describe_device(device)
                     yield Finding(section="devices", name=device, state=state)
+                    if device.startswith("cuda"):
+                        yield Finding(section="devices", name=f"kernels on {device}", state=_state_of_kernels(device))
         except SalvaError as error:  # a broken torch is what people run this for
             yield Finding(section="devices", name="torch", state=f"cannot be used: {error}")
         return
@@ -127,6 +129,18 @@ def _devices() -> Iterator[Finding]:
         yield Finding(section="devices", name=f"cuda:{number}", state=f"{card}; torch is not installed")
     if not cards:
         yield Finding(section="devices", name="cpu", state="no GPU found")
+
+
+def _state_of_kernels(device: str) -> str:
+    """Whether UNets get kernels of salva's own there; compiles them where they are not yet."""
+    from salva.hardware import kernels
+
+    try:
+        with blaming("Triton", "cannot compile them"):
+            kernels.get_ready(device, "float16")
+    except SalvaError as error:
+        return f"none, UNets paint slower: {error}"
+    return "compiled, for UNets"
 
 
 def _own_files() -> Iterator[Finding]:
