@@ -7,7 +7,7 @@ held to 48 tokens a picture, about what real ones take: random weights would nev
     python bench/first_minutes.py                           120 and 300 pictures thrice, 2,000 once: one H200
     python bench/first_minutes.py --pictures 120 300 --times 1 --trace stacks.txt --imports imports.txt
                                                             in four minutes, and where the time goes: what was imported
-                                                            for how long, and every thread's stack once a second
+                                                            for how long, and every thread's stack twice a second
     python bench/first_minutes.py --tiny                    the same measurement in miniature, on any processor
 """
 
@@ -30,6 +30,8 @@ from gpu_architectures import save_florence2, save_stable_diffusion
 from gpu_scripts import N_TOKENS, can_measure, own_folder
 
 WANTED_S = {120: 40.0, 300: 65.0, 2000: 2000 / 6.3}
+_LIBRARIES = ("TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "CUDA_CACHE_PATH")
+"""Where the libraries keep what they compiled."""
 _START = "from salva.cli.main import main; main()"
 _TRACED = "import sys; sys.path.append({bench!r}); import watching; watching.watch({file!r}); "
 
@@ -43,9 +45,10 @@ class Times:
 
 
 def as_installed(arguments: list[str], root: Path) -> dict[str, str]:
-    """The variables of a machine that has imported these libraries before: some come without their bytecode."""
+    """The variables of a machine that has used these libraries before: some come without their bytecode."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     environment["PYTHONPYCACHEPREFIX"] = str(root / "bytecode")
+    environment |= {name: str(root / "libraries" / name) for name in _LIBRARIES}
     small_run(arguments, "bytecode", root, environment)
     return environment
 
@@ -105,9 +108,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="A GPU user's first minutes.")
     parser.add_argument("--pictures", type=int, nargs="+", default=[120, 300, 2000])
     parser.add_argument("--times", type=int, default=3, help="how often each size is run, but for 2,000")
-    parser.add_argument("--trace", default="", help="write every thread's stack to this file, once a second")
+    parser.add_argument("--trace", default="", help="write every thread's stack to this file, twice a second")
     parser.add_argument("--imports", type=Path, help="time every import of a small run, into this file")
     parser.add_argument("--keep", type=Path, help="folder for the random checkpoints, to use them again")
+    parser.add_argument("--cold", action="store_true", help="without what libraries compiled in an earlier process")
     parser.add_argument("--tiny", action="store_true", help="in miniature, on the processor")
     parser.add_argument("--set", action="append", default=[], help="settings handed on to salva run")
     asked = parser.parse_args()
@@ -133,7 +137,9 @@ def main() -> None:
             runs = []
             for turn in range(1 if n >= 2000 else asked.times):
                 # A cache of its own for each: what an earlier run found out must not help.
-                where, fresh = root / f"run-{n}-{turn}", {"XDG_CACHE_HOME": str(root / f"cache-{n}-{turn}")}
+                where = root / f"run-{n}-{turn}"
+                names = ("XDG_CACHE_HOME", *(_LIBRARIES if asked.cold else ()))
+                fresh = {name: str(root / f"cache-{n}-{turn}" / name) for name in names}
                 repeats = 1 if n <= 1000 else 2  # there are not so many different pairs
                 size = ["--size", str(n // 2 // repeats), "--repeats", str(repeats)]
                 runs.append(run_once([*arguments, *size], where, asked.trace, environment | fresh))

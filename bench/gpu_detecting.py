@@ -5,7 +5,7 @@ way to have the pictures looked at, as a share of the limit: the whole run, and 
 (`looking`). `in the model` is the share of its time in which the model was at work, and `a batch` how long it took for
 one there: longer than the limit's, it was kept waiting; as long, it had nothing to do.
 
-    python bench/gpu_detecting.py                        five runs of 2,112 pictures: minutes on one H200
+    python bench/gpu_detecting.py                        six runs of 2,112 pictures: minutes on one H200
     python bench/gpu_detecting.py --stacks stacks.txt    and what every kind of thread does meanwhile, 50 looks a second
     python bench/gpu_detecting.py --tiny                 the same measurement in miniature, on any processor
 """
@@ -154,6 +154,7 @@ WAYS = (
     Way(name="salva"),
     Way(name="stored pictures", is_stored=True),
     Way(name="files brought along", brings_files=True),
+    Way(name="switch 1 ms", switch_s=0.001),
     Way(name="switch 0.05 ms", switch_s=0.00005),
     Way(name="salva, again"),
 )

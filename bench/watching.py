@@ -8,7 +8,7 @@ import time
 import traceback
 
 
-def watch(file: str, every_s: float = 1.0) -> None:
+def watch(file: str, every_s: float = 0.5) -> None:
     """Write every other thread's stack to a file again and again, for as long as the process lives."""
 
     def write() -> None:
