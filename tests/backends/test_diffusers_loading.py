@@ -212,21 +212,24 @@ def test_the_pin_needs_no_library(whole: Path, monkeypatch: pytest.MonkeyPatch) 
     assert DiffusersPipeline.weights(_options(whole))
 
 
-@pytest.fixture(scope="module")
-def lora(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A LoRA of the unet's attention, with weights that matter."""
+def save_lora(folder: Path, place: Path) -> Path:
+    """A LoRA of the attention of a pipeline's unet, with weights that matter."""
     import diffusers
     from peft import LoraConfig
     from peft.utils import get_peft_model_state_dict
 
     library: Any = diffusers
-    pipeline = library.StableDiffusionPipeline.from_pretrained(whole)
+    pipeline = library.DiffusionPipeline.from_pretrained(folder)
     torch.manual_seed(3)
     pipeline.unet.add_adapter(LoraConfig(r=2, init_lora_weights=False, target_modules=["to_q", "to_k", "to_v"]))
-    place = tmp_path_factory.mktemp("lora")
     layers = {name: 5 * weight for name, weight in get_peft_model_state_dict(pipeline.unet).items()}
     pipeline.save_lora_weights(place, unet_lora_layers=layers)
     return place / LORA_FILE
+
+
+@pytest.fixture(scope="module")
+def lora(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_lora(whole, tmp_path_factory.mktemp("lora"))
 
 
 def test_a_lora_changes_the_picture_as_strongly_as_asked(whole: Path, lora: Path) -> None:
@@ -279,6 +282,22 @@ def test_a_lora_of_which_only_a_part_fits_is_refused_and_nothing_else_is_said(
     with pytest.raises(UsageError, match="cannot be loaded into a StableDiffusionXLPipeline"):
         DiffusersPipeline(_options(save_sdxl(tmp_path / "sdxl"), lora=str(lora)))
     assert "size mismatch" not in "".join(capfd.readouterr())
+
+
+def test_a_lora_for_sdxl_that_has_its_layers_by_two_names_fits(tmp_path: Path) -> None:
+    sdxl = save_sdxl(tmp_path / "sdxl")
+    weights = load_file(save_lora(sdxl, tmp_path / "lora"))
+    halves = {"lora_A.weight": "lora_down.weight", "lora_B.weight": "lora_up.weight"}
+    kohya: dict[str, Any] = {}
+    for name, weight in weights.items():
+        layer, half = name.removeprefix("unet.").split(".lora_")
+        kohya[f"lora_unet_{layer.replace('.', '_')}.{halves['lora_' + half]}"] = weight
+    twice = {name.replace("down_blocks_1_attentions_0", "input_blocks_4_1"): weight for name, weight in kohya.items()}
+    assert twice.keys() - kohya.keys()
+    for name, layers in {"once": kohya, "twice": kohya | twice}.items():
+        save_file({key: weight.clone() for key, weight in layers.items()}, tmp_path / f"{name}.safetensors")
+    once, both = (_rgb(_options(sdxl, lora=str(tmp_path / f"{name}.safetensors"))) for name in ("once", "twice"))
+    assert once == both != _rgb(_options(sdxl))
 
 
 def test_the_only_file_of_a_folder_is_its_lora(lora: Path, tmp_path: Path) -> None:

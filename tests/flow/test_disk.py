@@ -181,7 +181,9 @@ def test_the_same_command_paints_again_what_is_not_as_large_as_it_was_written(
 def test_what_verify_says_to_do_about_a_damaged_picture_works(finished: Path) -> None:
     path = harm(finished, "flip")
     report = verify(finished, SilentProgress())
-    assert report.remedy.startswith("1 picture is gone or damaged: delete the files named above")
+    assert report.remedy.startswith("1 picture is gone, damaged or packed by another program")
+    assert report.remedy.endswith("Delete what `salva verify` still names after it, and run it again")
+    assert execute(fake_spec(5), finished, SilentProgress()).n_rendered == 0, "of the same size nobody reads it"
     assert str(path) in report.problems[0]
     path.unlink()
     assert execute(fake_spec(5), finished, SilentProgress()).n_rendered == 1

@@ -120,6 +120,18 @@ def test_kernels_that_are_wrong_are_not_used(fault: str) -> None:
     torch.testing.assert_close(painted(network), before, atol=1e-5, rtol=1e-4)
 
 
+def test_a_kernel_that_fails_on_the_way_leaves_the_network_as_it_was() -> None:
+    class Failing(Plain):
+        def gated(self, halves: Any) -> Any:
+            raise RuntimeError("out of registers")
+
+    network = unet()
+    with pytest.raises(RuntimeError, match="registers"):
+        fuse(network, Failing())
+    assert not any("forward" in vars(block) for block in network.modules())
+    assert next(iter(network.parameters())).is_contiguous()
+
+
 def _around(layer: Any) -> None:
     layer.register_forward_hook(lambda _, __, outcome: outcome * 2)
 

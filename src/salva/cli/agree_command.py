@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from salva.cli import flags
 from salva.core.legible import legible_json
 from salva.errors import UsageError
 
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="What a difference of two ratings means, for Krippendorff's alpha.",
 )
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@flags.flag("--format", "form", of="agree", type=click.Choice(["table", "json"]), default="table", show_default=True)
 @click.option(
     "--figures",
     type=click.Path(path_type=Path, file_okay=False),

@@ -205,7 +205,7 @@ def _parse_value(text: str, hint: Any, where: str) -> object:
             if not math.isfinite(number):
                 raise ValueError(text)
             return number
-        except ValueError:
+        except (ValueError, OverflowError):
             wanted = "a whole number" if hint is int else "a number"
             raise UsageError(f"{where} is {text!r}; it must be {wanted}") from None
     assert hint is str, f"{where}: options are bool, int, float, str or tuples of these, not {hint}"

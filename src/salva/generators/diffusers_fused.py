@@ -33,20 +33,22 @@ def fuse(network: Any, kernels: Kernels) -> int:
         Transformer2DModel: _tokens,
         GEGLU: _gate,
     }
-    n = 0
+    agreed: list[tuple[Any, list[_Way]]] = []
     last = getattr(network, "conv_norm_out", None)
     with torch.inference_mode():
         for block in network.modules():
             kind = _norm if block is last else kinds.get(type(block))
             ways = list(kind(block, kernels)) if kind is not None and not block.training else []
             if ways and all(_agrees(getattr(block, name)(*given), own(*given)) for name, own, given in ways):
-                for name, own, _ in ways:
-                    setattr(block, name, own)
-                n += 1
-    if n:
+                agreed.append((block, ways))
+    # All or none: a kernel that fails on the way leaves the network as it was.
+    for block, ways in agreed:
+        for name, own, _ in ways:
+            setattr(block, name, own)
+    if agreed:
         # The order that the kernels read pictures in; convolutions then keep to it.
         network.to(memory_format=torch.channels_last)
-    return n
+    return len(agreed)
 
 
 _Way = tuple[str, Callable[..., Any], tuple[Any, ...]]

@@ -13,6 +13,7 @@ import threading
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
@@ -345,12 +346,14 @@ def fuse_parts(pipeline: Pipeline, device: str) -> int:
     denoiser, vae = denoiser_of(pipeline), getattr(pipeline, "vae", None)
     if denoiser is None or denoiser.dtype not in (torch.float16, torch.bfloat16):
         return 0
-    n = 0
-    with blaming("a kernel", "cannot be compiled"), on_device(device):
+    failing = partial(blaming, "a kernel", "cannot be compiled")
+    with failing(), on_device(device):
         kernels.require()
-        n += fuse(denoiser, kernels)
-        # Some pipelines have their decoder work in full precision, where the library's own way may be the faster one.
-        if n and vae is not None and hasattr(vae, "decoder") and not hasattr(pipeline, "upcast_vae"):
+        n = fuse(denoiser, kernels)
+    # Some pipelines have their decoder work in full precision, where the library's own way may be the faster one.
+    if n and vae is not None and hasattr(vae, "decoder") and not hasattr(pipeline, "upcast_vae"):
+        # Without it the denoiser has its kernels all the same.
+        with contextlib.suppress(SalvaError), failing(), on_device(device):
             n += fuse(vae.decoder, kernels)
     return n
 

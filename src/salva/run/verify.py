@@ -108,7 +108,9 @@ def _remedy(n_damaged: int, content: RunFile | None) -> str:
     if content is not None and content.asked.imported:
         return f"{those} gone or damaged, and nothing here can paint again what was imported: restore from a copy"
     return (
-        f"{those} gone or damaged: delete the files named above, and the same `salva run` paints those pictures again"
+        f"{those} gone, damaged or packed by another program: the same `salva run` paints again what is gone or of "
+        "another size, and keeps what shows the same pixels. Delete what `salva verify` still names after it, and run "
+        "it again"
     )
 
 

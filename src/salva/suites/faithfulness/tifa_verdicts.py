@@ -125,7 +125,8 @@ def verdict_of(
 def verdict_cells(verdict: Verdict) -> tuple[Cell, ...]:
     """What was concluded, under VERDICT_COLUMNS after the pair."""
     failures = [{name: text for name, text in asdict(failure).items() if text} for failure in verdict.failures]
-    scores, reasons = json.dumps(dict(verdict.scores)), json.dumps(failures, ensure_ascii=False)
+    # Escaped by JSON, which is undone: what a table makes legible stays so.
+    scores, reasons = json.dumps(dict(verdict.scores)), json.dumps(failures)
     return verdict.outcome.value, ";".join(verdict.errors), verdict.reason, scores, reasons
 
 
