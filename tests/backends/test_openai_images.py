@@ -119,6 +119,12 @@ def test_an_address_is_fetched_without_the_key() -> None:
         ("http://8.8.8.8/v1", "http://127.0.0.1:80/a.png", "loopback"),
         ("http://8.8.8.8/v1", "http://localhost/a.png", "loopback"),
         ("http://8.8.8.8/v1", "http://2130706433/a.png", "loopback"),
+        ("http://8.8.8.8/v1", "http://127.1/a.png", "loopback"),
+        ("http://8.8.8.8/v1", "http://0x7f.0.0.1/a.png", "loopback"),
+        ("http://8.8.8.8/v1", "http://a.localhost/a.png", "loopback"),
+        ("http://8.8.8.8/v1", "http://[::127.0.0.1]/a.png", "loopback"),
+        ("http://8.8.8.8/v1", "http://[64:ff9b::a9fe:a9fe]/a.png", "link-local"),
+        ("http://8.8.8.8/v1", "http://[fec0::1]/a.png", "private"),
         ("http://8.8.8.8/v1", "http://0.0.0.0/a.png", "loopback"),
         ("http://8.8.8.8/v1", "http://[::1]/a.png", "loopback"),
         ("http://8.8.8.8/v1", "http://[::ffff:127.0.0.1]/a.png", "loopback"),
@@ -147,6 +153,31 @@ def test_a_name_is_known_by_every_address_it_has(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(socket, "getaddrinfo", found)
     assert strange_network("https://pictures.example/a.png", "https://api.example/v1") == "private"
     assert strange_network("https://pictures.example./a.png", "https://api.example/v1") == "private"
+
+
+def test_a_name_is_looked_up_once_and_behind_a_proxy_never(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def found(host: str, *_: object, **__: object) -> list[Any]:
+        asked.append(host)
+        if host == "later.example" and asked.count(host) == 1:
+            raise socket.gaierror(socket.EAI_AGAIN, "try again")
+        return [(0, 0, 0, "", ("10.0.0.7", 0))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", found)
+    for _ in range(3):
+        assert strange_network("https://once.example/a.png", "https://8.8.8.8/v1") == "private"
+    assert asked == ["once.example"]
+    assert strange_network("https://later.example/a.png", "https://8.8.8.8/v1") == ""
+    assert strange_network("https://later.example/a.png", "https://8.8.8.8/v1") == "private", (
+        "what failed is asked again"
+    )
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
+    asked.clear()
+    assert strange_network("https://elsewhere.example/a.png", "https://8.8.8.8/v1") == ""
+    assert strange_network("https://10.0.0.7/a.png", "https://8.8.8.8/v1") == "private"
+    assert strange_network("https://localhost/a.png", "https://8.8.8.8/v1") == "loopback"
+    assert asked == []
 
 
 def test_nothing_is_fetched_from_where_a_public_endpoint_has_no_business() -> None:

@@ -43,7 +43,7 @@ def locate_lora(name: str, lora: str) -> tuple[Checkpoint | None, Path | None, s
 def apply_lora(name: str, pipeline: Pipeline, lora: str, scale: float) -> None:
     """Merge a LoRA into the weights, so that it costs nothing per step."""
     try:
-        from diffusers.loaders import StableDiffusionXLLoraLoaderMixin
+        from diffusers.loaders.lora_pipeline import StableDiffusionXLLoraLoaderMixin
         from peft.tuners.tuners_utils import BaseTunerLayer  # diffusers loads LoRAs through it
     except ImportError as error:
         raise MissingExtraError(f"{name} with a LoRA", "torch") from error
@@ -56,8 +56,9 @@ def apply_lora(name: str, pipeline: Pipeline, lora: str, scale: float) -> None:
     else:
         assert checkpoint is not None
         source, place = checkpoint.source, {"weight_name": file, "revision": checkpoint.commit}
-    # As that pipeline's own loading asks: of a layer that a file holds by two names, one is dropped.
-    own = {"unet_config": pipeline.unet.config} if isinstance(pipeline, StableDiffusionXLLoraLoaderMixin) else {}
+    # As its own loading asks: of a layer that a file holds by two names, one is dropped.
+    is_xl = isinstance(pipeline, StableDiffusionXLLoraLoaderMixin)
+    own = {"unet_config": pipeline.unet.config} if is_xl else {}
     said = f"{name}: the LoRA {lora!r}"
     with translating(lambda error: UsageError(f"{said} cannot be loaded into a {kind}: {one_line(error, 300)}")):
         with _silent():

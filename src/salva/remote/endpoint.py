@@ -113,8 +113,8 @@ def download(name: str, url: str, timeout_s: float, endpoint: str) -> bytes:
         if network := strange_network(there, endpoint):
             raise UnusableError(
                 f"{name} says that its picture is at {cut(shown(there), 120)!r}, which is a {network} address as seen "
-                "from here and none of its own; nothing was fetched. If it can send the picture itself, ask for that "
-                "with --set model.answer=b64_json"
+                "from here and none of its own; nothing was fetched. If it is the endpoint's own, give that address as "
+                "base_url; if it can send the picture itself, ask for that with --set model.answer=b64_json"
             )
 
     where = url.partition("?")[0]

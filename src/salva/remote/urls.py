@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 import socket
-from ipaddress import IPv6Address, ip_address
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from urllib.parse import parse_qsl, urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from salva.core.secrets import SECRET_PARAMETER, redact
 
@@ -34,33 +36,62 @@ def strange_network(url: str, endpoint: str) -> str:
     """The network that a URL leads to if an endpoint has no business naming it; empty where it may.
 
     An endpoint may name what is public and what is on the same kind of network as itself, such as loopback. A name that
-    nobody knows here leads nowhere from here.
+    nobody knows here leads nowhere from here. A name that means another address when it is asked for again is not seen.
     """
-    allowed = {_PUBLIC, *_networks_of(endpoint)}
-    return next((network for network in _networks_of(url) if network not in allowed), "")
+    strange = [network for network in _networks_of(url) if network != _PUBLIC]
+    allowed = set(_networks_of(endpoint)) if strange else set()
+    return next((network for network in strange if network not in allowed), "")
 
 
-_PUBLIC = "public"
+_PUBLIC, _LOOPBACK = "public", "loopback"
+_OVER_IPV6 = (IPv6Network("64:ff9b::/96"), IPv6Network("::/96"))
+"""Where an address of the old kind is the end of one of the new."""
 
 
-def _networks_of(url: str) -> list[str]:
-    host = (urlsplit(url).hostname or "").rstrip(".")
+def _networks_of(url: str) -> tuple[str, ...]:
+    parts = urlsplit(url)
+    host = (parts.hostname or "").rstrip(".")
+    if (address := _literal(host)) is not None:
+        return (_network_of(address),)
+    if host == "localhost" or host.endswith(".localhost"):
+        return (_LOOPBACK,)
+    if parts.scheme in getproxies() and not proxy_bypass(host):
+        # The proxy looks names up, where it is; here nobody may know any.
+        return ()
     try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        return _looked_up(host)
     except (OSError, UnicodeError):
-        return []
-    return [_network_of(str(address[0])) for *_, address in found]
+        return ()
 
 
-def _network_of(address: str) -> str:
-    ip = ip_address(address)
+def _literal(host: str) -> IPv4Address | IPv6Address | None:
+    """The address that a host is in figures, one number or hexadecimal ones included; None for a name."""
+    try:
+        return ip_address(host)
+    except ValueError:
+        pass
+    try:
+        return IPv4Address(socket.inet_aton(host))
+    except (OSError, UnicodeError):
+        return None
+
+
+@lru_cache(maxsize=256)  # a picture each is fetched from the same few hosts, and a lookup may take seconds
+def _looked_up(host: str) -> tuple[str, ...]:
+    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    return tuple(dict.fromkeys(_network_of(ip_address(address[0])) for *_, address in found))
+
+
+def _network_of(ip: IPv4Address | IPv6Address) -> str:
     if isinstance(ip, IPv6Address):
-        ip = ip.ipv4_mapped or ip.sixtofour or ip
+        over = any(ip in network for network in _OVER_IPV6) and not (ip.is_loopback or ip.is_unspecified)
+        ip = IPv4Address(int(ip) & 0xFFFFFFFF) if over else ip.ipv4_mapped or ip.sixtofour or ip
     if ip.is_loopback or ip.is_unspecified:
-        return "loopback"
+        return _LOOPBACK
     if ip.is_link_local:
         return "link-local"
-    return _PUBLIC if ip.is_global and not ip.is_multicast else "private"
+    is_own = ip.is_multicast or (isinstance(ip, IPv6Address) and ip.is_site_local)
+    return _PUBLIC if ip.is_global and not is_own else "private"
 
 
 def shown(url: str) -> str:
