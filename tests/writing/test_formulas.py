@@ -9,14 +9,12 @@ from typing import Any
 
 import in_process
 import pytest
-from backends import endpoints
 from backends.judge_servers import Fail, Say, Server, Turn, serving
 
 from salva.core.fingerprint import Json
 from salva.errors import BackendError, UnreachableError
 from salva.suites.prompts.suite import Prompts, PromptsOptions
 from salva.writing.formulas import INSTRUCTION, may_be_noun, objection, propose
-from salva.writing.text_model import TextModel
 
 RIGHT = {
     "A fluffy cat is sitting beside a dog": "next_to(cat, dog)",
@@ -139,19 +137,6 @@ def test_an_endpoint_that_nobody_reaches_is_given_up_at_once_and_one_that_spoke_
         next(propose(["a", "b"], _Scripted(UnreachableError("no answer in time"))))
     made = propose(["a", "b", "c", "d"], _Scripted(BackendError("down"), UnreachableError("no answer in time")))
     assert [next(made).why, next(made).why] == ["down", "no answer in time"]
-
-
-def test_a_text_model_that_hangs_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("openai", reason="text models at endpoints need the api extra")
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
-    monkeypatch.setattr("salva.writing.text_model._SILENCE_S", 0.1)
-    with endpoints.serving(lambda _: endpoints.Answered(content=b"{}", delay_s=30)) as hanging:
-        model = TextModel("openai/x", f"{hanging.url}/v1", timeout_s=0.3)
-        with pytest.raises(UnreachableError, match="no answer in time"):
-            model.ask("answer", "anything")
-        hanging.release.set()
-        model.close()
-        assert len(hanging.asked) == 1
 
 
 def proposing(body: dict[str, Any]) -> Turn:

@@ -207,6 +207,24 @@ seed_flag = flag("--seed", type=int, default=0, show_default=True, help="The see
 progress_flag = flag("--no-progress", is_flag=True, help="No progress: no bars, and no lines in a log.")
 
 
+def text_model_flags(command: F) -> F:
+    """Where a text model is, handed to the command, and how long it may take, which `text_model` knows."""
+    patience = click.option(
+        "--timeout-s",
+        type=click.FloatRange(min=0, min_open=True, max=86_400),
+        default=60.0,
+        show_default=True,
+        expose_value=False,
+        callback=lambda ctx, _, seconds: ctx.meta.update({_TIMEOUT_S: seconds}),
+        help="How long the text model may take for an answer.",
+    )
+    place = click.option("--base-url", default="", help="The text model's endpoint; OPENAI_BASE_URL otherwise.")
+    return place(patience(command))
+
+
+_TIMEOUT_S = "salva.timeout_s"
+
+
 def text_model(name: str, base_url: str, output: Path | None = None) -> TextModel:
     """A text model whose connections end with the command; its replies are kept beside the output, where one is named.
 
@@ -216,6 +234,7 @@ def text_model(name: str, base_url: str, output: Path | None = None) -> TextMode
     from salva.writing.text_model import TextModel
 
     journal = None if output is None else Journal(output.with_name(f"{output.stem}-replies.jsonl"))
-    model = TextModel(name, base_url, journal=journal)
-    click.get_current_context().call_on_close(model.close)
+    context = click.get_current_context()
+    model = TextModel(name, base_url, context.meta[_TIMEOUT_S], journal)
+    context.call_on_close(model.close)
     return model

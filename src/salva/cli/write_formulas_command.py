@@ -52,7 +52,7 @@ class _Job:
 @click.argument("source", metavar="FILE")
 @click.option("-o", "--output", type=_FILE, required=True, help="The same prompts with formulas (JSON lines).")
 @click.option("--writer", required=True, metavar="openai/MODEL", help="The text model that proposes formulas.")
-@click.option("--base-url", default="", help="The text model's endpoint; OPENAI_BASE_URL otherwise.")
+@flags.text_model_flags
 @flags.progress_flag
 def formulas(source: str, output: Path, writer: str, base_url: str, no_progress: bool) -> None:
     """Have a text model propose a formula for every prompt of FILE that has none and that the grammar cannot read.
@@ -71,7 +71,7 @@ def formulas(source: str, output: Path, writer: str, base_url: str, no_progress:
 @click.argument("source", metavar="FILE")
 @click.option("-o", "--output", type=_FILE, required=True, help="The same prompts, and pairs with theirs (JSON lines).")
 @click.option("--writer", required=True, metavar="openai/MODEL", help="The text model that says them otherwise.")
-@click.option("--base-url", default="", help="The text model's endpoint; OPENAI_BASE_URL otherwise.")
+@flags.text_model_flags
 @flags.progress_flag
 def paraphrases(source: str, output: Path, writer: str, base_url: str, no_progress: bool) -> None:
     """Have a text model say every prompt of FILE in other words; nobody proves that they mean the same.

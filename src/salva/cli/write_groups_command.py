@@ -28,7 +28,7 @@ _PATIENCE = 5
 @click.argument("principles", type=_FILE)
 @click.option("-o", "--output", type=_FILE, required=True, help="The groups (JSON lines), for suite.path.")
 @click.option("--writer", default="", metavar="openai/MODEL", help="Writes levels, points and questions.")
-@click.option("--base-url", default="", help="The text model's endpoint; OPENAI_BASE_URL otherwise.")
+@flags.text_model_flags
 @click.option("--sheet", type=_FILE, help="A CSV of which each of two reviewers fills in a copy.")
 @click.option("--review", "reviews", type=_FILE, multiple=True, help="A sheet that a reviewer filled in.")
 @click.option("--only-valid", is_flag=True, help="With --review: only what two reviewers call valid.")

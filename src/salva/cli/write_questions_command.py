@@ -32,7 +32,7 @@ _N_NAMED = 5
 @flags.seed_flag
 @flags.flag("--only", multiple=True, metavar="LABEL=VALUE", help="Only cases with this label.")
 @flags.set_flag
-@click.option("--base-url", default="", help="The text model's endpoint; OPENAI_BASE_URL otherwise.")
+@flags.text_model_flags
 @flags.progress_flag
 def questions(
     source: str, output: Path, writer: str, style: str, base_url: str, no_progress: bool, **chosen: Any

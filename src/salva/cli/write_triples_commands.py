@@ -27,7 +27,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @flags.seed_flag
 @click.option("--writer", default="", metavar="openai/MODEL", help="Paraphrases what no rule can.")
 @click.option("--checker", default="", metavar="openai/MODEL", help="Judges the criteria that code cannot.")
-@click.option("--base-url", default="", help="The text models' endpoint; OPENAI_BASE_URL otherwise.")
+@flags.text_model_flags
 @flags.progress_flag
 def new(
     output: Path,

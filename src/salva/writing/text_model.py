@@ -38,6 +38,8 @@ class TextModel:
         self._client = openai_client.connect(name, base_url, timeout_s)
         self._journal = journal
         self._address = str(self._client.base_url)
+        self._n_silent = 0
+        """How often in a row it said nothing for long."""
         self.n_calls = self.n_tokens_in = self.n_tokens_out = 0
         """What was asked and answered by now, as far as the endpoint counts tokens."""
 
@@ -67,13 +69,15 @@ class TextModel:
                     )
             except BackendError as error:
                 wait_s = error.retry_after_s or 0.5 * 2**attempt
-                # One that was silent for long and never said anything is not there; the next try would take as long.
+                # Silent once, it may be loading; silent again, it is not there, and each further try takes as long.
                 is_silent = isinstance(error, UnreachableError) and time.monotonic() - began > _SILENCE_S
-                is_last = attempt == _N_ATTEMPTS - 1 or (is_silent and not self.n_calls)
+                self._n_silent = self._n_silent + 1 if is_silent else 0
+                is_last = attempt == _N_ATTEMPTS - 1 or self._n_silent > 1
                 if not error.is_retryable or is_last or wait_s > _LONGEST_WAIT_S:
                     raise
                 time.sleep(wait_s)
                 continue
+            self._n_silent = 0
             self.n_calls += 1
             self.n_tokens_in += getattr(answered.usage, "prompt_tokens", 0) or 0
             self.n_tokens_out += getattr(answered.usage, "completion_tokens", 0) or 0
