@@ -338,6 +338,14 @@ def test_a_narrow_terminal_cuts_no_number_short() -> None:
     assert re.sub(r"\s", "", shown).count("-") == 6
 
 
+def test_letters_that_take_two_columns_break_no_heading_and_no_cell() -> None:
+    out = Console(file=StringIO(), width=80)
+    print_table(Table(name="wide", columns=("猫の見出し", "n"), rows=(("猫猫猫猫", 3),)), out)
+    assert isinstance(out.file, StringIO)
+    lines = out.file.getvalue().splitlines()
+    assert sum("猫の見出し" in line for line in lines) == sum("猫猫猫猫" in line for line in lines) == 1
+
+
 def test_a_table_too_wide_for_the_terminal_comes_in_pieces_that_name_their_rows() -> None:
     columns = (
         "score",

@@ -170,6 +170,7 @@ def _value_table(chart: Chart) -> RichTable:
 
 def print_table(table: Table, console: Console | None = None) -> None:
     """Print any table with its name and its note."""
+    from rich.cells import cell_len
     from rich.console import Console as RichConsole
     from rich.table import Table as RichTableClass
     from rich.text import Text
@@ -179,7 +180,7 @@ def print_table(table: Table, console: Console | None = None) -> None:
     texts = [[_cell(column, row[index]) for row in table.rows] for index, column in enumerate(table.columns)]
     are_numbers = [any(isinstance(row[index], int | float) for row in table.rows) for index in range(len(texts))]
     least = [_least_width(*column) for column in zip(table.columns, texts, are_numbers, strict=True)]
-    most = [max(map(len, (heading(name), *cells))) for name, cells in zip(table.columns, texts, strict=True)]
+    most = [max(map(cell_len, (heading(name), *cells))) for name, cells in zip(table.columns, texts, strict=True)]
     for piece in _pieces(texts, least, out.width):
         shown = RichTableClass(box=None)
         widths = _widths({index: (least[index], most[index]) for index in piece}, out.width)
@@ -197,8 +198,10 @@ def print_table(table: Table, console: Console | None = None) -> None:
 
 def _least_width(column: str, texts: Sequence[str], is_number: bool) -> int:
     """How wide a column must be for its heading to keep its words, and its cells too as far as they are short."""
+    from rich.cells import cell_len
+
     words = texts if is_number else [word[:_LONG_WORD] for text in texts for word in text.split()]
-    return max(map(len, (*heading(column).split(), *words)), default=1)
+    return max(map(cell_len, (*heading(column).split(), *words)), default=1)
 
 
 def _widths(columns: Mapping[int, tuple[int, int]], width: int) -> dict[int, int]:
