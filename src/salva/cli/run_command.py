@@ -175,7 +175,7 @@ def _tell_place(summary: RunSummary, directory: Path) -> None:
     if could_show := line_after_run(directory):
         click.echo(f"power:         {legible(could_show)}")
     if summary.cost_usd:
-        click.echo(f"cost:          {summary.cost_usd:.4f} USD, as the components count it")
+        click.echo(f"cost:          {summary.cost_usd:.4f} USD by this command, as the components count it")
     if summary.limit_reached:
         click.echo(
             f"salva: stopped at {summary.limit_reached}; {counted(summary.n_unpainted, 'cases')} without a verdict. "
