@@ -141,4 +141,6 @@ def test_a_relation_that_nobody_knows_is_named_with_its_line(tmp_path: Path, mon
     rows = ("prompt_a,prompt_b,relation", "a cat,a cat and a dog,differ", "a cat,a dog,no-such-relation")
     Path("pairs.csv").write_text("\n".join(rows), encoding="utf-8")
     said = refused("prompts", "--set", "suite.path=pairs.csv", *QUICK)
-    assert said.startswith("line 3: no relation named 'no-such-relation'; known: ")
+    assert said.startswith("'pairs.csv', line 3: no relation named 'no-such-relation'; known: ")
+    printed = CliRunner().invoke(command_line, ["cases", "prompts", "--set", "suite.path=pairs.csv"])
+    assert str(printed.exception) == said

@@ -22,7 +22,7 @@ from salva.core.protocols import Relation
 from salva.core.spec import RunSpec
 from salva.engine.cast import DETECTOR, AppliedRelation, Cast
 from salva.engine.guard import build
-from salva.errors import NobodyNamedError, SalvaError, UsageError, unknown_name
+from salva.errors import NobodyNamedError, SalvaError, UsageError
 from salva.judging.headline import MACRO, is_apart, leading_relation
 from salva.judging.left_out import nobodys
 from salva.judging.rates import WRONG_ALIKE
@@ -56,11 +56,7 @@ def foresee(
     also: told of every case and the relations it is judged by, for whoever would go through them all again.
     """
     cases = _Cases(file=question_file(spec), unplayed=_unplayed(spec), apart=spec.suite.about.apart)
-    installed = {entry.name for entry in entries("relation")}
     for case in planned_cases(spec):
-        if case.ways and case.relation not in installed:
-            where = case.extra.get("where", case.case_id)
-            raise UsageError(f"{where}: {unknown_name('relation', case.relation, installed)}")
         relations = cast_.relations_of(case)
         cases.add(case, relations)
         also(case, relations)

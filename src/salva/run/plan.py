@@ -17,8 +17,9 @@ from salva.core.fingerprint import fingerprint
 from salva.core.protocols import Suite
 from salva.core.spec import RunSpec
 from salva.engine.guard import build
-from salva.errors import UsageError
+from salva.errors import UsageError, unknown_name
 from salva.judging.headline import is_apart
+from salva.registry import entries
 
 _N_SHOWN = 30
 
@@ -94,7 +95,8 @@ def n_pictures(cases: Iterable[Case], *, sees_formula: bool = True) -> int:
 
 
 def _checked(cases: Iterable[Case], suite: str) -> Iterator[Case]:
-    """The same cases, with what the store could not take refused."""
+    """The same cases, with what the store could not take refused, and relations that nobody knows."""
+    installed = {entry.name for entry in entries("relation")}
     iterator = iter(cases)
     while True:
         with blaming(f"the suite {suite!r}", "broke off"):
@@ -103,6 +105,9 @@ def _checked(cases: Iterable[Case], suite: str) -> Iterator[Case]:
             return
         for prompt in case.prompts:
             _check_text(prompt, case.case_id)
+        if case.ways and case.relation not in installed:
+            where = case.extra.get("where", case.case_id)
+            raise UsageError(f"{where}: {unknown_name('relation', case.relation, installed)}")
         yield case
 
 

@@ -17,7 +17,7 @@ def unread(rows: Sequence[PromptRow]) -> list[str]:
 
 def _without(row: PromptRow) -> list[str]:
     if len(row.texts) == 2:
-        found = read_prompts(*row.texts).formulas
+        found = read_prompts(*row.texts, is_published=False).formulas
     else:
         found = tuple(read_prompt(text).formula for text in row.texts)  # type: ignore[assignment]  # one, or a group
     return [text for text, given, read in zip(row.texts, row.formulas, found, strict=True) if not (given or read)]

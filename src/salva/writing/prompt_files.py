@@ -14,12 +14,11 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 
-from salva.core.counted import counted
 from salva.core.exchange import Flaw
 from salva.core.fingerprint import Json
 from salva.errors import FormulaError, UsageError
 from salva.files.infiles import file_text
-from salva.files.tables import parse_json, read_sheet, unusable
+from salva.files.tables import read_sheet, unusable
 from salva.logic.notation import parse, to_notation
 
 NAMES = ("prompt", "caption", "text")
@@ -34,6 +33,9 @@ _CASE_COLUMNS = ("category", "cluster")
 """Labels that say something of a case, by these names however a file writes them."""
 _TABLES, _JSON = (".csv", ".tsv"), (".json", ".jsonl", ".ndjson")
 _ROLES = re.compile(r"[\s.-]+")
+_ID = re.compile(r"\S*\d\S*|\w+ \d+|.+\.(?:png|jpe?g|webp|gif|bmp|tiff?|txt)", re.IGNORECASE)
+"""What a name of a prompt looks like, and no name of a field: 17, prompt_1, img-0001, 3f9a, cat.png."""
+_MANY = 12
 _LINE_ENDS = re.compile(r"\r\n|\r|\n")
 _Records = Iterator[tuple[str, dict[str, Json]]]
 """Where an entry stands, and its fields by the names the file gives them."""
@@ -73,22 +75,27 @@ def read_prompt_rows(path: str) -> list[PromptRow]:
     """Every entry of a file, or of two text files; one with anything wrong in it is refused with all that is."""
     files = prompt_paths(path)
     problems: list[str] = []
-    records = _of_two(*files) if len(files) == 2 else _records(files[0])
+    records = _of_two(*files, problems) if len(files) == 2 else _records(files[0], problems)
     rows = [row for where, record in records if (row := _row(where, record, problems)) is not None]
     if problems:
-        raise unusable(path, problems, "entries")
+        raise unusable(path, sorted(problems, key=_place), "entries")
     if not rows:
         raise UsageError(f"{path!r} holds no prompt; write one a line, or under a column called prompt")
     return rows
 
 
-def _records(file: Path) -> _Records:
+def _place(problem: str) -> int:
+    """The line or entry that a problem is with."""
+    return int(problem.split(maxsplit=2)[1].rstrip(":"))
+
+
+def _records(file: Path, problems: list[str]) -> _Records:
     if file.is_dir():
         raise UsageError(f"{str(file)!r} is a folder; name a file of prompts in it")
     suffix = file.suffix.lower()
     if suffix in _TABLES:
-        return _of_table(file)
-    return _of_json(file) if suffix in _JSON else _of_lines(file)
+        return _of_table(file, problems)
+    return _of_json(file, problems) if suffix in _JSON else _of_lines(file)
 
 
 def _lines(file: Path) -> Iterator[tuple[int, str]]:
@@ -102,65 +109,100 @@ def _of_lines(file: Path) -> _Records:
         yield f"line {number}", {NAMES[0]: line}
 
 
-def _of_two(first: Path, second: Path) -> _Records:
-    a, b = list(_lines(first)), list(_lines(second))
-    if len(a) != len(b):
-        raise UsageError(
-            f"{str(first)!r} has {counted(len(a), 'prompts')} and {str(second)!r} has {len(b)}; line by line they "
-            "are pairs, so give as many in both"
-        )
-    for (number, one), (_, other) in zip(a, b, strict=True):
-        yield f"line {number}", dict(zip(PAIR_NAMES, (one, other), strict=True))
+def _of_two(first: Path, second: Path, problems: list[str]) -> _Records:
+    """Line N of one beside line N of the other; a line that is empty in both is passed over."""
+    for file in (first, second):
+        if file.suffix.lower() in (*_TABLES, *_JSON):
+            raise UsageError(f"{str(file)!r} is no text file; two files are read line by line, so save both as .txt")
+    a, b = dict(_lines(first)), dict(_lines(second))
+    for number in sorted(a.keys() | b.keys()):
+        if number in a and number in b:
+            yield f"line {number}", dict(zip(PAIR_NAMES, (a[number], b[number]), strict=True))
+        else:
+            full, empty = map(str, (first, second) if number in a else (second, first))
+            problems.append(f"line {number}: a prompt in {full!r} and none in {empty!r}; line by line they are pairs")
 
 
-def _of_table(file: Path) -> _Records:
+def _of_table(file: Path, problems: list[str]) -> _Records:
     ragged: list[Flaw] = []
     sheet = read_sheet(file, ragged)
     _check_columns(file, sheet.columns)
-    if ragged:
-        lone = "; a prompt with a comma wants quotation marks round it, or save the file as .txt"
-        told = [f"{flaw.where}: {flaw.what}" for flaw in ragged]
-        raise unusable(str(file), [told[0] + (lone if len(sheet.columns) == 1 else ""), *told[1:]], "lines")
+    told = [f"{flaw.where}: {flaw.what}" for flaw in ragged]
+    if told and len(sheet.columns) == 1:
+        told[0] += "; a prompt with a comma wants quotation marks round it, or save the file as .txt"
+    problems += told
     for where, cells in sheet.rows:
         yield where, dict[str, Json](cells)
 
 
-def _of_json(file: Path) -> _Records:
+def _of_json(file: Path, problems: list[str]) -> _Records:
     """A list, COCO's captions file, an object of ids, or a line each; of objects, or of prompts alone."""
-    text = file_text(file)
-    try:
-        content: Json = json.loads(text)
-    except (ValueError, RecursionError):
-        listed = [(f"line {n}", parse_json(file, line, f", line {n}")) for n, line in _lines(file)]
-    else:
-        listed = [(f"entry {n}", entry) for n, entry in enumerate(_entries(content), 1)]
     names: dict[str, None] = {}
     records: list[tuple[str, dict[str, Json]]] = []
-    for where, entry in listed:
+    for where, entry in _listed(file, problems):
         if not isinstance(entry, dict | str):
-            raise UsageError(f"{str(file)!r}, {where}: an object or a prompt was expected, got {str(entry)[:80]!r}")
+            problems.append(f"{where}: an object or a prompt was expected, got {str(entry)[:80]!r}")
+            continue
         record: dict[str, Json] = _flat(entry) if isinstance(entry, dict) else {NAMES[0]: entry}
         names |= dict.fromkeys(record)
         records.append((where, record))
-    if records:
+    # Of a file with bad lines each is named, also those without a prompt.
+    if records and not problems:
         _check_columns(file, tuple(names))
     yield from records
 
 
-def _entries(content: Json) -> list[Json]:
-    """The entries of a JSON file; of an object that is id to prompt, or id to object, each with its id as a label."""
+def _listed(file: Path, problems: list[str]) -> list[tuple[str, Json]]:
+    """The entries of a JSON file, each with where it stands."""
+    text = file_text(file)
+    is_whole = file.suffix.lower() == _JSON[0]
+    try:
+        content: Json = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        listed: list[tuple[str, Json]] = []
+        wrong: list[str] = []
+        for number, line in _lines(file):
+            try:
+                listed.append((f"line {number}", json.loads(line)))
+            except (ValueError, RecursionError) as of_line:
+                wrong.append(f"line {number} is no JSON: {_what(of_line)}")
+        is_lines = any(isinstance(entry, dict) for _, entry in listed) and not text.lstrip().startswith("[")
+        if is_whole and wrong and not is_lines:
+            raise UsageError(f"{str(file)!r} is no JSON: {error}") from error
+        problems += wrong
+        return listed
+    return [(f"entry {n}", entry) for n, entry in enumerate(_entries(content, is_whole=is_whole), 1)]
+
+
+def _what(error: Exception) -> str:
+    return f"{error.msg} at column {error.colno}" if isinstance(error, json.JSONDecodeError) else str(error)
+
+
+def _entries(content: Json, *, is_whole: bool) -> list[Json]:
+    """The entries of a JSON file; of an object that is id to prompt, or id to object, each with its id as a label.
+
+    is_whole: the object is all of a file, and not the one line of another.
+    """
     if not isinstance(content, dict):
         return content if isinstance(content, list) else [content]
     for name in ("annotations", "prompts"):
         if isinstance(listed := content.get(name), list):
             return listed
-    names, values = [plain_name(name) for name in content], content.values()
-    is_one_entry = any(_is_prompt(name) or get_close_matches(name, _KNOWN, n=1) for name in names)
-    if content and not is_one_entry and all(isinstance(value, str) for value in values):
+    names, values = {*map(plain_name, content)}, content.values()
+    if is_whole and content and _are_ids(content) and all(isinstance(value, str) for value in values):
         return [{"id": key, NAMES[0]: value} for key, value in content.items()]
-    if content and not {"prompts", "labels"} & {*names} and all(isinstance(value, dict) for value in values):
+    if content and not {"prompts", "labels"} & names and all(isinstance(value, dict) for value in values):
         return [{"id": key, **value} for key, value in content.items() if isinstance(value, dict)]
     return [content]
+
+
+def _are_ids(content: Mapping[str, Json]) -> bool:
+    """Whether names are those of many prompts, and not of the fields of one."""
+    if all(map(_ID.fullmatch, map(str.strip, content))):
+        return True
+    # Nobody describes one prompt in so many fields, each of them a phrase.
+    is_one_entry = len(content) < _MANY or any(name in _KNOWN for name in map(plain_name, content))
+    return not is_one_entry and all(" " in str(value).strip() for value in content.values())
 
 
 def _flat(entry: Mapping[str, Json]) -> dict[str, Json]:

@@ -1,9 +1,9 @@
 """Prompts of other people's files to formulas, where their words allow one reading.
 
-One prompt or two come in, their formulas go out, or None for a prompt that is not understood: the sentences of the
-published templates, then whatever the logic core's own grammar reads. What both prompts stand on or are in ("on a
-wooden table", "in the park") is a backdrop and left out. A guess is worse than no formula, so wordings with two
-readings give None, and why.
+One prompt or two come in, their formulas go out, or None for a prompt that is not understood: whatever the logic
+core's own grammar reads, as it reads it, and the sentences of the published templates. Sizes and other adjectives are
+read in published pairs alone. What both prompts stand on or are in ("on a wooden table", "in the park") is a backdrop
+and left out. A guess is worse than no formula, so wordings with two readings give None, and why.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from typing import NamedTuple
 from salva.errors import UsageError
 from salva.logic.english import from_english
 from salva.logic.english_words import PLACES
+from salva.logic.equivalence import are_equivalent
+from salva.logic.formula import Atom, entities
 from salva.logic.notation import parse, to_notation
 from salva.logic.words import COLOURS
 
@@ -45,7 +47,9 @@ _ADJECTIVES = frozenset(
         *("wooden", "metal", "plastic", "glass", "stone", "plain"),
     )
 )
-"""What may stand before a noun, beside colours; another word there may be a verb or half of a noun."""
+"""What may stand before a noun of a published pair, beside colours; another word there may be half of a noun."""
+_TWO_READINGS = "it can be read as"
+"""How the grammar says that a sentence has two."""
 
 
 LONGEST = 500
@@ -76,6 +80,9 @@ class Read(NamedTuple):
     """Why it has no formula, in one line."""
 
 
+_TOO_LONG = Read(None, f"longer than {LONGEST} characters")
+
+
 class Readings(NamedTuple):
     """What two prompts were understood to say."""
 
@@ -86,17 +93,22 @@ class Readings(NamedTuple):
     """Why a prompt has no formula."""
 
 
-def read_prompts(a: str, b: str) -> Readings:
-    """The formulas of a pair."""
+def read_prompts(a: str, b: str, *, is_published: bool = True) -> Readings:
+    """The formulas of a pair.
+
+    is_published: sizes and other adjectives, which the published pairs are made of, become part of a thing's name, and
+    that is enough to hold the two against each other. In prompts of one's own they are refused, as the grammar does.
+    """
     first, second = _normal(a), _normal(b)
     surface = _shared_surface(first, second) if max(len(first), len(second)) <= LONGEST else ""
-    one, other = (_formula(_without(text, surface)) for text in (first, second))
+    read = _published if is_published else _own
+    one, other = (read(_without(text, surface)) for text in (first, second))
     return Readings((one.formula, other.formula), surface, (one.problem, other.problem))
 
 
 def read_prompt(text: str) -> Read:
-    """The formula of a prompt by itself."""
-    return _formula(_without(_normal(text), ""))
+    """The formula of a prompt by itself, which means what `salva prove` reads in it."""
+    return _own(_without(_normal(text), ""))
 
 
 def _normal(text: str) -> str:
@@ -124,21 +136,61 @@ def _without(text: str, surface: str) -> str:
     if surface:
         text = re.sub(rf" (?:on|in|at) (?:an?|the) {re.escape(surface)}{_ENDS}", "", text)
         text = re.sub(rf"^(?:an?|the) {re.escape(surface)}{_OPENED}", "", text)
-    return re.sub(f"^a scene{_OPENED}", "", text)
+    # What is there can be seen; to the grammar the word is a noun.
+    return re.sub(f"^a scene{_OPENED}", "", text).removesuffix(" visible")
 
 
-def _formula(text: str) -> Read:
+def _published(text: str) -> Read:
+    """By the templates, then by the grammar."""
     if len(text) > LONGEST:
-        return Read(None, f"longer than {LONGEST} characters")
-    match, build = next(((m, build) for pattern, build in _PATTERNS if (m := pattern.fullmatch(text))), (None, None))
+        return _TOO_LONG
+    by_template = _by_template(text)
+    return by_template if by_template.formula else _by_grammar(text)
+
+
+def _own(text: str) -> Read:
+    """As the grammar reads it; by a template where the grammar knows no such sentence, and every thing of it."""
+    if len(text) > LONGEST:
+        return _TOO_LONG
+    spoken, by_template = _by_grammar(text), _by_template(text)
+    if _TWO_READINGS in spoken.problem or not by_template.formula or not _names_things(text, by_template.formula):
+        return spoken
+    if not spoken.formula or are_equivalent(parse(spoken.formula), parse(by_template.formula)):
+        return by_template
+    return Read(None, f"{_TWO_READINGS} {by_template.formula} or as {spoken.formula}; say which")
+
+
+def _by_grammar(text: str) -> Read:
     try:
-        return Read(to_notation(parse(build(*match.groups())) if match and build else from_english(text)))
+        return Read(to_notation(from_english(text)))
     except UsageError as error:
         return Read(None, str(error).partition("\n")[0])
 
 
+def _by_template(text: str) -> Read:
+    for pattern, build in _PATTERNS:
+        if match := pattern.fullmatch(text):
+            try:
+                return Read(to_notation(parse(build(*match.groups()))))
+            except UsageError as error:
+                return Read(None, str(error).partition("\n")[0])
+    return Read(None, "no published sentence")
+
+
+def _names_things(text: str, notation: str) -> bool:
+    """Whether a formula names things as a text does, and the grammar calls them so too: no adjectives among them."""
+    if any(word in _SIZES for word in text.split(" ")):
+        return False
+    named = entities(parse(notation))
+    return all(re.search(rf"\b{entity}\b", text) and _by_grammar(f"a {entity}").formula == entity for entity in named)
+
+
 def _thing(words: str) -> Thing:
     *adjectives, noun = words.replace(",", "").split(" ")
+    if noun in COLOURS and noun != "orange":
+        raise UsageError(f"expected a thing after its colour, got {words!r}")
+    if adjectives and f", {noun}" in words:
+        raise UsageError(f"expected an adjective after the comma, got {words!r}")
     colours = [word for word in adjectives if word in COLOURS]
     if len(colours) > 1:
         raise UsageError(f"expected one colour, got {words!r}")
@@ -146,8 +198,16 @@ def _thing(words: str) -> Thing:
     others = sorted(word for word in adjectives if word not in COLOURS)
     strange = [word for word in others if word not in _ADJECTIVES]
     if strange:
-        raise UsageError(f"expected adjectives and a noun, got {strange[0]!r} in {words!r}")
+        return _compound(words)
     return Thing(" ".join((*others, noun)), colours[0] if colours else "")
+
+
+def _compound(words: str) -> Thing:
+    """A thing whose name has several words ("stop sign"), where the grammar knows it for one."""
+    f = from_english(f"a {words}")
+    if not isinstance(f, Atom) or f.count > 1 or f.place:
+        raise UsageError(f"expected a thing, got {words!r}")
+    return Thing(f.entity, f.colour or "")
 
 
 def _atom(words: str) -> str:
@@ -175,8 +235,10 @@ def _both(first: str, second: str) -> str:
 
 def _three_with(a: str, b: str, c: str, first: tuple[str, ...], second: tuple[str, ...], *, is_both: bool) -> str:
     """Three things, and that two relations between them do not both hold, said in one of two ways."""
-    named = {_thing(words).entity: words for words in (a, b, c)}
-    one, two = (_rel(named.get(x, x), relation, named.get(y, y)) for x, relation, y in (first, second))
+    named = {words.rpartition(" ")[2]: words for words in (a, b, c)}
+    if len(named) < 3 or not {first[0], first[2], second[0], second[2]} <= {*named}:
+        raise UsageError(f"expected relations between three things, got {', '.join(named)}")
+    one, two = (_rel(named[x], relation, named[y]) for x, relation, y in (first, second))
     denied = f"!({one} & {two})" if is_both else f"(!{one} | !{two})"
     return f"{_atom(a)} & {_atom(b)} & {_atom(c)} & {denied}"
 

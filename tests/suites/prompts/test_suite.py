@@ -168,3 +168,32 @@ def test_mutants_have_a_way_of_their_own_beside_the_prompts(tmp_path: Path) -> N
 def test_a_relation_that_is_nearly_a_word_for_one_is_asked_about(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="did you mean 'differ'"):
         cases(tmp_path, "prompt_a,prompt_b,relation\na cat,a dog,differs\n", "p.csv")
+
+
+def test_one_prompt_differs_from_nothing(tmp_path: Path) -> None:
+    content = "prompt,relation\na cat and a dog,differ\na bird,same\na cow,must-differ\na cup,difer\na tree,truth\n"
+    with pytest.raises(UsageError) as error:
+        cases(tmp_path, content, "p.csv")
+    first, *others = str(error.value).splitlines()
+    assert "p.csv' has 3 entries that cannot be used" in first
+    assert [line.partition(": ")[0].strip() for line in others] == ["line 2", "line 4", "line 5"]
+    assert "relation 'differ' is of a pair, and this is one prompt; give prompt_a and prompt_b" in others[0]
+    same, named = cases(tmp_path, "prompt,relation\na bird,same\na tree,truth\n", "q.csv")
+    assert (same.relation, named.relation) == ("same-scene", "truth")
+
+
+def test_where_a_relation_is_named_stands_with_its_file(tmp_path: Path) -> None:
+    (case, other) = cases(tmp_path, "prompt_a,prompt_b,relation\na cat,a dog,nonsense\na cat,one cat,\n", "p.csv")
+    assert case.extra["where"] == f"{str(tmp_path / 'p.csv')!r}, line 2"
+    assert other.extra["where"] == "line 3"
+
+
+def test_a_prompt_means_what_it_means_in_a_proof(tmp_path: Path) -> None:
+    sign, white, fluffy = cases(tmp_path, "a stop sign below a bicycle\na white and a black cat\nA fluffy white dog")
+    assert sign.prompts[0].formula == "stop sign & bicycle & below(stop sign, bicycle)"
+    assert sign.prompts[1].text == "There is a bicycle above a stop sign"
+    assert white.prompts[0].formula == "white cat & black cat"
+    assert fluffy.prompts[0].formula is None
+    assert "'fluffy' cannot be said in a formula" in fluffy.findings[0].sentence
+    (pair,) = cases(tmp_path, "prompt_a,prompt_b\na fluffy dog,a dog that is fluffy\n", "p.csv")
+    assert [prompt.formula for prompt in pair.prompts] == [None, None]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from salva.core.case import Case, Finding, Prompt
 from salva.core.fingerprint import fingerprint
@@ -23,6 +23,9 @@ from salva.writing.prompt_files import PromptRow
 from salva.writing.prompt_reading import Read, read_prompt, read_prompts
 
 SAME, DIFFER = "same", "differ"
+MUST_DIFFER = "must-differ"
+_WORDS = ("", SAME, DIFFER)
+"""What a file may say of a pair; anything else is the name of a relation."""
 READ, GIVEN, PROPOSED, NONE = "read", "given", "proposed", "none"
 """Where a case's formulas come from."""
 BY_FORMULA = ("truth", "same-scene")
@@ -42,8 +45,13 @@ class Meant:
     findings: tuple[Finding, ...] = ()
 
 
-def cases_of(row: PromptRow, n_rewordings: int) -> Iterator[Case]:
-    """The cases of a row, those of its rewordings beside each other."""
+def cases_of(row: PromptRow, n_rewordings: int, file: str = "") -> Iterator[Case]:
+    """The cases of a row, those of its rewordings beside each other.
+
+    file: where the row is from, for whoever finds that there is no relation of the name it gives.
+    """
+    if row.relation not in _WORDS:
+        row = replace(row, where=f"{file!r}, {row.where}")
     if len(row.texts) == 2:
         yield _pair(row)
         return
@@ -80,7 +88,7 @@ def _meaning_of_one(row: PromptRow) -> Meant:
 
 
 def _meaning_of_two(row: PromptRow) -> Meant:
-    readings = read_prompts(*row.texts)
+    readings = read_prompts(*row.texts, is_published=False)
     formulas = tuple(given or read for given, read in zip(row.formulas, readings.formulas, strict=True))
     problems = tuple("" if given else why for given, why in zip(row.formulas, readings.problems, strict=True))
     meant = _meant(row, formulas, problems)
@@ -160,10 +168,10 @@ def _decided(prompts: Sequence[Prompt], relation: str) -> tuple[bool | None, boo
 
 
 def _ways(relation: str, *, n_prompts: int, has_formulas: bool) -> tuple[tuple[str, ...], ...]:
-    if relation not in ("", SAME, DIFFER):
+    if relation not in _WORDS:
         return ((relation,),)
     if relation == DIFFER:
-        return (("truth",), ("must-differ", "right-answers")) if has_formulas else (("must-differ", "right-answers"),)
+        return (("truth",), (MUST_DIFFER, "right-answers")) if has_formulas else ((MUST_DIFFER, "right-answers"),)
     if n_prompts == 1:
         return (BY_FORMULA, BY_ANSWERS) if has_formulas else (BY_ANSWERS,)
     return (BY_FORMULA, BY_ANSWERS, ("same-similarity",)) if has_formulas else (BY_COMPARING,)
@@ -172,10 +180,10 @@ def _ways(relation: str, *, n_prompts: int, has_formulas: bool) -> tuple[tuple[s
 def _own_relation(
     relation: str, n_prompts: int, meant: Meant, *, equivalent: bool | None, determinate: bool | None
 ) -> str:
-    if relation not in ("", SAME, DIFFER):
+    if relation not in _WORDS:
         return relation
     if relation == DIFFER:
-        return "must-differ"
+        return MUST_DIFFER
     if n_prompts == 1:
         return "truth" if meant.source != NONE else "right-answers"
     if meant.source == NONE:

@@ -22,7 +22,19 @@ from salva.core.counted import counted
 from salva.core.options import option
 from salva.errors import UsageError, unknown_name
 from salva.files.infiles import file_bytes
-from salva.suites.prompts.cases import DIFFER, GIVEN, NO_FORMULA, NONE, PROPOSED, READ, SAME, case_name, cases_of
+from salva.files.tables import unusable
+from salva.suites.prompts.cases import (
+    DIFFER,
+    GIVEN,
+    MUST_DIFFER,
+    NO_FORMULA,
+    NONE,
+    PROPOSED,
+    READ,
+    SAME,
+    case_name,
+    cases_of,
+)
 from salva.suites.prompts.embedded import embedded_rows
 from salva.suites.prompts.mutants import GRAMMAR, mutant_cases, reader_of
 from salva.suites.prompts.parts import with_parts
@@ -79,7 +91,7 @@ class Planned:
 class Prompts:
     """Suite: prompts of one's own, by formulas where there are any, else by a judge, else by comparing pairs."""
 
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     sizes: ClassVar[tuple[str, ...]] = ("quick", "full")
     about: ClassVar[About] = About(apart=("formula", PROPOSED))
     Options = PromptsOptions
@@ -114,11 +126,11 @@ def _digest(path: str) -> str:
 @lru_cache(maxsize=2)
 def _planned(options: PromptsOptions, size: str, digest: str) -> Planned:  # noqa: ARG001  # a file may change
     rows = read_prompt_rows(options.path) if options.path else embedded_rows(size)
-    _check_groups(options.path, rows)
-    _check_relations(options.path, rows)
+    if problems := [f"{row.where}: {problem}" for row in rows if (problem := _unfit(row))]:
+        raise unusable(options.path, problems, "entries")
     by_name: dict[str, PromptRow] = {}
     repeated = [row for row in rows if by_name.setdefault(case_name(row), row) is not row]
-    cases = tuple(case for row in by_name.values() for case in cases_of(row, options.rewordings))
+    cases = tuple(case for row in by_name.values() for case in cases_of(row, options.rewordings, options.path))
     remarks = [*_remarks(options.path, rows, by_name, repeated, cases)]
     parser = options.parser or ("" if options.path else GRAMMAR)
     if options.questions == PARTS:
@@ -131,19 +143,17 @@ def _planned(options: PromptsOptions, size: str, digest: str) -> Planned:  # noq
     return Planned(cases=cases, remarks=tuple(remarks))
 
 
-def _check_groups(path: str, rows: list[PromptRow]) -> None:
-    larger = next((row for row in rows if len(row.texts) > 2), None)
-    if larger is not None:
-        raise UsageError(
-            f"{path!r}, {larger.where}: {len(larger.texts)} prompts; one, or the two of a pair, can be tested here"
-        )
-
-
-def _check_relations(path: str, rows: list[PromptRow]) -> None:
-    for row in rows:
-        close = get_close_matches(row.relation, (SAME, DIFFER), n=1, cutoff=0.75)
-        if close and close[0] != row.relation:
-            raise UsageError(f"{path!r}, {row.where}: relation {row.relation!r}; did you mean {close[0]!r}?")
+def _unfit(row: PromptRow) -> str:
+    """Why an entry cannot be tested; empty where it can."""
+    if len(row.texts) > 2:
+        return f"{len(row.texts)} prompts; one, or the two of a pair, can be tested here"
+    close = get_close_matches(row.relation, (SAME, DIFFER), n=1, cutoff=0.75)
+    if close and close[0] != row.relation:
+        return f"relation {row.relation!r}; did you mean {close[0]!r}?"
+    if len(row.texts) == 1 and row.relation in (DIFFER, MUST_DIFFER):
+        # Its other wording would be one that a law proves to mean the same.
+        return f"relation {row.relation!r} is of a pair, and this is one prompt; give prompt_a and prompt_b"
+    return ""
 
 
 def _remarks(
