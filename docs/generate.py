@@ -54,6 +54,7 @@ ROOMS = {
     "people": "rating tables, sheets, agreement",
     "exchange": "the door of import and export, and formats of no suite",
     "writing": "new test sentences: templates, checks, reviews",
+    "writing/hearing": "what a prompt says of the things of a formula, by the order of its words",
     "writing/captions": "captions to things and triples: by spaCy or by a small grammar",
     "writing/mutation": "captions changed by one thing: operators, their texts, and the reading back",
     "remote": "endpoints on the other side of HTTP, and their errors in our words",

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +16,16 @@ from backends.judge_servers import Fail, Say, Server, Turn, serving
 
 from salva.core.fingerprint import Json
 from salva.errors import BackendError, UnreachableError
+from salva.logic.equivalence import are_equivalent
+from salva.logic.formula import RELATIONS, And, Atom, Formula, Literal, Not, Or, Related, atoms, entities
+from salva.logic.notation import parse, to_notation
 from salva.suites.prompts.suite import Prompts, PromptsOptions
 from salva.writing.formulas import INSTRUCTION, may_be_noun, objection, propose
+from salva.writing.hearing.misplaced import misplaced
 
 RIGHT = {
     "A fluffy cat is sitting beside a dog": "next_to(cat, dog)",
-    "Two old men wearing red hats": "2 man & red hat",
+    "Two old men wearing two red hats": "2 man & 2 red hat",
     "Three cats sleeping on the left of a room": "3 cat@left & room",
     "A kitchen without any people": "kitchen & !people",
     "Two fluffy cats chasing three dogs": "2 cat & 3 dog",
@@ -26,6 +33,25 @@ RIGHT = {
     "A cup sits under a lamp": "above(lamp, cup)",
     "A dozen eggs lying in a basket": "12 egg & basket",
     "Three shiny balls rolling past a box": "3 ball & box",
+    "Three teddy bears and a polar bear": "3 teddy bear & polar bear",
+    "A fluffy cat and a blue dog": "cat & blue dog",
+    "A cat sits on a red mat": "on(cat, mat) & red mat",
+    "The cat on the left is red and the dog on the right is blue": "red cat@left & blue dog@right",
+    "On the left is a cat, on the right a dog": "cat@left & dog@right",
+    "A living room with two sofas on the left and a lamp on the right": "living room & 2 sofa@left & lamp@right",
+    "There is a cat but not a dog": "cat & !dog",
+    "No bird, a cat and a dog": "!bird & cat & dog",
+    "A street with no red cars or blue buses": "street & !red car & !blue bus",
+    "A table with neither a cup nor a plate": "table & !cup & !plate",
+    "A cat is not on a mat": "cat & mat & !on(cat, mat)",
+    "A dog lies under a table and two cats sit on a chair": "below(dog, table) & 2 cat & on(cat, chair)",
+    "To the left of a white house there is a tree": "left_of(tree, house) & white house",
+    "The elephant is bigger than the three mice": "larger_than(elephant, mouse) & 3 mouse",
+    "A couple of shoes and a pair of scissors": "2 shoe & scissors",
+    "Two red cats chasing three blue cats": "2 red cat & 3 blue cat",
+    "A table with a red cup or two plates": "table & (red cup | 2 plate)",
+    "A red or blue car passing a bus": "(red car | blue car) & bus",
+    "A teddy bear and a dog. The bear is brown": "brown teddy bear & dog",
 }
 
 
@@ -38,6 +64,8 @@ def test_what_says_the_same_is_accepted(prompt: str, formula: str) -> None:
     ("prompt", "formula", "why"),
     [
         ("A cat sits beside a dog", "cat & bird", "'bird' is no word of the prompt"),
+        ("Two old men wearing red hats", "2 man & red hat", "says 'hats' and not how many"),
+        ("Dogs playing", "dog", "says 'dogs' and not how many"),
         ("A cat sits beside a dog", "cat", "leaves out 'dog'"),
         ("A cat sits beside a dog", "left_of(cat, dog)", "does not say 'left of'"),
         ("A cat sits beside a dog", "red cat & dog", "does not say 'red'"),
@@ -61,10 +89,120 @@ def test_what_says_the_same_is_accepted(prompt: str, formula: str) -> None:
         ("A cat sleeps and there is no dog", "!(cat & dog)", "the formula denies 'cat'"),
         ("A cat sleeps to the left of a dog", "left_of(dog, cat)", "'dog' is left_of 'cat'"),
         ("A cat sleeps to the left of a dog", "right_of(cat, dog)", "'cat' is right_of 'dog'"),
+        ("a fluffy cat and a blue dog", "blue cat & dog", "the prompt says 'blue' of 'dog'"),
+        ("a cat sits on a red mat", "red cat & mat", "the prompt says 'red' of 'mat'"),
+        ("there is a cat but not a dog", "dog & !cat", "the prompt denies 'dog'"),
+        ("no bird, a cat and a dog", "!bird & cat & !dog", "the formula denies 'dog'"),
+        ("no cats or dogs", "!cat & dog", "the prompt denies 'dog'"),
+        ("a dog is not chasing a cat", "dog & !cat", "it is open what the prompt denies by 'not'"),
+        ("a cat on the left side of a dog", "right_of(cat, dog)", "'cat' is right_of 'dog'"),
+        ("a cat left of a dog", "cat & dog", "the prompt says that 'cat' is left_of 'dog'"),
+        ("a cat on the left of a dog", "cat@left & dog", "does not say 'left' of 'cat'"),
+        ("a cat under a dog", "cat & dog", "the prompt says that 'cat' is below 'dog'"),
+        ("a cat smaller than a dog", "cat & dog", "the prompt says that 'cat' is smaller_than 'dog'"),
+        ("a cat on the left and a dog on the right", "cat@right & dog@left", "the prompt says 'left' of 'cat'"),
+        ("a cat on the left", "cat", "the prompt says 'left' of 'cat'"),
+        ("three teddy bears and a polar bear", "teddy bear & 3 polar bear", "the number 3 of 'polar bear'"),
+        ("three red cats", "3 cat & red cat", "does not say together"),
+        ("two red cats and three blue cats", "3 red cat & 2 blue cat", "does not say together"),
+        ("a table with a cat or a dog", "table & cat | dog", "does not say together"),
+        ("a pair of shoes", "shoe", "the number 2 of 'shoe'"),
     ],
 )
 def test_what_says_more_less_or_other_is_not(prompt: str, formula: str, why: str) -> None:
     assert why in objection(prompt, formula)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "formulas"),
+    [
+        ("a kitchen without a cat and a dog", ("kitchen & !cat & dog", "kitchen & !cat & !dog")),
+        ("a cat with no big dogs", ("cat & !dog",)),
+        ("the cat beside the dog is red", ("next_to(cat, dog) & red cat", "next_to(cat, dog) & red dog")),
+        ("a man wearing a hat on a horse", ("hat & on(man, horse)", "man & on(hat, horse)")),
+        ("a cat to the left of a dog and a bird", ("left_of(cat, dog) & bird",)),
+        ("a lion and a bear sit on the left", ("lion & bear@left", "lion@left & bear@left")),
+        ("a table with a cup on it", ("table & cup",)),
+        ("a dog looking to the left", ("dog", "dog@left")),
+        ("a black and white cat", ("black cat & white cat", "black cat")),
+        ("a woman in white and a red car", ("woman & white car & red car", "white woman & red car")),
+        ("red cats and dogs", ("red cat & dog", "red cat & red dog")),
+        ("a street with no red cats or dogs", ("street & !red cat & !dog", "street & !red cat & !red dog")),
+        ("a red cat or dog", ("red cat | dog", "red cat | red dog")),
+        ("two cats, one red", ("2 red cat", "2 cat & red cat")),
+        ("a cat and another cat", ("cat", "2 cat")),
+        ("a kitchen table", ("kitchen & table",)),
+        ("a bird or a cat and a dog", ("bird | cat & dog", "(bird | cat) & dog")),
+        ("at most two cats", ("2 cat",)),
+        ("1,000 cats and several dogs", ("cat & dog",)),
+        ("a number 3 bus", ("3 bus", "bus")),
+    ],
+)
+def test_a_prompt_that_leaves_a_doubt_has_no_formula(prompt: str, formulas: tuple[str, ...]) -> None:
+    assert all(objection(prompt, formula) for formula in formulas)
+
+
+def _replaced(f: Formula, changes: Mapping[Literal, Formula | None]) -> Formula | None:
+    """A formula with other leaves; where one is to be None, without it."""
+    if isinstance(f, Atom | Related):
+        return changes.get(f, f)
+    if isinstance(f, Not):
+        part = _replaced(f.part, changes)
+        return part and Not(part)
+    left, right = _replaced(f.left, changes), _replaced(f.right, changes)
+    return type(f)(left, right) if left and right else left or right
+
+
+def _changes(leaf: Literal) -> Iterator[Formula | None]:
+    """What can go wrong with one leaf."""
+    yield from (None, Not(leaf))
+    if isinstance(leaf, Related):
+        yield from (Related(leaf.relation, leaf.second, leaf.first), And(Atom(leaf.first), Atom(leaf.second)))
+        yield from (Related(relation, leaf.first, leaf.second) for relation in RELATIONS)
+    else:
+        yield from (replace(leaf, count=1), replace(leaf, count=leaf.count + 1), replace(leaf, colour=None))
+        yield from (replace(leaf, colour="red"), replace(leaf, place=None), replace(leaf, place="left"))
+
+
+def _mutants(f: Formula) -> Iterator[Formula | None]:
+    """Formulas in which one thing was changed, or something of two things was exchanged."""
+    for leaf in atoms(f):
+        yield from (_replaced(f, {leaf: change}) for change in _changes(leaf))
+    for one, other in combinations(atoms(f), 2):
+        yield _replaced(f, {one: Not(one), other: Not(other)})
+        if isinstance(one, Atom) and isinstance(other, Atom):
+            for what in ("entity", "count", "colour", "place"):
+                a, b = getattr(one, what), getattr(other, what)
+                yield _replaced(f, {one: replace(one, **{what: b}), other: replace(other, **{what: a})})
+    for first, second in combinations(entities(f), 2):
+        names = {first: second, second: first}
+        yield _replaced(f, {leaf: _renamed(leaf, names) for leaf in atoms(f)})
+    if isinstance(f, And | Or):
+        yield (Or if isinstance(f, And) else And)(f.left, f.right)
+
+
+def _renamed(leaf: Literal, names: Mapping[str, str]) -> Literal:
+    if isinstance(leaf, Atom):
+        return replace(leaf, entity=names.get(leaf.entity, leaf.entity))
+    return replace(leaf, first=names.get(leaf.first, leaf.first), second=names.get(leaf.second, leaf.second))
+
+
+@pytest.mark.parametrize("prompt", RIGHT)
+def test_whatever_is_changed_in_a_right_formula_it_is_refused(prompt: str) -> None:
+    right = parse(RIGHT[prompt].replace("people", "person"))
+    wrong = [f for f in _mutants(right) if f and not are_equivalent(f, right)]
+    assert len(wrong) > 5
+    assert [text for f in wrong if not objection(prompt, text := to_notation(f))] == []
+
+
+def test_words_in_any_order_are_refused_or_accepted_and_raise_nothing() -> None:
+    dice = random.Random(0)
+    words = " ".join(RIGHT).replace(".", " .").replace(",", " ,").split()
+    for formula in RIGHT.values():
+        for _ in range(20):
+            prompt = " ".join(dice.sample(words, dice.randint(1, 30)))
+            assert isinstance(objection(prompt, formula.replace("people", "person")), str)
+            assert isinstance(misplaced(parse(formula), prompt), str)
 
 
 def test_the_formula_of_another_prompt_is_never_accepted() -> None:

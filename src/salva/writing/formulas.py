@@ -1,9 +1,9 @@
 """Formulas for prompts that the grammar cannot read, proposed by a text model and held against the prompt.
 
 A prompt comes in; its formula goes out, or why there is none. A proposal is accepted only if its English reads back to
-the same worlds, it names only words of the prompt, uses every noun of it, and says every number and colour of what the
-prompt says it of. Where nobody can tell whether a word is a noun, it counts as one: a formula that says less than its
-prompt is worse than none. What a prompt says is data.
+the same worlds, it names only words of the prompt, uses every noun of it, and says of each thing what the prompt says
+of it, as far as the order of words can tell. Where nobody can tell whether a word is a noun, it counts as one: a
+formula that says less than its prompt is worse than none. What a prompt says is data.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from salva.core.fingerprint import Json
 from salva.errors import FormulaError
 from salva.logic.english import from_english, to_english
 from salva.logic.equivalence import are_equivalent, is_contradictory
-from salva.logic.formula import Atom, Formula, Not, Or, Related, atoms
+from salva.logic.formula import Atom, Formula, Not, Related, atoms
 from salva.logic.notation import parse, to_notation
 from salva.logic.nouns import plural, singular, unsayable
 from salva.logic.words import COLOURS, GRAMMAR_WORDS, number_of
 from salva.writing.captions.nouns import TRANSPARENT
 from salva.writing.captions.wordlists import words
-from salva.writing.formula_places import misplaced
+from salva.writing.hearing.misplaced import misplaced
 from salva.writing.patience import one_by_one
 
 _N_ROUNDS = 3
@@ -155,7 +155,7 @@ def objection(prompt: str, proposal: str) -> str:
     if is_contradictory(f):
         return "no picture can satisfy it"
     spoken = _WORD.findall(prompt.lower().replace("’", "'"))
-    return _strange(f, spoken) or _joined(f, spoken) or _left_out(f, spoken) or misplaced(f, spoken)
+    return _strange(f, spoken) or _denied(f, spoken) or _left_out(f, spoken) or misplaced(f, prompt)
 
 
 def _strange(f: Formula, spoken: list[str]) -> str:
@@ -178,23 +178,19 @@ def _strange(f: Formula, spoken: list[str]) -> str:
     return ""
 
 
-def _joined(f: Formula, spoken: list[str]) -> str:
-    """Whether it denies and leaves open just where the prompt does."""
-    there = {*spoken}
-    for kind, signs, what in ((Not, DENYING, "denies something"), (Or, CHOOSING, "leaves a choice")):
-        is_formula, is_prompt = _has(f, kind), bool(signs & there)
-        if is_formula != is_prompt:
-            who, other = ("the prompt", "the formula") if is_prompt else ("the formula", "the prompt")
-            return f"{who} {what} and {other} does not"
-    return ""
+def _denied(f: Formula, spoken: list[str]) -> str:
+    """Whether only one of the two denies anything."""
+    is_formula, is_prompt = _has_denial(f), bool(DENYING & {*spoken})
+    if is_formula == is_prompt:
+        return ""
+    who, other = ("the prompt", "the formula") if is_prompt else ("the formula", "the prompt")
+    return f"{who} denies something and {other} does not"
 
 
-def _has(f: Formula, kind: type[Not] | type[Or]) -> bool:
-    if isinstance(f, kind):
-        return True
+def _has_denial(f: Formula) -> bool:
     if isinstance(f, Not):
-        return _has(f.part, kind)
-    return not isinstance(f, Atom | Related) and (_has(f.left, kind) or _has(f.right, kind))
+        return True
+    return not isinstance(f, Atom | Related) and (_has_denial(f.left) or _has_denial(f.right))
 
 
 def _left_out(f: Formula, spoken: list[str]) -> str:
