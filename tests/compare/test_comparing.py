@@ -196,7 +196,7 @@ def test_two_runs_of_one_model_are_told_apart_by_their_names(tmp_path: Path) -> 
     assert [entrant.title for entrant in comparison.entrants] == ["v1", "v2"]
 
 
-def test_runs_that_lead_with_different_figures_are_compared_with_a_note(tmp_path: Path) -> None:
+def test_runs_that_lead_with_different_figures_are_refused(tmp_path: Path) -> None:
     def stored(name: str, headline: str) -> Path:
         of = cases(2)
         same = [make_verdict(case.case_id, model=name, outcome=Outcome.HOLDS, relation="same-scene") for case in of]
@@ -206,13 +206,14 @@ def test_runs_that_lead_with_different_figures_are_compared_with_a_note(tmp_path
         return tmp_path / name
 
     by_truth, by_rule = stored("old", ""), stored("new", "same-scene")
-    (duel,) = compare_runs([by_truth, by_rule]).duels
-    (note,) = [note for note in duel.notes if "is led by" in note]
-    assert note.startswith(
-        "old is led by wrong and new by inconsistent; wrong is compared, which leads one of them alone"
-    )
+    led = r"old' is led by wrong \(truth\) and \S+new' by inconsistent \(same-scene\): two rules are no measure"
+    with pytest.raises(UsageError, match=rf"{led}.*with salva judge \S+new --relation truth$"):
+        compare_runs([by_truth, by_rule])
+    with pytest.raises(UsageError, match=r"with salva judge \S+old --relation same-scene$"):
+        compare_runs([by_rule, by_truth])
     (duel,) = compare_runs([by_truth, stored("newer", "")]).duels
-    assert not [note for note in duel.notes if "is led by" in note]
+    assert [figure.name for figure in duel.beside] == ["inconsistent", "wrong_alike"]
+    assert duel.notes == ()
 
 
 def test_repeats_of_a_case_are_one_cluster(tmp_path: Path) -> None:

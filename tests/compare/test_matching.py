@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+import shlex
+import shutil
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from compare.fake_entrants import cases, number, store
+from compare.fake_entrants import asked, cases, number, store, verdicts
+from in_process import salva
+from report.fake_runs import FakeImages, make_verdict, store_run
 
+import salva as api
 from salva.compare.comparing import Duel, compare_runs
 from salva.core.asked import AskedComponent
 from salva.core.case import Case
 from salva.core.fingerprint import Json
+from salva.core.source import RunRecords
 from salva.errors import UsageError
 from salva.run.ledger import CASES, RULES
 from salva.store.records import Status, StoredComponent, StoredRender
@@ -93,6 +99,58 @@ def test_another_version_of_the_rule_is_refused(tmp_path: Path) -> None:
     for pair, differing in ((runs, "1 against 2"), (runs[::-1], "2 against 1")):
         with pytest.raises(UsageError, match=rf"version {differing}.* as in salva judge \S+a$"):
             duel(*pair)
+
+
+def by_both_rules(directory: Path, scope: str, observers: tuple[str, ...] = ("pocket",)) -> Path:
+    """Led by truth, with same-scene beside it by a rule and eyes of its own."""
+    of = cases(2)
+    same = [make_verdict(case.case_id, model="m", relation="same-scene", observers=observers) for case in of]
+    by = tuple(
+        AskedComponent(role="relation", name=name, options=options)
+        for name, options in (("truth", {"reading": "exact"}), ("same-scene", {"scope": scope}))
+    )
+    made = (*verdicts(of, some, "m"), *same)
+    records = RunRecords(cases=tuple(of), verdicts=made, asked=asked(("m",), relations=by), name=directory.name)
+    store_run(directory, records, FakeImages())
+    return directory
+
+
+def test_a_figure_that_stands_beside_by_another_rule_is_left_out_and_said(tmp_path: Path) -> None:
+    first = by_both_rules(tmp_path / "a", "mentioned")
+    made = duel(first, by_both_rules(tmp_path / "b", "all"))
+    assert (made.leading.name, made.beside) == ("wrong", ())
+    assert [said for said in made.notes if "is not compared" in said] == [
+        f"{title} is not compared: same-scene judged them by different rules (scope mentioned against all)"
+        for title in ("inconsistent", "wrong alike")
+    ]
+    made = duel(first, by_both_rules(tmp_path / "c", "mentioned", ("owlv2",)))
+    assert made.beside == ()
+    assert any("by same-scene a was looked at by pocket and c by owlv2" in said for said in made.notes)
+    assert len(duel(first, by_both_rules(tmp_path / "d", "mentioned")).beside) == 2
+
+
+def test_a_run_judged_by_another_rule_and_eyes_passes_no_gate_and_one_command_brings_it_back(tmp_path: Path) -> None:
+    plain, other = tmp_path / "plain", tmp_path / "other"
+    flags = {"model": "painter", "size": "24", "settings": {"model.faults": "entity-omission:0.4"}}
+    api.run_suite("metalogic", out=plain, reader="none", **flags)  # type: ignore[arg-type]  # flags by name
+    shutil.copytree(plain, other)
+    rule = ("--relation", "same-scene", "--set", "relation.doubt=0", "--set", "relation.place=thirds")
+    assert salva("judge", str(other), *rule).returncode == 0
+    gate = ("--fail-if-worse", "0.01")
+    refused = salva("compare", str(plain), str(other), *gate)
+    assert refused.returncode == 2
+    assert "is led by wrong (truth)" in refused.stderr
+    assert "gate" not in refused.stderr
+    # Each is brought to the other's with what it says, whatever was judged in between.
+    for first, second in ((plain, other), (other, plain)):
+        copies = [shutil.copytree(run, tmp_path / f"{first.name}-{run.name}") for run in (first, second)]
+        said = salva("compare", *map(str, copies), *gate).stderr
+        command = shlex.split(said.rpartition("with salva ")[2])
+        assert salva(*command).returncode == 0
+        made = duel(*copies)
+        assert made.leading.signs is not None
+        n_counted = sum(not flip.is_apart for flip in made.flipped)
+        assert made.leading.signs.n_higher + made.leading.signs.n_lower == n_counted
 
 
 def test_another_detector_is_refused_by_name_and_by_its_weights(tmp_path: Path) -> None:

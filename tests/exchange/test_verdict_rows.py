@@ -19,9 +19,10 @@ import salva as api
 from salva.core.asked import OWN, AskedComponent
 from salva.core.run_json import Judged, RunFile
 from salva.core.source import RunRecords
-from salva.core.verdict import observers_text
+from salva.core.verdict import Outcome, observers_text
 from salva.exchange import verdict_rows
 from salva.exchange.exporting import export_run
+from salva.report.summary import judgements_on, summarise_run
 from salva.store.queries import read_records
 from salva.store.runfile import write_run_file
 
@@ -109,6 +110,35 @@ def test_whoever_judged_what_the_same_rows_lead_as_when_all_are_read_at_once(tmp
     is_leading = verdict_rows.speaking(records)
     with verdict_rows.verdict_rows(tmp_path / "run") as table:
         assert [row[-1] for row in table.rows] == [int(is_leading(verdict)) for verdict in records.verdicts]
+    # And they are the report's, one by one.
+    reported: list[tuple[str, int, str, str]] = []
+    for model in ("painter", "pocket"):
+        mine = [verdict for verdict in records.verdicts if verdict.model == model]
+        leading_here = judgements_on(records.suite, records.cases, mine, asked).headline
+        reported += [(j.case.case_id, j.verdict.repeat, model, j.verdict.relation) for j in leading_here]
+    marked = [verdict for verdict in records.verdicts if is_leading(verdict)]
+    assert sorted((v.case_id, v.repeat, v.model, v.relation) for v in marked) == sorted(reported)
+
+
+def test_a_second_opinion_that_sees_more_is_not_marked_with_the_first(tmp_path: Path) -> None:
+    """As after --reader none and then salva judge --reader rapidocr: every pair is marked once."""
+    cases = [make_case(f"case-{i}") for i in range(6)]
+    opinions = (("pocket",), Outcome.VIOLATED), (("pocket", "rapidocr"), Outcome.HOLDS)
+    verdicts = [
+        make_verdict(case.case_id, outcome, relation="truth", observers=observers)
+        for case in cases
+        for observers, outcome in opinions
+    ]
+    store_run(tmp_path / "run", RunRecords(cases=tuple(cases), verdicts=tuple(verdicts), asked=ASKED), FakeImages())
+    judged_again = Judged(asked=ASKED, leading={"truth": "pocket+rapidocr"})
+    write_run_file(tmp_path / "run", RunFile(asked=ASKED, judged=judged_again))
+    export_run(tmp_path / "run", "csv", tmp_path / "rows.csv")
+    rows, frame = pd.read_csv(tmp_path / "rows.csv"), api.open_run(tmp_path / "run").verdicts
+    (model,) = summarise_run(tmp_path / "run").by_model
+    for marked in (rows[rows["is_headline"] == 1], frame[frame["is_headline"]]):
+        assert dict(marked["outcome"].value_counts()) == {name: n for name, n in model.outcomes.items() if n}
+        assert set(marked["observers"]) == {"pocket+rapidocr"}
+        assert len(marked) == len(cases)
 
 
 def suite_of(seed: int) -> str:

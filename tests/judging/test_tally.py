@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from random import Random
+
+import pytest
 from report.fake_runs import make_case, make_verdict
 
 from salva.core.judged import Judged
 from salva.core.verdict import Outcome
+from salva.judging.rates import figure_of, hits_of
 from salva.judging.tally import category_mean, macro_rate, tally
 
 HOLDS, VIOLATED, INCONCLUSIVE, FAILED = Outcome
@@ -42,3 +46,38 @@ def test_a_spotless_run_still_has_an_interval() -> None:
     assert macro.rate == 0.0
     assert macro.interval is not None
     assert 0.05 < macro.interval.high < 0.12
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_share_that_is_the_mean_over_categories_has_its_interval(seed: int) -> None:
+    """A rate has one interval, in the headline and in every table: these prompts, other seeds."""
+    rng = Random(seed)
+    n_cases, repeats, n_categories = rng.randint(1, 6), rng.randint(1, 3), rng.randint(1, 8)
+    chance = rng.choice([0.0, 0.05, 0.5, 1.0])
+    judged = []
+    for number in range(n_categories * n_cases):
+        case = make_case(f"case-{number}", category=f"category-{number % n_categories}", cluster=f"c{number % 3}")
+        for repeat in range(repeats):
+            outcome = VIOLATED if rng.random() < chance else HOLDS
+            judged.append(Judged(case, make_verdict(case.case_id, outcome, repeat=repeat)))
+    counted, mean = tally(judged), macro_rate(judged)
+    interval = counted.interval()
+    assert counted.rate == pytest.approx(mean.rate)
+    assert interval is not None
+    assert mean.interval is not None
+    assert (interval.low, interval.high) == pytest.approx((mean.interval.low, mean.interval.high))
+    led = figure_of(hits_of(judged), "truth", "macro", None).interval
+    assert led is not None
+    assert (interval.low, interval.high) == pytest.approx((led.low, led.high))
+
+
+def test_a_large_category_weighs_more_in_the_interval_of_a_share_too() -> None:
+    """Where a few cases all break and many break at times, the many make the share uncertain."""
+    many = [make_case(f"many-{n}", category="many") for n in range(90)]
+    few = [make_case(f"few-{n}", category="few") for n in range(10)]
+    judged = [Judged(case, make_verdict(outcome=VIOLATED if n % 2 else HOLDS)) for n, case in enumerate(many)]
+    judged += [Judged(case, make_verdict(outcome=HOLDS)) for case in few]
+    interval = tally(judged).interval()
+    assert interval is not None
+    # As sure as 90 cases make a share of one half, times 0.9: plus or minus 9.3 points, and not the 5 of the mean.
+    assert interval.high - interval.low == pytest.approx(2 * 0.093, abs=0.005)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import pytest
 from report.fake_runs import judged, make_case, make_verdict
 
 from salva.core.case import Case, Finding, Prompt
@@ -12,6 +13,7 @@ from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Table
 from salva.core.verdict import Outcome, Verdict
+from salva.judging.rates import headline_figure
 from salva.metrics.violation_rates import ViolationRates
 
 HOLDS, VIOLATED, INCONCLUSIVE, FAILED = Outcome
@@ -46,6 +48,21 @@ def test_numbers_and_errors() -> None:
     assert measured.numbers["excess"] is None
     assert "control" not in tables
     assert "by observers" not in tables
+
+
+def test_the_tables_have_the_interval_of_the_headline_and_say_which() -> None:
+    cases = [make_case(f"case-{n}", category=f"category-{n // 2}", cluster=f"c{n % 3}") for n in range(20)]
+    of_run = judged(cases, [make_verdict(case.case_id, VIOLATED if n % 3 else HOLDS) for n, case in enumerate(cases)])
+    tables = {table.name: table for table in ViolationRates(NoOptions()).measure(of_run).tables}
+    figure = headline_figure(of_run)
+    assert figure is not None
+    assert figure.interval is not None
+    for row in (_named(tables["outcomes"], 0), _named(tables["outcomes"], 1), _named(tables["decided by"])):
+        assert (row["rate"], row["low"], row["high"]) == pytest.approx(
+            (figure.rate, figure.interval.low, figure.interval.high)
+        )
+    for name in ("outcomes", "by category", "decided by"):
+        assert "for these prompts under other seeds" in tables[name].note
 
 
 def test_triples_are_no_pairs_to_hold_same_scene_against() -> None:
@@ -108,6 +125,28 @@ def test_a_second_detector_gets_its_own_row() -> None:
     table = next(table for table in measured.tables if table.name == "by observers")
     assert {row[1]: row[4] for row in table.rows} == {"pocket": 0.0, "florence2": 1.0}
     assert measured.numbers["violation_rate"] == 0.0
+
+
+def test_what_was_told_without_a_judge_counts_for_every_judge() -> None:
+    cases = [make_case(f"case-{n}") for n in range(5)]
+    alone = [make_verdict(case.case_id, VIOLATED, observers=("boxes",)) for case in cases[:3]]
+    asked = [
+        make_verdict(case.case_id, outcome, observers=("boxes", judge))
+        for case in cases[3:]
+        for judge, outcome in (("one", HOLDS), ("two", VIOLATED))
+    ]
+    table = next(table for table in _measured(cases, [*alone, *asked]).tables if table.name == "by observers")
+    assert {row[1]: row[2:5] for row in table.rows} == {"boxes+one": (5, 3, 0.6), "boxes+two": (5, 5, 1.0)}
+
+
+def test_a_judge_that_came_later_is_shown_over_the_same_images() -> None:
+    cases = [make_case(f"case-{n}") for n in range(5)]
+    before = [make_verdict(case.case_id, VIOLATED, observers=("boxes",)) for case in cases]
+    later = [make_verdict(case.case_id, HOLDS, observers=("boxes", "judge")) for case in cases[3:]]
+    measured = _measured(cases, [*before, *later])
+    table = next(table for table in measured.tables if table.name == "by observers")
+    assert {row[1]: row[2:5] for row in table.rows} == {"boxes": (5, 5, 1.0), "boxes+judge": (5, 3, 0.6)}
+    assert measured.numbers["violation_rate"] == 1.0, "what leads stays as it is"
 
 
 def test_the_headline_can_be_chosen() -> None:

@@ -13,7 +13,7 @@ from itertools import combinations
 from pathlib import Path
 
 from salva.compare.entrants import Entrant, read_entrants
-from salva.compare.matching import notes_on, oracle_notes
+from salva.compare.matching import notes_on, oracle_notes, unlike
 from salva.compare.pairing import FigureDifference, GroupDifference, by_group, difference_of, flips_of
 from salva.compare.pairing import Flip as Flip
 from salva.compare.series import Series
@@ -150,30 +150,38 @@ def _duel(first: Entrant, second: Entrant) -> Duel:
     notes = notes_on(first, second)
     ours, theirs = _both_asked(*_led_by(first, second), first, second)
     figure = difference_of(ours, theirs)
-    others = {series.name: series for series in second.series}
-    beside = [
-        difference_of(*_both_asked(series, others[series.name], first, second))
-        for series in first.series
-        if series.name in others and series.name != ours.name
-    ]
+    beside, unlike_notes = _beside(ours.name, first, second)
     rewritten = first.fingerprints.rewritten | second.fingerprints.rewritten
     return Duel(
         first=first,
         second=second,
         leading=figure,
-        beside=tuple(beside),
+        beside=beside,
         by_law=by_group(ours, theirs, lambda case: case.labels.get("law") or case.category),
         by_category=by_group(ours, theirs, lambda case: case.category),
         flipped=flips_of(ours, theirs),
-        notes=(*notes, *_leading_notes(first, second, figure), *_pair_notes(figure, ours, theirs, rewritten)),
+        notes=(*notes, *unlike_notes, *_pair_notes(figure, ours, theirs, rewritten)),
     )
+
+
+def _beside(leading: str, first: Entrant, second: Entrant) -> tuple[tuple[FigureDifference, ...], list[str]]:
+    """The other figures that are the same on both sides, and what to say of those that are not."""
+    made, notes = [], []
+    others = {series.name: series for series in second.series if series.name != leading}
+    for ours, theirs in ((series, others[series.name]) for series in first.series if series.name in others):
+        if why := unlike(ours, theirs, first, second):
+            notes.append(f"{ours.title} is not compared: {why}")
+        else:
+            made.append(difference_of(*_both_asked(ours, theirs, first, second)))
+    return tuple(made), notes
 
 
 def _led_by(first: Entrant, second: Entrant) -> tuple[Series, Series]:
     """The figure that leads on both sides."""
     ours = {series.name: series for series in first.series}
     theirs = {series.name: series for series in second.series}
-    shared = [name for name in ours if name in theirs]
+    # Of those that can lead: a figure beside another has no verdicts to be held against each other.
+    shared = [name for name, series in ours.items() if name in theirs and series.verdicts and theirs[name].verdicts]
     # A figure of the suite's own that nothing was scored for says nothing: the rate of what was judged leads then.
     decided = [name for name in shared if not ours[name].is_own or _is_scored(ours[name]) or _is_scored(theirs[name])]
     if not decided:
@@ -183,17 +191,6 @@ def _led_by(first: Entrant, second: Entrant) -> tuple[Series, Series]:
             "both by one relation with salva judge RUN --relation R"
         )
     return ours[decided[0]], theirs[decided[0]]
-
-
-def _leading_notes(first: Entrant, second: Entrant, figure: FigureDifference) -> list[str]:
-    """What is said where the two runs lead with different figures, as one that was judged by a published rule does."""
-    ours, theirs = first.series[0], second.series[0]
-    if ours.name == theirs.name:
-        return []
-    return [
-        f"{first.title} is led by {ours.title} and {second.title} by {theirs.title}; {figure.title} is compared, which "
-        f"leads one of them alone: judge both by one rule with salva judge RUN --relation R to compare what leads"
-    ]
 
 
 def _both_asked(ours: Series, theirs: Series, first: Entrant, second: Entrant) -> tuple[Series, Series]:

@@ -20,6 +20,7 @@ from salva.core.source import RunRecords
 from salva.judging.leading import Leading, leading_of
 from salva.report.summary import judgements_on
 from salva.store.queries import read_records
+from salva.store.runfile import read_run_file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +35,9 @@ class Entrant:
     directory: Path
     suite: str
     asked: Asked
+    """As it is judged now."""
+    at_first: Asked
+    """As it was asked for, which is what judging it again starts from."""
     cases: tuple[Case, ...]
     observers: frozenset[str]
     """The labels of those whose looks the figures rest on."""
@@ -74,7 +78,7 @@ def _of_run(directory: Path) -> list[Entrant]:
 def _entrant(directory: Path, model: str, records: RunRecords, fingerprints: Fingerprints) -> Entrant:
     asked, suite = records.asked, records.suite
     verdicts = [verdict for verdict in records.verdicts if verdict.model == model]
-    judged = judgements_on(suite, records.cases, verdicts, asked)
+    judged = replace(judgements_on(suite, records.cases, verdicts, asked), is_whole=records.is_whole)
     leading = leading_of(judged, judged, asked.repeats, registry.usual_score(asked))
     series = series_of(judged, registry.own_figures(suite), leading.rate)
     resting = [verdict for figure in series for verdict in figure.verdicts.values()]
@@ -85,6 +89,7 @@ def _entrant(directory: Path, model: str, records: RunRecords, fingerprints: Fin
         directory=directory,
         suite=suite,
         asked=asked,
+        at_first=run_file.asked if (run_file := read_run_file(directory)) else asked,
         cases=records.cases,
         observers=frozenset(label for verdict in resting for label in verdict.observers),
         relations=frozenset(verdict.relation for verdict in resting),

@@ -10,14 +10,15 @@ import shlex
 from collections.abc import Iterator, Mapping
 
 from salva.compare.entrants import Entrant
-from salva.core.asked import Asked
+from salva.compare.series import Series
+from salva.core.asked import OWN, Asked
 from salva.core.case import Case
 from salva.core.counted import counted
 from salva.core.fingerprint import Json
 from salva.core.verdict import Verdict, observers_text
 from salva.errors import UsageError
 from salva.judging.leading import BLIND
-from salva.registry import installed_version_of
+from salva.registry import installed_version_of, suite_about
 
 _LONGEST = 60
 _MOST = 3
@@ -28,6 +29,7 @@ def notes_on(first: Entrant, second: Entrant) -> list[str]:
     """What to know of a comparison; raises UsageError where it would compare something else than two models."""
     _same_suite(first, second)
     _same_prompts(first, second)
+    _same_figure(first, second)
     _same_rules(first, second)
     _same_observers(first, second)
     return [*_suite_notes(first, second), *_seed_notes(first, second), *oracle_notes(first, second)]
@@ -72,6 +74,30 @@ def _shared(first: Entrant, second: Entrant) -> Iterator[tuple[Verdict, Verdict]
         yield from ((verdict, theirs[key]) for key, verdict in series.verdicts.items() if key in theirs)
 
 
+def _same_figure(first: Entrant, second: Entrant) -> None:
+    """What leads one leads the other: a figure that only stands beside one of them is not what it was run for."""
+    if not first.series or not second.series:
+        return
+    ours, theirs = first.series[0], second.series[0]
+    # Where each case is judged by its own relation, a run that is not finished may not have come to all of them.
+    is_each_its_own = OWN in (first.asked.headline or suite_about(first.suite).leads, ours.relation, theirs.relation)
+    if ours.name == theirs.name and (ours.relation == theirs.relation or is_each_its_own):
+        return
+    led = [f"{series.title} ({series.relation})" if series.relation else series.title for series in (ours, theirs)]
+    # A figure of the suite's own cannot be named: then it is the other's relation that both can be led by.
+    wanted, other = (first, second) if _leader(first) else (second, first)
+    raise UsageError(
+        f"{_place(first)} is led by {led[0]} and {_place(second)} by {led[1]}: two rules are no measure of two models; "
+        f"bring one to the other's with {_judge(wanted, other, _leader(wanted))}"
+    )
+
+
+def _leader(entrant: Entrant) -> str:
+    """The relation that --relation names to lead as this one; empty where none does."""
+    relation = entrant.asked.headline or entrant.series[0].relation
+    return "" if relation == OWN else relation
+
+
 def _same_rules(first: Entrant, second: Entrant) -> None:
     """The same relation by the same rule: reading, scope, thresholds and the rest."""
     for one, other in _shared(first, second):
@@ -82,20 +108,37 @@ def _same_rules(first: Entrant, second: Entrant) -> None:
                 f"{shlex.quote(str(second.directory))} --relation {one.relation}"
             )
     for name in sorted(first.relations & second.relations):
-        ours, theirs = _rule(first, name), _rule(second, name)
-        if not {"version"} <= ours.keys() & theirs.keys():
-            # Verdicts that were imported say by which rule they were made, and not by whose program.
-            ours, theirs = ({k: v for k, v in rule.items() if k != "version"} for rule in (ours, theirs))
+        ours, theirs = _rules(name, first, second)
         if ours and theirs and (differing := _differing(ours, theirs)):
             # Judging goes by the version that is installed, so it is the run of another that can be brought to it.
             installed = installed_version_of("relation", name)
             is_first = ours.get("version") != installed == theirs.get("version")
-            judged, flags = (first, _settings(theirs, ours)) if is_first else (second, _settings(ours, theirs))
+            wanted, brought = (second, first) if is_first else (first, second)
             raise UsageError(
                 f"{name} judged {_place(first)} and {_place(second)} by different rules ({differing}): what differs "
-                f"between them may be the rule; judge one again with the other's, as in salva judge "
-                f"{shlex.quote(str(judged.directory))}{flags}"
+                f"between them may be the rule; judge one again with the other's, as in {_judge(wanted, brought)}"
             )
+
+
+def _rules(relation: str, first: Entrant, second: Entrant) -> tuple[dict[str, Json], dict[str, Json]]:
+    """The rules a relation judged both by; versions where both say theirs."""
+    ours, theirs = _rule(first, relation), _rule(second, relation)
+    if {"version"} <= ours.keys() & theirs.keys():
+        return ours, theirs
+    # Verdicts that were imported say by which rule they were made, and not by whose program.
+    return {k: v for k, v in ours.items() if k != "version"}, {k: v for k, v in theirs.items() if k != "version"}
+
+
+def unlike(ours: Series, theirs: Series, first: Entrant, second: Entrant) -> str:
+    """Why a figure beside the one that leads is not the same figure on both sides; empty where it is."""
+    for relation in sorted(ours.judged_by.keys() | theirs.judged_by.keys()):
+        if (one := ours.judged_by.get(relation)) != (other := theirs.judged_by.get(relation)):
+            by = [f"by {observers_text(eyes)}" if eyes else "by nobody" for eyes in (one, other)]
+            return f"by {relation} {first.title} was looked at {by[0]} and {second.title} {by[1]}"
+        rules = _rules(relation, first, second)
+        if all(rules) and (differing := _differing(*rules)):
+            return f"{relation} judged them by different rules ({differing})"
+    return ""
 
 
 def _rule(entrant: Entrant, relation: str) -> dict[str, Json]:
@@ -105,14 +148,44 @@ def _rule(entrant: Entrant, relation: str) -> dict[str, Json]:
     return {**asked, "version": version} if asked and version is not None else asked
 
 
-def _settings(ours: Mapping[str, Json], theirs: Mapping[str, Json]) -> str:
-    """The flags that bring one with the second rule to the first."""
+def _judge(wanted: Entrant, other: Entrant, leader: str = "", roles: str | None = None) -> str:
+    """The command that judges one run as the other is, all in one: judging again starts from what was asked at first.
+
+    leader: the relation to lead with; roles: the flags that name who looks, where they must be named whoever did.
+    """
+    led = leader or (wanted.asked.headline if wanted.asked.headline != other.at_first.headline else "")
+    flags = f" --relation {led}" if led not in ("", OWN) else ""
+    at_first = {component.name: component.options for component in other.at_first.relations}
+    settings: dict[str, str] = {}
+    for relation in sorted({*wanted.relations, leader} - {""}):
+        rule = _rule(wanted, relation)
+        settings |= _settings(rule, at_first.get(relation, {})) if rule else {}
+    flags += "".join(settings.values()) + (_changed(wanted, other) if roles is None else roles)
+    return f"salva judge {shlex.quote(str(other.directory))}{flags}"
+
+
+def _settings(ours: Mapping[str, Json], theirs: Mapping[str, Json]) -> dict[str, str]:
+    """By option the flag that brings one with the second rule to the first."""
+    flags = {}
+    for name in dict.fromkeys((*ours, *theirs)):
+        value = ours.get(name)
+        if name != "version" and theirs.get(name) != value:
+            said = "" if value is None else _word(value)
+            setting = f"--reading {said}" if name == "reading" else f"--set {shlex.quote(f'relation.{name}={said}')}"
+            flags[name] = f" {setting}"
+    return flags
+
+
+def _changed(wanted: Entrant, other: Entrant) -> str:
+    """The flags that name those who look, where others did at first."""
     flags = ""
-    for name, value in ours.items():
-        if name == "version" or theirs.get(name) == value:
-            continue
-        said = "" if value is None else _word(value)
-        flags += f" --reading {said}" if name == "reading" else f" --set {shlex.quote(f'relation.{name}={said}')}"
+    for role in ("detector", "reader", "judge"):
+        now, before = (
+            [observer.typed or observer.name for observer in asked.observers if observer.role == role]
+            for asked in (wanted.asked, other.at_first)
+        )
+        if now != before and (now or role == "reader"):
+            flags += "".join(f" --{role} {shlex.quote(name)}" for name in now or ["none"])
     return flags
 
 
@@ -138,8 +211,8 @@ def _same_observers(first: Entrant, second: Entrant) -> None:
             differing = _differing(dict(ours[0]), dict(theirs[0]))
             raise UsageError(
                 f"{label} in {_place(first)} is not {label} in {_place(second)} ({differing}): what differs between "
-                f"them may be who looked; look again with salva judge {shlex.quote(str(second.directory))}"
-                f"{_roles(first, second)}, or run both with one version"
+                f"them may be who looked; look again with {_judge(first, second, roles=_roles(first, second))}, or run "
+                "both with one version"
             )
         said, says = first.fingerprints.snapshots.get(label), second.fingerprints.snapshots.get(label)
         if said and says and said != says:
@@ -158,7 +231,7 @@ def _look_again(first: Entrant, second: Entrant) -> str:
             f"who looked at {_place(foreign[0])} is not here, since it was imported; run the suite on its pictures "
             "with --model folder/... and the other's detector, and compare that run"
         )
-    return f"have one seen by the other's with salva judge {shlex.quote(str(second.directory))}{_roles(first, second)}"
+    return f"have one seen by the other's with {_judge(first, second, roles=_roles(first, second))}"
 
 
 def _roles(wanted: Entrant, other: Entrant) -> str:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from salva.core.case import Case
 from salva.core.judged import Judged, Judgements, Rate
 from salva.core.own_figure import OwnFigure, one_mean
-from salva.core.verdict import Verdict
-from salva.judging.headline import MACRO, POOLED, of_main_observers
+from salva.core.verdict import Observers, Verdict
+from salva.judging.headline import MACRO, POOLED, main_observers, of_main_observers
 from salva.judging.rates import WRONG_ALIKE, Hit, RateHits, averaged_hits, headline_hits, hits_by_rate, hits_of
 
 Key = tuple[str, int]
@@ -38,6 +38,8 @@ class Series:
     """Cases that the figure leaves out, and that stand apart by their law."""
     verdicts: Mapping[Key, Verdict] = field(default_factory=dict)
     """What a figure that can lead rests on, for pictures and reasons."""
+    judged_by: Mapping[str, Observers] = field(default_factory=dict)
+    """Of a figure that stands beside: the relations it rests on, and who looked for each."""
     is_own: bool = False
     """Whether the suite leads with it in the place of a rate."""
     is_high_good: bool = False
@@ -68,9 +70,12 @@ def series_of(judged: Judgements, figures: Sequence[OwnFigure], leading_rate: st
         verdicts = {_key(pair): pair.verdict for pair in judged.speaking}
         apart = frozenset(hit.case.case_id for hit in beside)
         made.append(replace(rate, verdicts=verdicts, apart=apart))
+    main = main_observers(judged.pairs)
     for name, hits in hits_by_rate(judged).items():
         if hits.hits and name != leading_rate:
-            made.append(_rate(name, TITLES[name], hits, averaged_hits(hits, judged.apart)))
+            rests_on = (hits.relation, judged.of_rate(Rate.INCONSISTENT) if name == WRONG_ALIKE else hits.relation)
+            rate = _rate(name, TITLES[name], hits, averaged_hits(hits, judged.apart))
+            made.append(replace(rate, judged_by={relation: main[relation] for relation in rests_on}))
     return made
 
 

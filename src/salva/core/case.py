@@ -69,7 +69,7 @@ class Case:
     """The relation that decides this case unless the run asks for another."""
     labels: Mapping[str, str] = field(default_factory=dict)
     cluster: str = ""
-    """Cases of one cluster are not independent; intervals count clusters, not cases."""
+    """Cases of one cluster are not independent; intervals of mean scores count clusters, not cases."""
     equivalent: bool | None = None
     """Whether the prompts' formulas have the same worlds; None where a formula is missing."""
     determinate: bool | None = None

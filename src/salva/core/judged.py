@@ -107,6 +107,8 @@ class Judgements:
     """A label and its value: cases with it are counted apart from the leading rate."""
     group: str = ""
     """What other models this one is shown together with, as the user says."""
+    is_whole: bool = False
+    """Whether the run is finished: a case without a verdict then has none because nobody can judge it."""
     inner: Judgements | None = None
     """Of a model that is put round another: what was concluded about that one, where the run has it by itself too."""
     effort: Effort | None = None

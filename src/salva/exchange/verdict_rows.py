@@ -27,7 +27,7 @@ from salva.core.verdict import PAIR, Observers, Outcome, Verdict, observers_text
 from salva.errors import MissingExtraError
 from salva.files.outfiles import writing
 from salva.files.tables import csv_text
-from salva.judging.headline import kind_of, leading_verdicts, parted
+from salva.judging.headline import by_model, kind_of, leading_verdicts, parted, whole_names
 from salva.registry import rates_of, suite_about
 from salva.store.queries import is_leading, judged_now, leading_first
 from salva.store.reading import VERDICT_ORDER, RunReader
@@ -118,18 +118,19 @@ def speaking(records: RunRecords, n_alike: Mapping[str, int] | None = None) -> C
     """Whether a verdict is one of those that the headline counts; n_alike: how many cases each stands for."""
     rates, chosen = rates_of(verdict.relation for verdict in records.verdicts), records.asked.headline
     about = suite_about(records.suite)
-    by_model = leading_verdicts(records.cases, records.verdicts, rates, chosen, about.leads, n_alike or {})
+    led = leading_verdicts(records.cases, records.verdicts, rates, chosen, about.leads, n_alike or {})
     judged_by = {relation.name: JudgedBy(options=relation.options) for relation in records.asked.relations}
     observers = {
         _unit(judged.verdict): judged.verdict.observers
-        for group in by_model.values()
+        for group in led.values()
         for judged in parted(group, judged_by, chosen, about.apart)[0]
     }
+    # Observers at work on different cases go by their fullest name, each model's by themselves.
+    names = {model: whole_names(records.cases, group) for model, group in by_model(records.verdicts).items()}
 
     def speaks(verdict: Verdict) -> bool:
-        leading = observers.get(_unit(verdict))
-        # Observers at work on different cases go by their fullest name, of which a verdict's own are then a part.
-        return verdict.arm == PAIR and leading is not None and set(verdict.observers) <= set(leading)
+        leading = observers.get(_unit(verdict)) if verdict.arm == PAIR else None
+        return leading is not None and names[verdict.model][verdict.relation, verdict.observers] == leading
 
     return speaks
 

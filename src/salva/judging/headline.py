@@ -63,10 +63,19 @@ def leading_verdicts(
 
     n_alike: how many cases a case stands for, by its id, where only the first of each kind_of is given.
     """
-    by_model: dict[str, list[Judged]] = {}
-    for judged in join(cases, verdicts, PAIR):
-        by_model.setdefault(judged.verdict.model, []).append(judged)
-    return {model: headline(group, rates, chosen, leads, n_alike) for model, group in by_model.items()}
+    return {
+        model: headline(join(cases, group, PAIR), rates, chosen, leads, n_alike)
+        for model, group in by_model(verdicts).items()
+    }
+
+
+def by_model(verdicts: Iterable[Verdict]) -> dict[str, list[Verdict]]:
+    """Verdicts of the pair arm by model: who looked is told for each by itself, as in its report."""
+    groups: dict[str, list[Verdict]] = {}
+    for verdict in verdicts:
+        if verdict.arm == PAIR:
+            groups.setdefault(verdict.model, []).append(verdict)
+    return groups
 
 
 def kind_of(case: Case, apart: tuple[str, str] | None) -> tuple[object, ...]:
@@ -170,17 +179,27 @@ def join(cases: Iterable[Case], verdicts: Iterable[Verdict], arm: str = PAIR) ->
     A judge that had a detector's help with some cases, because only they have formulas, is one judge and not two; and
     a detector that needed no judge for some is the one that did for the others.
     """
+    joined = _in_order(cases, verdicts, arm)
+    names = _whole_names([verdict for _, verdict in joined])
+    return [
+        Judged(case, verdict if name == verdict.observers else replace(verdict, observers=name))
+        for case, verdict in joined
+        for name in (names[verdict.relation, verdict.observers],)
+    ]
+
+
+def whole_names(cases: Iterable[Case], verdicts: Iterable[Verdict]) -> dict[tuple[str, Observers], Observers]:
+    """What observers of pairs, by relation and as they are stored, are called where verdicts are joined."""
+    return _whole_names([verdict for _, verdict in _in_order(cases, verdicts, PAIR)])
+
+
+def _in_order(cases: Iterable[Case], verdicts: Iterable[Verdict], arm: str) -> list[Judged]:
     ranked = {case.case_id: (rank, case) for rank, case in enumerate(cases)}
     joined = [
         (ranked[verdict.case_id], verdict) for verdict in verdicts if verdict.arm == arm and verdict.case_id in ranked
     ]
     joined.sort(key=lambda row: (row[0][0], row[1].repeat, row[1].relation))
-    names = _whole_names([verdict for _, verdict in joined])
-    return [
-        Judged(case, verdict if name == verdict.observers else replace(verdict, observers=name))
-        for (_, case), verdict in joined
-        for name in (names[verdict.relation, verdict.observers],)
-    ]
+    return [Judged(case, verdict) for (_, case), verdict in joined]
 
 
 def _whole_names(verdicts: Sequence[Verdict]) -> dict[tuple[str, Observers], Observers]:
@@ -205,6 +224,29 @@ def _whole_names(verdicts: Sequence[Verdict]) -> dict[tuple[str, Observers], Obs
         together |= units
         names[relation, observers] = name
     return names
+
+
+def by_observers(judgements: Judgements) -> dict[tuple[str, Observers], list[Judged]]:
+    """The verdicts on pairs by relation and observers, each with all that it takes them to say.
+
+    A judge is only asked what boxes cannot tell: what was told without it counts for every judge, where joined verdicts
+    count it for one, and for a judge that came later too.
+    """
+    groups: dict[tuple[str, Observers], list[Judged]] = {}
+    for judged in judgements.pairs:
+        groups.setdefault((judged.verdict.relation, judged.verdict.observers), []).append(judged)
+    stored = _in_order(judgements.cases, judgements.verdicts, PAIR)
+    # The fuller first: of two that did without the judge, the one with more eyes is nearer to it.
+    stored.sort(key=lambda judged: -len(judged.verdict.observers))
+    for (relation, observers), group in groups.items():
+        there = {(judged.case.case_id, judged.verdict.repeat) for judged in group}
+        for judged in stored:
+            unit = judged.case.case_id, judged.verdict.repeat
+            is_part = judged.verdict.relation == relation and {*judged.verdict.observers} < {*observers}
+            if is_part and unit not in there:
+                there.add(unit)
+                group.append(judged)
+    return groups
 
 
 def main_observers(group: Iterable[Judged], n_alike: Mapping[str, int] = _EACH_ITSELF) -> dict[str, Observers]:

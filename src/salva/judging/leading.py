@@ -16,6 +16,7 @@ from salva.core.counted import counted
 from salva.core.judged import Judgements, Rate
 from salva.judging.chance import chance_of, chance_to_differ
 from salva.judging.headline import MACRO, is_apart, of_main_observers
+from salva.judging.left_out import open_way, without_a_way
 from salva.judging.rates import DECIDED, Figure, headline_figure, rates_of
 from salva.judging.tally import macro_rate, tally
 from salva.stats.intervals import Interval
@@ -99,7 +100,14 @@ def _cases_asked(judgements: Judgements, average: str, relation: str) -> list[Ca
     """The cases that the leading rate is about: a mean over categories leaves out those that are counted apart, and
     those that went another way have a rate of their own."""
     led = {pair.case.case_id for pair in judgements.headline}
-    cases = [case for case in judgements.cases if not case.ways or case.relation == relation or case.case_id in led]
+    judged = {pair.case.case_id for pair in judgements.pairs}
+
+    def may_lead(case: Case) -> bool:
+        if not case.ways or case.relation == relation or case.case_id in led:
+            return True
+        return not judgements.is_whole and case.case_id not in judged and relation in open_way(case, judgements)
+
+    cases = [case for case in judgements.cases if may_lead(case)]
     averaged = [case for case in cases if average != MACRO or not is_apart(case, judgements.apart)]
     return averaged or list(judgements.cases)
 
@@ -149,11 +157,10 @@ def _oracle(judgements: Judgements, figure: Figure | None, usual_score: float | 
         n = f"only {figure.n}" if figure.n else "none"
         asked = counted(figure.n + figure.n_undecided, unit_of(judgements.cases))
         return PARTIAL, f"{n} of {asked} could be decided{_mostly(judgements)}"
-    judged = {pair.case.case_id for pair in judgements.pairs}
-    unjudged = [case for case in judgements.cases if case.ways and case.case_id not in judged]
-    if len(unjudged) > (1 - FEWEST_DECIDED) * len(judgements.cases):
+    left = without_a_way(judgements)
+    if len(left) > (1 - FEWEST_DECIDED) * len(judgements.cases):
         return PARTIAL, (
-            f"no way is open to {len(unjudged)} of {len(judgements.cases)} prompts, so the rates are about the others "
+            f"no way is open to {len(left)} of {len(judgements.cases)} prompts, so the rates are about the others "
             "alone; the report lists why, and a --judge or formulas of your own open one"
         )
     return OK, ""

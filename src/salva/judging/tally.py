@@ -15,10 +15,11 @@ from salva.core.case import Case
 from salva.core.judged import Judged
 from salva.core.table import Cell
 from salva.core.verdict import Outcome
-from salva.stats.intervals import Cluster, Interval, clustered_interval, implied_bounds, wilson
-from salva.stats.rates import Counted, clusters_interval, macro, seeds_interval
+from salva.stats.intervals import Cluster, Interval, clustered_interval, implied_bounds
+from salva.stats.rates import Counted, macro, seeds_interval, share_interval
 
 RATE_COLUMNS = ("n", "violated", "rate", "low", "high", "undecided")
+RATE_NOTE = "Rates here are plain shares; low and high are their 95 % interval for these prompts under other seeds."
 
 GroupKey = TypeVar("GroupKey", bound=Hashable)
 
@@ -32,20 +33,22 @@ class CategoryMean(NamedTuple):
 
 @dataclass(slots=True)
 class Tally:
-    """Outcomes counted, with the clusters they came from."""
+    """Outcomes counted, with the cases they came from."""
 
     outcomes: Counter[Outcome] = field(default_factory=Counter)
     hits: Counter[str] = field(default_factory=Counter)
-    """Cluster to violated verdicts."""
+    """Case to violated verdicts."""
     decided: Counter[str] = field(default_factory=Counter)
-    """Cluster to verdicts that enter the rate."""
+    """Case to verdicts that enter the rate."""
+    cases: dict[str, Case] = field(default_factory=dict)
+    """Those that have any."""
 
     def add(self, judged: Judged) -> None:
         """Count one verdict."""
-        outcome = judged.verdict.outcome
+        outcome, name = judged.verdict.outcome, judged.case.case_id
         self.outcomes[outcome] += 1
         if outcome in (Outcome.HOLDS, Outcome.VIOLATED):
-            name = cluster_of(judged.case)
+            self.cases[name] = judged.case
             self.decided[name] += 1
             self.hits[name] += outcome is Outcome.VIOLATED
 
@@ -70,14 +73,21 @@ class Tally:
         return self.violated / self.n if self.n else None
 
     def interval(self) -> Interval | None:
-        """95 %, Wilson at the effective sample size that a jackknife over clusters gives; None without cases."""
-        clusters = [Counted(category="", n_hits=self.hits[name], n=n) for name, n in self.decided.items()]
-        alone = wilson(self.rate, self.n) if self.rate is not None else None
-        return clusters_interval(clusters) or alone
+        """95 %: these prompts, other seeds, as of every rate; None where nothing was decided."""
+        return share_interval(
+            [
+                Counted(category=case.category, n_hits=self.hits[name], n=self.decided[name])
+                for name, case in self.cases.items()
+            ]
+        )
 
     def interval_before(self) -> Interval | None:
         """The interval of reports of schema 1, at the design effect of the clusters."""
-        return clustered_interval([Cluster(n_hits=self.hits[name], n=n) for name, n in self.decided.items()])
+        hits, decided = Counter[str](), Counter[str]()
+        for name, case in self.cases.items():
+            hits[cluster_of(case)] += self.hits[name]
+            decided[cluster_of(case)] += self.decided[name]
+        return clustered_interval([Cluster(n_hits=hits[name], n=n) for name, n in decided.items()])
 
     def bounds(self) -> Interval | None:
         """The rate if all undecided held, and if all were violated."""

@@ -18,9 +18,9 @@ from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
 from salva.core.verdict import Outcome, observers_text
 from salva.judging.control import compared_controls, excess_of
-from salva.judging.headline import is_open, main_observers, of_main_observers
+from salva.judging.headline import by_observers, is_open, main_observers, of_main_observers
 from salva.judging.pair_kinds import PairKind, pair_kind
-from salva.judging.tally import RATE_COLUMNS, Tally, macro_rate, tally, tally_by
+from salva.judging.tally import RATE_COLUMNS, RATE_NOTE, Tally, macro_rate, tally, tally_by
 from salva.metrics.doubt_table import doubt_table
 from salva.metrics.rate_charts import rate_charts
 from salva.metrics.wording_table import wording_table
@@ -60,7 +60,7 @@ class ViolationRates:
             _deciders(judgements),
             _findings(judgements.cases),
             _reasons(judgements),
-            _by_observers(pairs),
+            _by_observers(judgements),
         )
         made = tuple(table for table in tables if table is not None)
         return Measured(tables=made, numbers=numbers, charts=tuple(rate_charts(made)))
@@ -107,7 +107,8 @@ def control_table(controls: Sequence[Judged], pairs: Sequence[Judged]) -> Table 
         rows=tuple(rows),
         note="How often two pictures differ: other wording and other seed, same wording and other seed. What the first "
         "has more than the mean of the others is half the squared distance of what the two wordings show; a difference "
-        "of rates is in the table of wordings. The same-seed rate is the two wordings under one seed.",
+        "of rates is in the table of wordings. The same-seed rate, of two wordings under one seed, has its "
+        "interval for these prompts under other seeds.",
     )
 
 
@@ -126,9 +127,8 @@ def _outcomes(judgements: Judgements) -> Table:
         name="outcomes",
         columns=("relation", *map(str, Outcome), "rate", "low", "high", "bound_low", "bound_high"),
         rows=tuple(rows),
-        note="Rates here are plain shares. Only HOLDS and VIOLATED enter one; the bounds are the rate if all the "
-        "others had held, and if all had broken. The headline is what the leading rate is over; a relation's row "
-        "is all that it judged.",
+        note=f"{RATE_NOTE} Only HOLDS and VIOLATED enter one; the bounds are the rate if all the others had held, and "
+        "if all had broken. The headline is what the leading rate is over; a relation's row is all that it judged.",
     )
 
 
@@ -138,6 +138,7 @@ def _by_category(leading: Sequence[Judged]) -> Table:
         name="by category",
         columns=("category", *RATE_COLUMNS),
         rows=tuple((name, *counted.cells()) for name, counted in groups.items()),
+        note=RATE_NOTE,
     )
 
 
@@ -190,6 +191,7 @@ def _deciders(judgements: Judgements) -> Table:
             (relation, why, len({judged.case.case_id for judged in group}), *tally(group).cells())
             for (relation, why), group in groups.items()
         ),
+        note=RATE_NOTE,
     )
 
 
@@ -247,17 +249,19 @@ def _reasons(judgements: Judgements) -> Table | None:
     return Table(name="undecided", title=title, columns=("outcome", "reason", "n"), rows=tuple(rows))
 
 
-def _by_observers(pairs: Sequence[Judged]) -> Table | None:
-    groups = tally_by(pairs, lambda judged: (judged.verdict.relation, judged.verdict.observers))
+def _by_observers(judgements: Judgements) -> Table | None:
+    groups = by_observers(judgements)
     if len(groups) == len({relation for relation, _ in groups}):
         return None
     return Table(
         name="by observers",
         columns=("relation", "observers", *RATE_COLUMNS),
         rows=tuple(
-            (relation, observers_text(observers), *counted.cells()) for (relation, observers), counted in groups.items()
+            (relation, observers_text(observers), *tally(group).cells())
+            for (relation, observers), group in groups.items()
         ),
-        note="The same images, judged through other eyes; the headline follows those with most verdicts.",
+        note="The same images, judged through other eyes; what was told without a judge counts for each. The headline "
+        f"follows those with most verdicts. {RATE_NOTE}",
     )
 
 

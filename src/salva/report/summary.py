@@ -199,6 +199,7 @@ def summarise(
             figures=_figures_of(model, figures or {}),
             weights=weights or {},
             effort=effort,
+            is_whole=is_whole,
         )
         for model, group in by_model.items()
     }

@@ -50,6 +50,24 @@ def test_ways_are_counted_apart_and_the_rest_is_named(tmp_path: Path) -> None:
     assert any(row["relation"] == "proposed, counted apart" for row in rows(made["outcomes"]))
 
 
+def test_what_a_stopped_run_has_not_come_to_is_said_as_that(tmp_path: Path) -> None:
+    things = ("cat", "dog", "horse", "apple", "banana", "cup")
+    prompts = [f"a {one} and a {other}" for one in things for other in things if one < other]
+    (tmp_path / "p.csv").write_text("\n".join(["prompt", *prompts, "A man rides a wave"]) + "\n")
+    command = ("run", "prompts", "--set", "suite.path=p.csv", "--model", "painter", "--reader", "none", "--no-progress")
+    stopped = in_process.salva(*command, "--max-images", "6", "--out", "run", cwd=tmp_path)
+    assert stopped.returncode == 3
+    assert "no way is open" not in stopped.stderr
+    made = tables(tmp_path / "run")
+    unjudged = {row["way"]: row["prompts"] for row in rows(made["ways"]) if not row["what"]}
+    assert unjudged == {"no way open": 1, "not judged yet": len(prompts) - 3}
+    assert [row["prompt"] for row in rows(made["prompts without a way"])] == ["A man rides a wave"]
+    assert in_process.salva("runs", ".", cwd=tmp_path).stdout.rstrip().endswith("unfinished")
+    finished = in_process.salva(*command, "--out", "run", cwd=tmp_path)
+    assert finished.returncode == 0
+    assert "not judged yet" not in finished.stdout
+
+
 def test_beside_categories_of_a_file_every_way_is_printed_too(tmp_path: Path) -> None:
     content = "prompt,category\na cat and a dog,animals\na cup,things\nA man rides a wave,sports\n"
     (tmp_path / "p.csv").write_text(content)

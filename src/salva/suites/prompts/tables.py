@@ -18,7 +18,7 @@ from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
 from salva.core.verdict import Outcome
 from salva.judging.headline import of_main_observers
-from salva.judging.left_out import not_asked_about
+from salva.judging.left_out import not_asked_about, without_a_way
 from salva.judging.tally import RATE_COLUMNS, tally
 from salva.metrics.rate_charts import BY_CATEGORY
 from salva.suites.prompts.cases import NONE, PROPOSED
@@ -41,9 +41,10 @@ class PromptsTables:
     def measure(self, judgements: Judgements) -> Measured:
         """Tables for the report."""
         seen = of_main_observers(judgements.pairs)
-        judged_ids = {judged.case.case_id for judged in seen}
-        left = [case for case in judgements.cases if case.case_id not in judged_ids]
-        ways = _ways(seen, left)
+        left = without_a_way(judgements)
+        settled = {judged.case.case_id for judged in seen} | {case.case_id for case in left}
+        waiting = [case for case in judgements.cases if case.case_id not in settled]
+        ways = _ways(seen, left, waiting)
         files = (rule.options.get("questions") for rule in judgements.relations.values())
         file = next((str(path) for path in files if path), "")
         tables = [ways, *_undecided(seen, len(ways.rows)), *_by_reason(left, file), *_without(left, file)]
@@ -55,7 +56,7 @@ class PromptsTables:
         )
 
 
-def _ways(seen: Sequence[Judged], left: Sequence[Case]) -> Table:
+def _ways(seen: Sequence[Judged], left: Sequence[Case], waiting: Sequence[Case]) -> Table:
     groups: dict[tuple[str, str], list[Judged]] = {}
     for judged in seen:
         groups.setdefault((judged.verdict.relation, _kind(judged.case)), []).append(judged)
@@ -65,8 +66,10 @@ def _ways(seen: Sequence[Judged], left: Sequence[Case]) -> Table:
         faith = [given[name] for given in scores for name in _SHARES if name in given]
         n_prompts = len({judged.case.painting for judged in group})
         rows.append((relation, kind, n_prompts, *tally(group).cells(), fmean(faith) if faith else None))
-    if left:
-        rows.append(("no way open", "", len({case.painting for case in left}), *(None for _ in RATE_COLUMNS), None))
+    for name, unjudged in (("no way open", left), ("not judged yet", waiting)):
+        if unjudged:
+            n_prompts = len({case.painting for case in unjudged})
+            rows.append((name, "", n_prompts, *(None for _ in RATE_COLUMNS), None))
     return Table(
         name="ways",
         title="Which prompts went which way",
