@@ -89,6 +89,22 @@ def test_the_same_run_gives_the_same_bytes(run: Path, archive: Path, tmp_path: P
     assert [path.name for path in tmp_path.iterdir()] == ["again.tar"]
 
 
+def test_an_archive_of_what_came_back_has_the_same_bytes(archive: Path, tmp_path: Path) -> None:
+    import_files([archive], "archive", tmp_path / "back")
+    export_run(tmp_path / "back", "archive", tmp_path / "again.tar")
+    assert (tmp_path / "again.tar").read_bytes() == archive.read_bytes()
+
+
+def test_reviews_that_nobody_has_begun_stay_so(run: Path, tmp_path: Path) -> None:
+    shutil.copytree(run, tmp_path / "run")
+    (tmp_path / "run" / "review.db").write_bytes(b"")
+    export_run(tmp_path / "run", "archive", tmp_path / "run.tar")
+    import_files([tmp_path / "run.tar"], "archive", tmp_path / "back")
+    connection = sqlite3.connect(tmp_path / "back" / "review.db")
+    assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    connection.close()
+
+
 def test_other_programs_read_it(archive: Path) -> None:
     with tarfile.open(archive) as tar:
         names = tar.getnames()

@@ -174,6 +174,24 @@ def test_bad_rows_are_named_counted_and_kept(tmp_path: Path) -> None:
         assert any(line.startswith(words) or words in line for line in named), (words, named)
 
 
+@pytest.mark.parametrize(("given", "empty"), [("objects", "relations"), ("relations", "objects")])
+def test_half_a_rating_is_named_and_counted_and_a_blank_row_is_not(tmp_path: Path, given: str, empty: str) -> None:
+    rows: Rows = [
+        {"case_id": f"t-{i}", "text_role": "a", "image_role": "a", "rater": "ann", "objects": 40, "relations": 30}
+        for i in range(6)
+    ]
+    rows[1] |= {empty: ""}
+    rows[2] |= {empty: "n/a"}
+    rows[3] |= {given: "", empty: ""}
+    rows[4] |= {given: "lots", empty: ""}
+    read_in = imported(tmp_path / "run", write(tmp_path / "r.csv", rows))
+    cell = str(rows[0][given])
+    half = f"{given} is {cell!r}, and {empty} is empty; a rating takes them together: left out"
+    told = [(flaw.where, flaw.what) for flaw in read_in.problems]
+    assert told == [("line 3", half), ("line 4", half), ("line 6", f"{given} is 'lots', which is no number")]
+    assert read_in.counts["ratings"] == 2
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [

@@ -154,7 +154,7 @@ def test_a_blank_sheet_and_wrong_choices_say_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--sample is -1"):
         sheet_rows(tmp_path / "other", sample=-1)
     plain = RunSource(RunRecords(cases=(make_case(),), verdicts=()), FakeImages())
-    with pytest.raises(UsageError, match="no prompt of the run has questions"):
+    with pytest.raises(UsageError, match="no prompt of the run has questions to grade"):
         RatingSheet(RatingSheetOptions(sample=3)).write(plain, tmp_path / "none")
 
 

@@ -37,6 +37,8 @@ _LIST = "archive.json"
 _FORMAT = {"format": "salva-archive", "version": 1}
 _REVIEWS = "review.db"
 _MAY_STAND = re.compile(rf"{RUN_FILE}|{re.escape(DATABASE)}|{_REVIEWS}|import-problems\.csv|{KEPT_FOLDER}/[^/\x00]+")
+_SCHEMA_COOKIE = 40
+"""Where a SQLite file counts in four bytes how often its schema was written, which every copy is once more."""
 _BLOCK = tarfile.BLOCKSIZE
 _CHUNK = 1 << 20
 _MOST_LIST_BYTES = 1 << 20
@@ -72,9 +74,11 @@ class ArchiveExport:
             write_bytes(still / RUN_FILE, files[RUN_FILE].read_bytes())
             read_run_file(directory)  # a damaged one is said now, and not when the archive is opened elsewhere
             store.write_snapshot(still / DATABASE)
+            _uncount(still / DATABASE)
             files |= {RUN_FILE: still / RUN_FILE, DATABASE: still / DATABASE}
             if (directory / _REVIEWS).is_file():
                 _copy_database(directory / _REVIEWS, still / _REVIEWS)
+                _uncount(still / _REVIEWS)
                 files[_REVIEWS] = still / _REVIEWS
             kept = sorted(path for path in (directory / KEPT_FOLDER).glob("*") if path.is_file())
             others = [path for path in (directory / "import-problems.csv", *kept) if path.is_file()]
@@ -175,6 +179,14 @@ def _copy_database(source: Path, out: Path) -> None:
             connection.close()
     except sqlite3.Error as error:
         raise StoreError(f"cannot read {str(source)!r} ({error}); close what writes to it and try again") from error
+
+
+def _uncount(copy: Path) -> None:
+    """Take out of a fresh copy how often its database was copied: an archive of an archive has the same bytes."""
+    if copy.stat().st_size:  # a database without a table may have no header either
+        with copy.open("r+b") as file:
+            file.seek(_SCHEMA_COOKIE)
+            file.write((1).to_bytes(4, "big"))
 
 
 # Reading

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Collection, Iterator, Mapping
 
-from salva.core.case import Case
+from salva.core.case import Case, Prompt
 from salva.core.question import picture_score
 from salva.core.scoring import role_score
 from salva.core.source import RunRecords
@@ -39,14 +39,14 @@ _DOUBTFUL_SHARE = 0.75
 
 
 def graded_pictures(records: RunRecords, roles: Collection[str], sample: int) -> dict[Picture, str]:
-    """The painted pictures that have questions, in random order, each with its image; a sample favours doubtful ones.
+    """The painted pictures that are graded by questions, in random order, with their images; a sample favours doubt.
 
     roles: only these, unless empty.
     sample: how many; 0 for all.
     """
-    asked = {prompt.role for case in records.cases for prompt in case.prompts if prompt.questions}
+    asked = {prompt.role for case in records.cases for prompt in case.prompts if _is_graded(prompt)}
     if (roles or sample) and not asked:
-        raise UsageError("no prompt of the run has questions, and --roles and --sample choose pictures by them")
+        raise UsageError("no prompt of the run has questions to grade; --roles and --sample choose pictures by them")
     if unknown := sorted({*roles} - asked):
         raise UsageError(f"no picture has the role {unknown[0]!r} and questions; it can be {', '.join(sorted(asked))}")
     cases = {case.case_id: case for case in records.cases}
@@ -54,13 +54,18 @@ def graded_pictures(records: RunRecords, roles: Collection[str], sample: int) ->
         (verdict.case_id, verdict.repeat, verdict.model, prompt.role): verdict.images[prompt.role]
         for verdict in records.verdicts
         for prompt in cases[verdict.case_id].prompts
-        if verdict.arm == PAIR and prompt.questions and prompt.role in verdict.images
+        if verdict.arm == PAIR and _is_graded(prompt) and prompt.role in verdict.images
         if not roles or prompt.role in roles
     }
     pictures = sorted(images)
     # Seeded, so that a sheet can be made again.
     random.Random(len(pictures)).shuffle(pictures)
     return {picture: images[picture] for picture in (_sampled(pictures, records, sample) if sample else pictures)}
+
+
+def _is_graded(prompt: Prompt) -> bool:
+    """Whether judges give its pictures a grade for each question; answers that are right or wrong are another thing."""
+    return any(not question.answer for question in prompt.questions)
 
 
 def _sampled(pictures: list[Picture], records: RunRecords, sample: int) -> list[Picture]:

@@ -92,9 +92,13 @@ class Problems:
     def rating(self, row: Row, columns: Sequence[str], index: int) -> float | None:
         """One rating; of objects and relations the sum, and both must be there and from 0 to 50."""
         highest = HIGHEST if len(columns) > len(parts(columns)) else None
-        numbers = [self._number(row, name, index, highest) for name in columns]
-        given = [number for number in numbers if number is not None]
-        return sum(given) if len(given) == len(columns) else None
+        numbers = {name: self._number(row, name, index, highest) for name in columns}
+        given = {name: number for name, number in numbers.items() if number is not None}
+        silent = [name for name in columns if is_silent(row.get(name, ""))]
+        if given and silent and len(given) + len(silent) == len(columns):
+            told = " and ".join(f"{name} is {row[name].strip()!r}" for name in given)
+            self.add(f"{told}, and {' and '.join(silent)} is empty; a rating takes them together: left out", index)
+        return sum(given.values()) if len(given) == len(columns) else None
 
     def _number(self, row: Row, name: str, index: int, highest: float | None) -> float | None:
         """A cell as a number; an empty one is silence, any other is a problem."""

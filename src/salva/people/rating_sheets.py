@@ -98,7 +98,8 @@ class RatingSheet:
             write_bytes(out / "pictures" / f"{number:05}.png", data)
         write_text(out / "ratings.csv", sheet)
         write_text(out / "README.txt", QUESTION_HINT if graded else _hint())
-        return Written(n=len(numbers), what=f"pictures, {counted(len(lines) - 1, 'rows')} to rate")
+        warning = "" if self._options.roles or self._options.sample else _left_out(records, numbers)
+        return Written(n=len(numbers), what=f"pictures, {counted(len(lines) - 1, 'rows')} to rate", warning=warning)
 
 
 def _drawn(records: RunRecords, options: RatingSheetOptions) -> tuple[RunRecords, dict[str, float]]:
@@ -109,6 +110,14 @@ def _drawn(records: RunRecords, options: RatingSheetOptions) -> tuple[RunRecords
     chances = drawn_cases((c for c in records.cases if c.case_id in painted), options.per_category, options.seed)
     verdicts = tuple(verdict for verdict in records.verdicts if verdict.case_id in chances)
     return replace(records, cases=tuple(c for c in records.cases if c.case_id in chances), verdicts=verdicts), chances
+
+
+def _left_out(records: RunRecords, numbers: Mapping[str, int]) -> str:
+    """How many pictures of the cases are on no sheet of this kind, and why; empty where all are."""
+    painted = {image_id for verdict in records.verdicts if verdict.arm == PAIR for image_id in verdict.images.values()}
+    n_out = len(painted - numbers.keys())
+    why = "it asks by question, and their prompts have no questions to grade"
+    return f"{counted(n_out, 'pictures')} of {len(painted)} are not on the sheet: {why}" if n_out else ""
 
 
 def _with_chances(lines: Sequence[tuple[Cell, ...]], chances: Mapping[str, float]) -> list[tuple[Cell, ...]]:

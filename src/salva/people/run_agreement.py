@@ -44,6 +44,9 @@ from salva.store.queries import read_records
 _TEXTS = ("text", "picture", "prompt", "caption", "comment", "note")
 _ALL = "all s"
 """The alignment scores of all pairs of text and picture together."""
+_RIGHT = "right_"
+_SHARES = ("faith_", "dsg_")
+"""Before a role in capitals: the share of right answers about its picture, plain and by what each depends on."""
 
 Key = tuple[str, str, str]
 """Case, repeat and model; "" for any."""
@@ -84,9 +87,8 @@ def run_agreement(
         )
     side_by_side, clusters, counted = _side_by_side(rated, together, weights)
     calibrated_names = {str(row[0]) for table in calibrated for row in table.rows}
-    kept = {
-        name: rows for name, rows in side_by_side.items() if name in {*compared, *calibrated_names} or is_passes(name)
-    }
+    used = {*compared, *calibrated_names}
+    kept = {name: rows for name, rows in side_by_side.items() if used & {*_judged_as(name)} or is_passes(name)}
     among = people_tables("score", kept, reckoning.level, clusters, counted)
     return [*tables, *calibrated, *among], [*problems, *left_out]
 
@@ -252,7 +254,7 @@ def _row_ratings(
             yield pair_name(*roles), rating / 100
             if roles[0] == roles[1]:
                 # What truth calls a picture that is one of its own text's worlds.
-                yield f"right_{roles[0]}", rating / 100
+                yield f"{_RIGHT}{roles[0]}", rating / 100
         return
     for name, cell in row.items():
         if column_key(name) in ("case_id", "repeat", "model", "rater", CHANCE, *_TEXTS) or is_silent(cell):
@@ -304,6 +306,15 @@ def _said(case_id: str, repeat: int, model: str, people: Mapping[Key, Mapping[st
     return said
 
 
+def _judged_as(name: str) -> tuple[str, ...]:
+    """The scores of a run that say what people say by a name.
+
+    How well a picture fits its own text is right_a by boxes and, by answers to questions, the share of right ones.
+    """
+    role = name.removeprefix(_RIGHT)
+    return (name,) if role == name else (name, *(f"{prefix}{role.upper()}" for prefix in _SHARES))
+
+
 def _score_rows(
     judge: str,
     verdicts: Sequence[Verdict],
@@ -316,12 +327,14 @@ def _score_rows(
     clusters: dict[str, list[str]] = {}
     counted: dict[str, list[float]] = {}
     for verdict in verdicts:
-        for name, theirs in _said(verdict.case_id, verdict.repeat, verdict.model, people).items():
+        said = _said(verdict.case_id, verdict.repeat, verdict.model, people)
+        # What people gave a score of that very name is held against it, before anything that means the same.
+        told = {score: theirs for name, theirs in said.items() for score in _judged_as(name)} | said
+        for name in (score for score in told if score in verdict.scores):
             for score in (name, _ALL) if is_pair_name(name) else (name,):
-                if name in verdict.scores:
-                    pairs.setdefault(score, []).append((verdict.scores[name], theirs))
-                    clusters.setdefault(score, []).append(together.get(verdict.case_id, verdict.case_id))
-                    counted.setdefault(score, []).extend([weights[verdict.case_id]] if weights else [])
+                pairs.setdefault(score, []).append((verdict.scores[name], told[name]))
+                clusters.setdefault(score, []).append(together.get(verdict.case_id, verdict.case_id))
+                counted.setdefault(score, []).extend([weights[verdict.case_id]] if weights else [])
     rows: list[tuple[Cell, ...]] = []
     for name in sorted(pairs):
         scale = _scale(name, pairs[name])
@@ -337,7 +350,7 @@ def _score_rows(
 
 def _scale(name: str, pairs: Sequence[tuple[float, float]]) -> tuple[float, float]:
     """People and judge give the same score, so they share its scale: 0 to 1, or what the numbers cover."""
-    if is_pair_name(name) or name.startswith("right_") or name == _ALL:
+    if is_pair_name(name) or name.startswith((_RIGHT, *_SHARES)) or name == _ALL:
         return 0.0, 1.0
     numbers = [number for pair in pairs for number in pair]
     return min(numbers), max(numbers)

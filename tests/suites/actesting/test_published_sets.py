@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import in_process
+import pytest
 
 import salva
 from salva.core.protocols import RenderRequest
 from salva.exchange.exporting import export_run
 from salva.generators.folder import FolderImages
 from salva.suites.actesting.files import SEEDS, SETS
-from salva.suites.actesting.published_sets import sets_of
+from salva.suites.actesting.published_sets import mutant_rows, sets_of
 from salva.suites.actesting.suite import Actesting, ActestingOptions
 
 
@@ -57,3 +61,16 @@ def test_a_run_goes_out_and_comes_back_with_its_pictures(tmp_path: Path) -> None
 def test_what_is_written_is_json_that_the_program_reads(tmp_path: Path) -> None:
     entries = sets_of(Actesting(ActestingOptions()).cases("quick"))
     assert json.loads(json.dumps(entries)) == entries
+
+
+@pytest.mark.parametrize("form", ["actesting", "tifa-lite"])
+def test_cases_of_another_suite_are_refused_and_not_passed_over(form: str) -> None:
+    done = in_process.salva("cases", "metalogic", "--size", "4", "--format", form)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "this form is for the suite" in done.stderr
+
+
+def test_mutants_among_other_prompts_are_still_written() -> None:
+    mutants = list(Actesting(ActestingOptions()).cases("quick"))
+    rows = list(mutant_rows([replace(mutants[0], mutation=None), *mutants[1:]]))
+    assert [row[0] for row in rows[1:]] == [case.prompt("b").text for case in mutants[1:]]

@@ -26,6 +26,7 @@ from salva.suites.geneval.published import (
     Demand,
     Ruling,
     SeenBox,
+    fault_in,
     positions_of,
 )
 
@@ -53,6 +54,7 @@ def test_every_verdict_and_reason_of_the_published_program(foreign_data: Path) -
         boxes = [_box(d["class"], d["score"], tuple(d["box"])) for d in one["detections"]]
         ruling = _judged(PUBLISHED, demand_in(one["metadata"]), boxes, [d["colour"] for d in one["detections"]])
         assert (ruling.is_right, ruling.reason) == (one["correct"], one["reason"]), one["id"]
+        assert ruling.is_right or tuple(map(fault_in, one["reason"].split("\n"))) == ruling.faults, one["id"]
 
 
 def test_inverted_boxes_and_colours_are_seldom_right(foreign_data: Path) -> None:
@@ -172,3 +174,40 @@ def test_no_picture_no_credit() -> None:
     for rule in JUDGES:
         ruling = _judged(rule, Demand(tag="position", include=(CAT, LEFT_OF_CAT)), [])
         assert (ruling.is_right, ruling.score) == (False, 0.0)
+
+
+_EVERYTHING = Demand(
+    tag="everything",
+    include=(
+        replace(CAT, colour="red"),
+        replace(DOG, count=2, position="left of"),
+        Clause(name="teddy bear", count=1, position="above", target=1),
+        Clause(name="potted plant", count=1),
+    ),
+    exclude=(replace(DOG, count=3),),
+)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(("cat", "dog", "teddy bear", "potted plant")),
+            st.sampled_from((0.1, 0.5, 0.95)),
+            _SIDES,
+            st.sampled_from(COLOURS),
+        ),
+        max_size=9,
+    ),
+    st.sampled_from(sorted(JUDGES)),
+)
+def test_the_words_of_a_fault_tell_it_again(
+    seen: list[tuple[str, float, tuple[float, float, float, float], str]], rule: str
+) -> None:
+    boxes = [_box(*one[:3]) for one in seen]
+    ruling = _judged(rule, _EVERYTHING, boxes, [colour for *_, colour in seen])
+    assert tuple(fault_in(fault.message) for fault in ruling.faults) == ruling.faults
+
+
+@pytest.mark.parametrize("line", ["", "wrong", "4 dogs where the prompt asks for 3", "expected cow>=1, found 0 " * 100])
+def test_other_words_tell_no_fault(line: str) -> None:
+    assert fault_in(line) is None

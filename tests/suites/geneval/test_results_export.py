@@ -11,6 +11,7 @@ from in_process import salva
 from salva.compare.comparing import compare_runs
 from salva.core.verdict import Verdict
 from salva.store.sqlite import open_run
+from salva.suites.geneval.rules import SAYS
 
 
 def _verdicts(run: Path, relation: str) -> dict[tuple[str, int], Verdict]:
@@ -56,6 +57,26 @@ def test_lines_come_back_equal(made: Path, tmp_path: Path) -> None:
     assert any(one.outcome == "VIOLATED" for one in decided.values())
     duel = compare_runs([made, back]).duels[0]
     assert (duel.leading.difference, duel.leading.n_pairs) == (0.0, len(decided))
+
+
+@pytest.mark.parametrize("rule", ["ours", "published", "rl-strict", "rl-score"])
+def test_error_types_come_back(tmp_path: Path, rule: str) -> None:
+    run, out, back = (tmp_path / name for name in ("run", "out", "back"))
+    faults = "entity-omission:0.3,entity-duplication:0.2,wrong-colour:0.5,x-misposition:0.5,y-misposition:0.5"
+    flags = ("--size", "24", "--model", "painter", "--set", f"model.faults={faults}", "--set", f"relation.rule={rule}")
+    done = salva("run", "geneval", *flags, "--reader", "none", "--no-progress", "--out", str(run))
+    assert done.returncode in (0, 3), done.stderr
+    assert salva("export", str(run), "--as", "geneval", "-o", str(out)).returncode == 0
+    done = salva("import", str(out / "results.jsonl"), "--as", "geneval", "--out", str(back))
+    assert done.returncode == 0, done.stderr
+    assert "without an error type" not in done.stdout
+    relation = "truth" if rule == "ours" else "geneval"
+    before, after = _verdicts(run, relation), _verdicts(back, relation)
+    assert len({error for verdict in after.values() for error in verdict.errors}) >= 3
+    for key, verdict in after.items():
+        assert verdict.errors == before[key].errors, key
+        told = [(one.error, one.role, SAYS.sub("", one.message)) for one in before[key].failures]
+        assert told == [(one.error, one.role, SAYS.sub("", one.message)) for one in verdict.failures]
 
 
 def test_pictures_come_back_equal(made: Path, tmp_path: Path) -> None:

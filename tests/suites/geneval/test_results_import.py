@@ -106,6 +106,26 @@ def test_boxes_are_judged_again_by_our_rule_and_colours_are_not(tmp_path: Path) 
     assert {name for verdict in read.verdicts for name in verdict.observers} == {THEIRS}
 
 
+def test_error_types_are_told_from_the_reason_alone(tmp_path: Path) -> None:
+    red: dict[str, Any] = {"include": [{"class": "cow", "count": 1, "color": "red"}], "tag": "colors"}
+    wrong: dict[str, Any] = {"correct": False, "details": None}
+    both = "expected cow>=1, found 0\nno target for dog to be left of"
+    read = _read(
+        tmp_path / "r.jsonl",
+        _line("a", 0, reason="expected red cow>=1, found 0 red; and 1 blue", **red, **wrong),
+        _line("b", 1, reason=both, **wrong),
+        _line("c", 2, reason="it is ugly", **wrong),
+        _line("d", 3, reason="it is odd", errors=["entity-omission"], **wrong),
+        _line("e", 4, reason="it is odd", errors=["oddity"], **wrong),
+        _line("f", 5, reason="expected cow>=1, found 0", details=None),
+    )
+    errors = [verdict.errors for verdict in read.verdicts if verdict.relation == "geneval"]
+    assert errors == [("wrong-colour",), ("entity-omission", "no-target"), (), ("entity-omission",), (), ()]
+    assert read.counts["wrong lines without an error type"] == 2
+    (strange,) = (flaw for flaw in read.problems if "oddity" in flaw.what)
+    assert strange.where == "line 5"
+
+
 @pytest.mark.parametrize("where", ["left of", "above"])
 @pytest.mark.parametrize(
     ("dog", "cow", "outcome"),

@@ -27,11 +27,12 @@ from salva.suites.actesting.files import SEEDS, SETS
 
 
 def mutant_rows(cases: Iterable[Case]) -> Iterator[list[Cell]]:
-    """The changed captions as a file of prompts, for `salva write paraphrases`."""
+    """The changed captions as a file of prompts, for `salva write paraphrases`; prompts beside them are none."""
+    cases = list(cases)
+    mutants = [case for case in cases if case.mutation is not None] or cases
     yield ["prompt", "image_id", "operator"]
-    for case in cases:
-        if case.mutation is not None:
-            yield [case.prompts[1].text, case.labels.get("image", case.cluster), case.mutation.operator]
+    for case in mutants:
+        yield [case.prompts[1].text, case.labels.get("image", case.cluster), _mutation(case).operator]
 
 
 class PublishedSets:
@@ -61,9 +62,7 @@ def sets_of(cases: Iterable[Case]) -> dict[str, list[Json]]:
     sets: dict[str, list[Json]] = {SEEDS: []}
     seen: set[str] = set()
     for case in cases:
-        mutation = case.mutation
-        if mutation is None:
-            raise UsageError(f"case {case.case_id!r} is no mutant of a caption; this form is for the suite actesting")
+        mutation = _mutation(case)
         image, (a, b) = _image(case), case.prompts
         if case.cluster not in seen:
             seen.add(case.cluster)
@@ -71,6 +70,12 @@ def sets_of(cases: Iterable[Case]) -> dict[str, list[Json]]:
         entry = {**_entry(image, b.text, mutation.mutant), **_changes(mutation)}
         sets.setdefault(SETS[mutation.operator], []).append(entry)
     return sets
+
+
+def _mutation(case: Case) -> Mutation:
+    if case.mutation is None:
+        raise UsageError(f"case {case.case_id!r} is no mutant of a caption; this form is for the suite actesting")
+    return case.mutation
 
 
 def _entry(image: Json, caption: str, pool: Pool) -> dict[str, Json]:

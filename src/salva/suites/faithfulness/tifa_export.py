@@ -37,6 +37,7 @@ from salva.suites.faithfulness.tifa_files import (
     CONTRAST_OF,
     GROUNDED,
     METRIC_COLUMNS,
+    ORIGIN_COLUMNS,
     OUTCOME,
     PROMPT_COLUMNS,
     REPEAT,
@@ -44,6 +45,7 @@ from salva.suites.faithfulness.tifa_files import (
     Kind,
     read_tifa_file,
 )
+from salva.suites.faithfulness.tifa_origin import origin_cells
 from salva.suites.faithfulness.tifa_verdicts import verdict_cells
 
 _RELATIONS = (SAME_ANSWERS, MUST_DIFFER)
@@ -113,7 +115,7 @@ class TifaExport:
             pairs = join(records.cases, [verdict for verdict in records.verdicts if verdict.model == model], PAIR)
             folder = out if len(records.models) == 1 else out / _safe(model)
             told = [pair.verdict for pair in of_main_observers(pairs) if pair.verdict.relation in _RELATIONS]
-            _Model(source.images, records.cases, folder, options).write(told, _safe(model))
+            _Model(source.images, records, folder, options).write(told, _safe(model))
             table = category_table(pairs)
             if table is not None:
                 write_text(folder / _MEANS, csv_text(_metric_rows(records.cases, table)))
@@ -152,10 +154,11 @@ def _metric_rows(cases: Iterable[Case], table: Table) -> Iterator[list[Cell]]:
 class _Model:
     """What one model painted, on its way into its folder."""
 
-    def __init__(self, images: ImageSource, cases: Sequence[Case], folder: Path, options: AnswerOptions) -> None:
+    def __init__(self, images: ImageSource, records: RunRecords, folder: Path, options: AnswerOptions) -> None:
         self._images, self._folder, self._options = images, folder, options
         self._file: QuestionFile | None = questions_to_ask(options.questions)
-        self._cases = {case.case_id: case for case in cases}
+        self._cases = {case.case_id: case for case in records.cases}
+        self._rules = records.asked.relations
 
     def write(self, verdicts: Sequence[Verdict], name: str) -> None:
         """Pictures, answers, CLIP scores and verdicts of pairs, each repeat of each."""
@@ -167,7 +170,7 @@ class _Model:
         more, grounded = ((REPEAT,) if has_repeats else ()), ((GROUNDED,) if has_dsg else ())
         answers: list[Sequence[Cell]] = [(*ANSWER_COLUMNS, *grounded, *((OUTCOME,) if has_contrasts else ()), *more)]
         clips: list[Sequence[Cell]] = [(*CLIP_COLUMNS, *more)]
-        concluded: list[Sequence[Cell]] = [(*VERDICT_COLUMNS, *more)]
+        concluded: list[Sequence[Cell]] = [(*VERDICT_COLUMNS, *ORIGIN_COLUMNS, *more)]
         for verdict in verdicts:
             case = self._cases[verdict.case_id]
             pair_id, category_id, law, dimension = names_of(case)
@@ -182,7 +185,8 @@ class _Model:
             if "clip_A" in verdict.scores:
                 scores = (verdict.scores.get(score) for score in CLIP_SCORES)
                 clips.append((*named, *paths.values(), *scores, *last))
-            concluded.append((pair_id, *verdict_cells(verdict), *last))
+            came_from = origin_cells(case, verdict, self._rules)
+            concluded.append((pair_id, *verdict_cells(verdict), *came_from, *last))
         for kind, rows in (("vqa_raw_results", answers), ("clip_results", clips), ("verdicts", concluded)):
             if len(rows) > 1:
                 write_text(self._folder / f"{kind}_{name}.csv", csv_text(rows))

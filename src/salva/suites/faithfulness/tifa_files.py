@@ -40,7 +40,10 @@ GROUNDED = "is_grounded"
 """Of answers: is_correct, and every question that this one depends on is answered with yes."""
 OUTCOME = "pair_outcome"
 """Of answers about prompts that must differ: what was concluded from all answers, also those that nothing settles."""
-_OURS = (CLUSTER, CONTRAST_OF, REPEAT, GROUNDED, OUTCOME)
+CASE_ID, FORMULAS, SEEN_BY, RULE = "case_id", ("formula_A", "formula_B"), "seen_by", "rule"
+ORIGIN_COLUMNS = (CASE_ID, *FORMULAS, SEEN_BY, RULE)
+"""Of verdicts: the id and formulas of their case, who looked and the options of the relation, the latter as JSON."""
+_OURS = (CLUSTER, CONTRAST_OF, REPEAT, GROUNDED, OUTCOME, *ORIGIN_COLUMNS)
 _KNOWN = frozenset((*PROMPT_COLUMNS, *ANSWER_COLUMNS, *CLIP_COLUMNS, *METRIC_COLUMNS, *VERDICT_COLUMNS, *_OURS))
 _MODEL = re.compile(r"(?:vqa_raw_results|vqa_results|clip_results|verdicts)_(.+)")
 

@@ -11,12 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
 from salva.core.asked import AskedComponent
 from salva.core.case import Case, Finding, Prompt
 from salva.core.exchange import Flaw, ImportSettings, ReadIn
+from salva.core.fingerprint import Json
 from salva.core.options import option
 from salva.core.verdict import Outcome, Verdict
 from salva.errors import UsageError
@@ -34,6 +36,7 @@ from salva.suites.faithfulness.tifa_files import (
     TifaFile,
     read_tifa_file,
 )
+from salva.suites.faithfulness.tifa_origin import Told, cases_as_made, rule_in, seen_by
 from salva.suites.faithfulness.tifa_verdicts import (
     GIVEN,
     AnswerRow,
@@ -56,6 +59,8 @@ _RANGES = {"percent": 100.0, "cosine": 1.0, "clipscore": 2.5}
 _MOST_DIGITS = 6
 _Painted = tuple[str, int]
 """A pair by its id, and a repeat of it."""
+_Key = tuple[str, _Painted]
+"""What a verdict is about: a model, and what it painted."""
 _Answers = dict[_Painted, dict[str, list[AnswerRow]]]
 """The answers about each, by A and B."""
 _ERRORS = {"same-answers": SameAnswers.about.errors, "must-differ": MustDiffer.about.errors}
@@ -124,6 +129,14 @@ def _read(files: Sequence[Path], model: str, scale: str) -> ReadIn:
             if prompts:
                 work.problems.append(Flaw(file=prompts[0].name, what=f"no prompts for pair {pair_id!r}"))
             cases[pair_id] = _case_without_prompts(pair_id, labels)
+    cases = cases_as_made(
+        cases,
+        [
+            Told(pair_id, row.cells, partial(work.name, sheet, row.where, pair_id=pair_id))
+            for sheet in concluded
+            for (pair_id, _), row in told[models[sheet.name]].items()
+        ],
+    )
     names = tuple(dict.fromkeys(models.values()))
     by_model: list[Mapping[_Painted, object]] = [*said.values(), *fits.values(), *told.values()]
     repeats = sorted({0, *(repeat for painted in by_model for _, repeat in painted)})
@@ -139,13 +152,15 @@ def _read(files: Sequence[Path], model: str, scale: str) -> ReadIn:
         for pair_id, case in cases.items()
         for painted in ((pair_id, repeat) for repeat in repeats)
     }
-    for sheet in concluded:
-        for pair, row in told[models[sheet.name]].items():
-            key = models[sheet.name], pair
-            if key in verdicts:
-                verdicts[key] = _concluded(sheet, row, verdicts[key], work)
-            else:
-                work.name(sheet, row.where, f"nothing else is said of pair {pair[0]!r}; the row is not used")
+    rows_of = [(sheet, models[sheet.name], told[models[sheet.name]]) for sheet in concluded]
+    standing = _standing(rows_of, verdicts, work)
+    rules: dict[str, dict[str, Json]] = {name: {"clip_scale": scale} for name in _ERRORS}
+    spoken_of = {(name, pair) for of in (said, fits, told) for name, pairs in of.items() for pair in pairs}
+    if standing and spoken_of <= standing.keys():
+        # Of all or of none: verdicts under two names of one judge would never enter one rate.
+        observers = seen_by(standing.values())
+        verdicts = {key: replace(v, observers=observers or v.observers) for key, v in verdicts.items()}
+        rules |= _rules(concluded[0], standing, verdicts, work)
     for sheet in means if len(names) == 1 else ():
         _compare_means(sheet, category_means(tuple(cases.values()), tuple(verdicts.values())), work)
     for verdict in verdicts.values():
@@ -164,10 +179,7 @@ def _read(files: Sequence[Path], model: str, scale: str) -> ReadIn:
             "answers": sum(len(side) for rows in said.values() for pair in rows.values() for side in pair.values()),
             "CLIP scores": sum(2 * len(rows) for rows in fits.values()),
         },
-        rules=tuple(
-            AskedComponent(role="relation", name=name, options={"clip_scale": scale})
-            for name in ("same-answers", "must-differ")
-        ),
+        rules=tuple(AskedComponent(role="relation", name=name, options=options) for name, options in rules.items()),
         repeats=len(repeats),
         # Whoever exports the run again gives back what was read.
         keeps_files=True,
@@ -206,6 +218,39 @@ def _concluded(sheet: TifaFile, row: Row[str], found: Verdict, work: _Work) -> V
         work.name(sheet, row.where, what)
         return found
     return told
+
+
+def _standing(
+    told: Sequence[tuple[TifaFile, str, Mapping[_Painted, Row[str]]]], verdicts: dict[_Key, Verdict], work: _Work
+) -> dict[_Key, Mapping[str, str]]:
+    """Put what rows say was concluded in the place of what the answers give; the cells of the rows that stand."""
+    standing: dict[_Key, Mapping[str, str]] = {}
+    for sheet, model, rows in told:
+        for pair, row in rows.items():
+            key = model, pair
+            if key not in verdicts:
+                work.name(sheet, row.where, f"nothing else is said of pair {pair[0]!r}; the row is not used")
+            elif (stands := _concluded(sheet, row, verdicts[key], work)) is not verdicts[key]:
+                verdicts[key], standing[key] = stands, row.cells
+    return standing
+
+
+def _rules(
+    sheet: TifaFile,
+    standing: Mapping[_Key, Mapping[str, str]],
+    verdicts: Mapping[_Key, Verdict],
+    work: _Work,
+) -> dict[str, dict[str, Json]]:
+    """The options that each relation judged with, where the verdicts that stand say so."""
+    rules: dict[str, dict[str, Json]] = {}
+    for relation in dict.fromkeys(verdicts[key].relation for key in standing):
+        try:
+            said = rule_in((cells for key, cells in standing.items() if verdicts[key].relation == relation), relation)
+        except (ValueError, UsageError, RecursionError) as error:
+            work.name(sheet, "", f"the rule of {relation} is not used ({error})")
+            continue
+        rules |= {relation: said} if said else {}
+    return rules
 
 
 def _answers(sheet: TifaFile, work: _Work) -> _Answers:

@@ -6,6 +6,7 @@ that people train on stand beside them. Pure: whoever tells colours is handed in
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import hypot
@@ -245,6 +246,33 @@ def _wrong_position(clause: Clause, named: Sequence[SeenBox], targets: Sequence[
                 return Fault(
                     kind=POSITION, name=clause.name, message=message, expected=clause.position, seen=where or "neither"
                 )
+    return None
+
+
+_SIDES = "|".join(POSITIONS)
+_WORDS = {
+    MISSING: re.compile(
+        r"expected (?P<name>.+?)(?P<expected>(?P<sign>>=|==|<)(?P<count>[0-9]{1,9})), found (?P<seen>[0-9]{1,9})"
+    ),
+    COLOUR: re.compile(
+        r"expected (?P<expected>\S+) (?P<name>.+?)(>=|==)\d+, found \d+ (?P=expected); and (?P<seen>.+)",
+    ),
+    POSITION: re.compile(rf"expected (?P<name>.+) (?P<expected>{_SIDES}) target, found (?P<seen>.*) target"),
+    NO_TARGET: re.compile(rf"no target for (?P<name>.+) to be (?P<expected>{_SIDES})"),
+}
+"""How the program says that something is wrong; numbers that are too high are said as those that are too low."""
+_LONGEST_LINE = 1000
+
+
+def fault_in(line: str) -> Fault | None:
+    """The fault that a line of a reason tells of; None where it is in nobody's words that we know."""
+    for kind, words in _WORDS.items() if len(line) <= _LONGEST_LINE else ():
+        if told := words.fullmatch(line):
+            parts = told.groupdict()
+            if kind == MISSING and (parts["sign"] == "<" or int(parts["seen"]) > int(parts["count"])):
+                kind = TOO_MANY
+            seen = parts.get("seen", "") or ("neither" if kind == POSITION else "")
+            return Fault(kind=kind, name=parts["name"], message=line, expected=parts["expected"], seen=seen)
     return None
 
 

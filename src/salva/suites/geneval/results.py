@@ -37,6 +37,8 @@ class Result:
     rule: str = PUBLISHED
     seen_by: tuple[str, ...] = ()
     model: str = ""
+    errors: tuple[str, ...] = ()
+    """The error type of each line of the reason, where somebody says so."""
 
 
 def picture_path(number: int, repeat: int) -> str:
@@ -61,6 +63,7 @@ def line_of(result: Result) -> str:
         "rule": result.rule,
         "seen_by": list(result.seen_by),
         "model": result.model,
+        "errors": list(result.errors),
     }
     return json.dumps(said, ensure_ascii=False)
 
@@ -85,11 +88,12 @@ def result_in(cells: Mapping[str, Json]) -> Result:
         rule=rule if isinstance(rule, str) and rule in (*RULES, "ours") else PUBLISHED,
         seen_by=_names(cells.get("seen_by")),
         model=str(cells.get("model") or ""),
+        errors=_names(cells.get("errors")),
     )
 
 
 def _names(said: Json) -> tuple[str, ...]:
-    """Who looked, as one name or a list of them."""
+    """One name or a list of them."""
     names = said if isinstance(said, list) else [said]
     return tuple(str(name) for name in names if name)
 

@@ -113,6 +113,7 @@ def _result(case: Case, verdict: Verdict, name: str, picture: Picture, rule: str
         rule=rule,
         seen_by=verdict.observers,
         model=verdict.model,
+        errors=tuple(failure.error for failure in verdict.failures),
     )
 
 

@@ -20,21 +20,24 @@ from salva.core.image import ImageRef
 from salva.core.observation import Detection, Detections
 from salva.core.options import keyed_options, option
 from salva.core.protocols import Sight
-from salva.core.verdict import PAIR, Outcome, Verdict
+from salva.core.verdict import PAIR, Failure, Outcome, Verdict
 from salva.errors import UsageError
 from salva.files.infiles import file_text
 from salva.files.tables import parse_json
-from salva.relations.scenes import SceneOptions, mentioned
+from salva.relations.scenes import SceneOptions, errors_of, mentioned
 from salva.relations.truth import Truth
 from salva.suites.geneval.demands import TASKS, demands_of
 from salva.suites.geneval.files import read_metadata
-from salva.suites.geneval.published import JUDGES, PUBLISHED, Ruling, SeenBox
+from salva.suites.geneval.published import JUDGES, PUBLISHED, Ruling, SeenBox, fault_in
 from salva.suites.geneval.results import RESULTS, Result, missing_numbers, placed, result_in
-from salva.suites.geneval.rules import OURS, RuleOptions, failure_of
+from salva.suites.geneval.rules import OURS, GenEvalRule, RuleOptions, failure_of
 from salva.suites.geneval.suite import RELATION, case_id_of, missing_prompts, task_case
 
 THEIRS = "published evaluation"
 """Who looked, where the lines do not say."""
+_TRUTH = "truth"
+_ERRORS = {_TRUTH: Truth.about.errors, RELATION: GenEvalRule.about.errors}
+"""The error types of each relation."""
 _N_NAMED = 5
 _NO_IMAGE = ImageRef(image_id="", width=0, height=0)
 
@@ -80,6 +83,8 @@ class ResultsImport:
             for line in lines:
                 case = _case(line.result, cases)
                 verdicts.append(_theirs(case, line, model))
+                counts["wrong lines without an error type"] += not line.result.is_right and not verdicts[-1].errors
+                problems += _strange_errors(line, name)
                 rules.add(line.result.rule)
                 verdicts += self._judged_again(case, line, model, name, problems, counts)
             problems += self._gaps(name, [line.result for line in lines])
@@ -97,7 +102,7 @@ class ResultsImport:
             cases=tuple(cases.values()),
             verdicts=tuple(verdicts),
             problems=tuple(problems),
-            counts={"images": counts["images"], "prompts": len(cases), **counts},
+            counts={"images": counts["images"], "prompts": len(cases), **{what: n for what, n in counts.items() if n}},
             rules=_asked(rules.pop()),
             repeats=1 + max(verdict.repeat for verdict in verdicts),
             observers={name: "detector" for verdict in verdicts for name in verdict.observers},
@@ -131,7 +136,7 @@ class ResultsImport:
                 repeat=line.repeat,
                 arm=PAIR,
                 model=model,
-                relation="truth",
+                relation=_TRUTH,
                 observers=result.seen_by or (THEIRS,),
                 outcome=conclusion.outcome,
                 errors=conclusion.errors,
@@ -207,23 +212,43 @@ def _case(result: Result, cases: dict[str, Case]) -> Case:
 
 
 def _theirs(case: Case, line: _Line, model: str) -> Verdict:
-    """The verdict that the line states, with its reasons where its boxes give the same ones."""
+    """The verdict that the line states, with the errors that its reason tells of."""
     result = line.result
-    ruling = _optimistic(result, case) if result.rule in JUDGES and result.boxes is not None else Ruling()
-    faults = [] if result.is_right else [fault for fault in ruling.faults if fault.message in result.reason]
-    failures = tuple(failure_of(fault, "a", "as they say") for fault in faults)
+    failures = () if result.is_right else tuple(_failures(result))
     return Verdict(
         case_id=case.case_id,
         repeat=line.repeat,
         arm=PAIR,
         model=model,
-        relation="truth" if result.rule == OURS else RELATION,
+        relation=_relation(result),
         observers=result.seen_by or (THEIRS,),
         outcome=Outcome.HOLDS if result.is_right else Outcome.VIOLATED,
-        errors=tuple(dict.fromkeys(failure.error for failure in failures)),
+        errors=errors_of(failures) if result.rule == OURS else tuple(dict.fromkeys(one.error for one in failures)),
         failures=failures,
         scores={"right_a": float(result.is_right)},
     )
+
+
+def _failures(result: Result) -> Iterator[Failure]:
+    """A line of the reason each: in the words of the rule, or in words of ours with the error type beside them."""
+    for number, message in enumerate(result.reason.split("\n")):
+        fault = fault_in(message) if result.rule in JUDGES else None
+        if fault is not None:
+            yield failure_of(fault, "a", "as they say")
+        elif number < len(result.errors) and result.errors[number] in _ERRORS[_relation(result)]:
+            yield Failure(error=result.errors[number], role="a", message=message)
+
+
+def _strange_errors(line: _Line, name: str) -> list[Flaw]:
+    """Error types beside a line that its relation does not have."""
+    result = line.result
+    strange = [error for error in result.errors if error not in _ERRORS[_relation(result)]]
+    what = f"errors has {', '.join(map(repr, strange))}, which {_relation(result)} has no error type of; not used"
+    return [Flaw(file=name, where=line.where, what=what)] if strange else []
+
+
+def _relation(result: Result) -> str:
+    return _TRUTH if result.rule == OURS else RELATION
 
 
 def _optimistic(result: Result, case: Case) -> Ruling:
@@ -265,5 +290,5 @@ def _untaken(model: str, taken: Sequence[str]) -> str:
 def _asked(rule: str) -> tuple[AskedComponent, ...]:
     options = keyed_options(RuleOptions(rule=rule if rule != OURS else PUBLISHED))
     by_rule = AskedComponent(role="relation", name=RELATION, options=options)
-    truth = AskedComponent(role="relation", name="truth", options=keyed_options(SceneOptions()))
+    truth = AskedComponent(role="relation", name=_TRUTH, options=keyed_options(SceneOptions()))
     return (truth,) if rule == OURS else (by_rule, truth)
