@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import in_process
@@ -16,7 +17,7 @@ from store.old_store import write_old_store
 
 from salva.core.image import Picture
 from salva.engine.progress import SilentProgress
-from salva.errors import StoreError
+from salva.errors import StoreError, UnusableError
 from salva.imaging.files import encode_picture
 from salva.run.ask import Ask, make_spec
 from salva.run.judge_again import judge_again
@@ -176,6 +177,21 @@ def test_the_same_command_paints_again_what_is_not_as_large_as_it_was_written(
     CALLS.clear()
     execute(fake_spec(5), finished, SilentProgress())
     assert CALLS["render"] == 0
+
+
+@pytest.mark.parametrize("model", [{"fails": 1.0}, {"mischief": "unusable"}], ids=["fails", "unusable"])
+def test_pictures_that_come_back_are_not_painted_again_where_nobody_painted_them_meanwhile(
+    finished: Path, tmp_path: Path, model: dict[str, object]
+) -> None:
+    before = (finished / "images").rename(tmp_path / "away")
+    with suppress(UnusableError):
+        assert execute(fake_spec(5, model), finished, SilentProgress()).outcomes == {"FAILED": 5}
+    shutil.rmtree(finished / "images", ignore_errors=True)
+    before.rename(finished / "images")
+    CALLS.clear()
+    again = execute(fake_spec(5), finished, SilentProgress())
+    assert (CALLS["render"], again.outcomes) == (0, {"HOLDS": 5})
+    assert verify(finished, SilentProgress()).is_sound
 
 
 def test_what_verify_says_to_do_about_a_damaged_picture_works(finished: Path) -> None:

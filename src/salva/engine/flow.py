@@ -9,7 +9,7 @@ and their pixels are bounded, so a run of any length takes the same room.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from queue import Empty
 from typing import cast
 
@@ -57,6 +57,7 @@ class Flow:
         budget: Budget | None = None,
         vouch: Vouch | None = None,
         n_pictures: int = 0,
+        lost: Collection[str] = (),
     ) -> None:
         self.outcomes: Counter[str] = Counter()
         self.counts: Counter[str] = Counter()
@@ -65,6 +66,8 @@ class Flow:
         """Cases that no relation has anything to say about."""
         self._store, self._cast, self._progress = store, cast_, progress
         self._may_paint, self._retry_refused = may_paint, retry_refused
+        self._lost = {*lost}
+        """Keys of stored renders whose pictures are away; what is stored stands until there is another."""
         self._looks = Looks(store, retry_refused=retry_refused, retry_unreadable=retry_unreadable)
         self._ctrl_c = CtrlC()
         crowd = [actor.binding for actor in cast_.actors() if actor.binding is not None and actor.may_be_asked]
@@ -138,7 +141,8 @@ class Flow:
         for request in requests:
             place = Place(unit, request.repeat, request.prompt.role)
             key = unit.model.render_key(request)
-            stored = self._store.render_outcome(key) if key not in self._rendering else None
+            is_known = key not in self._rendering and key not in self._lost
+            stored = self._store.render_outcome(key) if is_known else None
             status, image, error = stored or (None, None, "")
             is_settled = status is Status.REFUSED and not self._retry_refused
             if status is Status.DONE and image is not None:
@@ -304,7 +308,8 @@ class Flow:
         painted, failed, ended_by = self._results.sort(event.jobs, event.outcomes)
         self._dispatch.write(painted)
         for job, error in failed:
-            self._not_painted(job, self._results.keep_failure(job, error))
+            is_lost = job.key in self._lost
+            self._not_painted(job, Missing(reason=str(error)) if is_lost else self._results.keep_failure(job, error))
         if ended_by is not None:
             raise ended_by
 
@@ -330,6 +335,8 @@ class Flow:
         self._dispatch.placed()
         self._progress.advance("painting", len(job.places))
         del self._rendering[job.key]
+        if isinstance(image, ImageRef):
+            self._lost.discard(job.key)
         for place in job.places:
             self._place(place, image, picture)
             self._release(place.unit)

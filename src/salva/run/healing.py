@@ -2,7 +2,8 @@
 
 An image's id is the hash of its pixels, so a model that repeats itself puts every file back where it was, and nothing
 that was seen or judged changes. So is a damaged one, known by its size, which costs no more than to see that it is
-there. To read all files takes a hundred times as long, and is for `salva verify`.
+there. To read all files takes a hundred times as long, and is for `salva verify`. What is known of a picture stays
+until there is another in its place: a disk may only be away for a while.
 """
 
 from __future__ import annotations
@@ -22,30 +23,35 @@ def has_all_files(store: RunReader) -> bool:
     return next(store.blobs.lost(store.image_sizes()), None) is None
 
 
-def forget_lost(store: RunStore, progress: Progress) -> dict[str, str]:
-    """Have every picture painted again whose file is gone or damaged; by the key of its render, the image it was."""
-    files, was, n_lost = ImageFiles(store.blobs), dict[str, str](), 0
+def find_lost(store: RunStore, progress: Progress) -> dict[str, str]:
+    """The pictures to be painted again, whose files are gone or damaged: by the key of its render, the image it was."""
+    files, was = ImageFiles(store.blobs), dict[str, str]()
     for image_id in list(store.blobs.lost(store.image_sizes())):
         try:
             # Another program may have packed the same pixels otherwise: nobody pays for them twice.
             store.put_image(files.stored(image_id))
         except StoreError as error:
-            n_lost += 1
-            was |= {render.key(): image_id for render in store.renders_of(image_id)}
-            store.forget_image(image_id, str(error))
+            renders = list(store.renders_of(image_id))
+            was |= {render.key(): image_id for render in renders}
+            if not renders:
+                store.forget_image(image_id, str(error))
     store.flush()
-    if n_lost:
+    if was:
+        n_lost = len({*was.values()})
         progress.note(f"the files of {counted(n_lost, 'pictures')} are gone or damaged, and painted again")
     return was
 
 
-def tell_healed(store: RunReader, was: Mapping[str, str], progress: Progress) -> None:
-    """Say how many of the pictures painted again are what they were."""
+def tell_healed(store: RunStore, was: Mapping[str, str], progress: Progress) -> None:
+    """Say how many of the pictures painted again are what they were, and forget those that are not."""
     n_same = n_other = 0
     for key, image_id in was.items():
         _, image, _ = store.render_outcome(key) or (None, None, "")
-        n_same += image is not None and image.image_id == image_id
+        n_same += image is not None and image.image_id == image_id and store.blobs.has(image_id)
         n_other += image is not None and image.image_id != image_id
+    for image_id in {*was.values()}:
+        if not list(store.renders_of(image_id)):
+            store.forget_image(image_id, "another was painted in its place")
     if n_other:
         progress.note(
             f"{n_other} of {counted(n_same + n_other, 'pictures')} painted again came out otherwise: this model does "

@@ -8,7 +8,7 @@ a finished run costs nothing.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
@@ -31,7 +31,7 @@ from salva.run.canary import Canary
 from salva.run.directory import as_judged_then, rules_kept, settle, uncounted_options
 from salva.run.false_start import undone_if_refused
 from salva.run.foresight import foresee, refuse_unwatched
-from salva.run.healing import forget_lost, tell_healed
+from salva.run.healing import find_lost, tell_healed
 from salva.run.ledger import (
     CaseCount,
     asked_before,
@@ -104,7 +104,7 @@ def execute(
         for line in open_ledger(store, spec, cast_, environment or surroundings.environment()):
             progress.note(line)
         counted = keep_cases(store, spec, placed_cases(spec))
-        lost = forget_lost(store, progress)
+        lost = find_lost(store, progress)
         summary = flow_through(
             store,
             cast_,
@@ -115,6 +115,7 @@ def execute(
             retry_unreadable=retry_unreadable,
             budget=budget,
             vouch=Canary(judged_as, cast_, store, progress, first=_first_cases(spec, store)),
+            lost=lost,
         )
         tell_healed(store, lost, progress)
         if summary.n_retryable == 0 and summary.n_unpainted == 0:
@@ -139,8 +140,12 @@ def flow_through(
     retry_unreadable: bool = False,
     budget: Budget | None = None,
     vouch: Vouch | None = None,
+    lost: Collection[str] = (),
 ) -> RunSummary:
-    """Take every stored case to its verdicts; vouch: called with whoever is about to look for the first time."""
+    """Take every stored case to its verdicts; vouch: called with whoever is about to look for the first time.
+
+    lost: keys of renders whose pictures are painted again.
+    """
     n_units = counted.n_cases * len(cast_.models)
     n_images = counted.n_prompts * len(cast_.models) * cast_.repeats
     n_looks = next((_n_first_looks(cast_, case) for case in store.cases()), 0)
@@ -161,7 +166,10 @@ def flow_through(
         budget=purse,
         vouch=vouch,
         # What each model has still to paint, about: with several, all of it may be one's.
-        n_pictures=max(0, min(n_images - store.n_images(), counted.n_prompts * cast_.repeats)) if may_paint else 0,
+        n_pictures=max(0, min(n_images - store.n_images() + len(lost), counted.n_prompts * cast_.repeats))
+        if may_paint
+        else 0,
+        lost=lost,
     )
     with ExitStack() as stack:
         for stage in reversed(STAGES):
