@@ -297,8 +297,8 @@ def add_loose_plugin(source: str) -> Entry:
     module_name = f"salva_plugin_{path.stem}_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}"
     if module_name not in sys.modules:
         module_spec = importlib.util.spec_from_file_location(module_name, path)
-        assert module_spec is not None
-        assert module_spec.loader is not None
+        if module_spec is None or module_spec.loader is None:
+            raise UsageError(f"--plugin takes FILE:CLASS, got {source!r}; FILE is Python, and its name ends in .py")
         module = importlib.util.module_from_spec(module_spec)
         sys.modules[module_name] = module
         with blaming(f"--plugin {source}: the file", "cannot be loaded"), ExitStack() as undo:

@@ -6,6 +6,7 @@ import csv
 import importlib
 import io
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -383,6 +384,24 @@ def test_output_to_a_full_disk_is_told_in_one_line() -> None:
         done = subprocess.run(program, stdout=full, stderr=subprocess.PIPE, text=True)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
     assert "cannot print all there is to say (No space left on device)" in done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize(("errors", "code"), [("2>/dev/full", 2), ("2>&-", 0), ("", 0)])
+def test_a_log_that_nobody_can_write_never_ends_as_a_failed_gate(errors: str, code: int, tmp_path: Path) -> None:
+    program = f"{sys.executable} -c 'from salva.cli.main import main; main()'"
+    command = f"{program} run metalogic --model painter --reader none --size 4 --out r {errors}"
+    done = subprocess.run(command, shell=True, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert done.returncode == code
+    wrong = subprocess.run(f"{program} run no-such-suite {errors}", shell=True, stderr=subprocess.DEVNULL)
+    assert wrong.returncode == 2
+
+
+def test_letters_that_a_terminal_does_not_have_are_told_otherwise() -> None:
+    program = [sys.executable, "-c", "from salva.cli.main import main; main()", "prove", "a 猫 and a dog"]
+    done = subprocess.run(program, capture_output=True, env={**os.environ, "PYTHONIOENCODING": "latin-1"})
+    assert b"Traceback" not in done.stderr
+    assert b"\\u732b" in done.stdout + done.stderr
 
 
 def test_output_into_a_closed_pipe_is_no_error() -> None:

@@ -194,6 +194,22 @@ def test_pictures_that_come_back_are_not_painted_again_where_nobody_painted_them
     assert verify(finished, SilentProgress()).is_sound
 
 
+@pytest.mark.parametrize("what", ["pipe", "endless", "huge"])
+def test_what_is_no_file_in_the_place_of_a_picture_is_named_and_painted_again(finished: Path, what: str) -> None:
+    path = first_image(finished)
+    path.unlink()
+    if what == "pipe":
+        os.mkfifo(path)
+    elif what == "endless":
+        path.symlink_to("/dev/zero")
+    else:
+        path.touch()
+        os.truncate(path, 2**36)
+    assert "is no picture's file" in verify(finished, SilentProgress()).problems[0]
+    assert execute(fake_spec(5), finished, SilentProgress()).n_rendered == 1
+    assert verify(finished, SilentProgress()).is_sound
+
+
 def test_what_verify_says_to_do_about_a_damaged_picture_works(finished: Path) -> None:
     path = harm(finished, "flip")
     report = verify(finished, SilentProgress())

@@ -104,25 +104,45 @@ def salva() -> None:
 
 def main() -> None:
     """Entry point: exit codes 0 fine, 1 gate failed, 2 the user must act, 3 incomplete, 130 interrupted."""
+    _mend_streams()
     try:
         _obey_to_the_end()
-    except SystemExit as ended:
+    except (SystemExit, KeyboardInterrupt) as ended:
         # One more Ctrl-C while Python takes itself apart would change the exit code.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        if any_left_behind():
-            # Python would unwind a thread that is inside of torch, and the process end with 134 whatever it should say.
-            for stream in (sys.stdout, sys.stderr):
-                with suppress(OSError, ValueError):
-                    stream.flush()
-            os._exit(ended.code if isinstance(ended.code, int) else int(ended.code is not None))
+        code = ended.code if isinstance(ended, SystemExit) else EXIT_INTERRUPTED
+        if not _is_flushed() or any_left_behind() or code == EXIT_INTERRUPTED:
+            # Python would unwind a thread that is inside of torch or of a network, and the process end with 134, or
+            # with 120 for what nobody took, whatever it should say.
+            os._exit(code if isinstance(code, int) else int(code is not None))
         raise
+
+
+def _mend_streams() -> None:
+    """Have somewhere to print where a shell closed it, and letters told that a terminal does not have."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  # for as long as we live
+        elif stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _is_flushed() -> bool:
+    is_flushed = True
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            is_flushed = False
+    return is_flushed
 
 
 def _obey_to_the_end() -> None:
     try:
         obey()
     except Exception:
-        click.echo(legible(redact(traceback.format_exc())), err=True)
+        _tell(legible(redact(traceback.format_exc())))
         _complain(
             "this should not have happened. If it was about a run that somebody changed or that was damaged, "
             "`salva verify RUN` says where; else please report the lines above"
@@ -139,10 +159,11 @@ def obey() -> None:
     except click.exceptions.Abort:
         sys.exit(EXIT_INTERRUPTED)
     except click.ClickException as error:
-        error.show()
+        with suppress(OSError):
+            error.show()
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
-        click.echo("interrupted", err=True)
+        _tell("interrupted")
         sys.exit(EXIT_INTERRUPTED)
     except (RecursionError, OverflowError) as error:
         _complain(f"something that was read is nested too deeply, or holds a number beyond all bounds: {error}")
@@ -167,5 +188,11 @@ def _complain(message: str) -> None:
     if len(said) > _LONGEST:
         # What is quoted from a damaged file may be all of it.
         said = f"{said[: _LONGEST // 2]} ... {said[-_LONGEST // 2 :]}"
-    click.echo(f"salva: {said}", err=True)
+    _tell(f"salva: {said}")
     sys.exit(EXIT_USAGE)
+
+
+def _tell(text: str) -> None:
+    # Where nobody can be told, the exit code says enough.
+    with suppress(OSError):
+        click.echo(text, err=True)

@@ -64,15 +64,14 @@ class ImageFiles:
         return _row(image_id, picture, data)
 
     def _kept_or_replaced(self, image_id: str, data: bytes) -> bytes:
-        present = self._blobs.read(image_id)
-        if present != data:
-            try:
+        try:
+            present = self._blobs.read(image_id)
+            if present != data:
                 self.load(image_id)
-            except StoreError:
-                self._blobs.write(image_id, data)
-            else:
-                return present
-        return data
+        except StoreError:
+            self._blobs.write(image_id, data)
+            return data
+        return present
 
 
 def _row(image_id: str, picture: AnyPicture, data: bytes) -> StoredImage:

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Protocol
 
 from salva.core.legible import legible
@@ -58,7 +58,7 @@ class SilentProgress:
 
     def note(self, text: str) -> None:
         """Notes go to standard error even when nothing is drawn, because they say what was left out."""
-        print(f"salva: {legible(redact(text))}", file=sys.stderr)
+        _tell(text)
 
 
 class LineProgress(SilentProgress):
@@ -143,7 +143,7 @@ class RichProgress:
         if self._bars is not None:
             self._bars.console.print(f"salva: {legible(redact(text))}", markup=False, highlight=False)
         else:
-            print(f"salva: {legible(redact(text))}", file=sys.stderr)
+            _tell(text)
 
     def _draw(self) -> None:
         self._drawn_at = time.monotonic()
@@ -182,6 +182,12 @@ def said_if_slow(note: Callable[[str], None], doing: str, what: str) -> Iterator
         saying.cancel()
     if (took_s := time.monotonic() - began) > _QUIET_S:
         note(f"{what} is ready after {took_s:.0f} s")
+
+
+def _tell(text: str) -> None:
+    # A log that is full must not end the run that it is about.
+    with suppress(OSError):
+        print(f"salva: {legible(redact(text))}", file=sys.stderr, flush=True)
 
 
 def make_progress(*, quiet: bool = False) -> Progress:

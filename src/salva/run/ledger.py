@@ -107,7 +107,9 @@ def asked_otherwise(stored: Asked, noted: Asked) -> str:
         if options is None:
             return f"the {part.role} {part.name!r}"
         for option, value in part.options.items():
-            if option in options and options[option] != value:
+            # An endpoint that has a name of its own may move.
+            may_move = option == "base_url" and bool(part.options.get("endpoint"))
+            if option in options and options[option] != value and not may_move:
                 return f"{part.role}.{option} {value!r}"
     return ""
 

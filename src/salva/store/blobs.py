@@ -22,6 +22,8 @@ _TEMPORARY = "."
 """How the name of a file begins that is not whole yet. It stands beside its final place: renaming within
 a directory is twice as fast here as moving out of one that all threads share."""
 
+_LARGEST = 2**30
+"""Bytes; no picture that can be decoded takes as many."""
 _IMAGE_ID = re.compile(r"[0-9A-Za-z]{2,128}", re.ASCII)
 """Hashes have no dots and no slashes: an id that is read from a row becomes a path inside the run, or none."""
 
@@ -99,7 +101,12 @@ class Blobs:
         """The bytes of a stored file."""
         path = self.path_of(image_id)
         try:
-            return path.read_bytes()
+            # Without waiting: what stands there may be no file but a pipe that nobody writes to.
+            with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+                found = os.fstat(file.fileno())
+                if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST:
+                    raise StoreError(f"{str(path)!r} is no picture's file; delete it, and `salva run` paints it again")
+                return file.read()
         except OSError as error:
             raise store_error(path, error) from error
 
