@@ -281,6 +281,12 @@ def test_a_plugin_file_that_ends_the_program_is_an_error(tmp_path: Path) -> None
         add_loose_plugin(f"{tmp_path / 'quits.py'}:Any")
 
 
+def test_a_plugin_file_that_is_no_python_is_named(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("a list of things\n")
+    with pytest.raises(UsageError, match=r"notes\.txt:Any'; FILE is Python, and its name ends in \.py"):
+        add_loose_plugin(f"{tmp_path / 'notes.txt'}:Any")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "code", "told"),
     [

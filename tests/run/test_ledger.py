@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 
+from salva.core.asked import Asked, AskedComponent
 from salva.core.verdict import Verdict
 from salva.engine.flow import Flow
 from salva.engine.progress import SilentProgress
 from salva.run.judge_again import judge_again
+from salva.run.ledger import asked_otherwise
 from salva.run.pipeline import execute
 from salva.store.sqlite import open_run
 from salva.testing.fakes import FakeAnswers, FakeDetector, FakeJudge, FakeSame
@@ -77,3 +79,14 @@ def test_killed_in_between_no_verdict_is_left_that_its_rule_did_not_make(
     assert {verdict.relation for verdict in verdicts(judged_twice)} == {"answers"}
     execute(SPEC, judged_twice, SilentProgress())
     assert counts(judged_twice) == {("same", False): 6, ("answers", False): 6, ("answers", True): 6}
+
+
+@pytest.mark.parametrize(("endpoint", "differing"), [("mine", ""), ("", "model.base_url 'http://b'")])
+def test_an_endpoint_with_a_name_of_its_own_may_move(endpoint: str, differing: str) -> None:
+    asked = [
+        Asked(
+            models=(AskedComponent(role="model", name="openai", options={"base_url": url, "endpoint": endpoint}),),
+        )
+        for url in ("http://a", "http://b")
+    ]
+    assert asked_otherwise(asked[1], asked[0]) == differing

@@ -297,6 +297,8 @@ def test_a_verdict_stands_where_it_is_about_the_answers_beside_it(tmp_path: Path
         (("HOLDS", "", {**SCORES, "faith_B": 1}, []), "a verdict on other answers: faith_B is not what the files give"),
         (("HOLDS", "", {**SCORES, "clip_A": 1}, []), "clip_A is not what the files give"),
         (("HOLDS", "", {}, []), "n_counted_A is not what the files give"),
+        (("HOLDS", "", SCORES, []), "HOLDS, where its answers give VIOLATED"),
+        (("VIOLATED", "count-differs", {**SCORES, "faith_mean": 99}, []), "faith_mean is not what the files give"),
         (("right", "", SCORES, []), "'right' is not a valid Outcome"),
         (("HOLDS", "count-differs", SCORES, []), "HOLDS with error types"),
         (("VIOLATED", "", SCORES, []), "VIOLATED with no error types"),

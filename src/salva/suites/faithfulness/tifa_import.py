@@ -36,7 +36,7 @@ from salva.suites.faithfulness.tifa_files import (
     TifaFile,
     read_tifa_file,
 )
-from salva.suites.faithfulness.tifa_origin import Told, cases_as_made, rule_in, seen_by
+from salva.suites.faithfulness.tifa_origin import Told, cases_as_made, has_usual_rule, rule_in, seen_by
 from salva.suites.faithfulness.tifa_verdicts import (
     GIVEN,
     AnswerRow,
@@ -63,6 +63,7 @@ _Key = tuple[str, _Painted]
 """What a verdict is about: a model, and what it painted."""
 _Answers = dict[_Painted, dict[str, list[AnswerRow]]]
 """The answers about each, by A and B."""
+_DECIDED = {Outcome.HOLDS, Outcome.VIOLATED}
 _ERRORS = {"same-answers": SameAnswers.about.errors, "must-differ": MustDiffer.about.errors}
 """The error types of each relation."""
 
@@ -213,9 +214,13 @@ def _concluded(sheet: TifaFile, row: Row[str], found: Verdict, work: _Work) -> V
     except (ValueError, OverflowError, RecursionError) as error:
         work.name(sheet, row.where, f"no verdict ({error}); the answers decide")
         return found
-    if other := [name for name in GIVEN if told.scores.get(name) != found.scores.get(name)]:
+    names = [*GIVEN, *(name for name in found.scores if name in told.scores)]
+    if other := [name for name in names if told.scores.get(name) != found.scores.get(name)]:
         what = f"a verdict on other answers: {other[0]} is not what the files give; the answers decide"
         work.name(sheet, row.where, what)
+        return found
+    if {told.outcome, found.outcome} == _DECIDED and has_usual_rule(row.cells, found.relation):
+        work.name(sheet, row.where, f"{told.outcome}, where its answers give {found.outcome}; the answers decide")
         return found
     return told
 

@@ -116,9 +116,25 @@ def seen_by(rows: Iterable[Mapping[str, str]]) -> Observers:
 def rule_in(rows: Iterable[Mapping[str, str]], relation: str) -> dict[str, Json]:
     """The options that a relation judged with, where all rows say the same; ValueError where it has no such options."""
     said = {cells.get(RULE, "").strip() for cells in rows}
-    text = said.pop() if len(said) == 1 else ""
+    options = _options_in(said.pop() if len(said) == 1 else "")
+    _parsed(options, relation)
+    return options
+
+
+def has_usual_rule(cells: Mapping[str, str], relation: str) -> bool:
+    """Whether a verdict says that it was judged with the options a relation has by itself, or nothing that can be."""
+    try:
+        return _parsed(_options_in(cells.get(RULE, "").strip()), relation) == _OPTIONS[relation]()
+    except (ValueError, UsageError, RecursionError):
+        return True
+
+
+def _options_in(text: str) -> dict[str, Json]:
     options = json.loads(text) if text else {}
     if not isinstance(options, dict):
         raise ValueError(f"{RULE} is no JSON object")
-    parse_options(_OPTIONS[relation], {name: as_typed(value) for name, value in options.items()}, relation)
     return options
+
+
+def _parsed(options: Mapping[str, Json], relation: str) -> object:
+    return parse_options(_OPTIONS[relation], {name: as_typed(value) for name, value in options.items()}, relation)
