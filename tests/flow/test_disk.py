@@ -297,3 +297,20 @@ def test_a_damaged_image_that_must_be_looked_at_is_painted_again(finished: Path)
     assert CALLS["render"] == 1
     assert path.read_bytes() == sound
     assert judge_again(finished, other, SilentProgress()).outcomes == {"HOLDS": 5}
+
+
+@pytest.mark.parametrize("form", ["counterexamples", "ratings", "sft"])
+def test_another_picture_of_the_same_size_is_no_evidence(tmp_path: Path, form: str) -> None:
+    ask = Ask(
+        suite="metalogic",
+        models=("painter",),
+        reader="none",
+        size="4",
+        settings={"model.faults": "entity-omission:0.5", "run.canary": "off"},
+    )
+    execute(make_spec(ask), tmp_path / "run", SilentProgress())
+    for path in (tmp_path / "run" / "images").rglob("*.webp"):
+        path.write_bytes(path.read_bytes()[::-1])
+    done = in_process.salva("export", "run", "--as", form, "-o", "out", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "is not the file that was written; `salva verify` says how to get it back" in done.stderr

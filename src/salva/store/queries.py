@@ -29,6 +29,7 @@ from salva.core.typed_record import checked
 from salva.core.verdict import Observers, Outcome, Verdict, observers_text
 from salva.errors import StoreError
 from salva.files.kept_files import kept_files
+from salva.store.blobs import digest_of
 from salva.store.reading import DATABASE, VERDICT_ORDER, RunReader
 from salva.store.records import FIGURES, GATE, IN_VAIN, PACE, PASSED, STOPPED, TOLD, UNTRIED, WHOLE, StoredImage
 from salva.store.rows import Value, case_from_row, image_from_row, observers_to_text, select, to_text, verdict_from_row
@@ -124,8 +125,13 @@ class StoredImages:
         self._store, self._threshold = store, threshold
 
     def file_bytes(self, image_id: str) -> bytes:
-        """The stored file."""
-        return self._store.blobs.read(image_id)
+        """The stored file; StoreError where it is another, which would be shown as evidence for what it is not."""
+        data = self._store.blobs.read(image_id)
+        row = self._store.find_image(image_id)
+        if row is not None and digest_of(data) != row.digest:
+            place = self._store.blobs.place_of(image_id)
+            raise StoreError(f"{place!r} is not the file that was written; `salva verify` says how to get it back")
+        return data
 
     def seen(self, image_id: str, observers: Observers) -> Seen:
         """What these observers saw; boxes, as far as they count."""
