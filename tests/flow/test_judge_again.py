@@ -11,6 +11,7 @@ import pytest
 from salva.core.verdict import Outcome, observers_text
 from salva.engine.progress import SilentProgress
 from salva.errors import UsageError
+from salva.exchange.verdict_rows import speaking
 from salva.report.summary import summarise_run
 from salva.run.gate import Gate, decide, keep
 from salva.run.judge_again import judge_again
@@ -52,6 +53,16 @@ def test_judging_again_without_changes_looks_at_nothing_and_changes_nothing(fini
     with open_run(finished) as store:
         assert list(store.verdicts()) == before
     assert read_run_file(finished) == before_file
+
+
+def test_whoever_comes_back_to_the_run_s_own_eyes_is_shown_these(finished: Path) -> None:
+    other = dataclasses.replace(SPEC, detector=bound("detector", FakeDetector, "a-second", blind_to="cat"))
+    for spec, label in ((other, "a-second"), (SPEC, "fake-detector"), (other, "a-second")):
+        judge_again(finished, spec, SilentProgress())
+        records = read_records(finished)
+        speaks = speaking(records)
+        (observers,) = {verdict.observers for verdict in records.verdicts if speaks(verdict)}
+        assert observers[0].startswith(label)
 
 
 def test_what_a_gate_decided_on_the_verdicts_before_is_forgotten(finished: Path) -> None:

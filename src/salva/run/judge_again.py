@@ -228,9 +228,10 @@ def _leading(store: RunStore, cast_: Cast) -> dict[str, str]:
 
 
 def _write_down(store: RunStore, content: RunFile, spec: RunSpec, leading: Mapping[str, str]) -> None:
-    """Say in run.json by which rules and eyes the run is judged now; nothing when they are its own."""
+    """Say in run.json by which rules and eyes the run is judged now; nothing when they were its own all along."""
     now = spec.asked().redacted()
     asked = replace(content.asked, observers=now.observers, relations=now.relations, headline=now.headline)
     is_otherwise = asked.to_json() != content.asked.to_json()
-    judged = Judged(asked=asked, leading=leading) if is_otherwise else None
+    # Whoever comes back to the run's own eyes means these, and others have looked as often by now.
+    judged = Judged(asked=asked, leading=leading) if is_otherwise or content.judged is not None else None
     keep_run_file(store, replace(content, judged=judged, schema=SCHEMA))
