@@ -5,6 +5,7 @@ Judgements in, one record out. Agreeing on nonsense is no success, and an oracle
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +26,8 @@ OK, PARTIAL, BLIND = "ok", "partial", "blind"
 FEWEST_DECIDED = 0.8
 """Below this share of decided pairs a run decides too little."""
 _NAMED, _MEAN_SCORE = "named_", "mean_score_"
+_FAITH = re.compile("faith_[A-Z]")
+"""The share of right answers about the picture of a role."""
 _HARDLY_ANY = 0.05
 _FEWEST_PICTURES = 8
 _FAR_BELOW = 0.75
@@ -54,6 +57,8 @@ class Leading:
     oracle: str = OK
     reason: str = ""
     """Why the oracle is not to be trusted, or why nothing is decided; one sentence."""
+    is_unanimous: bool = False
+    """Whether every answer that a judge gave is the expected one."""
     is_one_picture: bool = False
     """Whether everything that was painted is one and the same."""
     n_asked: int = 0
@@ -88,6 +93,7 @@ def leading_of(
         chance=_chance(judgements, asked, relation),
         oracle=oracle,
         reason=reason,
+        is_unanimous=_is_unanimous(judgements),
         is_one_picture=_n_under_one_picture(judgements) > 0,
         n_asked=len(asked) * repeats,
         previous=Previous(
@@ -164,6 +170,13 @@ def _oracle(judgements: Judgements, figure: Figure | None, usual_score: float | 
             "alone; the report lists why, and a --judge or formulas of your own open one"
         )
     return OK, ""
+
+
+def _is_unanimous(judgements: Judgements) -> bool:
+    """Whether all pictures got nothing but expected answers; False for too few to tell."""
+    scores = (pair.verdict.scores.items() for pair in judgements.headline)
+    faith = [value for of_pair in scores for name, value in of_pair if _FAITH.fullmatch(name)]
+    return len(faith) >= _FEWEST_PICTURES and min(faith) == 1
 
 
 def _n_under_one_picture(judgements: Judgements) -> int:

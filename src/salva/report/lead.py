@@ -131,6 +131,11 @@ def warning_of(leading: Leading) -> str:
     if leading.reason:
         return f"the oracle is {leading.oracle}: {leading.reason}"
     figure, chance = leading.figure, leading.chance
+    if leading.is_unanimous:
+        return (
+            "every answer is the expected one: nothing is wrong here, or the judge agrees to all it is asked; "
+            "`salva selftest --judge` tells whether it can say no"
+        )
     if not chance or figure is None or figure.rate is None:
         return ""
     shuffled = f"pictures shuffled within the suite, which get {percent(chance)}"
