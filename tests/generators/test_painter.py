@@ -12,7 +12,7 @@ import pytest
 from salva.core.case import Prompt
 from salva.core.protocols import Rendered, RenderRequest
 from salva.core.scene import Box, Scene, Thing
-from salva.errors import SalvaError, UsageError
+from salva.errors import BackendError, SalvaError, UsageError
 from salva.generators.painter import composition
 from salva.generators.painter.component import Painter, PainterOptions, random_scene
 from salva.generators.painter.drawing import sprite_index
@@ -175,20 +175,20 @@ def test_styles_can_be_chosen_and_differ() -> None:
     assert len(pictures) == 4
     with pytest.raises(UsageError, match=r"no style 'oil'; it has: fluent-3d"):
         Painter(PainterOptions(styles=("oil",)))
-    with pytest.raises(UsageError, match=r"'chair' in the style noto-v1; 'chair' comes in: fluent-3d"):
+    with pytest.raises(BackendError, match=r"'chair' in the style noto-v1; 'chair' comes in: fluent-3d"):
         painted(PainterOptions(styles=("noto-v1",)), "chair")
 
 
 def test_plain_sentences_are_read_when_there_is_no_formula() -> None:
     shown = scene(painted(PainterOptions(), None, 0, "There is a cat and a dog"))
     assert sorted(thing.label for thing in shown.things) == ["cat", "dog"]
-    with pytest.raises(UsageError, match=r"needs a formula.*'moody dusk, oil on canvas'"):
+    with pytest.raises(BackendError, match=r"needs a formula.*'moody dusk, oil on canvas'"):
         painted(PainterOptions(), None, 0, "moody dusk, oil on canvas")
 
 
 def test_unknown_entity_names_those_it_has_and_costs_no_neighbour() -> None:
     outcomes = Painter(PainterOptions()).render([request("unicorn & cat"), request("cat")])
-    assert isinstance(outcomes[0], UsageError)
+    assert isinstance(outcomes[0], BackendError)
     assert "'unicorn'" in str(outcomes[0])
     assert all(name in str(outcomes[0]) for name in sprite_index()["entities"])
     assert isinstance(outcomes[1], Rendered)
@@ -204,7 +204,7 @@ def test_unknown_entity_names_those_it_has_and_costs_no_neighbour() -> None:
     ],
 )
 def test_what_cannot_be_painted_is_said(formula: str, message: str) -> None:
-    with pytest.raises(UsageError, match=message):
+    with pytest.raises(BackendError, match=message):
         painted(PainterOptions(), formula)
 
 

@@ -17,7 +17,7 @@ from salva.core.image import Picture
 from salva.core.options import option
 from salva.core.protocols import Rendered, RenderRequest
 from salva.core.scene import Thing
-from salva.errors import SalvaError, UsageError, unknown_name
+from salva.errors import BackendError, SalvaError, UsageError, unknown_name
 from salva.generators.painter.faults import parse_faults
 from salva.generators.painter.hard import HARD
 
@@ -83,7 +83,8 @@ class Painter:
             try:
                 outcomes.append(self._studio.paint(request.prompt, request.seed))
             except SalvaError as error:
-                outcomes.append(error)
+                # What it cannot paint is that prompt's alone, and the others go on.
+                outcomes.append(BackendError(str(error), is_retryable=False))
         return outcomes
 
 

@@ -7,7 +7,7 @@ from salva.writing.prompt_files import PromptRow
 _PROMPTS = (
     "a cat and a dog",
     "three apples and a cup",
-    "a red car and a blue bus",
+    "a red car and a blue book",
     "a cup to the left of a book",
     "a bird above a house",
     "a banana on the left and an apple on the right",
