@@ -63,6 +63,13 @@ def test_whoever_comes_back_to_the_run_s_own_eyes_is_shown_these(finished: Path)
         speaks = speaking(records)
         (observers,) = {verdict.observers for verdict in records.verdicts if speaks(verdict)}
         assert observers[0].startswith(label)
+    CALLS.clear()
+    for _ in range(2):
+        execute(SPEC, finished, SilentProgress())
+        records = read_records(finished)
+        speaks = speaking(records)
+        assert {verdict.observers for verdict in records.verdicts if speaks(verdict)} == {("fake-detector",)}
+    assert CALLS["render"] == CALLS["detect"] == 0
 
 
 def test_what_a_gate_decided_on_the_verdicts_before_is_forgotten(finished: Path) -> None:
@@ -119,7 +126,8 @@ def test_a_relation_with_other_options_judges_everything_anew_until_the_run_is_r
         assert list(store.verdicts()) == before
     again = read_run_file(finished)
     assert again is not None
-    assert again.judged is None
+    assert again.judged is not None
+    assert again.judged.asked == again.asked, "by its own rules"
 
 
 def test_a_judge_added_later_uses_what_the_detector_saw(finished: Path) -> None:

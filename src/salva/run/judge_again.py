@@ -19,7 +19,6 @@ from salva.core.options import as_typed
 from salva.core.protocols import Executor
 from salva.core.run_json import SCHEMA, Judged, RunFile
 from salva.core.spec import Binding, RunSpec
-from salva.core.verdict import observers_text
 from salva.engine.actors import Actor
 from salva.engine.cast import Cast
 from salva.engine.progress import Progress
@@ -27,7 +26,7 @@ from salva.errors import StoreError, UsageError
 from salva.run.addresses import beside, keep_addresses
 from salva.run.ask import ask_again, check_threshold, make_spec
 from salva.run.canary import Canary
-from salva.run.ledger import keep_rules, stored_count
+from salva.run.ledger import keep_rules, leading_eyes, stored_count
 from salva.run.pipeline import flow_through
 from salva.run.reach import reached_by, reached_options
 from salva.run.summary import RunSummary
@@ -85,7 +84,7 @@ def judge_again(
         store.drop_meta(GATE)
         keep_rules(store, spec.relations)
         summary = flow_through(store, cast_, workplace, progress, counted, may_paint=False, vouch=vouch)
-        _write_down(store, content, spec, _leading(store, cast_))
+        _write_down(store, content, spec, leading_eyes(store, cast_))
     for line in _unasked(directory, asked, summary):
         progress.note(line)
     if summary.n_unpainted and not summary.unasked:
@@ -214,17 +213,6 @@ def _painters(store: RunStore, content: RunFile) -> list[Actor]:
             "one of the two was edited; restore it from a copy"
         )
     return [Actor.remembered(stored[component_id]) for component_id in wanted]
-
-
-def _leading(store: RunStore, cast_: Cast) -> dict[str, str]:
-    """By relation, the observers of the verdicts just made, as a verdict names them."""
-    leading: dict[str, str] = {}
-    for case in store.cases():
-        for applied in cast_.relations_of(case):
-            leading.setdefault(applied.part.label, observers_text(applied.observers))
-        if len(leading) == len(cast_.relations):
-            break
-    return leading
 
 
 def _write_down(store: RunStore, content: RunFile, spec: RunSpec, leading: Mapping[str, str]) -> None:

@@ -10,8 +10,9 @@ from typing import cast
 from salva.core.asked import Asked
 from salva.core.case import Case
 from salva.core.fingerprint import Json, fingerprint
-from salva.core.run_json import Resolved, RunFile
+from salva.core.run_json import Judged, Resolved, RunFile
 from salva.core.spec import Binding, RunSpec
+from salva.core.verdict import observers_text
 from salva.engine.cast import Cast
 from salva.errors import StoreError, UsageError
 from salva.run.addresses import at_addresses
@@ -50,7 +51,7 @@ def finished_summary(
 ) -> RunSummary | None:
     """What a finished run came to, without touching anything; None when there is work to do."""
     content = read_run_file(directory)
-    if not (directory / DATABASE).is_file() or content is None or content.judged is not None:
+    if not (directory / DATABASE).is_file() or content is None or _is_judged_otherwise(content):
         # A run that was judged otherwise since goes back to its own rules first; nothing is painted for that.
         return None
     with open_run(directory) as store:
@@ -127,13 +128,15 @@ def open_ledger(store: RunStore, spec: RunSpec, cast_: Cast, environment: Mappin
     )
     content = read_run_file(store.directory) or RunFile(asked=spec.asked(), environment=environment)
     is_new_place = environment not in (content.environment, *content.resumed_in)
+    asked = content.asked.regrouped(spec.asked())
     fresh = replace(
         content,
-        asked=content.asked.regrouped(spec.asked()),
+        asked=asked,
         choice=spec.choice() if content.choice is None else content.choice,
         components=components,
         resumed_in=(*content.resumed_in, environment) if is_new_place else content.resumed_in,
-        judged=None,
+        # Others may have looked as often by now: the run's own eyes lead again.
+        judged=None if content.judged is None else Judged(asked=asked, leading=leading_eyes(store, cast_)),
         images=store.images_at(),
     )
     keep_run_file(store, fresh)
@@ -148,6 +151,21 @@ def open_ledger(store: RunStore, spec: RunSpec, cast_: Cast, environment: Mappin
     was, version = _version(spec.suite.identity()), str(spec.suite.component.version)
     made = f"the cases of version {was} of the suite {spec.suite.label!r} stay, and version {version} is installed"
     return [*([made] if was != version else []), *judged_anew]
+
+
+def leading_eyes(store: RunStore, cast_: Cast) -> dict[str, str]:
+    """By relation, the observers of the verdicts made now, as a verdict names them."""
+    leading: dict[str, str] = {}
+    for case in store.cases():
+        for applied in cast_.relations_of(case):
+            leading.setdefault(applied.part.label, observers_text(applied.observers))
+        if len(leading) == len(cast_.relations):
+            break
+    return leading
+
+
+def _is_judged_otherwise(content: RunFile) -> bool:
+    return content.judged is not None and content.judged.asked.to_json() != content.asked.to_json()
 
 
 def keep_rules(store: RunStore, relations: Iterable[Binding]) -> list[str]:
