@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import in_process
@@ -192,6 +193,30 @@ def test_pictures_that_come_back_are_not_painted_again_where_nobody_painted_them
     again = execute(fake_spec(5), finished, SilentProgress())
     assert (CALLS["render"], again.outcomes) == (0, {"HOLDS": 5})
     assert verify(finished, SilentProgress()).is_sound
+
+
+def test_who_judges_again_while_pictures_are_away_forgets_none(finished: Path, tmp_path: Path) -> None:
+    before = (finished / "images").rename(tmp_path / "away")
+    other = replace(fake_spec(5), detector=bound("detector", FakeDetector, "other"))
+    judge_again(finished, other, SilentProgress())
+    shutil.rmtree(finished / "images", ignore_errors=True)
+    before.rename(finished / "images")
+    CALLS.clear()
+    assert execute(fake_spec(5), finished, SilentProgress()).outcomes == {"HOLDS": 5}
+    assert CALLS["render"] == 0
+
+
+def test_a_refusal_in_the_place_of_a_picture_that_is_gone_is_settled(tmp_path: Path) -> None:
+    open_for, run = tmp_path / "open", tmp_path / "run"
+    open_for.touch()
+    spec = fake_spec(5, {"refuses": 1.0, "healed_by": str(open_for)})
+    assert execute(spec, run, SilentProgress()).outcomes == {"HOLDS": 5}
+    open_for.unlink()
+    shutil.rmtree(run / "images")
+    assert execute(spec, run, SilentProgress()).outcomes == {"FAILED": 5}
+    CALLS.clear()
+    assert execute(spec, run, SilentProgress()).outcomes == {"FAILED": 5}
+    assert CALLS["render"] == 0
 
 
 @pytest.mark.parametrize("what", ["pipe", "endless", "huge"])

@@ -11,6 +11,7 @@ from salva.core.judged import Judged
 from salva.core.verdict import Outcome
 from salva.judging.rates import figure_of, hits_of
 from salva.judging.tally import category_mean, macro_rate, tally
+from salva.stats.rates import Counted, share_interval
 
 HOLDS, VIOLATED, INCONCLUSIVE, FAILED = Outcome
 
@@ -79,5 +80,25 @@ def test_a_large_category_weighs_more_in_the_interval_of_a_share_too() -> None:
     judged += [Judged(case, make_verdict(outcome=HOLDS)) for case in few]
     interval = tally(judged).interval()
     assert interval is not None
-    # As sure as 90 cases make a share of one half, times 0.9: plus or minus 9.3 points, and not the 5 of the mean.
-    assert interval.high - interval.low == pytest.approx(2 * 0.093, abs=0.005)
+    # As sure as 100 cases make a share of 0.45: plus or minus 9.6 points, and not the 5 of the mean over categories.
+    assert interval.high - interval.low == pytest.approx(2 * 0.096, abs=0.002)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "rates"), [((40, 1), (0.02, 0.9)), ((20, 1, 1), (0.03, 0.6, 0.6)), ((100, 1, 1), (0.005, 0.5, 0.5))]
+)
+def test_a_small_category_that_breaks_makes_no_share_certain(sizes: tuple[int, ...], rates: tuple[float, ...]) -> None:
+    """Fixed prompts, other seeds: the interval holds the true share at least as often as it says, or nearly."""
+    rng = Random(1)
+    true = sum(n * p for n, p in zip(sizes, rates, strict=True)) / sum(sizes)
+    n_held = 0
+    for _ in range(300):
+        cases = [
+            Counted(category=str(p), n_hits=int(rng.random() < p), n=1)
+            for n, p in zip(sizes, rates, strict=True)
+            for _ in range(n)
+        ]
+        interval = share_interval(cases)
+        assert interval is not None
+        n_held += interval.low <= true <= interval.high
+    assert n_held > 0.93 * 300

@@ -66,6 +66,7 @@ def test_what_says_the_same_is_accepted(prompt: str, formula: str) -> None:
         ("A cat sits beside a dog", "cat & bird", "'bird' is no word of the prompt"),
         ("Two old men wearing red hats", "2 man & red hat", "says 'hats' and not how many"),
         ("Dogs playing", "dog", "says 'dogs' and not how many"),
+        ("A cat and n't", "cat & !dog", "'dog' is no word of the prompt"),
         ("A cat sits beside a dog", "cat", "leaves out 'dog'"),
         ("A cat sits beside a dog", "left_of(cat, dog)", "does not say 'left of'"),
         ("A cat sits beside a dog", "red cat & dog", "does not say 'red'"),
@@ -325,3 +326,8 @@ def test_a_file_of_which_all_is_read_asks_nobody(server: Server, tmp_path: Path)
     assert done.returncode == 0, done.stderr
     assert server.asked == []
     assert not (tmp_path / "with-without.jsonl").exists()
+
+
+@pytest.mark.parametrize("prompt", ["", "?!", "'", "n't", "a cat n't", "12", "cat " * 200, "猫", "a\x00b"])
+def test_odd_words_are_an_objection_and_no_fault(prompt: str) -> None:
+    assert objection(prompt, "cat & !dog")

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import errno
 import importlib
+import io
 import os
 import shlex
 import signal
 import sys
 import traceback
-from contextlib import suppress
+from typing import Any
 
 import click
 
@@ -118,14 +119,27 @@ def main() -> None:
         raise
 
 
+class _Unheard(io.FileIO):
+    """Where warnings and errors go: what nobody can take is lost, and the exit code says enough."""
+
+    def write(self, data: Any, /) -> int:
+        try:
+            return super().write(data) or 0
+        except OSError:
+            return memoryview(data).nbytes
+
+
 def _mend_streams() -> None:
     """Have somewhere to print where a shell closed it, and letters told that a terminal does not have."""
-    for name in ("stdout", "stderr"):
-        stream = getattr(sys, name)
-        if stream is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  # for as long as we live
-        elif stream.errors == "strict":
-            stream.reconfigure(errors="backslashreplace")
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # for as long as we live
+    elif sys.stdout.errors in ("strict", "surrogateescape"):
+        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # it is Python's own here
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # likewise
+    else:
+        file = io.BufferedWriter(_Unheard(sys.stderr.fileno(), "w", closefd=False))
+        sys.stderr = io.TextIOWrapper(file, sys.stderr.encoding, "backslashreplace", line_buffering=True)
 
 
 def _is_flushed() -> bool:
@@ -142,7 +156,7 @@ def _obey_to_the_end() -> None:
     try:
         obey()
     except Exception:
-        _tell(legible(redact(traceback.format_exc())))
+        click.echo(legible(redact(traceback.format_exc())), err=True)
         _complain(
             "this should not have happened. If it was about a run that somebody changed or that was damaged, "
             "`salva verify RUN` says where; else please report the lines above"
@@ -159,11 +173,10 @@ def obey() -> None:
     except click.exceptions.Abort:
         sys.exit(EXIT_INTERRUPTED)
     except click.ClickException as error:
-        with suppress(OSError):
-            error.show()
+        error.show()
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
-        _tell("interrupted")
+        click.echo("interrupted", err=True)
         sys.exit(EXIT_INTERRUPTED)
     except (RecursionError, OverflowError) as error:
         _complain(f"something that was read is nested too deeply, or holds a number beyond all bounds: {error}")
@@ -188,11 +201,5 @@ def _complain(message: str) -> None:
     if len(said) > _LONGEST:
         # What is quoted from a damaged file may be all of it.
         said = f"{said[: _LONGEST // 2]} ... {said[-_LONGEST // 2 :]}"
-    _tell(f"salva: {said}")
+    click.echo(f"salva: {said}", err=True)
     sys.exit(EXIT_USAGE)
-
-
-def _tell(text: str) -> None:
-    # Where nobody can be told, the exit code says enough.
-    with suppress(OSError):
-        click.echo(text, err=True)

@@ -86,7 +86,7 @@ class Flow:
         self._n_open = 0
         """Pictures of the units under way."""
         self._is_last = False
-        self._results = Results(store, purse.drop)
+        self._results = Results(store, purse.drop, self._lost)
         self._vouch = vouch
         self._newcomers: dict[str, Actor | None] = {}
         """Whoever is about to look for the first time, by component id; None for those who have been vouched for."""
@@ -308,8 +308,7 @@ class Flow:
         painted, failed, ended_by = self._results.sort(event.jobs, event.outcomes)
         self._dispatch.write(painted)
         for job, error in failed:
-            is_lost = job.key in self._lost
-            self._not_painted(job, Missing(reason=str(error)) if is_lost else self._results.keep_failure(job, error))
+            self._not_painted(job, self._results.keep_failure(job, error))
         if ended_by is not None:
             raise ended_by
 
@@ -364,8 +363,9 @@ class Flow:
         if isinstance(event.picture, Picture):
             self._looks.arrived(event.image_id, event.picture)
             return
-        # Its renders count as failed from now on, so that the same command paints it again.
-        self._store.forget_image(event.image_id, str(event.picture))
+        if self._may_paint:
+            # Its renders count as failed from now on, so that the same command paints it again.
+            self._store.forget_image(event.image_id, str(event.picture))
         self.counts["failed"] += 1
         for job in self._looks.at(event.image_id):
             self._answer(job, Missing(reason=str(event.picture)))

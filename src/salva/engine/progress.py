@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from salva.core.legible import legible
@@ -185,9 +185,7 @@ def said_if_slow(note: Callable[[str], None], doing: str, what: str) -> Iterator
 
 
 def _tell(text: str) -> None:
-    # A log that is full must not end the run that it is about.
-    with suppress(OSError):
-        print(f"salva: {legible(redact(text))}", file=sys.stderr, flush=True)
+    print(f"salva: {legible(redact(text))}", file=sys.stderr)
 
 
 def make_progress(*, quiet: bool = False) -> Progress:

@@ -5,7 +5,7 @@ Used by the flow while a run goes on, and for what is still to come when it ends
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import cast
 
 from salva.core.image import ImageRef
@@ -23,9 +23,14 @@ from salva.store.sqlite import RunStore
 class Results:
     """The rows of a run's renders and looks, as they come."""
 
-    def __init__(self, store: RunStore, drop: Callable[[Actor, object], None]) -> None:
-        """drop: told of what came back, and from whom, where it is not kept."""
-        self._store, self._drop = store, drop
+    def __init__(
+        self, store: RunStore, drop: Callable[[Actor, object], None], lost: Collection[str] = frozenset()
+    ) -> None:
+        """drop: told of what came back, and from whom, where it is not kept.
+
+        lost: keys of renders whose pictures are away, which stay as they are until there are others.
+        """
+        self._store, self._drop, self._lost = store, drop, lost
         self._snapshots = Snapshots(store)
 
     def sort(
@@ -77,6 +82,8 @@ class Results:
         if isinstance(error, DownError) and job.failed_before is not None:
             return Missing(reason=f"{job.failed_before} (not asked again: {error})")
         status = Status.REFUSED if isinstance(error, RefusedError) else Status.FAILED
+        if job.key in self._lost and status is Status.FAILED:
+            return Missing(reason=str(error))
         if isinstance(job, RenderJob):
             self._store.put_render(job.row(status, error=str(error)), job.key)
         else:

@@ -20,6 +20,7 @@ from salva.core.verdict import Outcome, observers_text
 from salva.judging.control import compared_controls, excess_of
 from salva.judging.headline import by_observers, is_open, main_observers, of_main_observers
 from salva.judging.pair_kinds import PairKind, pair_kind
+from salva.judging.rates import headline_figure
 from salva.judging.tally import RATE_COLUMNS, RATE_NOTE, Tally, macro_rate, tally, tally_by
 from salva.metrics.doubt_table import doubt_table
 from salva.metrics.rate_charts import rate_charts
@@ -113,13 +114,15 @@ def control_table(controls: Sequence[Judged], pairs: Sequence[Judged]) -> Table 
 
 
 def _outcomes(judgements: Judgements) -> Table:
-    def row(name: str, counted: Tally) -> tuple[Cell, ...]:
+    def row(name: str, counted: Tally, interval: Interval | None = None) -> tuple[Cell, ...]:
         counts = [counted.outcomes[outcome] for outcome in Outcome]
-        ends = (*_pair(counted.interval()), *_pair(counted.bounds()))
+        ends = (*_pair(interval or counted.interval()), *_pair(counted.bounds()))
         return (name, *counts, counted.rate, *ends)
 
     by_relation = tally_by(of_main_observers(judgements.pairs), lambda judged: judged.verdict.relation)
-    rows = [row("headline", tally(judgements.headline))]
+    led, figure = tally(judgements.headline), headline_figure(judgements)
+    # A plain share that leads has the interval it leads with, whatever its categories.
+    rows = [row("headline", led, figure.interval if figure and figure.rate == led.rate else None)]
     if judgements.beside and judgements.apart:
         rows.append(row(f"{judgements.apart[1]}, counted apart", tally(judgements.beside)))
     rows += [row(name, counted) for name, counted in by_relation.items()]

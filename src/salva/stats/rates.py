@@ -8,7 +8,7 @@ question at hand implies.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 
 from salva.stats.intervals import Z_95, Interval, wilson
@@ -89,28 +89,22 @@ def seeds_variance(cases: Sequence[Counted]) -> float:
     (each is all hits or none), half a hit and half a miss are added to each: certainty is not to be had from counts.
     """
     groups = list(by_category(cases).values())
-    return _variance(groups, [1 / len(groups)] * len(groups), share(cases))
+    pooled = share(cases)
+    variances = [_within(group, pooled) for group in groups]
+    if not any(variances) and 0 < pooled < 1:
+        variances = [_within_smoothed(group) for group in groups]
+    return sum(variances) / len(groups) ** 2
 
 
 def share_interval(cases: Sequence[Counted]) -> Interval | None:
     """95 % of a plain share: these prompts, other seeds. None without cases.
 
-    Every category weighs as many verdicts as it has: where all have as many, share and mean over categories are one
-    figure, and this is its interval.
+    Where all categories have as many verdicts, share and mean over categories are one figure, and this is its interval.
+    Elsewhere categories are put together, which is never too narrow: a small one that is all hits or none would count
+    as certain beside a large one.
     """
-    if not cases or share(cases) in (0, 1):
-        return seeds_interval(cases)
-    rate, n = share(cases), sum(case.n for case in cases)
-    groups = list(by_category(cases).values())
-    variance = _variance(groups, [sum(case.n for case in group) / n for group in groups], rate)
-    return _wilson_at(rate, variance, n, Z_95)
-
-
-def _variance(groups: Sequence[Sequence[Counted]], weights: Sequence[float], pooled: float) -> float:
-    variances = [_within(group, pooled) for group in groups]
-    if not any(variances) and 0 < pooled < 1:
-        variances = [_within_smoothed(group) for group in groups]
-    return sum(weight**2 * variance for weight, variance in zip(weights, variances, strict=True))
+    sizes = {sum(case.n for case in group) for group in by_category(cases).values()}
+    return seeds_interval(cases if len(sizes) <= 1 else [replace(case, category="") for case in cases])
 
 
 def things_interval(cases: Sequence[Counted]) -> Interval | str:

@@ -102,7 +102,7 @@ def _spelled_out(prompt: str) -> list[str]:
         if not (word[0].isalnum() or word in _SIGNS):
             heard.append(STOP)
         elif word.endswith("n't"):
-            heard += [word.removesuffix("n't"), "not"]
+            heard += filter(None, (word.removesuffix("n't"), "not"))
         elif word == "of" and heard and heard[-1] in _OF:
             heard[-1] += "-of"
         else:
