@@ -130,14 +130,17 @@ class _Unheard(io.FileIO):
 
 
 def _mend_streams() -> None:
-    """Have somewhere to print where a shell closed it, and letters told that a terminal does not have."""
+    """Have somewhere to print where a shell closed it, and letters told that a terminal does not have.
+
+    Streams that somebody else has put in the place of Python's own are left alone.
+    """
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # for as long as we live
-    elif sys.stdout.errors in ("strict", "surrogateescape"):
-        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # it is Python's own here
+    elif isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors in ("strict", "surrogateescape"):
+        sys.stdout.reconfigure(errors="backslashreplace")
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # likewise
-    else:
+    elif sys.stderr is sys.__stderr__:
         file = io.BufferedWriter(_Unheard(sys.stderr.fileno(), "w", closefd=False))
         sys.stderr = io.TextIOWrapper(file, sys.stderr.encoding, "backslashreplace", line_buffering=True)
 

@@ -334,7 +334,7 @@ class Flow:
         self._dispatch.placed()
         self._progress.advance("painting", len(job.places))
         del self._rendering[job.key]
-        if isinstance(image, ImageRef):
+        if isinstance(image, ImageRef) or image.is_final:
             self._lost.discard(job.key)
         for place in job.places:
             self._place(place, image, picture)
