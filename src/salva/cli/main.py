@@ -138,9 +138,10 @@ def _mend_streams() -> None:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # for as long as we live
     elif isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors in ("strict", "surrogateescape"):
         sys.stdout.reconfigure(errors="backslashreplace")
+    is_own = sys.stderr is sys.__stderr__
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # likewise
-    elif sys.stderr is sys.__stderr__:
+    elif is_own:
         file = io.BufferedWriter(_Unheard(sys.stderr.fileno(), "w", closefd=False))
         sys.stderr = io.TextIOWrapper(file, sys.stderr.encoding, "backslashreplace", line_buffering=True)
 
