@@ -413,6 +413,16 @@ def test_output_into_a_closed_pipe_is_no_error() -> None:
     assert done.stdout.count("\n") == 1
 
 
+@pytest.mark.parametrize(("faults", "code"), [("", 0), ("entity-omission:1", 1)])
+def test_a_gate_decides_where_the_reader_of_the_output_has_gone(faults: str, code: int, tmp_path: Path) -> None:
+    program = f"{sys.executable} -c 'from salva.cli.main import main; main()'"
+    asked = f"run metalogic --model painter --set model.faults={faults} --reader none --size 4 --out r --no-progress"
+    gate = "--max-violation-rate 0.1 --min-decided 1"
+    command = f"{program} {asked} {gate} | true; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == code, done.stderr
+
+
 @pytest.mark.parametrize("kind", ["suites", "models", "detectors", "readers", "relations", "laws", "metrics"])
 def test_list_names_what_there_is(kind: str) -> None:
     done = salva("list", kind)

@@ -15,7 +15,7 @@ import shlex
 import signal
 import sys
 import traceback
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -120,30 +120,34 @@ def main() -> None:
 
 
 class _Unheard(io.FileIO):
-    """Where warnings and errors go: what nobody can take is lost, and the exit code says enough."""
+    """What we print where nobody may take it: what is lost on such errors is lost, and the exit code says enough."""
+
+    def __init__(self, stream: TextIO, *errors: type[OSError]) -> None:
+        super().__init__(stream.fileno(), "w", closefd=False)
+        self._errors = errors
 
     def write(self, data: Any, /) -> int:
         try:
             return super().write(data) or 0
-        except OSError:
+        except self._errors:
             return memoryview(data).nbytes
 
 
 def _mend_streams() -> None:
     """Have somewhere to print where a shell closed it, and letters told that a terminal does not have.
 
+    A command whose reader goes away works on to its exit code (salva run | head): click and rich would end it with 1.
     Streams that somebody else has put in the place of Python's own are left alone.
     """
-    if sys.stdout is None:
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # for as long as we live
-    elif isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors in ("strict", "surrogateescape"):
-        sys.stdout.reconfigure(errors="backslashreplace")
-    is_own = sys.stderr is sys.__stderr__
-    if sys.stderr is None:
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # likewise
-    elif is_own:
-        file = io.BufferedWriter(_Unheard(sys.stderr.fileno(), "w", closefd=False))
-        sys.stderr = io.TextIOWrapper(file, sys.stderr.encoding, "backslashreplace", line_buffering=True)
+    # A full disk is told where the output goes to one.
+    for name, errors in (("stdout", (BrokenPipeError,)), ("stderr", (OSError,))):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  # for as long as we live
+        elif stream is getattr(sys, f"__{name}__"):
+            file = io.BufferedWriter(_Unheard(stream, *errors))
+            is_shown = name == "stderr" or stream.isatty()
+            setattr(sys, name, io.TextIOWrapper(file, stream.encoding, "backslashreplace", line_buffering=is_shown))
 
 
 def _is_flushed() -> bool:
@@ -184,20 +188,12 @@ def obey() -> None:
         sys.exit(EXIT_INTERRUPTED)
     except (RecursionError, OverflowError) as error:
         _complain(f"something that was read is nested too deeply, or holds a number beyond all bounds: {error}")
-    except BrokenPipeError:
-        # The reader of our output went away (salva cases | head); there is nobody left to tell.
-        _print_no_more()
-        sys.exit(0)
     except OSError as error:
         # Whoever writes a file by its name says what went wrong there; this is what we print (salva cases > FILE).
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) or error.filename is not None:
             raise
-        _print_no_more()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         _complain(f"cannot print all there is to say ({error.strerror}); make room where the output goes")
-
-
-def _print_no_more() -> None:
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _complain(message: str) -> None:
