@@ -312,6 +312,7 @@ def test_a_config_file_may_use_the_names_of_before(tmp_path: Path) -> None:
         ("repeats = [1, 2]", "repeats is [1, 2]; it takes one value"),
         ("seed = {a = 1}", "seed is {'a': 1}; it takes one value"),
         ("only = [[1]]", "only is [[1]]; it takes a list of values"),
+        ("repeats = 99999999999", "--repeats is 99999999999; it must be from 1 to 100,000"),
         ("max-images = true", "'true' is not a valid integer"),
         ('settings = ["model.side=128"]', "'settings' is no flag of this command; known: control, detector, dry-run"),
     ],

@@ -27,6 +27,7 @@ from salva.run.binding import (
 )
 from salva.run.untouched import for_given
 
+_MOST_REPEATS = 100_000
 NOBODY = "none"
 """What stands for a role left empty."""
 DEFAULTS = {"model": "pocket", "detector": NOBODY, "reader": "rapidocr", "embedder": NOBODY, "judge": NOBODY}
@@ -105,8 +106,8 @@ def make_spec(ask: Ask, made: Asked | None = None, foreign: Container[tuple[str,
     kept = _options_of(made) if made else {}
     if ask.reading:
         by_role["relation"].setdefault("reading", ask.reading)
-    if ask.repeats < 1:
-        raise UsageError(f"--repeats is {ask.repeats}; it must be 1 or more")
+    if not 1 <= ask.repeats <= _MOST_REPEATS:
+        raise UsageError(f"--repeats is {ask.repeats}; it must be from 1 to {_MOST_REPEATS:,}")
     options = {**kept.get(("suite", ask.suite), {}), **by_role["suite"]}
     suite = bind(component_spec("suite", ask.suite, options), is_foreign=("suite", ask.suite) in foreign)
     size = _size_of(suite, ask.size)
