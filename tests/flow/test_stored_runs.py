@@ -112,7 +112,8 @@ def test_a_run_judged_otherwise_goes_back_to_its_own_rules_and_may_be_judged_so_
     assert done.exit_code == 0, done.output
     content = read_run_file(runs / "judged")
     assert content is not None
-    assert content.judged is None
+    assert content.judged is not None
+    assert content.judged.asked == content.asked, "its own rules, and its own eyes lead"
     assert content.choice is not None
     assert content.choice["relation.reading"] == "at-least"
     done = salva("judge", "judged", "--reading", "exact", "--set", "relation.merge_iou=0.6", "--no-progress")
