@@ -8,7 +8,7 @@ WORKERS ?= auto
 # Tests start salva a hundred times: compiled files are kept, wherever the shell says not to.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check bench docs mutants soak prove prove-quick-answers prove-the-rest release clean
+.PHONY: demo test check bench docs mutants soak prove prove-quick-answers prove-the-rest site release clean
 
 demo: $(VENV)/.base
 	$(BIN)/salva run metalogic --out $(DEMO_RUN)
@@ -32,6 +32,11 @@ bench: $(VENV)/.test
 
 docs: $(VENV)/.test
 	$(BIN)/python docs/generate.py
+
+# The documentation as a site in site/; a broken link is an error.
+site: $(VENV)/.base
+	@$(PIP) --editable '.[site]'
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 # Changes of the source that no test notices; an hour on two cores, no part of `make test`.
 mutants: $(VENV)/.test
@@ -60,7 +65,7 @@ release: $(VENV)/.test
 	$(BIN)/python -c "from setuptools import build_meta as b; print(b.build_sdist('dist'), b.build_wheel('dist'))"
 
 clean:
-	rm -rf $(VENV) runs build dist
+	rm -rf $(VENV) runs build dist site
 
 $(VENV)/.base: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "salva needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
