@@ -8,7 +8,7 @@ WORKERS ?= auto
 # Tests start salva a hundred times: compiled files are kept, wherever the shell says not to.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check bench docs mutants soak prove prove-quick-answers prove-the-rest site release clean
+.PHONY: demo test check bench docs measure mutants soak prove prove-quick-answers prove-the-rest site release clean
 
 demo: $(VENV)/.base
 	$(BIN)/salva run metalogic --out $(DEMO_RUN)
@@ -37,6 +37,11 @@ docs: $(VENV)/.test
 site: $(VENV)/.base
 	@$(PIP) --editable '.[site]'
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+# How large the package is, by room; the figures that decisions compare.
+measure: $(VENV)/.test
+	@$(PIP) --editable '.[measure]'
+	$(BIN)/python tools/measure.py
 
 # Changes of the source that no test notices; an hour on two cores, no part of `make test`.
 mutants: $(VENV)/.test
