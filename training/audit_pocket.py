@@ -349,10 +349,10 @@ def tables(results: Sequence[Compared], by: str) -> str:
     """The docs page's part, as Markdown."""
     agreed = [result for result in results if result.is_agreed]
     lines = [
-        f"{len(results)} pictures, each looked at twice by {by}. Both wrote down the same things in the same numbers, "
-        f"and no shape that is no thing, for {len(agreed)}; the others have no right answer and are left out below.",
+        f"{len(results)} images, each labelled twice by {by}. Both labels name the same entities in the same numbers, "
+        f"and no unknown shape, for {len(agreed)}; the others are left out below.",
         "",
-        "| pictures | the detector says exactly what was seen | right or wrong as it should be |",
+        "| images | exactly | same truth |",
         "|---|---|---|",
     ]
     for name in ("disputed", "in doubt", "at random"):
@@ -360,22 +360,26 @@ def tables(results: Sequence[Compared], by: str) -> str:
         exact = share(sum(result.is_exact for result in some), len(some))
         same = share(sum(bool(r.true_errors) == bool(r.oracle_errors) for r in some), len(some))
         lines.append(f"| {name} | {exact} | {same} |")
-    lines += ["", "| error type | in the pictures | precision | recall |", "|---|---|---|---|"]
+    lines += ["", "| failure type | in the images | precision | recall |", "|---|---|---|---|"]
     for kind in TYPES:
         there = {result.number for result in agreed if kind in result.true_errors}
         said = {result.number for result in agreed if kind in result.oracle_errors}
         precision, recall = share(len(there & said), len(said)), share(len(there & said), len(there))
         lines.append(f"| {kind} | {len(there)} | {precision} | {recall} |")
-    lines += ["", "| thing | seen | missed | invented |", "|---|---|---|---|"]
+    lines += ["", "Entities with an error; all others were found each time and never invented.", ""]
+    lines += ["| entity | in the images | missed | invented |", "|---|---|---|---|"]
     seen, missed, invented = Counter[str](), Counter[str](), Counter[str]()
     for result in agreed:
         wanted, got = Counter(result.labels[0].across), Counter(result.detected)
         seen, missed, invented = seen + wanted, missed + (wanted - got), invented + (got - wanted)
-    lines += [f"| {name} | {seen[name]} | {missed[name]} | {invented[name]} |" for name in sorted({*seen, *invented})]
+    wrong = sorted({*missed, *invented})
+    lines += [f"| {name} | {seen[name]} | {missed[name]} | {invented[name]} |" for name in wrong]
+    others = sum(seen[name] for name in seen if name not in wrong)
+    lines += [f"| {len({*seen} - {*wrong})} others | {others} | 0 | 0 |"]
     kinds = defaultdict(list)
     for result in agreed:
         kinds["MetaLogic" if result.category.startswith("MetaLogic") else result.category].append(result.is_exact)
-    lines += ["", "| pictures asked for | exactly right |", "|---|---|"]
+    lines += ["", "| prompts | exactly |", "|---|---|"]
     lines += [f"| {kind} | {sum(marks)} of {len(marks)} |" for kind, marks in sorted(kinds.items())]
     return "\n".join(lines)
 

@@ -36,16 +36,25 @@ _PAGE = Path(__file__).parents[3] / "docs/explanation/actesting-definitions.md"
 
 
 def _cell(errors: Errors) -> str:
-    words = [word for word, is_wrong in zip(("things", "relations"), errors, strict=True) if is_wrong]
-    return " and ".join(words) or ("undecided" if None in errors else "passes")
+    words = [word for word, is_wrong in zip(("entities", "relations"), errors, strict=True) if is_wrong]
+    if len(words) == 2:
+        return "both"
+    return words[0] if words else ("undecided" if None in errors else "passes")
 
 
 def _documented() -> dict[tuple[str, str], tuple[str, ...]]:
-    rows = [
-        [cell.strip().strip("`") for cell in line.strip().strip("|").split("|")]
-        for line in _PAGE.read_text().splitlines()
-    ]
-    return {(row[0], row[1]): tuple(row[2:]) for row in rows if len(row) == 5 and row[0] in OPERATORS}
+    """The page's cells by operator and fault: a table for each definition, with faults as rows."""
+    cells: dict[tuple[str, str, str], str] = {}
+    for line in _PAGE.read_text(encoding="utf-8").splitlines():
+        first, *others = [cell.strip().strip("`") for cell in line.strip().strip("|").split("|")]
+        if others == list(OPERATORS):
+            definition = first
+        elif first in FAULTS:
+            cells |= {(operator, first, definition): cell for operator, cell in zip(OPERATORS, others, strict=True)}
+    return {
+        (operator, fault): tuple(cells[operator, fault, name] for name in ("expected", "paper", "released"))
+        for operator, fault, _ in cells
+    }
 
 
 @pytest.mark.parametrize("operator", OPERATORS)

@@ -225,7 +225,7 @@ def test_a_mutation_against_itself_changes_nothing() -> None:
 
 # The paper's sentences, from its own tables
 
-_PAGE = Path(__file__).parents[3] / "docs/explanation/actesting-definitions.md"
+_PAGE = Path(__file__).parents[3] / "docs/explanation/paper-claims.md"
 
 
 def _changes(operator: str, figure: str, base: str = ORIG) -> list[float]:
@@ -284,7 +284,7 @@ _RECKONED = {
     "Miss_r of every operator is above the seeds'": "ER_R is below for "
     + str(sum(row.relations[SETS.index("er-r")] < row.relations[0] for row in TABLE_2.values()))
     + " of 4",
-    "more things are missed than relations": "in "
+    "more entities are missed than relations": "in "
     + str(sum(e > r for row in TABLE_2.values() for e, r in zip(*row, strict=True)))
     + " of 24 cells",
 }
