@@ -72,10 +72,10 @@ def painted(folder: Path, n_images: int) -> Painted:
         settings={
             "suite.path": str(captions_file(folder, n_images)),
             "model.steps": "2",
-            "run.canary": "off",
+            "run.preflight": "off",
             # Random weights are sure of nothing; above this some things are there and others are not.
-            "relation.threshold": "0.5",
-            "relation.doubt": "0",
+            "check.threshold": "0.5",
+            "check.doubt": "0",
         },
     )
     return Painted(run, time.perf_counter() - begun)
@@ -91,22 +91,22 @@ def main() -> None:
         run, seconds = painted(Path(folder), n_images)
         records = read_records(run.directory)
         with open_run(run.directory) as store:
-            n_pictures, n_looks = sum(1 for _ in store.renders()), sum(1 for _ in store.looks())
+            n_pictures, n_observations = sum(1 for _ in store.renders()), sum(1 for _ in store.needs())
     n_cases = Counter(case.category for case in records.cases)
-    own = {(case.case_id, case.relation): case.category for case in records.cases}
-    verdicts = [v for v in records.verdicts if (v.case_id, v.relation) in own]
-    outcomes = Counter((own[v.case_id, v.relation], str(v.outcome)) for v in verdicts)
+    own = {(case.case_id, case.check): case.category for case in records.cases}
+    verdicts = [v for v in records.verdicts if (v.case_id, v.check) in own]
+    outcomes = Counter((own[v.case_id, v.check], str(v.outcome)) for v in verdicts)
     n_seeds = len({case.painting for case in records.cases})
-    print(f"{'set':8}  pictures  {'HOLDS':>8}  {'VIOLATED':>8}  INCONCLUSIVE  {'FAILED':>8}")
+    print(f"{'set':8}  pictures  {'PASS':>8}  {'FAIL':>8}  UNDECIDED  {'ERROR':>8}")
     print(f"{'orig':8}  {n_seeds:8d}")
     for name in OPERATORS:
-        told = [outcomes[name, outcome] for outcome in ("HOLDS", "VIOLATED", "INCONCLUSIVE", "FAILED")]
+        told = [outcomes[name, outcome] for outcome in ("PASS", "FAIL", "UNDECIDED", "ERROR")]
         print(f"{name:8}  {n_cases[name]:8d}  {told[0]:8d}  {told[1]:8d}  {told[2]:12d}  {told[3]:8d}")
     n_pairs = sum(n_cases.values())
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(
-        f"{n_images} first captions: {n_pairs} pairs, {n_pictures} pictures and {n_looks} looks in {seconds:.0f} s "
-        f"(load {os.getloadavg()[0]:.1f}), at most {peak:.0f} MiB; a picture of its own for every text of every pair "
+        f"{n_images} captions, {n_pairs} pairs, {n_pictures} images and {n_observations} observations in "
+        f"{seconds:.0f} s (load {os.getloadavg()[0]:.1f}), at most {peak:.0f} MiB; a picture of its own for every text of every pair "
         f"would be {2 * n_pairs / n_pictures:.2f} times as many"
     )
 

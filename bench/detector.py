@@ -10,9 +10,9 @@ import statistics
 import time
 
 from salva.assets.files import asset_path
-from salva.core.protocols import LookRequest, Query
+from salva.core.protocols import ObserveRequest, Query
+from salva.detectors.pocket_detector import WEIGHTS, PocketDetector
 from salva.generators.painter.component import random_scene
-from salva.perception.detectors.pocket_detector import WEIGHTS, PocketDetector
 
 N_PICTURES = 100
 LIMIT_MS = 20.0
@@ -29,13 +29,13 @@ def main() -> None:
     for side in (256, 512):
         rng = random.Random(1)
         pictures = [random_scene(rng, PocketDetector.labels(), 1 + i % 11, side)[0] for i in range(N_PICTURES)]
-        requests = [LookRequest(picture=picture, query=Query(role="detector")) for picture in pictures]
-        detector.look(requests[:5])
+        requests = [ObserveRequest(picture=picture, query=Query(role="detector")) for picture in pictures]
+        detector.observe(requests[:5])
         wall, core = [], []
         for request in requests:
             # The core's own time as well: on a busy machine the clock also counts the waiting.
             started, started_core = time.perf_counter(), time.thread_time()
-            detector.look([request])
+            detector.observe([request])
             wall.append((time.perf_counter() - started) * 1000)
             core.append((time.thread_time() - started_core) * 1000)
         for name, times in (("clock", wall), ("core", core)):

@@ -51,7 +51,7 @@ def measure(n_images: int, retry_after: str) -> dict[str, float]:
     from salva.core.spec import RunSpec
     from salva.engine.progress import SilentProgress
     from salva.generators.openai_images import OpenAiImages
-    from salva.run.pipeline import execute
+    from salva.runs.pipeline import execute
     from salva.testing.fakes import FakeDetector, FakeSame, FakeSuite
     from salva.testing.specs import bound
 
@@ -66,7 +66,7 @@ def measure(n_images: int, retry_after: str) -> dict[str, float]:
                 bound("model", OpenAiImages, model="bench", base_url=f"http://127.0.0.1:{port}/v1", send_seed=True),
             ),
             detector=bound("detector", FakeDetector),
-            relations=(bound("relation", FakeSame),),
+            checks=(bound("check", FakeSame),),
             size="full",
         )
         with tempfile.TemporaryDirectory(prefix="salva-bench-") as directory:

@@ -121,7 +121,7 @@ def _largest(directory: Path) -> int:
 
 def contents(directory: Path) -> dict[str, set[str]]:
     """The keys of everything that is stored."""
-    keys = {"renders": "render_key", "looks": "look_key", "images": "image_id", "cases": "case_id"}
+    keys = {"renders": "render_key", "observations": "observation_key", "images": "image_id", "cases": "case_id"}
     connection = sqlite3.connect(directory / "salva.db")
     found = {table: {row[0] for row in connection.execute(f"SELECT {key} FROM {table}")} for table, key in keys.items()}
     connection.close()
@@ -132,7 +132,7 @@ def digest(directory: Path) -> str:
     """All verdict rows, as one hash."""
     connection = sqlite3.connect(directory / "salva.db")
     hashed = hashlib.sha256()
-    for row in connection.execute("SELECT * FROM verdicts ORDER BY case_id, repeat, arm, model, relation, observers"):
+    for row in connection.execute('SELECT * FROM verdicts ORDER BY case_id, repeat, arm, model, "check", observers'):
         hashed.update(repr(row).encode())
     connection.close()
     return hashed.hexdigest()
@@ -218,7 +218,7 @@ def run(directory: Path, n_images: int, encoded: str) -> None:
     from salva.core.spec import Binding, RunSpec
     from salva.engine.progress import SilentProgress
     from salva.errors import StoreError
-    from salva.run.pipeline import execute
+    from salva.runs.pipeline import execute
     from salva.testing.fakes import FakeDetector, FakeGenerator, FakeSame, FakeSuite
 
     painter = FakeGenerator.Options(omits=0.3, encoded=encoded, batch=32)
@@ -226,9 +226,9 @@ def run(directory: Path, n_images: int, encoded: str) -> None:
         suite=Binding(role="suite", label="fake", component=FakeSuite, options=FakeSuite.Options(n=n_images // 2)),
         models=(Binding(role="model", label="fake", component=FakeGenerator, options=painter),),
         detector=Binding(role="detector", label="fake", component=FakeDetector, options=FakeDetector.Options(batch=32)),
-        relations=(Binding(role="relation", label="fake-same", component=FakeSame, options=FakeSame.Options()),),
+        checks=(Binding(role="check", label="fake-same", component=FakeSame, options=FakeSame.Options()),),
         size="full",
-        canary=False,
+        preflight=False,
     )
     try:
         summary = execute(spec, directory, SilentProgress())

@@ -71,8 +71,8 @@ def child(what: str, directory: Path, n_images: int) -> None:
     from salva.core.spec import Binding, RunSpec
     from salva.engine.progress import SilentProgress
     from salva.report.summary import summarise_run
-    from salva.run.judge_again import judge_again
-    from salva.run.pipeline import execute
+    from salva.runs.pipeline import execute
+    from salva.runs.rejudge import rejudge
     from salva.testing.fakes import FakeDetector, FakeGenerator, FakeSame, FakeSuite
 
     spec = RunSpec(
@@ -86,13 +86,13 @@ def child(what: str, directory: Path, n_images: int) -> None:
             ),
         ),
         detector=Binding(role="detector", label="fake", component=FakeDetector, options=FakeDetector.Options(batch=32)),
-        relations=(Binding(role="relation", label="fake-same", component=FakeSame, options=FakeSame.Options()),),
+        checks=(Binding(role="check", label="fake-same", component=FakeSame, options=FakeSame.Options()),),
         size="full",
     )
     digest_s = time_digests() if what == "digests" else [0.0]
     began = time.perf_counter()
     progress = SilentProgress()
-    summary = judge_again(directory, spec, progress) if what == "judge" else execute(spec, directory, progress)
+    summary = rejudge(directory, spec, progress) if what == "judge" else execute(spec, directory, progress)
     if what == "again":
         # As the command does: the figures are printed anew.
         summarise_run(directory)

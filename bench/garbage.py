@@ -23,21 +23,21 @@ from salva.core.fingerprint import fingerprint
 from salva.core.image import Picture
 from salva.core.observation import Detection, Detections, Observation
 from salva.core.options import NoOptions, option
-from salva.core.protocols import LookRequest, Rendered, RenderRequest
+from salva.core.protocols import ObserveRequest, Rendered, RenderRequest
+from salva.detectors.pocket_detector import PocketDetector
 from salva.engine.progress import make_progress
 from salva.errors import SalvaError, UsageError
 from salva.generators.painter.component import Painter, random_scene
-from salva.judging.headline import is_apart
-from salva.judging.leading import Leading
 from salva.logic.formula import entities
 from salva.logic.notation import parse
-from salva.perception.detectors.pocket_detector import PocketDetector
 from salva.registry import add_loose_plugin, load
 from salva.report.summary import summarise_run
-from salva.run.ask import Ask, make_spec
-from salva.run.gate import Gate, decide
-from salva.run.pipeline import execute
-from salva.run.plan import planned_cases
+from salva.results.headline import is_apart
+from salva.results.leading import Leading
+from salva.runs.ask import Ask, make_spec
+from salva.runs.gate import Gate, decide
+from salva.runs.pipeline import execute
+from salva.runs.plan import planned_cases
 
 SIDE = 256
 LIMIT = 0.1
@@ -55,7 +55,7 @@ class Grey:
         """One picture per request."""
         return [Rendered(picture=self.paint(request)) for request in requests]
 
-    def paint(self, request: RenderRequest) -> Picture:  # noqa: ARG002  # grey whatever is asked
+    def paint(self, request: RenderRequest) -> Picture:
         """The picture of one request."""
         return Picture(rgb=bytes([128]) * (3 * SIDE * SIDE), width=SIDE, height=SIDE)
 
@@ -127,7 +127,7 @@ class Blind(PocketDetector):
 
     about: ClassVar[About] = replace(PocketDetector.about, role="detector")
 
-    def look(self, requests: Sequence[LookRequest]) -> Sequence[Detections | SalvaError]:
+    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections | SalvaError]:
         """Nothing for every request."""
         return [Detections() for _ in requests]
 
@@ -137,9 +137,9 @@ class Inverted(PocketDetector):
 
     about: ClassVar[About] = replace(PocketDetector.about, role="detector")
 
-    def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
+    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Observation | SalvaError]:
         """The opposite of what is seen."""
-        return [_opposite(seen) if isinstance(seen, Detections) else seen for seen in super().look(requests)]
+        return [_opposite(seen) if isinstance(seen, Detections) else seen for seen in super().observe(requests)]
 
 
 def _opposite(seen: Detections) -> Detections:
@@ -179,7 +179,7 @@ def ask(garbage: Mapping[str, str], size: str) -> Ask:
         reader="none",
         size=size,
         # Let past the trial that stops some of it: what it scores is the question.
-        settings={"run.canary": "off", **{name: value for name, value in garbage.items() if "." in name}},
+        settings={"run.preflight": "off", **{name: value for name, value in garbage.items() if "." in name}},
     )
 
 

@@ -36,8 +36,8 @@ from salva.assets.coco_names import COCO
 from salva.cli.main import salva
 from salva.core.image import Picture
 from salva.core.observation import Detections
-from salva.core.protocols import LookRequest, Query
-from salva.perception.detectors.mask2former import SPELT, Mask2Former, Mask2FormerOptions
+from salva.core.protocols import ObserveRequest, Query
+from salva.detectors.mask2former import SPELT, Mask2Former, Mask2FormerOptions
 
 WANTED = 0.7
 N_FOUND = 15
@@ -145,11 +145,11 @@ def alone(folder: Path, scale: Scale) -> tuple[float, list[str]]:
     options = {name.removeprefix("detector."): int(value) for name, value in (s.split("=") for s in scale.settings)}
     detector = Mask2Former(Mask2FormerOptions(model=str(folder), device=scale.device, **options))  # type: ignore[arg-type]  # numbers all
     requests = [
-        LookRequest(picture=painting(scale.side, i), query=Query(role="detector")) for i in range(scale.n_alone)
+        ObserveRequest(picture=painting(scale.side, i), query=Query(role="detector")) for i in range(scale.n_alone)
     ]
-    detector.look(requests[: max(1, scale.n_alone // 4)])  # batches grow, kernels are chosen
+    detector.observe(requests[: max(1, scale.n_alone // 4)])  # batches grow, kernels are chosen
     began = time.perf_counter()
-    seen = [one for one in detector.look(requests) if isinstance(one, Detections)]
+    seen = [one for one in detector.observe(requests) if isinstance(one, Detections)]
     seconds = time.perf_counter() - began
     assert len(seen) == len(requests), "the detector failed"
     n_boxes = statistics.mean(len(one.boxes) for one in seen)
@@ -165,27 +165,27 @@ class Watch:
     """When the detector of a run was first asked and last answered."""
 
     def __init__(self) -> None:
-        self.first, self.last, self._look = math.inf, 0.0, Mask2Former.look
+        self.first, self.last, self._look = math.inf, 0.0, Mask2Former.observe
 
     def __enter__(self) -> Watch:
         watch, look = self, self._look
 
-        def watched(detector: Mask2Former, requests: Sequence[LookRequest]) -> Any:
+        def watched(detector: Mask2Former, requests: Sequence[ObserveRequest]) -> Any:
             watch.first = min(watch.first, time.perf_counter())
             seen = look(detector, requests)
             watch.last = time.perf_counter()
             return seen
 
-        Mask2Former.look = watched  # type: ignore[assignment, method-assign]  # for as long as it is watched
+        Mask2Former.observe = watched  # type: ignore[assignment, method-assign]  # for as long as it is watched
         return self
 
     def __exit__(self, *_: object) -> None:
-        Mask2Former.look = self._look  # type: ignore[method-assign]  # as it was
+        Mask2Former.observe = self._look  # type: ignore[method-assign]  # as it was
 
 
 def through_salva(root: Path, n_pictures: int, scale: Scale, limit: float) -> float:
     """The run as typed; what it reaches of the limit while it looks."""
-    settings = ("run.canary=off", *scale.settings, *(f"{r}.device={scale.device}" for r in ("detector", "embedder")))
+    settings = ("run.preflight=off", *scale.settings, *(f"{r}.device={scale.device}" for r in ("detector", "embedder")))
     asked = ["run", "geneval", "--published", "--size", "paper", "--repeats", str(scale.samples), "--no-progress"]
     asked += ["--set", f"suite.path={root / 'metadata.jsonl'}", "--model", f"folder/{root / 'images'}"]
     asked += ["--detector", f"mask2former/{root / 'mask2former'}", "--embedder", f"clip/{root / 'clip'}"]
@@ -200,7 +200,7 @@ def through_salva(root: Path, n_pictures: int, scale: Scale, limit: float) -> fl
     seconds = time.perf_counter() - began
     with sqlite3.connect(root / "run" / "salva.db") as database:
         by_role = database.execute(
-            "SELECT json_extract(query, '$.role'), status, count(*) FROM looks GROUP BY 1, 2"
+            "SELECT json_extract(query, '$.role'), status, count(*) FROM observations GROUP BY 1, 2"
         ).fetchall()
     print(f"(looks: {', '.join(f'{n:,} {role} {status}' for role, status, n in by_role)})", flush=True)
     row("salva, while it looks", n_pictures, watch.last - watch.first, limit)

@@ -32,12 +32,12 @@ from gpu_pipeline import Album, Table, gpu_busy, measure_detecting, run_spec, sy
 from gpu_scripts import FULL, TINY, Scale, can_measure, own_folder
 
 from salva.core.case import Prompt
-from salva.core.protocols import LookRequest, Query, Rendered, RenderRequest
+from salva.core.protocols import ObserveRequest, Query, Rendered, RenderRequest
+from salva.detectors.florence2 import Florence2
 from salva.engine.progress import SilentProgress
 from salva.imaging.files import encode_picture
-from salva.perception.detectors.florence2 import Florence2
-from salva.run.judge_again import judge_again
-from salva.run.pipeline import execute
+from salva.runs.pipeline import execute
+from salva.runs.rejudge import rejudge
 
 WANTED = 0.75
 """Of the model alone."""
@@ -178,7 +178,7 @@ class Bench:
 
     def __init__(self, scale: Scale, detector: Florence2, limit: float, stacks: Path | None, root: Path) -> None:
         self._scale, self._detector, self._limit, self._root = scale, detector, limit, root
-        self._timed = Timed(detector._model, scale.look_batch)
+        self._timed = Timed(detector._model, scale.observe_batch)
         self._stacks, self._file = Stacks(), stacks
 
     def measure(self, name: str, work: Callable[[], int]) -> None:
@@ -202,16 +202,16 @@ class Bench:
 
     def adapter(self) -> int:
         """The detector as a run calls it, from pictures in memory to boxes, and nothing beside it."""
-        album, n = Album(self._scale.side), self._scale.look_batch
+        album, n = Album(self._scale.side), self._scale.observe_batch
         requests = [
-            LookRequest(
+            ObserveRequest(
                 picture=album._picture(RenderRequest(prompt=Prompt(role="a", text="x"), seed=i)),
                 query=Query(role="detector"),
             )
             for i in range(n)
         ]
         for _ in range(self._scale.n_batches):
-            self._detector.look(requests)
+            self._detector.observe(requests)
         return n * self._scale.n_batches
 
     def run(self, way: Way) -> int:
@@ -220,7 +220,7 @@ class Bench:
             album = (FiledAlbum if way.brings_files else Album)(self._scale.side)
             spec = run_spec(album, self._detector, self._scale.n_seen, detector_name=way.name)
             if way.is_stored:
-                return judge_again(self._root / "kept", spec, SilentProgress()).n_looked
+                return rejudge(self._root / "kept", spec, SilentProgress()).n_observed
             directory = Path(name) / "run" if (self._root / "kept").exists() else self._root / "kept"
             return execute(spec, directory, SilentProgress()).n_rendered
 

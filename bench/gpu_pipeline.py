@@ -39,7 +39,7 @@ from gpu_scripts import (
     N_TOKENS,
     PROMPT,
     TINY,
-    LookScript,
+    ObserveScript,
     PaintScript,
     Scale,
     can_measure,
@@ -47,19 +47,19 @@ from gpu_scripts import (
     own_folder,
 )
 
+from salva.checks.same_scene import SameScene
 from salva.core.about import Habits
 from salva.core.case import Prompt
 from salva.core.image import Picture
 from salva.core.observation import Detections, Observation
 from salva.core.options import NoOptions
-from salva.core.protocols import LookRequest, Query, Rendered, RenderRequest
+from salva.core.protocols import ObserveRequest, Query, Rendered, RenderRequest
 from salva.core.spec import RunSpec
+from salva.detectors.florence2 import Florence2
 from salva.engine.progress import SilentProgress
 from salva.errors import SalvaError
 from salva.generators.diffusers_pipeline import DiffusersOptions, DiffusersPipeline
-from salva.perception.detectors.florence2 import Florence2
-from salva.relations.same_scene import SameScene
-from salva.run.pipeline import execute
+from salva.runs.pipeline import execute
 from salva.suites.metalogic.suite import MetaLogic
 from salva.testing.specs import bound
 
@@ -164,8 +164,8 @@ class Ready:
         outcomes: Sequence[Rendered | SalvaError] = self.made.render(requests)
         return outcomes
 
-    def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
-        outcomes: Sequence[Observation | SalvaError] = self.made.look(requests)
+    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Observation | SalvaError]:
+        outcomes: Sequence[Observation | SalvaError] = self.made.observe(requests)
         return outcomes
 
 
@@ -192,7 +192,7 @@ class Blind:
 
     habits: ClassVar[Habits] = Habits(batch_size=16, depth=1)
 
-    def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation]:
+    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Observation]:
         return [Detections() for _ in requests]
 
 
@@ -202,7 +202,7 @@ def run_spec(generator: Any, detector: Any, n_images: int, detector_name: str = 
         suite=bound("suite", MetaLogic, "metalogic", entities=ENTITIES[: 8 if n_images > 800 else 5]),
         models=(bound("model", type("Painter", (Ready,), {"made": generator}), "bench"),),
         detector=bound("detector", type("Detector", (Ready,), {"made": detector}), detector_name),
-        relations=(bound("relation", SameScene, "same-scene"),),
+        checks=(bound("check", SameScene, "same-scene"),),
         size=str(n_images // 2),
     )
 
@@ -214,9 +214,9 @@ def measure_run(
 
     def work() -> int:
         summary = execute(run_spec(generator, detector, n_images), root / f"run-{part}", SilentProgress())
-        failed = summary.outcomes.get("FAILED", 0)
+        failed = summary.outcomes.get("ERROR", 0)
         if failed:
-            print(f"{failed} cases FAILED; see {root / f'run-{part}'}", file=sys.stderr)
+            print(f"{failed} cases ERROR; see {root / f'run-{part}'}", file=sys.stderr)
         return summary.n_rendered
 
     measured(table, part, "salva", scale.device, work)
@@ -270,24 +270,24 @@ def measure_detecting(table: Table, scale: Scale, folder: Path) -> Florence2:
         max_tokens=N_TOKENS,
         cut="keep",
         device=scale.device,
-        batch_size=scale.look_batch,
+        batch_size=scale.observe_batch,
         compile=not scale.is_tiny,
     )
     detector = Florence2(options)
     album = Album(scale.side)
     pictures = [
-        album._picture(RenderRequest(prompt=Prompt(role="a", text="x"), seed=i)) for i in range(scale.look_batch)
+        album._picture(RenderRequest(prompt=Prompt(role="a", text="x"), seed=i)) for i in range(scale.observe_batch)
     ]
-    requests = [LookRequest(picture=picture, query=Query(role="detector")) for picture in pictures]
+    requests = [ObserveRequest(picture=picture, query=Query(role="detector")) for picture in pictures]
     start = time.perf_counter()
-    for n in (scale.look_batch, 1):  # a full batch and an odd rest: both shapes there are
-        problems = [outcome for outcome in detector.look(requests[:n]) if isinstance(outcome, SalvaError)]
+    for n in (scale.observe_batch, 1):  # a full batch and an odd rest: both shapes there are
+        problems = [outcome for outcome in detector.observe(requests[:n]) if isinstance(outcome, SalvaError)]
         if problems:
             raise problems[0]
     print(f"(detecting: first batches, compilation included, {time.perf_counter() - start:.0f} s)", flush=True)
-    tokens, mask = detector._tokens(["<OD>"] * scale.look_batch)
+    tokens, mask = detector._tokens(["<OD>"] * scale.observe_batch)
     side = 64 if scale.is_tiny else 768
-    pixels = torch.rand(scale.look_batch, 3, side, side, device=scale.device, dtype=detector._loaded.dtype)
+    pixels = torch.rand(scale.observe_batch, 3, side, side, device=scale.device, dtype=detector._loaded.dtype)
 
     def pure() -> int:
         with torch.inference_mode():
@@ -300,7 +300,7 @@ def measure_detecting(table: Table, scale: Scale, folder: Path) -> Florence2:
                     num_beams=1,
                     do_sample=False,
                 )
-        return scale.n_batches * scale.look_batch
+        return scale.n_batches * scale.observe_batch
 
     pure()
     measured(table, "florence", "limit", scale.device, pure)
@@ -330,8 +330,8 @@ class Bench:
         return script
 
     @functools.cached_property
-    def _look(self) -> LookScript:
-        script = LookScript(self._scale, self._florence)
+    def _look(self) -> ObserveScript:
+        script = ObserveScript(self._scale, self._florence)
         script(noise_image(self._scale.side, 0))
         return script
 

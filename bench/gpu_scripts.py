@@ -44,7 +44,7 @@ class Scale:
     n_single: int
     n_batches: int
     paint_batch: int
-    look_batch: int
+    observe_batch: int
     n_painted: int
     n_seen: int
 
@@ -57,7 +57,7 @@ FULL = Scale(
     n_single=16,
     n_batches=5,
     paint_batch=16,
-    look_batch=128,
+    observe_batch=128,
     n_painted=320,
     n_seen=2560,
 )
@@ -69,7 +69,7 @@ TINY = Scale(
     n_single=2,
     n_batches=2,
     paint_batch=2,
-    look_batch=4,
+    observe_batch=4,
     n_painted=8,
     n_seen=16,
 )
@@ -105,7 +105,7 @@ class PaintScript:
         return image
 
 
-class LookScript:
+class ObserveScript:
     """The detector as a script uses it: one PIL image after the other."""
 
     def __init__(self, scale: Scale, folder: Path) -> None:

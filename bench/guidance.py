@@ -1,4 +1,4 @@
-"""How many more violations a guided run finds than an unguided one, on a painter with planted weaknesses.
+"""How many more failures a guided run finds than an unguided one, on a painter with planted weaknesses.
 
 No picture is painted: the painter is a rule that fails on some things far more often than on others, which is all
 that guidance can go by. The rate weighted back to a uniform draw stands beside both.
@@ -46,15 +46,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "verdicts.csv"
         rows = [
-            f"{case.case_id},{'VIOLATED' if is_wrong else 'HOLDS'},{case.labels['entity']},"
-            f'"{case.labels["predicate"]}",true'
+            f'{case.case_id},{"FAIL" if is_wrong else "PASS"},{case.labels["entity"]},"{case.labels["predicate"]}",true'
             for case, is_wrong in verdicts
         ]
-        header = "case_id,outcome,label.entity,label.predicate,is_headline"
+        header = "case_id,outcome,label.entity,label.predicate,is_primary"
         path.write_text("\n".join((header, *rows)) + "\n")
         guided = _painted(_cases(str(path), 1), weak, luck)
     print(f"{_N_WEAK} of {len(things)} things fail {_FAILS:.0%} of the time, the others {_SELDOM:.0%}")
-    print("            cases  violations a case  weighted to a uniform draw")
+    print("            cases  failures a case  weighted to a uniform draw")
     unguided = _told("unguided", _painted(_cases("", 1), weak, luck))
     print(f"ratio {_told('guided', guided) / unguided:.1f}")
 

@@ -34,9 +34,9 @@ from salva.core.spec import RunSpec
 from salva.engine.executors.crews import Crew, LostError
 from salva.engine.executors.ray import RayExecutor, RayOptions
 from salva.engine.progress import SilentProgress
-from salva.run.merge import merge
-from salva.run.pipeline import execute
-from salva.run.workplaces import bind_executor
+from salva.runs.merge import merge
+from salva.runs.pipeline import execute
+from salva.runs.workplaces import bind_executor
 from salva.testing.fakes import FakeReader
 from salva.testing.specs import bound, fake_spec
 from salva.testing.two_nodes import TwoNodes

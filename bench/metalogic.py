@@ -24,8 +24,8 @@ from PIL import Image
 
 from salva.engine.progress import make_progress
 from salva.registry import load
-from salva.run.ask import Ask, make_spec
-from salva.run.pipeline import execute
+from salva.runs.ask import Ask, make_spec
+from salva.runs.pipeline import execute
 
 _busy: dict[str, float] = {}
 _turn = threading.Lock()

@@ -26,18 +26,18 @@ from typing import Any, ClassVar
 from salva.core.about import About
 from salva.core.case import Case
 from salva.core.observation import Answer, Detections, Observation
-from salva.core.protocols import LookRequest
+from salva.core.protocols import ObserveRequest
 from salva.core.scene import Scene, Thing
 from salva.core.verdict import Outcome, Verdict
+from salva.detectors.pocket_detector import PocketDetector
 from salva.engine.progress import make_progress
 from salva.errors import SalvaError
+from salva.judges.scene_judge import SceneJudge
 from salva.logic.notation import parse
 from salva.logic.satisfaction import satisfies
-from salva.perception.detectors.pocket_detector import PocketDetector
-from salva.perception.judges.scene_judge import SceneJudge
 from salva.registry import add_loose_plugin, entries, load
-from salva.run.ask import Ask, make_spec
-from salva.run.pipeline import execute
+from salva.runs.ask import Ask, make_spec
+from salva.runs.pipeline import execute
 from salva.store.queries import VerdictFilter, find_verdicts
 from salva.store.sqlite import RunStore, open_run
 
@@ -53,12 +53,12 @@ class Oracle:
     """One way to tell a bad pair."""
 
     name: str
-    relation: str
+    check: str
     roles: tuple[str, ...]
     """Whose looks it rests on."""
     badness: Callable[[Verdict], float | None]
     """The score behind the verdict, larger for worse; None where there is none."""
-    is_flagged: Callable[[Verdict], bool] = lambda verdict: verdict.outcome is Outcome.VIOLATED
+    is_flagged: Callable[[Verdict], bool] = lambda verdict: verdict.outcome is Outcome.FAIL
     judge: str = ""
     """The judge whose verdicts count, where there are two."""
 
@@ -74,11 +74,11 @@ class ErringDetector(PocketDetector):
     version: ClassVar[str] = f"{PocketDetector.version}-{ERROR_RATE}"
     about: ClassVar[About] = replace(PocketDetector.about, role="detector", name="erring")
 
-    def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
+    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Observation | SalvaError]:
         """What the embedded detector sees, less one thing in twenty."""
-        return [self._with_gaps(*pair) for pair in zip(requests, super().look(requests), strict=True)]
+        return [self._with_gaps(*pair) for pair in zip(requests, super().observe(requests), strict=True)]
 
-    def _with_gaps(self, request: LookRequest, seen: Observation | SalvaError) -> Observation | SalvaError:
+    def _with_gaps(self, request: ObserveRequest, seen: Observation | SalvaError) -> Observation | SalvaError:
         rng = random.Random(request.picture.image_id())
         if not isinstance(seen, Detections):
             return seen
@@ -91,11 +91,11 @@ class ErringJudge(SceneJudge):
     version: ClassVar[str] = f"{SceneJudge.version}-{ERROR_RATE}"
     about: ClassVar[About] = replace(SceneJudge.about, role="judge", name="erring")
 
-    def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
+    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Observation | SalvaError]:
         """The embedded judge's answers, one in twenty of them wrong."""
-        return [self._maybe_wrong(*pair) for pair in zip(requests, super().look(requests), strict=True)]
+        return [self._maybe_wrong(*pair) for pair in zip(requests, super().observe(requests), strict=True)]
 
-    def _maybe_wrong(self, request: LookRequest, said: Observation | SalvaError) -> Observation | SalvaError:
+    def _maybe_wrong(self, request: ObserveRequest, said: Observation | SalvaError) -> Observation | SalvaError:
         rng = random.Random(f"{request.picture.image_id()}/{request.query.text}")
         if not isinstance(said, Answer) or not said.text or rng.random() >= ERROR_RATE:
             return said
@@ -118,13 +118,13 @@ def _boxes(how: str) -> tuple[Oracle, ...]:
     return (
         Oracle(
             name=f"same-scene{how}",
-            relation="same-scene",
+            check="same-scene",
             roles=("detector",),
             badness=lambda v: v.scores.get("labels_that_differ", 0.0) + v.scores.get("orders_that_differ", 0.0),
         ),
         Oracle(
             name=f"truth{how}",
-            relation="truth",
+            check="truth",
             roles=("detector",),
             badness=lambda v: float(len(v.failures)),
         ),
@@ -139,14 +139,14 @@ ORACLES = (
         for oracle in (
             Oracle(
                 name=f"VQA stability{how}",
-                relation="same-answers",
+                check="same-answers",
                 roles=("detector", "judge"),
                 badness=_score("agreement", -1.0, 1.0),
                 judge=judge,
             ),
             Oracle(
                 name=f"VQA faithfulness{how}",
-                relation="same-answers",
+                check="same-answers",
                 roles=("detector", "judge"),
                 badness=_least("faith_A", "faith_B"),
                 is_flagged=lambda v: min(v.scores.get("faith_A", 1.0), v.scores.get("faith_B", 1.0)) < 1,
@@ -156,13 +156,13 @@ ORACLES = (
     ),
     Oracle(
         name="CLIP stability",
-        relation="same-similarity",
+        check="same-similarity",
         roles=("embedder",),
         badness=_score("clip_diff"),
     ),
     Oracle(
         name="CLIP score, no threshold",
-        relation="same-similarity",
+        check="same-similarity",
         roles=("embedder",),
         badness=_least("clip_A", "clip_B"),
         is_flagged=lambda _: False,
@@ -181,9 +181,9 @@ def main() -> None:
         if name != "none":
             component = load(role, name)
             component.look = _watched(role, component.look)
-    settings = {"model.faults": FAULTS, "run.canary": "off"}  # some of these oracles err on purpose
+    settings = {"model.faults": FAULTS, "run.preflight": "off"}  # some of these oracles err on purpose
     base = Ask(suite=suite, models=("painter",), reader="none", size=n_pairs, settings=settings)
-    quiet = {**base.settings, "relation.flip_sample": "0"}
+    quiet = {**base.settings, "check.flip_sample": "0"}
     asks = (
         replace(base, embedder=embedder, judges=("scene", "erring"), settings=quiet),
         replace(base, embedder="none", judges=("none",), detector="erring"),
@@ -228,8 +228,8 @@ def report(store: RunStore, oracles: Iterable[Oracle]) -> None:
         judged = [
             verdict
             for verdict in verdicts
-            if verdict.relation == oracle.relation
-            and verdict.outcome in (Outcome.HOLDS, Outcome.VIOLATED)
+            if verdict.check == oracle.check
+            and verdict.outcome in (Outcome.PASS, Outcome.FAIL)
             and (not oracle.judge or oracle.judge in verdict.observers)
         ]
         if judged:

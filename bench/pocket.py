@@ -34,13 +34,13 @@ from salva.core.case import Prompt
 from salva.core.image import Picture
 from salva.core.observation import Detections, Vector
 from salva.core.options import NoOptions
-from salva.core.protocols import LookRequest, Query, Rendered, RenderRequest
+from salva.core.protocols import ObserveRequest, Query, Rendered, RenderRequest
 from salva.core.seeing import counting
 from salva.core.verdict import Outcome
+from salva.detectors.pocket_detector import PocketDetector
+from salva.embedders.pocket_embedder import PocketEmbedder
 from salva.generators.painter.component import random_scene
 from salva.generators.pocket import Pocket, PocketOptions
-from salva.perception.detectors.pocket_detector import PocketDetector
-from salva.perception.embedders.pocket_embedder import PocketEmbedder
 from salva.stats.intervals import wilson
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -112,7 +112,7 @@ def right_pictures(asked: Sequence[Question], pictures: Sequence[Picture]) -> li
     detector, colours = PocketDetector(PocketDetector.Options()), evaluate_pocket.ColourReader()
     marks: dict[str, list[bool]] = defaultdict(list)
     for question, picture in zip(asked, pictures, strict=True):
-        (seen,) = detector.look([LookRequest(picture=picture, query=Query(role="detector"))])
+        (seen,) = detector.observe([ObserveRequest(picture=picture, query=Query(role="detector"))])
         assert isinstance(seen, Detections), seen
         pixels = np.frombuffer(picture.rgb, np.uint8).reshape(picture.height, picture.width, 3)
         marks[question.category].append(not evaluate_pocket.faults(question, counting(seen), pixels, colours))
@@ -170,11 +170,11 @@ def logic() -> list[Row]:
         rows.append(most("salva run metalogic --size quick, 120 pictures", time.perf_counter() - start, "s", 60))
         run = run_suite("metalogic", "pocket", out=Path(folder) / "sample", size="240", reader="none")
         verdicts = run.verdicts
-    decided = verdicts["outcome"].isin([Outcome.HOLDS.value, Outcome.VIOLATED.value])
+    decided = verdicts["outcome"].isin([Outcome.PASS.value, Outcome.FAIL.value])
     rows.append(share("MetaLogic: pairs that could be judged", list(decided)))
     verdicts = verdicts[decided]
-    for (relation, law), some in verdicts.groupby(["relation", "label.law"]):
-        rows.append(share(f"MetaLogic, {law}: {relation} holds", [not bad for bad in some["is_violated"]]))
+    for (check, law), some in verdicts.groupby(["check", "label.law"]):
+        rows.append(share(f"MetaLogic, {law}: {check} holds", [not bad for bad in some["is_fail"]]))
     return rows
 
 
@@ -184,9 +184,9 @@ class Finder:
     def __init__(self) -> None:
         self.embedder = PocketEmbedder(NoOptions())
 
-    def vectors(self, requests: Iterable[LookRequest]) -> np.ndarray[Any, Any]:
+    def vectors(self, requests: Iterable[ObserveRequest]) -> np.ndarray[Any, Any]:
         """One row each."""
-        seen = self.embedder.look(list(requests))
+        seen = self.embedder.observe(list(requests))
         bad = [one for one in seen if not isinstance(one, Vector)]
         if bad:
             raise SystemExit(f"the embedder failed: {bad[0]}")
@@ -194,9 +194,9 @@ class Finder:
 
     def finds(self, pictures: Sequence[Picture], texts: Sequence[str]) -> list[bool]:
         """Whether each picture's own caption, of the same number, is the nearest."""
-        seen = self.vectors(LookRequest(picture=picture, query=Query(role="embedder")) for picture in pictures)
+        seen = self.vectors(ObserveRequest(picture=picture, query=Query(role="embedder")) for picture in pictures)
         query = [Query(role="embedder", text=text) for text in texts]
-        told = self.vectors(LookRequest(picture=pictures[0], query=one) for one in query)
+        told = self.vectors(ObserveRequest(picture=pictures[0], query=one) for one in query)
         return [bool(row.argmax() == i) for i, row in enumerate(seen @ told.T)]
 
 

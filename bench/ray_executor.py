@@ -109,7 +109,7 @@ class AtWork:
             while self._lanes[role].depth < n:
                 time.sleep(0.05)
 
-    def open(self, binding: Binding, crowd: Sequence[Binding]) -> Any:  # noqa: ARG002  # the seam's shape
+    def open(self, binding: Binding, crowd: Sequence[Binding]) -> Any:
         """The lane of a role."""
         return self._lanes[binding.role]
 
@@ -128,12 +128,12 @@ def child(what: str, directory: Path, n_images: int, n_actors: int) -> None:
     from salva.engine.executors.ray import RayExecutor, RayOptions
     from salva.engine.progress import SilentProgress
     from salva.registry import add_loose_plugin, bind
-    from salva.run.pipeline import execute
+    from salva.runs.pipeline import execute
     from salva.store.sqlite import open_run
     from salva.testing.fakes import FakeDetector
     from salva.testing.specs import bound, fake_spec
 
-    delay_s, batch, n_lookers = (SLEEP_S, 1, 1) if what == "sleep" else (0.0, 32, n_actors)
+    delay_s, batch, n_observing = (SLEEP_S, 1, 1) if what == "sleep" else (0.0, 32, n_actors)
     options = {"omits": "0.3", "encoded": "yes", "batch": str(batch), "delay_s": str(delay_s)}
     plugin = add_loose_plugin(f"{Path(__file__).resolve()}:Clocked")
     painter = bind(ComponentSpec(role="model", name=plugin.name, options=options))
@@ -143,8 +143,8 @@ def child(what: str, directory: Path, n_images: int, n_actors: int) -> None:
     inside: Any = LocalExecutor()
     n_batches = {}
     if what != "local":
-        inside = RayExecutor(RayOptions(actors=(f"model:{n_actors}", f"detector:{n_lookers}")))
-        n_batches = {"model": 2 * n_actors, "detector": 2 * n_lookers}
+        inside = RayExecutor(RayOptions(actors=(f"model:{n_actors}", f"detector:{n_observing}")))
+        n_batches = {"model": 2 * n_actors, "detector": 2 * n_observing}
     executor = AtWork(inside, spec, n_batches)
     ready = time.monotonic()
     summary = execute(spec, directory, SilentProgress(), executor=executor)

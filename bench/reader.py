@@ -22,10 +22,10 @@ from rapidocr import RapidOCR
 from salva.assets.files import read_asset
 from salva.core.image import Picture
 from salva.core.observation import Reading
-from salva.core.protocols import LookRequest, Query, Rendered, RenderRequest
+from salva.core.protocols import ObserveRequest, Query, Rendered, RenderRequest
 from salva.core.spec import ComponentSpec
 from salva.generators.painter.component import random_scene
-from salva.perception.readers.rapid_ocr import RapidOcr
+from salva.readers.rapid_ocr import RapidOcr
 from salva.registry import bind
 
 LIMIT_MS = 60.0
@@ -83,7 +83,7 @@ def metalogic(n: int, faults: str) -> Iterator[Picture]:
 
 def read(reader: RapidOcr, picture: Picture) -> tuple[tuple[str, float], ...]:
     """What is read in a picture."""
-    (reading,) = reader.look([LookRequest(picture=picture, query=Query(role="reader"))])
+    (reading,) = reader.observe([ObserveRequest(picture=picture, query=Query(role="reader"))])
     assert isinstance(reading, Reading), reading
     return tuple((span.text, span.score) for span in reading.spans)
 

@@ -3,7 +3,7 @@
     SALVA_TEST_DATA=FOLDER python bench/real_pictures.py [oracle|tune|colours|painted|elsewhere]
 
 bench/labels/real_pictures.json says what is to be seen on 216 pictures by three real models, labelled blind. Truth is
-what the relation `truth` says of a scene made of those labels, the oracle what it says of what the detector saw; both
+what the check `truth` says of a scene made of those labels, the oracle what it says of what the detector saw; both
 hold it against the prompt. A picture where the labeller was not sure of a thing that the prompt names is counted apart.
 """
 
@@ -19,11 +19,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from salva.checks.scenes import SceneOptions
+from salva.checks.truth import Truth
 from salva.core.case import Case, Prompt
 from salva.core.image import ImageRef, Picture
 from salva.core.observation import Detection, Detections, Observation, Reading
 from salva.core.options import parse_options
-from salva.core.protocols import LookRequest, Query, Sight
+from salva.core.protocols import ImageObservations, ObserveRequest, Query
 from salva.core.scene import Box
 from salva.core.seeing import counting, overlap
 from salva.core.verdict import (
@@ -34,17 +36,15 @@ from salva.core.verdict import (
     Y_MISPOSITION,
     Outcome,
 )
+from salva.detectors.label_names import Names
+from salva.detectors.onnx_yolox import OnnxOptions, OnnxYolox
+from salva.detectors.pocket_detector import PocketDetector
 from salva.generators.painter.component import random_scene
 from salva.imaging.files import decode_picture
 from salva.logic.formula import entities
 from salva.logic.notation import parse
-from salva.perception.colours import colour_of
-from salva.perception.detectors.label_names import Names
-from salva.perception.detectors.onnx_yolox import OnnxOptions, OnnxYolox
-from salva.perception.detectors.pocket_detector import PocketDetector
-from salva.perception.readers.rapid_ocr import RapidOcr
-from salva.relations.scenes import SceneOptions
-from salva.relations.truth import Truth
+from salva.observers.colours import colour_of
+from salva.readers.rapid_ocr import RapidOcr
 from salva.stats.intervals import wilson
 
 LABELS = Path(__file__).parent / "labels" / "real_pictures.json"
@@ -145,8 +145,10 @@ def look(folder: Path, pictures: Sequence[Labelled], *, with_reader: bool = True
     seen = []
     for picture in pictures:
         pixels = load(folder, picture.file)
-        (boxes,) = detector.look([LookRequest(picture=pixels, query=Query(role="detector"))])
-        reading: object = reader.look([LookRequest(picture=pixels, query=Query(role="reader"))])[0] if reader else None
+        (boxes,) = detector.observe([ObserveRequest(picture=pixels, query=Query(role="detector"))])
+        reading: object = (
+            reader.observe([ObserveRequest(picture=pixels, query=Query(role="reader"))])[0] if reader else None
+        )
         assert isinstance(boxes, Detections)
         assert reading is None or isinstance(reading, Reading)
         seen.append((boxes, reading))
@@ -156,16 +158,16 @@ def look(folder: Path, pictures: Sequence[Labelled], *, with_reader: bool = True
 def errors_in(picture: Labelled, boxes: Detections, reading: Reading | None, **options: str) -> frozenset[str] | None:
     """The errors that `truth` finds in what was seen; None where it is undecided."""
     prompt = Prompt(role="a", text=picture.text, formula=picture.formula)
-    case = Case(case_id="real", suite="real", category="real", prompts=(prompt,), relation="truth")
-    relation = Truth(parse_options(SceneOptions, options, "relation"))
+    case = Case(case_id="real", suite="real", category="real", prompts=(prompt,), check="truth")
+    check = Truth(parse_options(SceneOptions, options, "check"))
     answers: dict[Query, Observation] = {}
-    for wanted in relation.looks(case, {"detector", "reader"} if reading else {"detector"}, {}):
+    for wanted in check.needs(case, {"detector", "reader"} if reading else {"detector"}, {}):
         answers[wanted.query] = reading if reading and wanted.query.role == "reader" else boxes
     image = ImageRef(image_id="0" * 40, width=1, height=1)
-    concluded = relation.judge(case, {"a": Sight(image=image, seen=answers)})
-    if concluded.outcome is Outcome.INCONCLUSIVE:
+    concluded = check.judge(case, {"a": ImageObservations(image=image, seen=answers)})
+    if concluded.outcome is Outcome.UNDECIDED:
         return None
-    return frozenset(_CALLED.get(error, error) for error in concluded.errors)
+    return frozenset(_CALLED.get(error, error) for error in concluded.failure_types)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,7 +224,7 @@ class Oracle:
 
 
 def measure(pictures: Sequence[Labelled], seen: Sequence[Seen], **options: str) -> Oracle:
-    """The oracle on these pictures with these settings of the relation."""
+    """The oracle on these pictures with these settings of the check."""
     pairs = []
     for picture, (boxes, reading) in zip(pictures, seen, strict=True):
         found = errors_in(picture, boxes, reading, **options)
@@ -281,8 +283,8 @@ def print_painted(n_scenes: int = 400) -> None:
     n = n_told = n_right = 0
     for _ in range(n_scenes):
         picture, things = random_scene(rng, PocketDetector.labels(), rng.randint(1, 3), colour_rate=1.0)
-        request = LookRequest(picture=picture, query=Query(role="detector"))
-        (seen,) = detector.look([request])
+        request = ObserveRequest(picture=picture, query=Query(role="detector"))
+        (seen,) = detector.observe([request])
         assert isinstance(seen, Detections)
         for thing in things:
             boxes = [b for b in seen.boxes if b.label == thing.label and b.score >= 0.4]
@@ -300,7 +302,7 @@ def print_elsewhere(folder: Path, pictures: Sequence[Labelled]) -> None:
     detector = PocketDetector(PocketDetector.Options())
     scores = []
     for picture in pictures:
-        (seen,) = detector.look([LookRequest(picture=load(folder, picture.file), query=Query(role="detector"))])
+        (seen,) = detector.observe([ObserveRequest(picture=load(folder, picture.file), query=Query(role="detector"))])
         assert isinstance(seen, Detections)
         scores += [box.score for box in counting(seen)]
     print(f"{len(scores)} boxes that count on {len(pictures)} pictures, mean score {sum(scores) / len(scores):.2f}")

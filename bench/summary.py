@@ -1,6 +1,6 @@
 """How long the figures of a large run take, in records a second.
 
-Prints one table: the same summary over 1,000 and 50,000 cases with two relations each.
+Prints one table: the same summary over 1,000 and 50,000 cases with two checks each.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def records(n_cases: int) -> tuple[list[Case], list[Verdict]]:
             suite="metalogic",
             category=f"category-{n % 60}",
             prompts=(Prompt(role="a", text="x"), Prompt(role="b", text="y")),
-            relation="same-scene",
+            check="same-scene",
             labels={"law": "commutative", "modifier": "and", "entities": f"cat{n % 7000},dog"},
             cluster=f"cluster-{n % 7000}",
         )
@@ -32,12 +32,12 @@ def records(n_cases: int) -> tuple[list[Case], list[Verdict]]:
             repeat=0,
             arm="pair",
             model="painter",
-            relation=relation,
+            check=check,
             observers=("pocket",),
-            outcome=Outcome.VIOLATED if n % 7 < 2 else Outcome.HOLDS,
+            outcome=Outcome.FAIL if n % 7 < 2 else Outcome.PASS,
         )
         for n, case in enumerate(cases)
-        for relation in ("same-scene", "truth")
+        for check in ("same-scene", "truth")
     ]
     return cases, verdicts
 

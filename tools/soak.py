@@ -74,11 +74,11 @@ class Soak:
         suite = Path(__file__).with_name("soak_suite.py")
         return [
             *(sys.executable, "-c", "from salva.cli.main import main; main()", "run", "soak", "--size", "full"),
-            *("--plugin", f"{suite}:SoakSuite", "--plugin", f"{suite}:SoakAnswers", "--relation", "soak-answers"),
+            *("--plugin", f"{suite}:SoakSuite", "--plugin", f"{suite}:SoakAnswers", "--check", "soak-answers"),
             *("--model", "openai/painter", "--judge", "openai/judge", "--reader", "none", "--no-progress"),
             *("--set", f"model.base_url={self.url}/v1", "--set", f"judge.base_url={self.url}/v1"),
             *("--set", "model.send_seed=true", "--set", "model.timeout_s=15", "--set", "judge.timeout_s=15"),
-            *("--set", "judge.attempts=2", "--set", "run.canary=off", "--set", f"suite.n={self.n_pictures // 2}"),
+            *("--set", "judge.attempts=2", "--set", "run.preflight=off", "--set", f"suite.n={self.n_pictures // 2}"),
             *("--out", str(self.run)),
         ]
 
@@ -130,7 +130,7 @@ class Soak:
             return set()
         with contextlib.closing(sqlite3.connect(self.run / "salva.db")) as store:
             renders = store.execute("SELECT text, seed, image_id FROM renders WHERE status = ?", (status,)).fetchall()
-            looks = store.execute("SELECT image_id, query FROM looks WHERE status = ?", (status,)).fetchall()
+            looks = store.execute("SELECT image_id, query FROM observations WHERE status = ?", (status,)).fetchall()
         names = {f"picture {text}/{seed}" for text, seed, _ in renders}
         return names | {f"answer {self._digest(image_id)}/{json.loads(query)['text']}" for image_id, query in looks}
 

@@ -1,4 +1,4 @@
-"""The suite and the relation of a soak: pairs of pictures, two questions about each. soak.py hands it to --plugin."""
+"""The suite and the check of a soak: pairs of pictures, two questions about each. soak.py hands it to --plugin."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from salva.core.about import About
 from salva.core.case import Case, Prompt
 from salva.core.observation import Answer
 from salva.core.options import option
-from salva.core.protocols import Conclusion, Look, Query, Sight
+from salva.core.protocols import Conclusion, ImageObservations, Need, Query
 from salva.core.verdict import Outcome
 
 N_PICTURES = 20_000
@@ -33,18 +33,20 @@ class SoakSuite:
     def __init__(self, options: Options) -> None:
         self.options = options
 
-    def cases(self, size: str) -> Iterator[Case]:  # noqa: ARG002  # there is one size
+    def cases(self, size: str) -> Iterator[Case]:
         """Pairs."""
         for i in range(self.options.n):
             prompts = tuple(Prompt(role=role, text=f"picture {i} {role}") for role in ("a", "b"))
-            yield Case(case_id=f"soak-{i}", suite="soak", category="all", prompts=prompts, relation="soak-answers")
+            yield Case(case_id=f"soak-{i}", suite="soak", category="all", prompts=prompts, check="soak-answers")
 
 
 class SoakAnswers:
-    """Relation: a judge answers the same questions about both pictures."""
+    """Check: a judge answers the same questions about both pictures."""
 
     version: ClassVar[str] = "1"
-    about: ClassVar[About] = About(name="soak-answers", needs=("judge",), errors={"other": "Another answer."})
+    about: ClassVar[About] = About(
+        name="soak-answers", needs_roles=("judge",), failure_types={"other": "Another answer."}
+    )
 
     def __init__(self, options: object) -> None:
         self.options = options
@@ -53,14 +55,16 @@ class SoakAnswers:
         """Our own cases."""
         return case.suite == "soak"
 
-    def looks(self, case: Case, roles: Collection[str], sights: Mapping[str, Sight]) -> Sequence[Look]:  # noqa: ARG002  # the seam's signature
+    def needs(
+        self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
+    ) -> Sequence[Need]:
         """Two questions a picture."""
         queries = [Query(role="judge", kind="answer", text=text, choices=("yes", "no")) for text in QUESTIONS]
-        return [Look(role=prompt.role, query=query) for prompt in case.prompts for query in queries]
+        return [Need(role=prompt.role, query=query) for prompt in case.prompts for query in queries]
 
-    def judge(self, case: Case, sights: Mapping[str, Sight]) -> Conclusion:  # noqa: ARG002  # the seam's signature
+    def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         """Whether all could be read."""
-        answers = [seen for sight in sights.values() for seen in sight.seen.values() if isinstance(seen, Answer)]
+        answers = [seen for sight in observations.values() for seen in sight.seen.values() if isinstance(seen, Answer)]
         if any(answer.problem for answer in answers):
-            return Conclusion(outcome=Outcome.INCONCLUSIVE, reason="a reply could not be read")
-        return Conclusion(outcome=Outcome.HOLDS)
+            return Conclusion(outcome=Outcome.UNDECIDED, reason="a reply could not be read")
+        return Conclusion(outcome=Outcome.PASS)

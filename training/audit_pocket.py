@@ -30,14 +30,14 @@ from second_opinion import SecondOpinion
 from salva.core.case import Prompt
 from salva.core.image import Picture
 from salva.core.observation import Detections
-from salva.core.protocols import LookRequest, Query, Rendered, RenderRequest
+from salva.core.protocols import ObserveRequest, Query, Rendered, RenderRequest
 from salva.core.scene import Scene, Thing
 from salva.core.seeing import counting
+from salva.detectors.pocket_detector import PocketDetector
 from salva.generators.pocket import Pocket, PocketOptions
 from salva.logic.formula import Formula, entities
 from salva.logic.notation import parse
 from salva.logic.satisfaction import explain, satisfies
-from salva.perception.detectors.pocket_detector import PocketDetector
 from salva.stats.intervals import wilson
 from salva.suites.metalogic.suite import MetaLogic, MetaLogicOptions
 
@@ -130,7 +130,7 @@ def paint_pool() -> list[Painted]:
 
 def look(detector: PocketDetector, picture: Picture) -> Detections:
     """What the detector sees, doubtful boxes included."""
-    (seen,) = detector.look([LookRequest(picture=picture, query=Query(role="detector"))])
+    (seen,) = detector.observe([ObserveRequest(picture=picture, query=Query(role="detector"))])
     assert isinstance(seen, Detections), seen
     return seen
 
@@ -305,7 +305,7 @@ def read_labels(path: Path) -> list[Seen]:
     return labels
 
 
-def errors_of(formula: Formula, scene: Scene, *, has_text: bool) -> frozenset[str]:
+def failure_types_of(formula: Formula, scene: Scene, *, has_text: bool) -> frozenset[str]:
     """The error types of a picture."""
     wrong = {
         AXES.get(one.relation.relation, one.kind) if one.relation is not None else ERRORS.get(one.kind, one.kind)
@@ -330,8 +330,8 @@ def compare(folder: Path) -> list[Compared]:
                 labels=(one, other),
                 detected=detected,
                 is_exact=Counter(detected) == Counter(one.across),
-                true_errors=errors_of(formula, one.scene(seen), has_text=one.has_text),
-                oracle_errors=errors_of(formula, seen, has_text=False),
+                true_errors=failure_types_of(formula, one.scene(seen), has_text=one.has_text),
+                oracle_errors=failure_types_of(formula, seen, has_text=False),
             )
         )
     return results

@@ -24,13 +24,13 @@ from PIL import Image, ImageDraw, ImageFilter
 
 from salva.core.image import Picture
 from salva.core.observation import Detection, Detections
-from salva.core.protocols import LookRequest, Query
+from salva.core.protocols import ObserveRequest, Query
 from salva.core.scene import Thing
 from salva.core.seeing import counting
+from salva.detectors.pocket_detector import PocketDetector, find_boxes, to_input
 from salva.generators.painter.background import paint_background
 from salva.generators.painter.component import random_scene
 from salva.generators.painter.drawing import PaintedText, _sprite, paint, sprite_index, text_box_size
-from salva.perception.detectors.pocket_detector import PocketDetector, find_boxes, to_input
 
 FIRST_SEED = 900_000_000
 LANCZOS = Image.Resampling.LANCZOS
@@ -83,7 +83,7 @@ def is_right(things: Sequence[Thing], seen: Sequence[Detection]) -> bool:
 
 def look(detector: Any, picture: Picture) -> tuple[Detection, ...]:
     """What the detector sees; an error stops the evaluation."""
-    (seen,) = detector.look([LookRequest(picture=picture, query=Query(role="detector"))])
+    (seen,) = detector.observe([ObserveRequest(picture=picture, query=Query(role="detector"))])
     assert isinstance(seen, Detections), seen
     return counting(seen)
 
@@ -185,7 +185,7 @@ class Candidate:
         self.session = onnxruntime.InferenceSession(str(path), settings, providers=["CPUExecutionProvider"])
         self.threshold = threshold
 
-    def look(self, requests: Sequence[LookRequest]) -> list[Detections]:
+    def observe(self, requests: Sequence[ObserveRequest]) -> list[Detections]:
         """The boxes of each picture."""
         seen = []
         for request in requests:

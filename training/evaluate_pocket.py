@@ -33,7 +33,7 @@ from torch import Tensor
 
 from salva.core.image import Picture
 from salva.core.observation import Detection, Detections
-from salva.core.protocols import LookRequest, Query
+from salva.core.protocols import ObserveRequest, Query
 from salva.core.seeing import counting
 
 CHUNK = 256
@@ -150,7 +150,7 @@ def faults(question: Question, boxes: tuple[Detection, ...], pixels: np.ndarray,
 
 def judge(path: Path, sheet: Path | None) -> None:
     """Print the table of what is right."""
-    from salva.perception.detectors.pocket_detector import PocketDetector
+    from salva.detectors.pocket_detector import PocketDetector
 
     stored = np.load(path)
     asked = questions(int(stored["n_each"]))
@@ -160,7 +160,7 @@ def judge(path: Path, sheet: Path | None) -> None:
     wrong = []
     for question, pixels in zip(asked, stored["pictures"], strict=True):
         picture = Picture(rgb=pixels.tobytes(), width=pixels.shape[1], height=pixels.shape[0])
-        sight = detector.look([LookRequest(picture=picture, query=Query(role="detector"))])[0]
+        sight = detector.observe([ObserveRequest(picture=picture, query=Query(role="detector"))])[0]
         assert isinstance(sight, Detections), sight
         problems = faults(question, counting(sight), pixels, colours)
         right[question.category].append(not problems)

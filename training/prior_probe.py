@@ -21,11 +21,11 @@ from salva.core.case import Prompt
 from salva.core.image import Picture
 from salva.core.observation import Detections
 from salva.core.options import NoOptions
-from salva.core.protocols import LookRequest, Query, Rendered, RenderRequest
+from salva.core.protocols import ObserveRequest, Query, Rendered, RenderRequest
 from salva.core.seeing import counting
+from salva.detectors.pocket_detector import PocketDetector
 from salva.generators.pocket import MEMBERS, Pocket, PocketOptions
-from salva.perception.colours import PixelColours
-from salva.perception.detectors.pocket_detector import PocketDetector
+from salva.observers.colours import PixelColours
 
 TABLE = Path(__file__).resolve().parents[1] / "docs" / "explanation" / "pocket-priors.csv"
 SEED = 70_001
@@ -36,7 +36,7 @@ class Probe:
 
     def __init__(self, member: str) -> None:
         self.painter = Pocket(PocketOptions(member=member))
-        self.detector, self.colourist = PocketDetector(PocketDetector.Options()), PixelColours(NoOptions())
+        self.detector, self.colour_reader = PocketDetector(PocketDetector.Options()), PixelColours(NoOptions())
 
     def painted(self, text: str, n: int) -> list[Picture]:
         """The sentence painted n times."""
@@ -45,9 +45,12 @@ class Probe:
 
     def seen(self, picture: Picture, thing: str) -> Detections:
         """The boxes with their colours."""
-        (boxes,) = self.detector.look([LookRequest(picture=picture, query=Query(role="detector"))])
-        query = Query(role="colourist", labels=(thing,))
-        (coloured,) = self.colourist.look([LookRequest(picture=picture, query=query, given={"detector": boxes})])  # type: ignore[dict-item]  # a detector that failed would be an error here
+        (boxes,) = self.detector.observe([ObserveRequest(picture=picture, query=Query(role="detector"))])
+        query = Query(role="colour_reader", labels=(thing,))
+        assert isinstance(boxes, Detections), boxes
+        (coloured,) = self.colour_reader.observe(
+            [ObserveRequest(picture=picture, query=query, given={"detector": boxes})]
+        )
         assert isinstance(coloured, Detections), coloured
         return coloured
 

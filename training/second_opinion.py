@@ -18,13 +18,13 @@ import salva
 from salva.core.image import Picture
 from salva.core.observation import Vector
 from salva.core.options import NoOptions
-from salva.core.protocols import LookRequest, Query
+from salva.core.protocols import ObserveRequest, Query
 from salva.core.scene import Scene, Thing
+from salva.embedders.pocket_embedder import PocketEmbedder
 from salva.errors import SalvaError
 from salva.imaging.files import decode_picture
 from salva.logic.notation import parse
 from salva.logic.satisfaction import satisfies
-from salva.perception.embedders.pocket_embedder import PocketEmbedder
 from salva.stats.intervals import wilson
 
 BLANK = Picture(rgb=bytes(3), width=1, height=1)
@@ -52,7 +52,7 @@ class SecondOpinion:
         self.read: dict[str, tuple[float, ...]] = {}
 
     def _vector(self, picture: Picture, text: str = "") -> tuple[float, ...]:
-        (seen,) = self.embedder.look([LookRequest(picture=picture, query=Query(role="embedder", text=text))])
+        (seen,) = self.embedder.observe([ObserveRequest(picture=picture, query=Query(role="embedder", text=text))])
         assert isinstance(seen, Vector), seen
         return seen.values
 

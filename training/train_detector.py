@@ -28,7 +28,7 @@ from targets import loss, make_targets
 from torch import nn
 from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 
-from salva.perception.detectors.pocket_detector import find_boxes
+from salva.detectors.pocket_detector import find_boxes
 
 HERE = Path(__file__).resolve().parent
 SIDE = 256

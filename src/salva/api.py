@@ -2,7 +2,7 @@
 
 import salva
 run = salva.run_suite("metalogic", model="pocket", size="paper")
-run.verdicts.query("is_headline").groupby("label.law")["is_violated"].mean()
+run.verdicts.query("is_primary").groupby("label.law")["is_fail"].mean()
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from salva.notebook.seeds import seed_notes
 from salva.report.card import card_html, card_lines
 from salva.report.run_list import list_runs
 from salva.report.summary import Summary, summarise_records, summarise_run
-from salva.run.ask import Ask, make_spec
-from salva.run.directory import RUNS, find_directory
-from salva.run.forecast import Forecast, forecast
-from salva.run.pipeline import execute
-from salva.run.untouched import Untouched
-from salva.run.workplaces import bind_executor
+from salva.runs.ask import Ask, make_spec
+from salva.runs.directory import RUNS, find_directory
+from salva.runs.forecast import Forecast, forecast
+from salva.runs.pipeline import execute
+from salva.runs.untouched import Untouched
+from salva.runs.workplaces import bind_executor
 from salva.store.images import name_images
 from salva.store.queries import open_source, read_records
 from salva.store.runfile import read_run_file
@@ -59,9 +59,9 @@ class Run:
 
     @property
     def verdicts(self) -> pd.DataFrame:
-        """One row a verdict: case, repeat, arm, model, relation, outcome, errors, prompts, labels and scores.
+        """One row a verdict: case, repeat, arm, model, check, outcome, errors, prompts, labels and scores.
 
-        `is_headline` marks those that the leading rate counts; `is_violated` is missing where nothing was decided.
+        `is_primary` marks those that the leading rate counts; `is_fail` is missing where nothing was decided.
         """
         return verdict_frame(read_records(self.directory))
 
@@ -72,7 +72,7 @@ class Run:
 
     @property
     def case_list(self) -> tuple[Case, ...]:
-        """The cases themselves, as the logic core and the relations take them."""
+        """The cases themselves, as the logic core and the checks take them."""
         with open_store(self.directory) as store:
             return tuple(store.cases())
 
@@ -155,8 +155,8 @@ def run_suite(
             functions = {name: thing for name, thing in models.things.items() if is_function(thing)}
             for line in seed_notes(directory, functions):
                 shown.note(line)
-    if n_failed := summary.outcomes.get("FAILED", 0):
-        shown.note(f"{counted(n_failed, 'verdicts')} FAILED and part of no rate: {_first_cause(directory)}")
+    if n_failed := summary.outcomes.get("ERROR", 0):
+        shown.note(f"{counted(n_failed, 'verdicts')} ERROR and part of no rate: {_first_cause(directory)}")
     return Run(directory)
 
 
@@ -180,7 +180,7 @@ def plan_run(
 
 def _first_cause(directory: Path) -> str:
     """Why most of what failed did."""
-    causes = Counter(v.reason for v in read_records(directory).verdicts if v.outcome is Outcome.FAILED)
+    causes = Counter(v.reason for v in read_records(directory).verdicts if v.outcome is Outcome.ERROR)
     return causes.most_common(1)[0][0]
 
 

@@ -93,16 +93,16 @@ class Salva:
         if problem:
             # Outside of the handler: where in salva it was raised helps nobody who must change a test.
             _fail(problem)
-        if tried.outcome is Outcome.INCONCLUSIVE:
+        if tried.outcome is Outcome.UNDECIDED:
             pytest.skip(_plain(tried.told))
-        if tried.outcome is not Outcome.HOLDS:
+        if tried.outcome is not Outcome.PASS:
             _fail(tried.told)
         return tried
 
 
 def _open(config: pytest.Config, folder: Path) -> SceneTests:
     from salva.registry import add_loose_plugin
-    from salva.run.ask import split_settings
+    from salva.runs.ask import split_settings
     from salva.scene_tests import Parts, SceneTests
 
     for source in config.getoption("--salva-plugin"):

@@ -27,20 +27,20 @@ from salva.core.fingerprint import Json
 from salva.core.judged import Rate
 from salva.core.options import default_options, parse_options, target_field
 from salva.core.own_figure import OwnFigure
-from salva.core.protocols import LOOKOUT
+from salva.core.protocols import INJECTION_READER
 from salva.core.scoring import PairScoring
 from salva.core.spec import Around, Binding, ComponentSpec
 from salva.errors import PluginError, SalvaError, UsageError, unknown_name
 
 ROLES = (
-    *("suite", "model", "detector", "reader", "embedder", "judge", "relation", "metric"),
+    *("suite", "model", "detector", "reader", "embedder", "judge", "check", "metric"),
     *("importer", "exporter", "executor"),
 )
 
-_STAND_INS = {"reader": ("judge", "salva.perception.readers.judge_reader", "JudgeAsReader")}
+_STAND_INS = {"reader": ("judge", "salva.readers.judge_reader", "JudgeAsReader")}
 """A role that components of another can play, and what makes them fit: any judge can be asked to read."""
-_COLOURIST = "salva.perception.colours:PixelColours"
-_LOOKOUT = "rapidocr"
+_COLOUR_READER = "salva.observers.colours:PixelColours"
+_INJECTION_READER = "rapidocr"
 _CALLED = {"importer": "import format", "exporter": "export format"}
 """Roles that a user knows by another name."""
 _GROUP = {role: f"salva.{'generator' if role == 'model' else role}s" for role in ROLES}
@@ -118,10 +118,10 @@ def _registered_for(role: str, name: str) -> tuple[str, str]:
     return (_STAND_INS[role][0] if stands_in else role), name
 
 
-def rates_of(relations: Iterable[str]) -> dict[str, Rate | None]:
-    """What the violations of each relation are a rate of; one that is not installed is left out."""
-    installed = {entry.name for entry in entries("relation")}
-    return {name: about_of(load("relation", name)).rate for name in dict.fromkeys(relations) if name in installed}
+def rates_of(checks: Iterable[str]) -> dict[str, Rate | None]:
+    """What the failures of each check are a rate of; one that is not installed is left out."""
+    installed = {entry.name for entry in entries("check")}
+    return {name: about_of(load("check", name)).rate for name in dict.fromkeys(checks) if name in installed}
 
 
 def installed_version_of(role: str, name: str) -> str:
@@ -132,18 +132,18 @@ def installed_version_of(role: str, name: str) -> str:
         return ""
 
 
-def needs_of(relation: str) -> tuple[str, ...]:
-    """The roles whose looks a relation goes by; none where it is not installed."""
-    return _said_by("relation", relation).needs
+def needs_of(check: str) -> tuple[str, ...]:
+    """The roles whose looks a check goes by; none where it is not installed."""
+    return _said_by("check", check).needs_roles
 
 
-def broken_name(relation: str) -> str:
-    """What a violation of a relation shows, in a few words."""
+def broken_name(check: str) -> str:
+    """What a failure of a check shows, in a few words."""
     try:
-        said = about_of(load("relation", relation)).broken
+        said = about_of(load("check", check)).broken
     except SalvaError:
         said = ""
-    return said or f"{relation} broken"
+    return said or f"{check} broken"
 
 
 def suite_about(name: str) -> About:
@@ -184,7 +184,7 @@ def inner_model(asked: Asked, model: str) -> str:
 def is_shown_pictures(asked: Asked) -> bool:
     """Whether a judge of a run looks at pictures; one that answers from boxes never sees what is written in them."""
     names = [(o.typed or o.name).partition("/")[0] for o in asked.observers if o.role == "judge"]
-    return any("detector" not in _said_by("judge", name).needs for name in names)
+    return any("detector" not in _said_by("judge", name).needs_roles for name in names)
 
 
 def _said_by(role: str, name: str) -> About:
@@ -195,8 +195,8 @@ def _said_by(role: str, name: str) -> About:
 
 
 def pair_scorings() -> dict[str, PairScoring]:
-    """Relations that score pictures against texts, with what they say about such scores."""
-    scorings = {entry.name: about_of(load("relation", entry.name)).scoring for entry in entries("relation")}
+    """Checks that score pictures against texts, with what they say about such scores."""
+    scorings = {entry.name: about_of(load("check", entry.name)).scoring for entry in entries("check")}
     return {name: scoring for name, scoring in scorings.items() if scoring is not None}
 
 
@@ -222,16 +222,18 @@ def bind(spec: ComponentSpec, *, is_foreign: bool = False) -> Binding:
     return binding if is_foreign else _pinned(binding)
 
 
-def colourist() -> Binding:
+def colour_reader() -> Binding:
     """Who tells the colours in a detector's boxes; it is the same for everyone, so nobody is asked to name it."""
-    module_name, _, class_name = _COLOURIST.partition(":")
+    module_name, _, class_name = _COLOUR_READER.partition(":")
     component = getattr(importlib.import_module(module_name), class_name)
-    return Binding(role="colourist", label="pixels", component=component, options=options_of(component)())
+    return Binding(role="colour_reader", label="pixels", component=component, options=options_of(component)())
 
 
-def lookout() -> Binding:
-    """Who reads what is written in pictures where nobody named a reader; no relation is told what it reads."""
-    return replace(bind(ComponentSpec(role="reader", name=_LOOKOUT)), role=LOOKOUT, label=LOOKOUT)
+def injection_reader() -> Binding:
+    """Who reads what is written in pictures where nobody named a reader; no check is told what it reads."""
+    return replace(
+        bind(ComponentSpec(role="reader", name=_INJECTION_READER)), role=INJECTION_READER, label=INJECTION_READER
+    )
 
 
 def rebind(binding: Binding, changes: Mapping[str, str]) -> Binding:
@@ -359,7 +361,7 @@ def _registered(folders: tuple[tuple[str, int], ...]) -> dict[str, list[EntryPoi
 
 
 def _role_of(component: type[Any], source: str) -> str:
-    by_method = {"cases": "suite", "render": "model", "judge": "relation", "measure": "metric", "open": "executor"}
+    by_method = {"cases": "suite", "render": "model", "judge": "check", "measure": "metric", "open": "executor"}
     by_method |= {"read": "importer", "write": "exporter"}
     for method, role in by_method.items():
         if hasattr(component, method):

@@ -18,18 +18,18 @@ from salva.core.verdict import Outcome
 from salva.engine.executors.kept import KeptExecutor
 from salva.engine.progress import SilentProgress
 from salva.errors import LockedError, UsageError
-from salva.judging.headline import leading_verdicts
 from salva.registry import rates_of, widened
 from salva.report.pair_lines import lines_of, one_line
-from salva.run.ask import Ask, make_spec
-from salva.run.pipeline import execute
+from salva.results.headline import leading_verdicts
+from salva.runs.ask import Ask, make_spec
+from salva.runs.pipeline import execute
 from salva.store.blobs import Blobs
 from salva.store.queries import open_source
 
 _SUITE = "scene"
 _PATIENCE_S, _WAIT_S = 600.0, 0.2
 """How long another process may take that paints the same."""
-_WORST_FIRST = (Outcome.VIOLATED, Outcome.FAILED, Outcome.INCONCLUSIVE, Outcome.HOLDS)
+_WORST_FIRST = (Outcome.FAIL, Outcome.ERROR, Outcome.UNDECIDED, Outcome.PASS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,9 +37,9 @@ class Tried:
     """What came of a test."""
 
     outcome: Outcome
-    """HOLDS: passed. VIOLATED: not. INCONCLUSIVE: nobody could tell. FAILED: something broke."""
+    """PASS: passed. FAIL: not. UNDECIDED: nobody could tell. ERROR: something broke."""
     told: str
-    """For people: every pair that is not right, with its pictures and what was seen in them; empty for HOLDS."""
+    """For people: every pair that is not right, with its pictures and what was seen in them; empty for PASS."""
     directory: Path
     """The run, for `salva report`."""
     pictures: tuple[Path, ...]
@@ -104,41 +104,41 @@ class SceneTests:
 
 def _tried(source: RunSource, directory: Path, repeats: int, wanted: int) -> Tried:
     records = source.records
-    rates = rates_of(verdict.relation for verdict in records.verdicts)
+    rates = rates_of(verdict.check for verdict in records.verdicts)
     by_model = leading_verdicts(records.cases, records.verdicts, rates, records.asked.headline)
     judged = [judgement for group in by_model.values() for judgement in group]
     # Nothing may look right because nobody judged it.
     worst = [
         _worst([judgement for judgement in judged if judgement.verdict.repeat == repeat]) for repeat in range(repeats)
     ]
-    n_right, n_violated = worst.count(Outcome.HOLDS), worst.count(Outcome.VIOLATED)
+    n_right, n_fail = worst.count(Outcome.PASS), worst.count(Outcome.FAIL)
     if n_right >= wanted:
-        outcome = Outcome.HOLDS
-    elif repeats - n_violated < wanted:
-        outcome = Outcome.VIOLATED
+        outcome = Outcome.PASS
+    elif repeats - n_fail < wanted:
+        outcome = Outcome.FAIL
     else:
-        outcome = Outcome.FAILED if Outcome.FAILED in worst else Outcome.INCONCLUSIVE
+        outcome = Outcome.ERROR if Outcome.ERROR in worst else Outcome.UNDECIDED
     blobs = Blobs(directory)
     ids = dict.fromkeys(image_id for judgement in judged for image_id in judgement.verdict.images.values())
-    told = "" if outcome is Outcome.HOLDS else "\n".join(_lines(judged, source, directory, (n_right, repeats, wanted)))
+    told = "" if outcome is Outcome.PASS else "\n".join(_lines(judged, source, directory, (n_right, repeats, wanted)))
     return Tried(
         outcome=outcome, told=told, directory=directory, pictures=tuple(blobs.path_of(image_id) for image_id in ids)
     )
 
 
 def _worst(judged: Sequence[Judged]) -> Outcome:
-    outcomes = {judgement.verdict.outcome for judgement in judged} or {Outcome.FAILED}
+    outcomes = {judgement.verdict.outcome for judgement in judged} or {Outcome.ERROR}
     return next(outcome for outcome in _WORST_FIRST if outcome in outcomes)
 
 
 def _lines(judged: Sequence[Judged], source: RunSource, directory: Path, counts: tuple[int, int, int]) -> Iterator[str]:
     """How many repeats are right, then every pair that is not."""
     n_right, repeats, wanted = counts
-    wrong = [judgement for judgement in judged if judgement.verdict.outcome is not Outcome.HOLDS]
+    wrong = [judgement for judgement in judged if judgement.verdict.outcome is not Outcome.PASS]
     said = dict.fromkeys(
-        text for judgement in wrong for text in (judgement.verdict.errors or (judgement.verdict.reason,)) if text
+        text for judgement in wrong for text in (judgement.verdict.failure_types or (judgement.verdict.reason,)) if text
     )
-    told = one_line(", ".join(said)) or "nothing judged it: no relation applies with these parts"
+    told = one_line(", ".join(said)) or "nothing judged it: no check applies with these parts"
     seldom = f" (right in {n_right} of {repeats} repeats, where {wanted} are wanted)" if repeats > 1 else ""
     yield f"{', '.join(source.records.models)}: {told}{seldom}"
     chosen = widened(source.records.asked)

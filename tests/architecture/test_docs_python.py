@@ -39,7 +39,7 @@ def test_the_how_to_does_what_it_says(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_the_readme_gives_the_report_s_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     left = run_page(ROOT / "README.md", {'"paper"': "20"})
-    rates = left["leading"].groupby("label.law")["is_violated"].mean()
+    rates = left["leading"].groupby("label.law")["is_fail"].mean()
     table = left["run"].summary.by_model[0].table("by law")
     law, rate = table.columns.index("law"), table.columns.index("rate")
     shown = {row[law]: row[rate] for row in table.rows if row[law] in rates.index}

@@ -148,7 +148,7 @@ def test_every_error_type_and_option_has_a_docs_entry() -> None:
     missing = []
     for role, name in _components():
         component = registry.load(role, name)
-        missing += [error for error in about_of(component).errors if f"`{error}`" not in reference]
+        missing += [error for error in about_of(component).failure_types if f"`{error}`" not in reference]
         options = options_of(component)
         missing += [f"{role}.{f}" for f in fields_of(options) if f"`{role}.{f}`" not in reference]
     assert missing == []

@@ -33,7 +33,7 @@ def do(*arguments):
     assert done.exit_code == 0, (arguments, done.output)
     return done.output
 
-for kind in ("suites", "relations", "metrics", "importers", "exporters"):
+for kind in ("suites", "checks", "metrics", "importers", "exporters"):
     assert "broken" not in do("list", kind)
 assert suite in do("list", "suites")
 run = ("run", suite, "--model", "painter", "--reader", "none", "--size", 2, "--no-progress", "--out", "run")

@@ -13,7 +13,7 @@ from salva.core.protocols import Rendered
 from salva.engine.progress import SilentProgress
 from salva.errors import BackendError, UnusableError
 from salva.generators.a1111 import A1111
-from salva.run.pipeline import execute
+from salva.runs.pipeline import execute
 from salva.testing.specs import bound, fake_spec
 
 MODELS = [{"title": "v1-5.safetensors [6ce0161689]", "model_name": "v1-5", "hash": "6ce0161689", "sha256": None}]
@@ -31,7 +31,7 @@ def test_a_whole_run_with_a_checkpoint(tmp_path: Path) -> None:
         model = bound("model", A1111, "a1111/v1-5", checkpoint="v1-5", host=server.url)
         summary = execute(fake_spec(4, models=(model,)), tmp_path / "run", SilentProgress())
         painted = [request.body for request in server.asked if request.method == "POST"]
-    assert summary.outcomes == {"HOLDS": 4}
+    assert summary.outcomes == {"PASS": 4}
     assert len(painted) == 8
     assert {body["override_settings"]["sd_model_checkpoint"] for body in painted} == {"v1-5"}
     assert len({body["seed"] for body in painted}) == 4, "both wordings of a case start from the same noise"

@@ -14,9 +14,9 @@ from salva.engine import guard as guarding
 from salva.engine.progress import SilentProgress
 from salva.errors import UsageError
 from salva.generators.openai_images import OpenAiImages
-from salva.perception.judges.chat_judge import ChatJudge
+from salva.judges.chat_judge import ChatJudge
 from salva.registry import bind
-from salva.run.pipeline import execute
+from salva.runs.pipeline import execute
 from salva.store.runfile import read_run_file
 from salva.store.sqlite import open_run
 from salva.testing.specs import fake_spec

@@ -10,7 +10,7 @@ pytest.importorskip("torch", reason="needs the extra torch")
 
 import torch
 
-from salva.perception.loading import Batches, CheckpointOptions, Loaded
+from salva.observers.loading import Batches, CheckpointOptions, Loaded
 
 
 def _shapes(tmp_path: Path, n_elements: list[int], *, batch_size: int = 0, is_compiled: bool = False) -> list[int]:

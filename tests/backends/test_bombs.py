@@ -15,7 +15,7 @@ import pytest
 from backends.endpoints import Answered, Asked, asked_for, serving
 
 from salva.core.image import Picture
-from salva.core.protocols import LookRequest, Query
+from salva.core.protocols import ObserveRequest, Query
 from salva.core.spec import ComponentSpec
 from salva.errors import BackendError, SalvaError
 from salva.generators.command_line import CommandLine
@@ -56,7 +56,7 @@ def judged_by(maker: str, path: str = "") -> Callable[[str], object]:
         picture = Picture(rgb=bytes(12), width=2, height=2)
         query = Query(role="judge", kind="answer", text="is there a cat?", choices=("yes", "no"))
         with closing(bind(spec).build()) as judge:
-            (outcome,) = judge.look([LookRequest(picture=picture, query=query)])
+            (outcome,) = judge.observe([ObserveRequest(picture=picture, query=query)])
         return outcome
 
     return ask

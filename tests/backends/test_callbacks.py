@@ -63,7 +63,7 @@ def grey(prompt: str, seed: int) -> Image.Image:
 
 
 def watched(log: Log, **more: Any) -> Watch:
-    settings: dict[str, Any] = {"run.canary": "off"}
+    settings: dict[str, Any] = {"run.preflight": "off"}
     return Watch(**{"every": 2, "writer": log, "settings": settings, **FLAGS, **more})
 
 
@@ -71,7 +71,7 @@ def test_the_page_s_loop_trains_and_logs(tmp_path: Path) -> None:
     save_stable_diffusion(tmp_path / "my-checkpoint")
     left = run_page(
         ROOT / "docs" / "how-to" / "watch-a-training.md",
-        {'"mm-grounding-dino"': '"pocket"', '{"model.steps": 20}': '{"model.steps": 2, "run.canary": "off"}'},
+        {'"mm-grounding-dino"': '"pocket"', '{"model.steps": 20}': '{"model.steps": 2, "run.preflight": "off"}'},
     )
     assert left["unet"].training
     assert left["loss"].isfinite()
@@ -95,7 +95,7 @@ def test_rates_and_counterexamples_are_those_of_the_run() -> None:
     last = runs[4]
     assert last is not None
     told = last.summary.by_model[0]
-    assert log.scalars["metalogic/wrong"] == {0: 1.0, 2: 1.0, 4: told.violation_rate}
+    assert log.scalars["metalogic/wrong"] == {0: 1.0, 2: 1.0, 4: told.failure_rate}
     assert log.scalars["metalogic/decided"][4] == 1.0
     assert set(log.images) == set(log.texts) == {"metalogic/counterexample_1", "metalogic/counterexample_2"}
     assert log.images["metalogic/counterexample_1"].shape == (64, 64 + 4 + 64, 3)
@@ -148,7 +148,7 @@ def test_the_training_goes_on_as_if_nobody_had_looked(tmp_path: Path) -> None:
     random.seed(1), np.random.seed(1), torch.manual_seed(1)
     alone = random.random(), np.random.random(), float(torch.rand(()))
     random.seed(1), np.random.seed(1), torch.manual_seed(1)
-    watch = watched(Log(), raises=True, size=1, settings={"model.steps": 1, "run.canary": "off"})
+    watch = watched(Log(), raises=True, size=1, settings={"model.steps": 1, "run.preflight": "off"})
     assert watch(0, pipeline) is not None
     assert (random.random(), np.random.random(), float(torch.rand(()))) == alone
     assert [module.training for module in pipeline.unet.modules()] == modes
@@ -180,7 +180,7 @@ def test_two_trainings_share_nothing() -> None:
         ({"detector": None}, r"Watch\(\.\.\., detector='"),
         ({"suite": "metalogik"}, "no suite named 'metalogik'.* Did you mean 'metalogic'"),
         ({"size": "huge"}, "--size is 'huge'"),
-        ({"settings": {"relation.nothing": 1}}, "nothing"),
+        ({"settings": {"check.nothing": 1}}, "nothing"),
     ],
 )
 def test_what_cannot_be_watched_is_said_at_once(more: dict[str, Any], said: str) -> None:

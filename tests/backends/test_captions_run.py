@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 from salva.engine.progress import SilentProgress
-from salva.run.verify import verify
+from salva.runs.verify import verify
 from salva.store.queries import read_records
 from salva.store.sqlite import open_run
 from salva.suites.actesting.definitions import OPERATORS
@@ -45,7 +45,7 @@ def test_fifty_images_in_seven_sets(tmp_path: Path) -> None:
     assert min(made.values()) >= 15
     with open_run(run.directory) as store:
         n_pictures = sum(1 for _ in store.renders())
-        asked = [look.query.labels for _, look in store.looks()]
+        asked = [look.query.labels for _, look in store.needs()]
     texts = {(case.painting, prompt.text) for case in records.cases for prompt in case.prompts}
     assert n_pictures == len(texts), "each text once: a seed's picture serves all its mutants"
     wanted = {
@@ -54,11 +54,11 @@ def test_fifty_images_in_seven_sets(tmp_path: Path) -> None:
         if case.mutation is not None
     }
     assert set(asked) == wanted
-    own = {(case.case_id, case.relation) for case in records.cases}
-    verdicts = [verdict for verdict in records.verdicts if (verdict.case_id, verdict.relation) in own]
+    own = {(case.case_id, case.check) for case in records.cases}
+    verdicts = [verdict for verdict in records.verdicts if (verdict.case_id, verdict.check) in own]
     assert len(verdicts) == len(records.cases)
-    assert not [verdict for verdict in verdicts if str(verdict.outcome) == "FAILED"]
-    assert all(verdict.reason for verdict in verdicts if str(verdict.outcome) == "INCONCLUSIVE")
+    assert not [verdict for verdict in verdicts if str(verdict.outcome) == "ERROR"]
+    assert all(verdict.reason for verdict in verdicts if str(verdict.outcome) == "UNDECIDED")
     tables = {table["name"]: table for table in run.summary.to_json()["tables"]}
     misses = [
         dict(zip(tables["misses by set"]["columns"], row, strict=True)) for row in tables["misses by set"]["rows"]
@@ -70,4 +70,4 @@ def test_fifty_images_in_seven_sets(tmp_path: Path) -> None:
     assert not verify(run.directory, SilentProgress()).problems
     again = bench.painted(tmp_path, N_IMAGES).run
     with open_run(again.directory) as store:
-        assert (sum(1 for _ in store.renders()), sum(1 for _ in store.looks())) == (n_pictures, len(asked))
+        assert (sum(1 for _ in store.renders()), sum(1 for _ in store.needs())) == (n_pictures, len(asked))

@@ -16,8 +16,8 @@ from salva.core.spec import RunSpec
 from salva.engine.progress import SilentProgress
 from salva.errors import UsageError
 from salva.report.summary import summarise_run
-from salva.run.ask import Ask, make_spec
-from salva.run.pipeline import execute
+from salva.runs.ask import Ask, make_spec
+from salva.runs.pipeline import execute
 from salva.store.sqlite import open_run
 from salva.testing.fakes import FakeGenerator
 from salva.testing.specs import bound
@@ -70,7 +70,7 @@ def spec(folder: Path, url: str, size: str = "12", **settings: str) -> RunSpec:
             "suite.path": str(folder),
             "judge.base_url": url,
             "strict.rubric": "adversarial",
-            "relation.flip_sample": "0",
+            "check.flip_sample": "0",
             **{name.replace("__", "."): value for name, value in settings.items()},
         },
     )
@@ -123,7 +123,7 @@ def test_a_judge_that_always_says_1_is_told_where_nobody_tried_it(
     monkeypatch.setenv("OPENAI_API_KEY", "nobody-checks-it")
     with serving(answering(lambda _: 1.0)) as server:
         execute(
-            spec(foreign_data / "cfworld", f"{server.url}/v1", run__canary="off"), tmp_path / "run", SilentProgress()
+            spec(foreign_data / "cfworld", f"{server.url}/v1", run__preflight="off"), tmp_path / "run", SilentProgress()
         )
     (model,) = summarise_run(tmp_path / "run").by_model
     assert model.numbers["prr"] == 1.0, "which looks perfect"
@@ -138,10 +138,10 @@ def test_a_judge_that_throws_dice_is_seen_to(
     monkeypatch.setenv("OPENAI_API_KEY", "nobody-checks-it")
     dice = random.Random(3)
     with serving(answering(lambda _: dice.random())) as server:
-        made = spec(foreign_data / "cfworld", f"{server.url}/v1", relation__flip_sample="1", run__canary="off")
+        made = spec(foreign_data / "cfworld", f"{server.url}/v1", relation__flip_sample="1", run__preflight="off")
         execute(made, tmp_path / "run", SilentProgress())
     (model,) = summarise_run(tmp_path / "run").by_model
-    assert model.outcomes["HOLDS"] < model.outcomes["VIOLATED"]
+    assert model.outcomes["PASS"] < model.outcomes["FAIL"]
     flips = model.table("flips by discipline")
     assert flips is not None
     assert all(row[-1] == 1.0 for row in flips.rows), "never the same grade twice"

@@ -12,13 +12,13 @@ from backends.judge_servers import Fail, Say, Server, Turn, picture_in, serving
 
 from salva.core.image import Picture
 from salva.core.observation import Answer
-from salva.core.protocols import LookRequest, Query
+from salva.core.protocols import ObserveRequest, Query
 from salva.core.spec import ComponentSpec
 from salva.engine.budget import Limits, check_prices
 from salva.errors import BackendError, BusyError, PluginError, RefusedError, SalvaError, UnusableError, UsageError
 from salva.registry import bind
 from salva.remote import openai_client
-from salva.testing.conformance import check_perceiver
+from salva.testing.conformance import check_observer
 
 for package in ("openai", "anthropic", "google.genai"):
     pytest.importorskip(package, reason="judges at endpoints need the api extra")
@@ -50,7 +50,7 @@ def judge(maker: str, server: Server, **options: str) -> Any:
 def asked(maker: str, turns: list[Turn], query: Query = SCORE, **options: str) -> tuple[Answer | SalvaError, Server]:
     with serving(turns) as server:
         component = judge(maker, server, **options)
-        (outcome,) = component.look([LookRequest(picture=PICTURE, query=query)])
+        (outcome,) = component.observe([ObserveRequest(picture=PICTURE, query=query)])
         component.close()
         return outcome, server
 
@@ -122,7 +122,7 @@ def test_it_keeps_the_promises_of_a_perceiver(maker: str) -> None:
     with serving([Say(text=AS_JSON)]) as server:
         url = server.url + ("/v1" if maker == "openai" else "")
         spec = ComponentSpec(role="judge", name=maker, target="judge-1", options={"base_url": url})
-        check_perceiver(bind(spec), [PICTURE, PICTURE], query=SCORE)
+        check_observer(bind(spec), [PICTURE, PICTURE], query=SCORE)
 
 
 @pytest.mark.parametrize("maker", MAKERS)
@@ -157,7 +157,7 @@ def test_a_refused_schema_is_left_out_from_then_on(maker: str) -> None:
     with serving(answer) as server:
         component = judge(maker, server)
         for n_calls in (2, 3):
-            (outcome,) = component.look([LookRequest(picture=PICTURE, query=SCORE)])
+            (outcome,) = component.observe([ObserveRequest(picture=PICTURE, query=SCORE)])
             assert isinstance(outcome, Answer), outcome
             assert outcome.scores == {"objects": 40.0, "relations": 35.0}
             assert outcome.usage["n_calls"] == 1
@@ -189,10 +189,10 @@ def test_a_schema_that_must_be_is_not_given_up(maker: str) -> None:
 def test_a_request_that_is_bad_for_another_reason_does_not_cost_the_schema(maker: str) -> None:
     with serving([Fail(status=400, message="the picture is broken")] * 2 + [Say(text=AS_JSON)]) as server:
         component = judge(maker, server)
-        (outcome,) = component.look([LookRequest(picture=PICTURE, query=SCORE)])
+        (outcome,) = component.observe([ObserveRequest(picture=PICTURE, query=SCORE)])
         assert isinstance(outcome, BackendError)
         assert "the picture is broken" in str(outcome)
-        (outcome,) = component.look([LookRequest(picture=PICTURE, query=SCORE)])
+        (outcome,) = component.observe([ObserveRequest(picture=PICTURE, query=SCORE)])
         assert isinstance(outcome, Answer)
         assert wishes(maker, server.asked[-1])["schema"] is not None
 
@@ -275,7 +275,7 @@ def test_an_unknown_key_at_google_is_answered_400() -> None:
 def test_nobody_there(maker: str) -> None:
     with serving([Say()]) as server:
         component = judge(maker, server)
-    (outcome,) = component.look([LookRequest(picture=PICTURE, query=SCORE)])
+    (outcome,) = component.observe([ObserveRequest(picture=PICTURE, query=SCORE)])
     component.close()
     assert isinstance(outcome, BackendError)
     assert outcome.is_retryable
@@ -287,7 +287,7 @@ def test_who_hangs_is_said_to_hang_and_what_to_set(maker: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         options = {"base_url": f"http://127.0.0.1:{silent.getsockname()[1]}/v1", "timeout_s": "0.3"}
         component = bind(ComponentSpec(role="judge", name=maker, target="judge-1", options=options)).build()
-        (outcome,) = component.look([LookRequest(picture=PICTURE, query=SCORE)])
+        (outcome,) = component.observe([ObserveRequest(picture=PICTURE, query=SCORE)])
         component.close()
     assert isinstance(outcome, BackendError)
     assert "gave no answer in time" in str(outcome)
@@ -298,7 +298,7 @@ def test_who_hangs_is_said_to_hang_and_what_to_set(maker: str) -> None:
 def test_connections_of_a_judge_that_nobody_closed_end_with_it(maker: str) -> None:
     with serving([Say(text=AS_JSON)]) as server:
         component = judge(maker, server)
-        component.look([LookRequest(picture=PICTURE, query=SCORE)])
+        component.observe([ObserveRequest(picture=PICTURE, query=SCORE)])
         connections = component._client._client
         assert not connections.is_closed
         del component
@@ -331,7 +331,7 @@ def test_without_usage_the_cost_is_not_known() -> None:
 def test_detail_and_size_reach_the_endpoint() -> None:
     big = Picture(rgb=bytes(3 * 64 * 32), width=64, height=32)
     with serving([Say(text=AS_JSON)]) as server:
-        judge("openai", server, detail="low", side="16").look([LookRequest(picture=big, query=SCORE)])
+        judge("openai", server, detail="low", side="16").observe([ObserveRequest(picture=big, query=SCORE)])
     assert picture_in(server.asked[0]).size == (16, 8)
     assert server.asked[0]["messages"][1]["content"][0]["image_url"]["detail"] == "low"
 

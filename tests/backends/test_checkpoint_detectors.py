@@ -27,16 +27,16 @@ from backends.tiny_models import (
 
 from salva.api import run_suite
 from salva.core.observation import Detection, Detections
-from salva.core.protocols import LookRequest, Query
+from salva.core.protocols import ObserveRequest, Query
 from salva.core.seeing import counting
 from salva.core.spec import Binding, ComponentSpec
+from salva.detectors.boxes import BoxOptions
+from salva.detectors.florence2 import DETECT, GROUND, Florence2, Florence2Grounding, said
+from salva.detectors.grounding_dino import GroundingDino
 from salva.errors import BackendError, UsageError
-from salva.perception.detectors.boxes import BoxOptions
-from salva.perception.detectors.florence2 import DETECT, GROUND, Florence2, Florence2Grounding, said
-from salva.perception.detectors.grounding_dino import GroundingDino
-from salva.perception.pixels import to_pixels
+from salva.observers.pixels import to_pixels
 from salva.registry import bind
-from salva.testing.conformance import check_perceiver
+from salva.testing.conformance import check_observer
 
 torch: Any = pytest.importorskip("torch", reason="needs the extra torch")
 transformers: Any = pytest.importorskip("transformers", reason="needs the extra torch")
@@ -92,7 +92,7 @@ def bound(name: str, folder: Path, **options: str) -> Binding:
 
 def look(detector: Any, *labels: str) -> list[Detections]:
     query = Query(role="detector", labels=labels)
-    seen = detector.look([LookRequest(picture=picture, query=query) for picture in PICTURES])
+    seen = detector.observe([ObserveRequest(picture=picture, query=query) for picture in PICTURES])
     assert all(isinstance(one, Detections) for one in seen), seen
     return list(seen)
 
@@ -100,9 +100,9 @@ def look(detector: Any, *labels: str) -> list[Detections]:
 @pytest.mark.parametrize("name", SAVERS)
 def test_they_keep_the_promises_of_the_seam(name: str, folders: dict[str, Path]) -> None:
     query = Query(role="detector", labels=LABELS)
-    check_perceiver(bound(name, folders[name]), PICTURES, query=query)
+    check_observer(bound(name, folders[name]), PICTURES, query=query)
     if name != "florence2-grounding":
-        check_perceiver(bound(name, folders[name], batch_size="4"), PICTURES, query=query)
+        check_observer(bound(name, folders[name], batch_size="4"), PICTURES, query=query)
 
 
 def documented(name: str) -> tuple[float, float]:
@@ -203,13 +203,13 @@ def test_florence2_prompts_are_what_its_processor_writes(folders: dict[str, Path
 
 
 def test_florence2_answers_that_are_cut_off_are_errors_unless_kept(folders: dict[str, Path]) -> None:
-    requests = [LookRequest(picture=PICTURES[0], query=Query(role="detector"))]
-    (cut,) = bound("florence2", folders["florence2"], max_tokens="7").build().look(requests)
+    requests = [ObserveRequest(picture=PICTURES[0], query=Query(role="detector"))]
+    (cut,) = bound("florence2", folders["florence2"], max_tokens="7").build().observe(requests)
     assert isinstance(cut, BackendError)
     assert not cut.is_retryable
     assert "longer than 7 tokens: " in str(cut)
     assert "detector.max_tokens" in str(cut)
-    (kept,) = bound("florence2", folders["florence2"], max_tokens="7", cut="keep").build().look(requests)
+    (kept,) = bound("florence2", folders["florence2"], max_tokens="7", cut="keep").build().observe(requests)
     assert [box.label for box in kept.boxes] == ["cat"]
 
 
@@ -233,7 +233,7 @@ def test_florence2_asked_twice_is_sure_of_what_it_says_both_times(folders: dict[
     """It says the same of any picture, so in the mirror its kitten and its car stand on the wrong side."""
     once = bound("florence2", folders["florence2"])
     twice = bound("florence2", folders["florence2"], twice="true")
-    check_perceiver(twice, PICTURES)
+    check_observer(twice, PICTURES)
     (plain, *_), (seen, *_) = look(once.build()), look(twice.build())
     assert (seen.floor, seen.threshold, seen.doubt) == (0.5, 0.5, 1.0)
     assert [box.score for box in seen.boxes] == [0.5] * 4
@@ -273,7 +273,7 @@ def test_grounding_dino_scores_a_label_by_its_own_words(folders: dict[str, Path]
 def test_a_label_that_is_too_long_costs_only_its_own_picture(name: str, label: str, folders: dict[str, Path]) -> None:
     detector = bound(name, folders[name]).build()
     long, short = (Query(role="detector", labels=(text,)) for text in (label.strip(), "cat"))
-    first, second = detector.look([LookRequest(picture=PICTURES[0], query=query) for query in (long, short)])
+    first, second = detector.observe([ObserveRequest(picture=PICTURES[0], query=query) for query in (long, short)])
     assert isinstance(first, BackendError)
     assert "tokens" in str(first)
     assert isinstance(second, Detections)
@@ -326,16 +326,16 @@ def test_a_run_goes_from_prompts_to_a_report(folders: dict[str, Path], tmp_path:
 def test_a_run_is_judged_with_any_of_them(name: str, folders: dict[str, Path], tmp_path: Path) -> None:
     # Random weights see things in noise, and are sure of none.
     settings = {
-        "relation.threshold": "0.1",
-        "relation.doubt": "0",
-        "run.canary": "off",
+        "check.threshold": "0.1",
+        "check.doubt": "0",
+        "run.preflight": "off",
         "suite.entities": "cat,dog,ball",
     }
     detector = f"{name}/{folders[name]}"
     run = run_suite(
         "metalogic", "painter", out=tmp_path / "run", size="2", detector=detector, reader="none", settings=settings
     )
-    assert set(run.verdicts["outcome"]) <= {"HOLDS", "VIOLATED"}
+    assert set(run.verdicts["outcome"]) <= {"PASS", "FAIL"}
     assert len(run.cases) == 2
 
 
@@ -343,7 +343,7 @@ def test_a_licence_that_asks_something_is_said_once(
     folders: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in ("sam3", "owlv2"):
-        settings = {"run.canary": "off"}
+        settings = {"run.preflight": "off"}
         detector = f"{name}/{folders[name]}"
         run_suite(
             "metalogic", "painter", out=tmp_path / name, size="2", detector=detector, reader="none", settings=settings

@@ -13,12 +13,12 @@ from backends.tiny_models import save_clip, save_siglip
 from PIL import Image
 
 from salva.core.observation import Vector
-from salva.core.protocols import LookRequest, Query
+from salva.core.protocols import ObserveRequest, Query
 from salva.core.spec import Binding, ComponentSpec
 from salva.errors import BackendError
 from salva.registry import bind
 from salva.stats.similarity import cosine
-from salva.testing.conformance import check_perceiver
+from salva.testing.conformance import check_observer
 
 torch: Any = pytest.importorskip("torch", reason="needs the extra torch")
 transformers: Any = pytest.importorskip("transformers", reason="needs the extra torch")
@@ -43,24 +43,24 @@ def bound(name: str, folder: Path, **options: str) -> Binding:
     return bind(ComponentSpec(role="embedder", name=name, target=str(folder), options=options))
 
 
-def of_picture(number: int) -> LookRequest:
-    return LookRequest(picture=PICTURES[number], query=Query(role="embedder"))
+def of_picture(number: int) -> ObserveRequest:
+    return ObserveRequest(picture=PICTURES[number], query=Query(role="embedder"))
 
 
-def of_text(text: str) -> LookRequest:
-    return LookRequest(picture=PICTURES[0], query=Query(role="embedder", text=text))
+def of_text(text: str) -> ObserveRequest:
+    return ObserveRequest(picture=PICTURES[0], query=Query(role="embedder", text=text))
 
 
 @pytest.mark.parametrize("name", SAVERS)
 def test_they_keep_the_promises_of_the_seam(name: str, folders: dict[str, Path]) -> None:
-    check_perceiver(bound(name, folders[name]), PICTURES)
-    check_perceiver(bound(name, folders[name], batch_size="4"), PICTURES, query=Query(role="embedder", text="a cat"))
+    check_observer(bound(name, folders[name]), PICTURES)
+    check_observer(bound(name, folders[name], batch_size="4"), PICTURES, query=Query(role="embedder", text="a cat"))
 
 
 @pytest.mark.parametrize("name", SAVERS)
 def test_vectors_have_length_1_and_are_the_librarys_own(name: str, folders: dict[str, Path]) -> None:
     embedder = bound(name, folders[name]).build()
-    seen = embedder.look([of_picture(0), of_text("a photo of a cat"), of_picture(2), of_text("a dog")])
+    seen = embedder.observe([of_picture(0), of_text("a photo of a cat"), of_picture(2), of_text("a dog")])
     assert all(math.hypot(*vector.values) == pytest.approx(1, abs=1e-6) for vector in seen)
     model = transformers.AutoModel.from_pretrained(folders[name]).eval()
     processor = transformers.AutoProcessor.from_pretrained(folders[name])
@@ -82,7 +82,7 @@ def test_vectors_have_length_1_and_are_the_librarys_own(name: str, folders: dict
 
 @pytest.mark.parametrize("name", SAVERS)
 def test_a_text_that_is_too_long_is_an_error_for_that_element_alone(name: str, folders: dict[str, Path]) -> None:
-    long, short = bound(name, folders[name]).build().look([of_text(LONG), of_text("a cat")])
+    long, short = bound(name, folders[name]).build().observe([of_text(LONG), of_text("a cat")])
     assert isinstance(long, BackendError)
     assert not long.is_retryable
     assert f"{name} reads 10 tokens" in str(long)
@@ -93,11 +93,11 @@ def test_a_text_that_is_too_long_is_an_error_for_that_element_alone(name: str, f
 @pytest.mark.parametrize("name", SAVERS)
 def test_truncation_is_asked_for_and_then_embeds_the_beginning(name: str, folders: dict[str, Path]) -> None:
     embedder = bound(name, folders[name], truncate="true").build()
-    long, same = embedder.look([of_text(LONG), of_text("a photo of a cat and a dog with a car")])
+    long, same = embedder.observe([of_text(LONG), of_text("a photo of a cat and a dog with a car")])
     assert long == same
 
 
 def test_a_text_is_embedded_whatever_the_picture(folders: dict[str, Path]) -> None:
     embedder = bound("clip", folders["clip"]).build()
-    requests = [LookRequest(picture=picture, query=Query(role="embedder", text="a cat")) for picture in PICTURES]
-    assert len(set(embedder.look(requests))) == 1
+    requests = [ObserveRequest(picture=picture, query=Query(role="embedder", text="a cat")) for picture in PICTURES]
+    assert len(set(embedder.observe(requests))) == 1

@@ -40,7 +40,7 @@ def test_refused_and_failed_work_and_readers_are_in_the_sums(tmp_path: Path, mon
     with serving(answer) as server:
         prices = [f"{role}.usd_per_million_{way}=10" for role in ("judge", "reader") for way in ("input", "output")]
         urls = [f"{role}.base_url={server.url}/v1" for role in ("judge", "reader")]
-        settings = [part for setting in (*prices, *urls, "run.canary=off") for part in ("--set", setting)]
+        settings = [part for setting in (*prices, *urls, "run.preflight=off") for part in ("--set", setting)]
         done = in_process.salva(
             *("run", "semvar", "--size", "4", "--model", "painter", "--no-progress", "--out", str(tmp_path / "run")),
             *("--judge", "openai/j", "--reader", "openai/r", *settings),

@@ -25,12 +25,12 @@ from safetensors.torch import load_file, save_file
 
 from salva.core.case import Prompt
 from salva.core.protocols import Rendered, RenderRequest
+from salva.detectors.florence2 import Florence2
 from salva.errors import UsageError
 from salva.generators.diffusers_lora import LORA_FILE, locate_lora
 from salva.generators.diffusers_pipeline import DiffusersOptions, DiffusersPipeline
 from salva.hardware import checkpoints
 from salva.hardware.ahead import AHEAD
-from salva.perception.detectors.florence2 import Florence2
 
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
 

@@ -117,17 +117,17 @@ def test_two_pipelines_and_a_named_model_are_one_run(folder: Path, tmp_path: Pat
         detector="pocket",
         reader="none",
         size=2,
-        settings={"model.steps": 2, "flux.steps": 1, "run.canary": "off"},
+        settings={"model.steps": 2, "flux.steps": 1, "run.preflight": "off"},
         out=tmp_path / "run",
     )
     assert set(run.verdicts["model"]) == {"sd", "flux", "drawn"}
-    assert "FAILED" not in set(run.verdicts["outcome"])
+    assert "ERROR" not in set(run.verdicts["outcome"])
 
 
 def test_another_version_of_the_same_pipeline_is_another_model(folder: Path, tmp_path: Path) -> None:
     pipeline = loaded(folder)
     flags: dict[str, Any] = {"detector": "pocket", "reader": "none", "size": 1, "out": tmp_path / "one"}
-    flags["settings"] = {"model.steps": 1, "run.canary": "off"}
+    flags["settings"] = {"model.steps": 1, "run.preflight": "off"}
     salva.run_suite("metalogic", pipeline, name="sd", version=1, **flags)
     with pytest.raises(salva.UsageError, match=r'sd\.version was "1", now "2"'):
         salva.run_suite("metalogic", pipeline, name="sd", version=2, **flags)

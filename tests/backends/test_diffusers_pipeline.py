@@ -108,8 +108,8 @@ def test_every_family_runs_from_the_suite_to_the_report(
     model = f"diffusers/{checkpoints(family)}"
     run = run_suite("metalogic", model, out=out, settings=settings, size="4", reader="none", detector="pocket")
     verdicts = run.verdicts
-    assert len(verdicts[verdicts["relation"] == "same-scene"]) > 0
-    assert "FAILED" not in set(verdicts["outcome"]), "every picture was painted and looked at"
+    assert len(verdicts[verdicts["check"] == "same-scene"]) > 0
+    assert "ERROR" not in set(verdicts["outcome"]), "every picture was painted and looked at"
     stored = json.loads((out / "run.json").read_text())
     assert str(checkpoints(family)) in json.dumps(stored)
 
@@ -383,7 +383,7 @@ def _started(folder: Path, out: Path) -> subprocess.Popen[str]:
     command = [
         *(sys.executable, "-c", "from salva.cli.main import main; main()", "run", "metalogic", "--size", "20"),
         *("--model", f"diffusers/{folder}", "--set", "model.size=32", "--set", "model.steps=60"),
-        *("--detector", "pocket", "--reader", "none", "--set", "run.canary=off", "--out", str(out), "--no-progress"),
+        *("--detector", "pocket", "--reader", "none", "--set", "run.preflight=off", "--out", str(out), "--no-progress"),
     ]
     process = subprocess.Popen(
         command,

@@ -48,15 +48,15 @@ def test_boxes_masks_and_colours_of_real_networks(tmp_path: Path) -> None:
         *("run", "geneval", "--size", "paper", "--set", f"suite.path={metadata}", "--model", "painter"),
         *("--detector", f"mask2former/{detector}", "--embedder", f"clip/{clip}", "--published"),
         *("--set", "detector.shortest=64", "--set", "detector.longest=96", "--set", "embedder.truncate=true"),
-        *("--set", "run.canary=off", "--no-progress", "--out", str(run)),
+        *("--set", "run.preflight=off", "--no-progress", "--out", str(run)),
     )
     done = salva(*command)
     assert done.returncode in (0, 3), done.stderr
     assert "published rules, other weights" in done.stdout
     told: dict[str, Any] = json.loads(salva("report", str(run), "--format", "json").stdout)
-    assert told["outcomes"]["FAILED"] == told["outcomes"]["INCONCLUSIVE"] == 0
+    assert told["outcomes"]["ERROR"] == told["outcomes"]["UNDECIDED"] == 0
     with open_run(run) as store:
-        parts = [look.query for _, look in store.looks() if look.query.role == "embedder"]
+        parts = [look.query for _, look in store.needs() if look.query.role == "embedder"]
     assert parts, "the tiny detector is sure of some coloured things"
     assert all(query.mask and query.box and query.side == 224 for query in parts)
     assert all(len(query.choices) == 10 for query in parts)
@@ -64,4 +64,4 @@ def test_boxes_masks_and_colours_of_real_networks(tmp_path: Path) -> None:
     again = salva(*command)
     assert again.returncode == done.returncode
     with open_run(run) as store:
-        assert [look.query for _, look in store.looks() if look.query.role == "embedder"] == parts
+        assert [look.query for _, look in store.needs() if look.query.role == "embedder"] == parts

@@ -18,7 +18,7 @@ from salva.assets.coco_names import COCO
 from salva.cli.main import salva as command_line
 from salva.core.about import PUBLISHED_WEIGHTS
 from salva.core.observation import Detections
-from salva.core.protocols import LookRequest, Query
+from salva.core.protocols import ObserveRequest, Query
 from salva.core.spec import ComponentSpec
 from salva.errors import UsageError
 from salva.hardware import origins
@@ -111,13 +111,13 @@ def test_the_command_makes_a_folder_the_detector_takes(tmp_path: Path, monkeypat
     )
     detector = bind(spec).build()
     assert {"computer mouse", "tv remote", "dining table", "person"} <= set(detector.habits.names)
-    (seen,) = detector.look([LookRequest(picture=drawn(60, 40, 1), query=Query(role="detector"))])
+    (seen,) = detector.observe([ObserveRequest(picture=drawn(60, 40, 1), query=Query(role="detector"))])
     assert isinstance(seen, Detections)
     assert PUBLISHED_WEIGHTS not in bind(spec).weights
 
     sha256 = origins.origin_of(folder)
     assert sha256 is not None
-    for module in ("salva.hardware.origins", "salva.perception.detectors.mask2former"):
+    for module in ("salva.hardware.origins", "salva.detectors.mask2former"):
         monkeypatch.setattr(f"{module}.GENEVAL_SHA256", sha256.sha256[:8])
     again = CliRunner().invoke(command_line, ["write", "geneval-weights", str(file), "-o", str(tmp_path / "again")])
     assert again.output.splitlines()[-2].startswith("published weights"), again.output
@@ -130,10 +130,10 @@ def test_a_run_by_the_published_rules_says_whose_weights_looked(
 ) -> None:
     sha256 = convert(saved(tmp_path / "mmdet.pth"), tmp_path / "made")
     if whose == "published":
-        monkeypatch.setattr("salva.perception.detectors.mask2former.GENEVAL_SHA256", sha256[:8])
+        monkeypatch.setattr("salva.detectors.mask2former.GENEVAL_SHA256", sha256[:8])
     asked = ["run", "geneval", "--published", "--size", "6", "--model", "painter", "--no-progress"]
     asked += ["--detector", f"mask2former/{tmp_path / 'made'}", "--out", str(tmp_path / "run")]
-    settings = ("run.canary=off", "detector.shortest=64", "detector.longest=96")
+    settings = ("run.preflight=off", "detector.shortest=64", "detector.longest=96")
     done = CliRunner().invoke(command_line, [*asked, *(word for one in settings for word in ("--set", one))])
     assert f"GenEval, published rules, {whose} weights" in " ".join(done.output.split()), done.output
 

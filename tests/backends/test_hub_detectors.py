@@ -11,7 +11,7 @@ from backends.fake_hub import COMMIT, FakeHub
 from backends.test_pixels import drawn
 from backends.tiny_models import save_florence2
 
-from salva.core.protocols import LookRequest, Query
+from salva.core.protocols import ObserveRequest, Query
 from salva.core.spec import ComponentSpec
 from salva.errors import SalvaError, UsageError
 from salva.hardware import checkpoints
@@ -34,7 +34,7 @@ def seen_by(target: str) -> object:
     spec = ComponentSpec(role="detector", name="florence2", target=target, options={"max_tokens": "60"})
     binding = bind(spec)
     assert binding.weights.startswith(COMMIT)
-    return binding.build().look([LookRequest(picture=drawn(32, 32), query=Query(role="detector"))])[0]
+    return binding.build().observe([ObserveRequest(picture=drawn(32, 32), query=Query(role="detector"))])[0]
 
 
 def test_a_hub_id_is_pinned_downloaded_and_found_again_offline(hub: FakeHub) -> None:

@@ -41,7 +41,7 @@ def run(salva: Command, out: Path, *arguments: str) -> Done:
     return salva(
         *("run", "semvar", "--size", "2", "--model", "painter", "--reader", "none", "--no-progress"),
         # The servers say one thing, whatever they are shown.
-        *("--set", "run.canary=off", "--out", str(out), *arguments),
+        *("--set", "run.preflight=off", "--out", str(out), *arguments),
     )
 
 
@@ -69,7 +69,7 @@ def test_two_judges_side_by_side_are_reported_with_their_costs(server: Server, s
 
 def test_prices_become_costs_and_questions_can_be_asked_again(server: Server, salva: Command, tmp_path: Path) -> None:
     prices = ("--set", "judge.usd_per_million_input=2", "--set", "judge.usd_per_million_output=10")
-    done = run(salva, tmp_path / "run", "--judge", "openai/x", *prices, "--set", "relation.judge_repeats=2")
+    done = run(salva, tmp_path / "run", "--judge", "openai/x", *prices, "--set", "check.judge_repeats=2")
     assert done.returncode == 0, done.stderr
     (row,) = costs(salva, tmp_path / "run")
     assert row["calls"] == 28
@@ -80,16 +80,16 @@ def test_prices_become_costs_and_questions_can_be_asked_again(server: Server, sa
 def test_replies_nobody_can_read_are_kept_and_decide_nothing(server: Server, salva: Command, tmp_path: Path) -> None:
     server.turns = [Say(text="a solid 50 out of 50!")]
     out = tmp_path / "run"
-    done = run(salva, out, "--judge", "openai/x", "--set", "relation.flip_sample=0")
+    done = run(salva, out, "--judge", "openai/x", "--set", "check.flip_sample=0")
     assert done.returncode == 3, done.stderr
     assert len(server.asked) == 14 * 3
     (row,) = costs(salva, out)
     assert row["unreadable"] == row["answers"] == 14
     report = json.loads(salva("report", str(out), "--format", "json").stdout)
-    assert report["outcomes"]["INCONCLUSIVE"] == 2
-    assert report["violation_rate"] is None
+    assert report["outcomes"]["UNDECIDED"] == 2
+    assert report["failure_rate"] is None
     with open_run(out) as store:
-        answers = [look.observation for _, look in store.looks() if isinstance(look.observation, Answer)]
+        answers = [look.observation for _, look in store.needs() if isinstance(look.observation, Answer)]
     assert {answer.reply for answer in answers} == {"a solid 50 out of 50!"}
     assert not any(answer.scores for answer in answers)
 
@@ -139,5 +139,5 @@ def test_another_snapshot_inside_a_run_stops_it(
     assert "must not mix" not in on.stderr
     assert on.returncode in (0, 3), on.stderr
     with open_run(tmp_path / "run") as store:
-        answers = [look.observation for _, look in store.looks() if isinstance(look.observation, Answer)]
+        answers = [look.observation for _, look in store.needs() if isinstance(look.observation, Answer)]
     assert {"judge-a", "judge-b"} == {answer.snapshot for answer in answers}

@@ -16,10 +16,10 @@ from salva.engine import guard as guarding
 from salva.engine.progress import SilentProgress
 from salva.errors import UsageError
 from salva.generators.openai_images import OpenAiImages
-from salva.perception.judges.chat_judge import ChatJudge
+from salva.judges.chat_judge import ChatJudge
 from salva.registry import bind
-from salva.run.ask import Ask, make_spec
-from salva.run.pipeline import execute
+from salva.runs.ask import Ask, make_spec
+from salva.runs.pipeline import execute
 from salva.testing.specs import fake_spec
 
 pytest.importorskip("openai", reason="models at endpoints need the api extra")
@@ -66,7 +66,7 @@ def test_a_judge_that_sends_the_key_back(tmp_path: Path, capsys: pytest.CaptureF
     reply = json.dumps({"explanation": f"I was told {KEY}", "objects": 50, "relations": 20})
     turn = Fail(status=400, body=f"{'wrong ' * 48}{KEY}".encode()) if is_failing else Say(text=reply)
     with judging([turn]) as server:
-        settings = {"judge.base_url": f"{server.url}/v1", "run.canary": "off"}
+        settings = {"judge.base_url": f"{server.url}/v1", "run.preflight": "off"}
         ask = Ask(suite="semvar", models=("painter",), reader="none", judges=("openai/j",), size="1", settings=settings)
         execute(make_spec(ask), tmp_path / "run", SilentProgress())
     command_line.main(["report", str(tmp_path / "run")], standalone_mode=False)

@@ -11,13 +11,13 @@ from backends.tiny_judges import save_blip, save_llava
 
 from salva.core.image import Picture
 from salva.core.observation import Answer
-from salva.core.protocols import LookRequest, Query
+from salva.core.protocols import ObserveRequest, Query
 from salva.core.spec import ComponentSpec
 from salva.errors import PluginError, UsageError
-from salva.perception.judges.local_vlm_judge import LocalVlmJudge
-from salva.perception.judges.prompts import put
+from salva.judges.local_vlm_judge import LocalVlmJudge
+from salva.judges.prompts import put
 from salva.registry import bind
-from salva.testing.conformance import check_perceiver
+from salva.testing.conformance import check_observer
 
 DARK = Picture(rgb=bytes(192), width=8, height=8)
 LIGHT = Picture(rgb=bytes([250]) * 192, width=8, height=8)
@@ -45,17 +45,17 @@ def spec(name: str, folder: Path, **options: str) -> ComponentSpec:
     return ComponentSpec(role="judge", name=name, target=str(folder), options={"max_tokens": "8", **options})
 
 
-def looks(*asked: tuple[Picture, Query]) -> list[LookRequest]:
-    return [LookRequest(picture=picture, query=query) for picture, query in asked]
+def looks(*asked: tuple[Picture, Query]) -> list[ObserveRequest]:
+    return [ObserveRequest(picture=picture, query=query) for picture, query in asked]
 
 
 def test_a_local_model_keeps_the_promises_of_a_perceiver(rater: Path) -> None:
-    check_perceiver(bind(spec("transformers", rater)), [DARK, LIGHT], query=SCORE)
+    check_observer(bind(spec("transformers", rater)), [DARK, LIGHT], query=SCORE)
 
 
 def test_a_batch_is_answered_and_the_unreadable_are_asked_again(rater: Path) -> None:
     judge = bind(spec("transformers", rater, batch_size="4")).build()
-    score, answer, wrong, again = judge.look(
+    score, answer, wrong, again = judge.observe(
         looks((DARK, SCORE), (DARK, YES_NO), (DARK, Query(role="judge", kind="guess")), (LIGHT, SCORE))
     )
     assert score.scores == again.scores == {"objects": 40.0, "relations": 35.0}
@@ -79,7 +79,7 @@ def test_the_model_sees_the_picture_and_is_told_the_task(rater: Path, monkeypatc
         return generate(**inputs)
 
     monkeypatch.setattr(model, "generate", spy)
-    judge.look(looks((DARK, SCORE), (LIGHT, SCORE)))
+    judge.observe(looks((DARK, SCORE), (LIGHT, SCORE)))
     (inputs,) = given
     dark, light = inputs["pixel_values"]
     assert light.mean() > dark.mean() + 1
@@ -93,7 +93,7 @@ def test_the_model_sees_the_picture_and_is_told_the_task(rater: Path, monkeypatc
 
 def test_a_reply_without_an_end_is_cut_off(tmp_path: Path) -> None:
     judge = bind(spec("transformers", save_llava(tmp_path, RATED), max_tokens="1", attempts="1")).build()
-    (answer,) = judge.look(looks((DARK, SCORE)))
+    (answer,) = judge.observe(looks((DARK, SCORE)))
     assert "cut off at 1 tokens" in answer.problem
 
 
@@ -114,7 +114,7 @@ def test_blip_answers_and_does_nothing_else(yes_man: Path) -> None:
     judge = bind(spec("blip-vqa", yes_man, max_tokens="1", batch_size="4")).build()
     free = Query(role="judge", kind="answer", text="is there a cat?")
     other = Query(role="judge", kind="answer", text="is there a cat?", choices=("no", "maybe"))
-    outcomes: Sequence[Answer] = judge.look(looks((DARK, YES_NO), (DARK, SCORE), (LIGHT, free), (DARK, other)))
+    outcomes: Sequence[Answer] = judge.observe(looks((DARK, YES_NO), (DARK, SCORE), (LIGHT, free), (DARK, other)))
     answer, score, word, none = outcomes
     assert (answer.text, answer.reply, answer.problem) == ("yes", "yes", "")
     assert (score.scores, score.problem) == ({}, "blip-vqa answers questions and cannot score; ask another judge")
@@ -123,7 +123,7 @@ def test_blip_answers_and_does_nothing_else(yes_man: Path) -> None:
 
 
 def test_blip_keeps_the_promises_of_a_perceiver(yes_man: Path) -> None:
-    check_perceiver(bind(spec("blip-vqa", yes_man, max_tokens="1")), [DARK, LIGHT], query=YES_NO)
+    check_observer(bind(spec("blip-vqa", yes_man, max_tokens="1")), [DARK, LIGHT], query=YES_NO)
 
 
 @pytest.mark.parametrize("name", ["transformers", "blip-vqa"])

@@ -14,9 +14,9 @@ from backends.judge_servers import Say, Server, serving
 from in_process import Done
 
 from salva.core.observation import Reading, TextSpan
-from salva.core.protocols import LookRequest
-from salva.perception.readers import rapid_ocr
-from salva.perception.readers.rapid_ocr import RapidOcr
+from salva.core.protocols import ObserveRequest
+from salva.readers import rapid_ocr
+from salva.readers.rapid_ocr import RapidOcr
 from salva.store.records import Status
 from salva.store.runfile import read_run_file
 from salva.store.sqlite import open_run
@@ -40,19 +40,19 @@ def n_read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many pictures were read at a time; every one of them says the same."""
     counted: list[int] = []
 
-    def look(_reader: RapidOcr, requests: Sequence[LookRequest]) -> list[Reading]:
+    def look(_reader: RapidOcr, requests: Sequence[ObserveRequest]) -> list[Reading]:
         counted.append(len(requests))
         span = TextSpan(text=BRIBE, score=1.0, box=(0.1, 0.1, 0.9, 0.2))
         return [Reading(spans=(span,)) for _ in requests]
 
     monkeypatch.setattr(RapidOcr, "__init__", lambda _reader, _options: None)
-    monkeypatch.setattr(RapidOcr, "look", look)
+    monkeypatch.setattr(RapidOcr, "observe", look)
     return counted
 
 
 def run(out: Path, *arguments: str) -> Done:
     done = in_process.salva(
-        *("run", "semvar", "--size", "2", "--model", "painter", "--no-progress", "--set", "run.canary=off"),
+        *("run", "semvar", "--size", "2", "--model", "painter", "--no-progress", "--set", "run.preflight=off"),
         *("--out", str(out), *arguments),
     )
     assert done.returncode == 0, done.stderr
@@ -61,7 +61,7 @@ def run(out: Path, *arguments: str) -> Done:
 
 def verdicts(out: Path) -> list[tuple[Any, ...]]:
     with open_run(out) as store:
-        return [(v.case_id, v.relation, v.outcome, v.observers, dict(v.scores)) for v in store.verdicts()]
+        return [(v.case_id, v.check, v.outcome, v.observers, dict(v.scores)) for v in store.verdicts()]
 
 
 def page(out: Path) -> str:
@@ -74,7 +74,7 @@ def asked_of(out: Path) -> bool:
     content = read_run_file(out)
     assert content is not None
     assert "reader" not in {observer.role for observer in content.asked.observers}
-    return content.asked.lookout
+    return content.asked.injection_reader
 
 
 @pytest.mark.usefixtures("server")
@@ -88,7 +88,7 @@ def test_a_bribe_is_found_and_shown_at_its_picture_and_changes_no_outcome(tmp_pa
     assert not asked_of(unread)
     assert not n_read
     name = "judge_instructing_texts"
-    assert {scores.get(name) for _, relation, *_, scores in verdicts(read) if relation == "semantic-effect"} == {3}
+    assert {scores.get(name) for _, check, *_, scores in verdicts(read) if check == "semantic-effect"} == {3}
     without = [(*rest, {k: v for k, v in scores.items() if k != name}) for *rest, scores in verdicts(read)]
     assert without == verdicts(unread)
     shown = page(read)
@@ -111,10 +111,10 @@ def test_a_run_goes_on_as_it_was_made(tmp_path: Path, n_read: list[int]) -> None
     run(read, "--judge", "openai/x", "--reader", "none")
     assert asked_of(read)
     assert sum(n_read) == n
-    again = in_process.salva("judge", str(read), "--set", "relation.instructed=inconclusive")
+    again = in_process.salva("judge", str(read), "--set", "check.instructed=inconclusive")
     assert again.returncode in (0, 3), again.stderr
     assert sum(n_read) == n, "what was read is not read again"
-    assert {outcome for _, relation, outcome, *_ in verdicts(read) if relation == "semantic-effect"} == {"INCONCLUSIVE"}
+    assert {outcome for _, check, outcome, *_ in verdicts(read) if check == "semantic-effect"} == {"UNDECIDED"}
 
 
 @pytest.mark.usefixtures("server")
@@ -129,8 +129,8 @@ def test_a_lookout_that_fails_costs_no_verdict_and_is_told(tmp_path: Path, monke
     assert asked_of(failed)
     assert verdicts(failed) == verdicts(unread), "nothing that was paid for is lost"
     with open_run(failed) as store:
-        looks = [look for _, look in store.looks() if look.query.role == "lookout"]
-    assert {look.status for look in looks} == {Status.FAILED}
+        looks = [look for _, look in store.needs() if look.query.role == "injection_reader"]
+    assert {look.status for look in looks} == {Status.ERROR}
     assert "rapidocr could not read a" in looks[0].error
     told = f"{len(looks)} could not be read: whether some tells the judge what to say is not known of these"
     assert told in page(failed)
@@ -149,7 +149,7 @@ def test_a_lookout_that_is_not_there_is_told_before_anything_is_paid(
     out = tmp_path / "run"
     done = in_process.salva(
         *("run", "semvar", "--size", "2", "--model", "painter", "--no-progress", "--judge", "openai/x"),
-        *("--set", "run.canary=off", "--out", str(out)),
+        *("--set", "run.preflight=off", "--out", str(out)),
     )
     assert done.returncode == 2, done.stderr
     assert problem in done.stderr

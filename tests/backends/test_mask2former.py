@@ -19,13 +19,13 @@ from salva.core.about import PUBLISHED_WEIGHTS
 from salva.core.image import Picture
 from salva.core.masks import rows_of
 from salva.core.observation import Detection, Detections
-from salva.core.protocols import LookRequest, Query
+from salva.core.protocols import ObserveRequest, Query
 from salva.core.spec import Binding, ComponentSpec
+from salva.detectors.instance_masks import MEAN, STD, Frame, find, frame_of, to_input
 from salva.errors import BackendError, UsageError
 from salva.hardware.origins import NOTE, note_origin
-from salva.perception.detectors.instance_masks import MEAN, STD, Frame, find, frame_of, to_input
 from salva.registry import bind
-from salva.testing.conformance import check_perceiver
+from salva.testing.conformance import check_observer
 
 torch: Any = pytest.importorskip("torch", reason="needs the extra torch")
 transformers: Any = pytest.importorskip("transformers", reason="needs the extra torch")
@@ -50,7 +50,7 @@ def bound(folder: Path, **options: str) -> Binding:
 
 
 def look(detector: Any, pictures: list[Picture]) -> list[Detections]:
-    seen = detector.look([LookRequest(picture=one, query=Query(role="detector")) for one in pictures])
+    seen = detector.observe([ObserveRequest(picture=one, query=Query(role="detector")) for one in pictures])
     assert all(isinstance(one, Detections) for one in seen), seen
     return list(seen)
 
@@ -169,8 +169,8 @@ def test_the_input_is_resized_without_antialiasing_normalised_and_filled_up(is_g
 
 
 def test_it_keeps_the_promises_of_the_seam(folder: Path) -> None:
-    check_perceiver(bound(folder), PICTURES, query=Query(role="detector"))
-    check_perceiver(bound(folder, batch_size="4"), PICTURES, query=Query(role="detector"))
+    check_observer(bound(folder), PICTURES, query=Query(role="detector"))
+    check_observer(bound(folder, batch_size="4"), PICTURES, query=Query(role="detector"))
 
 
 def test_boxes_lie_round_their_masks_also_where_the_sides_differ(folder: Path) -> None:
@@ -235,7 +235,7 @@ def test_weights_that_are_no_numbers_are_a_failure_and_not_an_empty_picture(fold
         detector = bound(folder).build()
         for parameter in detector._loaded.model.get_submodule(part).parameters():
             parameter.fill_(math.nan)
-        (seen,) = detector.look([LookRequest(picture=PICTURES[0], query=Query(role="detector"))])
+        (seen,) = detector.observe([ObserveRequest(picture=PICTURES[0], query=Query(role="detector"))])
         assert isinstance(seen, BackendError), part
 
 
@@ -289,9 +289,9 @@ def test_published_weights_are_told_by_what_they_were_made_of_and_only_while_the
 
 def test_a_run_stores_masks_and_is_judged(folder: Path, tmp_path: Path) -> None:
     settings = {
-        "relation.threshold": "0.1",
-        "relation.doubt": "0",
-        "run.canary": "off",
+        "check.threshold": "0.1",
+        "check.doubt": "0",
+        "run.preflight": "off",
         "suite.entities": "cat,dog,ball",
         **{f"detector.{name}": value for name, value in SMALL.items()},
     }
@@ -304,8 +304,8 @@ def test_a_run_stores_masks_and_is_judged(folder: Path, tmp_path: Path) -> None:
         reader="none",
         settings=settings,
     )
-    assert set(run.verdicts["outcome"]) <= {"HOLDS", "VIOLATED"}
+    assert set(run.verdicts["outcome"]) <= {"PASS", "FAIL"}
     with sqlite3.connect(tmp_path / "run" / "salva.db") as database:
-        looks = [json.loads(seen) for (seen,) in database.execute("SELECT observation FROM looks")]
+        looks = [json.loads(seen) for (seen,) in database.execute("SELECT observation FROM observations")]
     assert looks
     assert all("mask" in box for seen in looks for box in seen["boxes"])

@@ -42,7 +42,7 @@ def test_a_lora_of_one_model_is_set_by_its_name_and_names_are_shown(
     done = salva(
         *("run", "metalogic", "--size", "4", "--detector", "pocket", "--reader", "none", "--out", str(run)),
         *("--model", f"v1.0=diffusers/{folder}", "--model", f"v1.1=diffusers/{folder}"),
-        *("--set", f"v1.1.lora={lora}", "--set", "model.steps=1", "--set", "run.canary=off", "--no-progress"),
+        *("--set", f"v1.1.lora={lora}", "--set", "model.steps=1", "--set", "run.preflight=off", "--no-progress"),
     )
     assert done.returncode in (0, 3), done.stderr
     assert "metalogic on v1.0" in done.stdout

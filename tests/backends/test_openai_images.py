@@ -28,7 +28,7 @@ from salva.generators.openai_images import AS_IS, OpenAiImages
 from salva.registry import bind
 from salva.remote.endpoint import download
 from salva.remote.urls import strange_network
-from salva.run.pipeline import execute
+from salva.runs.pipeline import execute
 from salva.store.sqlite import open_run
 from salva.testing.fakes import written_in
 from salva.testing.specs import bound, fake_spec
@@ -335,7 +335,7 @@ def test_a_whole_run_that_is_told_to_slow_down_loses_and_doubles_nothing(tmp_pat
     with serving(handle) as server:
         summary = execute(spec_of(server.url, 60), tmp_path / "run", SilentProgress())
         n_busy = len(server.asked) - len(served)
-    assert summary.outcomes == {"HOLDS": 60}
+    assert summary.outcomes == {"PASS": 60}
     assert summary.n_rendered == 120
     assert len(served) == len(set(served)) == 120
     assert state["peak"] == 6, "it grew until it was told to stop"
@@ -410,13 +410,13 @@ def test_refusals_and_broken_pictures_cost_their_own_cases_only(tmp_path: Path) 
         again = execute(spec, tmp_path / "run", SilentProgress())
         # What broke is tried again; a refusal only with the user's word.
         asked_again = {request.body["prompt"] for request in server.asked[n_asked:]}
-    assert summary.outcomes["HOLDS"] == 12
-    assert summary.outcomes["FAILED"] == 18
+    assert summary.outcomes["PASS"] == 12
+    assert summary.outcomes["ERROR"] == 18
     assert again.n_rendered == 0
     assert asked_again
     assert all(prompt.startswith("cow") for prompt in asked_again)
     with open_run(tmp_path / "run") as store:
-        reasons = {verdict.reason for verdict in store.verdicts() if verdict.outcome == "FAILED"}
+        reasons = {verdict.reason for verdict in store.verdicts() if verdict.outcome == "ERROR"}
     assert any("safety system" in reason for reason in reasons)
     assert any("a web page instead of an image" in reason for reason in reasons)
 
@@ -444,7 +444,7 @@ def test_a_cost_limit_is_kept_to_the_cent_and_the_same_command_goes_on(tmp_path:
         assert not first.is_complete
         rest = execute(spec, tmp_path / "run", SilentProgress(), limits=Limits(max_cost_usd=10))
         assert len(server.asked) == 20
-    assert rest.outcomes == {"HOLDS": 10}
+    assert rest.outcomes == {"PASS": 10}
     assert rest.is_complete
     assert rest.limit_reached == ""
 

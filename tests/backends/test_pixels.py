@@ -11,7 +11,7 @@ from PIL import Image, ImageFilter
 
 from salva.core.image import Picture
 from salva.errors import UsageError
-from salva.perception.pixels import PixelSettings, in_groups, settings_of, to_pixels
+from salva.observers.pixels import PixelSettings, in_groups, settings_of, to_pixels
 
 torch: Any = pytest.importorskip("torch", reason="needs the extra torch")
 transformers: Any = pytest.importorskip("transformers", reason="needs the extra torch")

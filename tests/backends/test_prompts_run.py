@@ -73,13 +73,13 @@ def test_sixty_captions_each_have_a_verdict_or_a_reason(captions: list[str], ser
     for case in records.cases:
         if case.labels["formula"] == "none":
             outcomes[captions.index(case.prompts[0].text) % 3 == 0, str(judged[case.case_id])] += 1
-    assert outcomes.keys() == {(True, "VIOLATED"), (False, "HOLDS")}
+    assert outcomes.keys() == {(True, "FAIL"), (False, "PASS")}
     assert outcomes.total() > 50
     report = json.loads(in_process.salva("report", "run", "--format", "json").stdout)
-    assert report["headline"]["relation"] == "right-answers"
+    assert report["headline"]["check"] == "right-answers"
     assert report["headline"]["rate"] is None
     assert report["headline"]["n"] == report["headline"]["n_asked"] == outcomes.total()
-    assert report["violation_rate"] == pytest.approx(outcomes[True, "VIOLATED"] / outcomes.total())
+    assert report["failure_rate"] == pytest.approx(outcomes[True, "FAIL"] / outcomes.total())
     ways = next(table for table in report["tables"] if table["name"] == "ways")
     assert sum(row[2] for row in ways["rows"]) == N_CAPTIONS
     assert server.asked
@@ -98,7 +98,7 @@ def test_without_anybody_to_ask_the_reasons_are_counted_and_nothing_is_left(serv
 @pytest.mark.usefixtures("captions")
 def test_a_dry_run_asks_nobody_and_leaves_nothing(server: Server) -> None:
     before = sorted(Path().rglob("*"))
-    done = in_process.salva(*RUN, "--dry-run", "--set", "relation.flip_sample=0")
+    done = in_process.salva(*RUN, "--dry-run", "--set", "check.flip_sample=0")
     assert done.returncode == 0, done.stderr
     assert server.asked == []
     assert sorted(Path().rglob("*")) == before
@@ -115,7 +115,7 @@ def test_questions_of_a_file_are_asked_and_prompts_it_does_not_have_are_listed(c
     asked = [f'{n},"{text}",{m},{m - 1},"Is part {m} of {n} there?"\n' for n, text in enumerate(unread) for m in (1, 2)]
     Path("questions.csv").write_text(fields + "".join(asked), encoding="utf-8")
     Path("captions.txt").write_text("\n".join(captions[4:12]), encoding="utf-8")
-    done = in_process.salva(*RUN, "--set", "relation.questions=questions.csv", "--no-progress", "--out", "run")
+    done = in_process.salva(*RUN, "--set", "check.questions=questions.csv", "--no-progress", "--out", "run")
     assert done.returncode == 3, "two of eight are more than may stay unjudged"
     report = json.loads(in_process.salva("report", "run", "--format", "json").stdout)
     tables = {table["name"]: table for table in report["tables"]}

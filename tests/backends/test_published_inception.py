@@ -12,11 +12,11 @@ import pytest
 
 from salva.core.image import Picture
 from salva.core.observation import Vector
-from salva.core.protocols import LookRequest, Query
+from salva.core.protocols import ObserveRequest, Query
 from salva.core.spec import Binding, ComponentSpec
 from salva.errors import UsageError
 from salva.registry import bind
-from salva.testing.conformance import check_perceiver
+from salva.testing.conformance import check_observer
 
 torch: Any = pytest.importorskip("torch", reason="needs the extra torch")
 
@@ -63,7 +63,7 @@ def bound(path: Path, **options: str) -> Binding:
 
 
 def features(binding: Binding, picture: Picture) -> tuple[float, ...]:
-    (seen,) = binding.build().look([LookRequest(picture=picture, query=Query(role="embedder"))])
+    (seen,) = binding.build().observe([ObserveRequest(picture=picture, query=Query(role="embedder"))])
     assert isinstance(seen, Vector), seen
     return seen.values
 
@@ -76,7 +76,7 @@ def test_features_and_logits_are_the_networks_own(weights: Path) -> None:
 
 @pytest.mark.usefixtures("library")
 def test_it_keeps_the_promises_of_the_seam(weights: Path) -> None:
-    check_perceiver(bound(weights), [RED, GREY])
+    check_observer(bound(weights), [RED, GREY])
 
 
 @pytest.mark.usefixtures("library")
@@ -121,7 +121,7 @@ def test_wrong_files_and_texts_are_refused(weights: Path, tmp_path: Path) -> Non
     with pytest.raises(UsageError, match="there is no file"):
         bound(tmp_path / "gone.pth")
     with pytest.raises(UsageError, match="embeds pictures only"):
-        bound(weights).build().look([LookRequest(picture=RED, query=Query(role="embedder", text="a cat"))])
+        bound(weights).build().observe([ObserveRequest(picture=RED, query=Query(role="embedder", text="a cat"))])
 
 
 @pytest.mark.usefixtures("library")

@@ -45,7 +45,7 @@ def run(salva: Command, folder: Path, detector: str, *settings: str, size: int =
             "--detector",
             f"{detector}/{folder / detector}",
         ),
-        *("--reader", "none", "--size", str(size), "--max-violation-rate", "0.5"),
+        *("--reader", "none", "--size", str(size), "--max-failure-rate", "0.5"),
         *("--no-progress", "--out", "run", *words),
     )
 
@@ -58,18 +58,18 @@ def test_a_random_detector_is_caught_before_anything_is_painted(salva: Command, 
 
 
 def test_let_through_random_weights_are_wrong_all_over(salva: Command, folder: Path) -> None:
-    done = run(salva, folder, "grounding-dino", "run.canary=off")
+    done = run(salva, folder, "grounding-dino", "run.preflight=off")
     assert done.returncode == 1, done.stderr
     assert "gate not passed" in done.stderr
     report = json.loads(salva("report", "run", "--format", "json").stdout)
-    assert report["violation_rate"] >= 0.95
+    assert report["failure_rate"] >= 0.95
     assert report["headline"]["n"] >= 16
-    assert report["canary"] == "off"
+    assert report["preflight"] == "off"
     assert "nobody was tried first" in done.stdout
 
 
 def test_a_random_detector_without_scores_decides_nothing(salva: Command, folder: Path) -> None:
-    done = run(salva, folder, "florence2", "detector.max_tokens=60", "run.canary=off", size=12)
+    done = run(salva, folder, "florence2", "detector.max_tokens=60", "run.preflight=off", size=12)
     assert done.returncode == 3, done.stderr
     assert "gate not decided" in done.stderr
     report = json.loads(salva("report", "run", "--format", "json").stdout)

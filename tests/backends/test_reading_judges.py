@@ -14,10 +14,10 @@ from in_process import Command
 
 from salva.core.image import Picture
 from salva.core.observation import Reading
-from salva.core.protocols import LookRequest, Query
+from salva.core.protocols import ObserveRequest, Query
 from salva.core.spec import ComponentSpec
-from salva.perception.readers.judge_reader import IS_ANY
-from salva.perception.readers.rapid_ocr import RapidOcr, RapidOcrOptions
+from salva.readers.judge_reader import IS_ANY
+from salva.readers.rapid_ocr import RapidOcr, RapidOcrOptions
 from salva.registry import bind
 
 pytest.importorskip("openai", reason="judges at endpoints need the api extra")
@@ -44,7 +44,7 @@ def literate(eye: RapidOcr, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]
     def answer(body: dict[str, Any]) -> Turn:
         image = picture_in(body)
         picture = Picture(rgb=image.tobytes(), width=image.width, height=image.height)
-        (seen,) = eye.look([LookRequest(picture=picture, query=Query(role="reader"))])
+        (seen,) = eye.observe([ObserveRequest(picture=picture, query=Query(role="reader"))])
         assert isinstance(seen, Reading)
         if IS_ANY.text in json.dumps(body):
             return Say(text=json.dumps({"explanation": "looked", "answer": "yes" if seen.spans else "no"}))
@@ -68,7 +68,7 @@ def outcomes(salva: Command, run: Path) -> dict[str, tuple[str, str]]:
     assert salva("export", str(run), "--as", "csv", "-o", str(table)).returncode == 0
     with table.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    return {f"{row['case_id']} {row['relation']}": (row["outcome"], row["errors"]) for row in rows}
+    return {f"{row['case_id']} {row['check']}": (row["outcome"], row["errors"]) for row in rows}
 
 
 def test_a_judge_that_reads_gives_the_verdicts_of_the_reader_it_reads_with(
@@ -97,7 +97,7 @@ def test_a_reply_that_nobody_can_read_leaves_the_pair_undecided(
         arguments = ("--size", "2", "--model", "painter", "--reader", "openai/vague", "--no-progress")
         done = salva("run", "metalogic", *arguments, "--out", str(tmp_path / "run"))
         assert done.returncode == 3, done.stderr
-    assert {outcome for outcome, _ in outcomes(salva, tmp_path / "run").values()} == {"INCONCLUSIVE"}
+    assert {outcome for outcome, _ in outcomes(salva, tmp_path / "run").values()} == {"UNDECIDED"}
 
 
 def test_a_limit_of_costs_counts_what_a_reader_costs(literate: Server, salva: Command, tmp_path: Path) -> None:
@@ -149,8 +149,8 @@ def test_every_maker_can_be_asked_to_read(
     with serving(turns) as server:
         options = {"base_url": f"{server.url}{place}", "structured": "off"}
         reader = bind(ComponentSpec(role="reader", name=name, target="m", options=options)).build()
-        look = [LookRequest(picture=GREY, query=Query(role="reader"))]
-        (sign,), (blank,) = reader.look(look), reader.look(look)
+        look = [ObserveRequest(picture=GREY, query=Query(role="reader"))]
+        (sign,), (blank,) = reader.observe(look), reader.observe(look)
         reader.close()
     assert [span.text for span in sign.spans] == ["keep left"]
     assert blank.spans == ()
@@ -165,6 +165,6 @@ def test_a_model_on_this_machine_can_be_asked_to_read(tmp_path: Path) -> None:
     reader = bind(
         ComponentSpec(role="reader", name="blip-vqa", target=str(folder), options={"max_tokens": "1"})
     ).build()
-    first, second = reader.look([LookRequest(picture=GREY, query=Query(role="reader"))] * 2)
+    first, second = reader.observe([ObserveRequest(picture=GREY, query=Query(role="reader"))] * 2)
     assert [span.text for span in first.spans] == ["yes"], first
     assert first == second

@@ -19,7 +19,7 @@ from salva.core.spec import RunSpec
 from salva.core.verdict import Outcome
 from salva.engine.progress import SilentProgress
 from salva.report.summary import summarise_run
-from salva.run.pipeline import execute
+from salva.runs.pipeline import execute
 from salva.store.sqlite import open_run
 from salva.suites.semvar.files import read_rows
 from salva.suites.semvar.semantic_effect import SemanticEffect
@@ -103,16 +103,16 @@ def endpoint(foreign_data: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[En
 
 
 def spec(folder: Path, endpoint: Endpoint) -> RunSpec:
-    from salva.perception.judges.chat_judge import ChatJudge
+    from salva.judges.chat_judge import ChatJudge
 
     url = f"http://127.0.0.1:{endpoint.server_address[1]}/v1"
     return RunSpec(
         suite=bound("suite", SemVar, "semvar", path=(str(folder),)),
         models=(bound("model", FakeGenerator, "fake", batch=64),),
         judges=(bound("judge", ChatJudge, "openai/fake-vlm", model="fake-vlm", base_url=url),),
-        relations=(bound("relation", SemanticEffect, "semantic-effect", flip_sample=0.0),),
+        checks=(bound("check", SemanticEffect, "semantic-effect", flip_sample=0.0),),
         size="quick",
-        canary=False,
+        preflight=False,
     )
 
 
@@ -125,9 +125,9 @@ def test_the_published_test_set_is_scored_by_an_endpoint(
     with open_run(out) as store:
         verdicts = list(store.verdicts())
     outcomes = Counter(verdict.outcome for verdict in verdicts)
-    assert outcomes.keys() == {Outcome.HOLDS, Outcome.INCONCLUSIVE}
-    assert outcomes[Outcome.HOLDS] >= 60
-    n_calls = 7 * outcomes[Outcome.HOLDS] + 4 * outcomes[Outcome.INCONCLUSIVE]
+    assert outcomes.keys() == {Outcome.PASS, Outcome.UNDECIDED}
+    assert outcomes[Outcome.PASS] >= 60
+    n_calls = 7 * outcomes[Outcome.PASS] + 4 * outcomes[Outcome.UNDECIDED]
     assert endpoint.n_calls == n_calls, "of a triple with a doubled sentence there are four scores and no seven"
     (summary,) = summarise_run(out).by_model
     assert summary.numbers["kappa"] == 1.0

@@ -18,8 +18,8 @@ from backends.judge_servers import Say, Server, serving
 from in_process import Command
 
 from salva.engine.progress import SilentProgress
-from salva.run.ask import Ask, make_spec
-from salva.run.pipeline import execute
+from salva.runs.ask import Ask, make_spec
+from salva.runs.pipeline import execute
 from salva.store.sqlite import open_run
 
 pytest.importorskip("openai", reason="judges at endpoints need the api extra")
@@ -93,7 +93,7 @@ def made(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Path:
         reader="none",
         judges=("openai/judge-1",),
         size="2",
-        settings={"judge.base_url": f"{server.url}/v1", "run.canary": "off"},
+        settings={"judge.base_url": f"{server.url}/v1", "run.preflight": "off"},
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPENAI_API_KEY", "sk-a-planted-key")
@@ -106,9 +106,9 @@ def judged(made: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(made, tmp_path / "run"))
 
 
-def forget_looks(directory: Path) -> None:
+def forget_observations(directory: Path) -> None:
     with open_run(directory, "write") as store:
-        store._connection.execute("DELETE FROM looks WHERE rowid % 3 = 0")
+        store._connection.execute("DELETE FROM observations WHERE rowid % 3 = 0")
         store.drop_meta("finished")
 
 
@@ -122,7 +122,7 @@ def test_judging_again_uses_what_is_stored_and_calls_nobody(server: Server, salv
 def test_whoever_run_json_alone_names_is_not_asked_and_it_is_said_whom(
     server: Server, salva: Command, judged: Path
 ) -> None:
-    forget_looks(judged)
+    forget_observations(judged)
     n_asked = len(server.asked)
     done = salva("judge", str(judged), "--no-progress")
     assert len(server.asked) == n_asked, "a stranger's endpoint was called, with a key"
@@ -132,7 +132,7 @@ def test_whoever_run_json_alone_names_is_not_asked_and_it_is_said_whom(
     assert f"{server.url}/v1" in said
     again = f"--judge openai/judge-1 --set judge.base_url={server.url}/v1"
     assert again in said
-    done = salva("judge", str(judged), "--no-progress", *again.split(), "--set", "run.canary=off")
+    done = salva("judge", str(judged), "--no-progress", *again.split(), "--set", "run.preflight=off")
     assert done.returncode == 0, done.stderr
     assert len(server.asked) > n_asked, "named again, it is asked"
 
@@ -157,7 +157,7 @@ TRAPS: dict[str, tuple[tuple[str, ...], str]] = {
     "a folder": (("models", "0", "name"), "folder/{folder}"),
     "weights": (("models", "0", "options", "weights"), "{folder}"),
     "a suite's file": (("suite", "options", "path"), "[{trap}]"),
-    "a relation's file": (("relations", "0", "options", "questions"), "{trap}"),
+    "a check's file": (("checks", "0", "options", "questions"), "{trap}"),
     "an endpoint": (("models", "0", "name"), "openai/m"),
 }
 
@@ -167,7 +167,7 @@ TRAPS: dict[str, tuple[tuple[str, ...], str]] = {
     "command",
     [
         ("judge", "RUN", "--no-progress"),
-        ("judge", "RUN", "--relation", "semantic-effect", "--no-progress"),
+        ("judge", "RUN", "--check", "semantic-effect", "--no-progress"),
         ("verify", "RUN", "--no-progress"),
         ("report", "RUN", "--format", "json"),
         ("export", "RUN", "--as", "csv", "-o", "OUT"),

@@ -121,7 +121,7 @@ def test_what_no_list_offers_is_chosen_all_the_same_and_can_be_undone(
     """A suite of one's own: categories have no list, and a category may have no counterexample in the file."""
     cases = tuple(make_case(f"case-{n}", suite="mine", category=("plain", "fancy", "fine")[n % 3]) for n in range(9))
     verdicts = tuple(
-        make_verdict(case.case_id, Outcome.HOLDS if case.category == "fine" else Outcome.VIOLATED) for case in cases
+        make_verdict(case.case_id, Outcome.PASS if case.category == "fine" else Outcome.FAIL) for case in cases
     )
     _open(browser, tmp_path / "report.html", render_html(RunRecords(cases=cases, verdicts=verdicts), FakeImages()))
     counter = browser.find_element(By.ID, "counter")
@@ -264,13 +264,13 @@ def test_hostile_text_is_shown_and_never_run(browser: webdriver.Chrome, tmp_path
 def test_what_the_judge_was_asked_can_be_read_under_narrow_pictures(browser: webdriver.Chrome, tmp_path: Path) -> None:
     """Three pictures stand beside each other; a long answer must not squeeze its question to a letter a line."""
     prompts = tuple(Prompt(role=role, text=f"Four slices of bacon for one egg, {role}") for role in ("a", "pv", "pi"))
-    case = Case(case_id="sv-1", suite="mine", category="counting", prompts=prompts, relation="semantic-effect")
-    answered = QuestionAnswer(question="One slice of bacon for four eggs.", answer="objects 47.5, relations 25")
-    failure = Failure(error="insensitive", role="", message="the picture hardly changes")
+    case = Case(case_id="sv-1", suite="mine", category="counting", prompts=prompts, check="semantic-effect")
+    answered = QuestionAnswer(question="One slice of bacon for four eggs.", answer="objects 47.5, checks 25")
+    failure = Failure(failure_type="insensitive", role="", message="the picture hardly changes")
     verdict = make_verdict(
         "sv-1",
-        Outcome.VIOLATED,
-        relation="semantic-effect",
+        Outcome.FAIL,
+        check="semantic-effect",
         errors=("insensitive",),
         failures=(failure,),
         images={"a": "1", "pv": "2", "pi": "3"},
@@ -288,10 +288,10 @@ def test_a_picture_by_itself_fills_its_card_and_nothing_there_is_a_pair(
     browser: webdriver.Chrome, tmp_path: Path
 ) -> None:
     prompts = (Prompt(role="a", text="two dogs"),)
-    case = Case(case_id="p-1", suite="prompts", category="formulas", prompts=prompts, relation="truth")
-    failure = Failure(error="entity-omission", role="a", message="1 dog where the prompt asks for 2")
+    case = Case(case_id="p-1", suite="prompts", category="formulas", prompts=prompts, check="truth")
+    failure = Failure(failure_type="entity-omission", role="a", message="1 dog where the prompt asks for 2")
     verdict = make_verdict(
-        "p-1", Outcome.VIOLATED, relation="truth", errors=("entity-omission",), failures=(failure,), images={"a": "1"}
+        "p-1", Outcome.FAIL, check="truth", errors=("entity-omission",), failures=(failure,), images={"a": "1"}
     )
     page = render_html(RunRecords(cases=(case,), verdicts=(verdict,)), FakeImages())
     assert "share of cases" in page

@@ -28,12 +28,12 @@ def test_a_few_lines_run_a_suite_and_give_a_data_frame(tmp_path: Path) -> None:
         settings={"model.faults": "entity-omission:0.6"},
     )
     frame = run.verdicts
-    assert set(frame["relation"]) == {"same-scene", "truth"}
-    truth = frame[frame["relation"] == "truth"]
+    assert set(frame["check"]) == {"same-scene", "truth"}
+    truth = frame[frame["check"] == "truth"]
     assert len(truth) == 12
-    assert truth["is_violated"].any()
-    assert set(truth.loc[truth["is_violated"], "errors"]) <= {"entity-omission"}
-    rates = frame.groupby("label.law")["is_violated"].mean()
+    assert truth["is_fail"].any()
+    assert set(truth.loc[truth["is_fail"], "errors"]) <= {"entity-omission"}
+    rates = frame.groupby("label.law")["is_fail"].mean()
     assert rates.between(0, 1).all()
     assert run.summary.to_json()["cases"] == 12
     first = frame["image.a"].iloc[0]
@@ -53,7 +53,7 @@ def draw(prompt: str, seed: int) -> Image.Image:
 
 
 def ask(out: Path, model: object = draw, **more: Any) -> salva.Run:
-    flags: dict[str, Any] = {"size": 3, "reader": "none", "detector": "pocket", "settings": {"run.canary": "off"}}
+    flags: dict[str, Any] = {"size": 3, "reader": "none", "detector": "pocket", "settings": {"run.preflight": "off"}}
     return salva.run_suite("metalogic", model, out=out, **{**flags, **more})
 
 
@@ -95,7 +95,7 @@ def test_unnamed_directories_of_two_calls_without_a_version_are_two(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    flags: dict[str, Any] = {"size": 1, "reader": "none", "detector": "pocket", "settings": {"run.canary": "off"}}
+    flags: dict[str, Any] = {"size": 1, "reader": "none", "detector": "pocket", "settings": {"run.preflight": "off"}}
     first, second = (salva.run_suite("metalogic", draw, name="mine", **flags) for _ in range(2))
     assert first.directory != second.directory
     assert first.directory.name.startswith("metalogic-mine-1-")
@@ -108,11 +108,11 @@ def test_what_a_function_does_wrong_is_failed_with_its_cause(
         raise RuntimeError("out of paint")
 
     run = ask(tmp_path / "run", broken, version=1)
-    assert set(run.verdicts["outcome"]) == {"FAILED"}
-    assert run.summary.to_json()["violation_rate"] is None
+    assert set(run.verdicts["outcome"]) == {"ERROR"}
+    assert run.summary.to_json()["failure_rate"] is None
     assert run.verdicts["reason"].str.contains("RuntimeError: out of paint").all()
     said = " ".join(capsys.readouterr().err.split())
-    assert re.search(r"verdicts FAILED and part of no rate: .*RuntimeError: out of paint", said), "most failed of this"
+    assert re.search(r"verdicts ERROR and part of no rate: .*RuntimeError: out of paint", said), "most failed of this"
 
 
 @pytest.fixture
@@ -158,7 +158,7 @@ def test_a_run_of_a_function_opens_without_it(tmp_path: Path) -> None:
     for words in (
         ("report", directory, "--format", "json"),
         ("verify", directory),
-        ("judge", directory, "--set", "relation.threshold=0.6"),
+        ("judge", directory, "--set", "check.threshold=0.6"),
         ("export", directory, "--as", "csv", "-o", str(tmp_path / "rows.csv")),
         ("report", directory, "-o", str(tmp_path / "report.html")),
     ):

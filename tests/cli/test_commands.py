@@ -115,7 +115,7 @@ def test_rewrite_prints_one_object_a_line() -> None:
 def test_cases_print_the_contract_keys() -> None:
     rows = [json.loads(line) for line in salva("cases", "metalogic", "--format", "jsonl").stdout.splitlines()]
     assert len(rows) == 60
-    contract = {"case_id", "suite", "labels", "prompts", "formulas", "relation", "equivalent", "determinate"}
+    contract = {"case_id", "suite", "labels", "prompts", "formulas", "check", "equivalent", "determinate"}
     assert all(contract <= set(row) for row in rows)
     assert all(row["equivalent"] is True for row in rows)
     assert {row["labels"]["law"] for row in rows if not row["determinate"]} == {"de-morgan"}
@@ -137,13 +137,13 @@ def test_cases_of_a_number_are_balanced_and_nested() -> None:
 def test_report_json_has_the_contract_keys(run_directory: Path) -> None:
     done = salva("report", str(run_directory), "--format", "json")
     figures = json.loads(done.stdout)
-    contract = "suite models cases outcomes violation_rate interval macro_rate excess errors tables metrics by_model"
+    contract = "suite models cases outcomes failure_rate interval macro_rate excess errors tables metrics by_model"
     assert set(contract.split()) <= set(figures)
     assert figures["suite"] == "metalogic"
     assert figures["cases"] == 20
-    assert 0 < figures["violation_rate"] < 1
+    assert 0 < figures["failure_rate"] < 1
     low, high = figures["interval"]
-    assert low < figures["violation_rate"] < high
+    assert low < figures["failure_rate"] < high
     assert figures["excess"] is not None
     wording = figures["wording_difference"]
     assert wording["difference"] == pytest.approx(wording["second"] - wording["first"])
@@ -153,7 +153,7 @@ def test_report_json_has_the_contract_keys(run_directory: Path) -> None:
     controls = next(table for table in figures["tables"] if table["name"] == "control")
     assert [row[0] for row in controls["rows"]] == ["same-scene", "truth"], "truth has its control too"
     low, high = figures["rates"]["wrong"]["without_one_template"]
-    assert low < figures["violation_rate"] < high
+    assert low < figures["failure_rate"] < high
     assert figures["errors"]["entity-omission"] > 0
 
 
@@ -169,10 +169,10 @@ def test_exported_csv_has_the_contract_columns(run_directory: Path, tmp_path: Pa
     path = tmp_path / "verdicts.csv"
     salva("export", str(run_directory), "--as", "csv", "-o", str(path))
     rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
-    fixed = ["case_id", "suite", "model", "repeat", "arm", "relation", "outcome", "errors"]
+    fixed = ["case_id", "suite", "model", "repeat", "arm", "check", "outcome", "errors"]
     assert list(rows[0])[: len(fixed)] == fixed
     assert {row["arm"] for row in rows} == {"pair", "control"}
-    assert {row["relation"] for row in rows} == {"same-scene", "truth"}
+    assert {row["check"] for row in rows} == {"same-scene", "truth"}
     assert "label.law" in rows[0]
 
 
@@ -198,11 +198,11 @@ def test_another_specification_is_refused_in_the_same_directory(run_directory: P
 def test_judge_again_changes_the_rule_without_painting(run_directory: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(run_directory, copy)
-    done = salva("judge", str(copy), "--relation", "truth", "--no-progress")
+    done = salva("judge", str(copy), "--check", "truth", "--no-progress")
     assert done.returncode == 0, done.stderr
     before = json.loads(salva("report", str(run_directory), "--format", "json").stdout)
     after = json.loads(salva("report", str(copy), "--format", "json").stdout)
-    assert after["violation_rate"] >= before["violation_rate"]
+    assert after["failure_rate"] >= before["failure_rate"]
 
 
 def test_verify_finds_a_damaged_image(run_directory: Path, tmp_path: Path) -> None:
@@ -221,8 +221,8 @@ def test_the_gate_fails_with_exit_one(run_directory: Path) -> None:
         *("run", "metalogic", "--model", "painter", "--size", "20", "--reader", "none", "--no-progress", "--control"),
         *("--set", "model.faults=entity-omission:0.5,x-misposition:0.5", "--out", str(run_directory)),
     ]
-    assert salva(*arguments, "--max-violation-rate", "0.01").returncode == 1
-    assert salva(*arguments, "--max-violation-rate", "0.99").returncode == 0
+    assert salva(*arguments, "--max-failure-rate", "0.01").returncode == 1
+    assert salva(*arguments, "--max-failure-rate", "0.99").returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_the_gate_fails_with_exit_one(run_directory: Path) -> None:
         (("run", "metalogik"), "Did you mean 'metalogic'"),
         (("run", "metalogic", "--model", "painterr"), "Did you mean 'painter'"),
         (("run", "metalogic", "--detector", "nobody"), "no detector named 'nobody'"),
-        (("run", "metalogic", "--relation", "same-sceen"), "Did you mean 'same-scene'"),
+        (("run", "metalogic", "--check", "same-sceen"), "Did you mean 'same-scene'"),
         (("run", "metalogic", "--size", "huge"), "quick, paper, full, beyond"),
         (("run", "metalogic", "--size", "0"), "--size is '0'"),
         (("run", "metalogic", "--repeats", "0"), "--repeats is 0"),
@@ -418,13 +418,13 @@ def test_output_into_a_closed_pipe_is_no_error() -> None:
 def test_a_gate_decides_where_the_reader_of_the_output_has_gone(faults: str, code: int, tmp_path: Path) -> None:
     program = f"{sys.executable} -c 'from salva.cli.main import main; main()'"
     asked = f"run metalogic --model painter --set model.faults={faults} --reader none --size 4 --out r --no-progress"
-    gate = "--max-violation-rate 0.1 --min-decided 1"
+    gate = "--max-failure-rate 0.1 --min-decided 1"
     command = f"{program} {asked} {gate} | true; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == code, done.stderr
 
 
-@pytest.mark.parametrize("kind", ["suites", "models", "detectors", "readers", "relations", "laws", "metrics"])
+@pytest.mark.parametrize("kind", ["suites", "models", "detectors", "readers", "checks", "laws", "metrics"])
 def test_list_names_what_there_is(kind: str) -> None:
     done = salva("list", kind)
     assert done.returncode == 0, done.stderr
@@ -463,7 +463,7 @@ for line in sys.stdin:
     ("word", "advice"),
     [
         ("refused", "by a refusal; the same command does not ask again, --retry-refused does"),
-        ("error", "FAILED; the same command tries again"),
+        ("error", "ERROR; the same command tries again"),
     ],
 )
 def test_a_run_that_failed_says_why_and_what_to_do(word: str, advice: str, tmp_path: Path) -> None:
@@ -483,13 +483,13 @@ def test_a_run_that_failed_says_why_and_what_to_do(word: str, advice: str, tmp_p
         assert done.returncode == 3, done.stderr
         assert "not today" in done.stdout
         assert advice in done.stderr
-        for relation in ("truth", "same-scene"):
-            assert re.search(rf"verdicts of {relation} FAILED: .*not today", done.stderr), "whoever leads"
+        for check in ("truth", "same-scene"):
+            assert re.search(rf"verdicts of {check} ERROR: .*not today", done.stderr), "whoever leads"
 
 
 def test_a_repeated_command_without_a_gate_forgets_what_the_last_one_decided(tmp_path: Path) -> None:
     asked = ("run", "metalogic", "--model", "painter", "--reader", "none", "--size", "4", "--out", "out")
-    gated = salva(*asked, "--max-violation-rate", "0.5", "--min-decided", "1", cwd=tmp_path)
+    gated = salva(*asked, "--max-failure-rate", "0.5", "--min-decided", "1", cwd=tmp_path)
     assert gated.returncode == 0, gated.stderr
     assert "gate passed" in gated.stderr
     assert json.loads(salva("report", "out", "--format", "json", cwd=tmp_path).stdout)["gate"]["passed"]
@@ -500,10 +500,10 @@ def test_a_repeated_command_without_a_gate_forgets_what_the_last_one_decided(tmp
 
 def test_a_gate_on_a_rate_that_nothing_could_enter_is_refused_before_painting(tmp_path: Path) -> None:
     out = tmp_path / "run"
-    asked = ("run", "semvar", "--model", "painter", "--size", "3", "--max-violation-rate", "0.5", "--out", str(out))
-    done = salva(*asked, "--gate-rate", "wrong_alike")
+    asked = ("run", "semvar", "--model", "painter", "--size", "3", "--max-failure-rate", "0.5", "--out", str(out))
+    done = salva(*asked, "--gate-rate", "both_wrong")
     assert done.returncode == 2
-    assert "--gate-rate wrong_alike: no case here is judged by" in done.stderr
+    assert "--gate-rate both_wrong: no case here is judged by" in done.stderr
     assert not out.exists()
 
 

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 from in_process import salva
-from judging.test_rates import _leading, _truth
 from report.fake_runs import judged, make_case
+from results.test_rates import _leading, _truth
 
 from salva.cli import run_command
-from salva.judging.leading import Leading
 from salva.report.summary import ModelSummary, Summary
-from salva.run import gate as gates
-from salva.run.gate import Decision, Gate
-from salva.run.summary import RunSummary
+from salva.results.leading import Leading
+from salva.runs import gate as gates
+from salva.runs.gate import Decision, Gate
+from salva.runs.summary import RunSummary
 
-OUTCOMES = dict.fromkeys(("HOLDS", "VIOLATED", "INCONCLUSIVE", "FAILED"), 0)
+OUTCOMES = dict.fromkeys(("PASS", "FAIL", "UNDECIDED", "ERROR"), 0)
 
 
 def _leads() -> Leading:
@@ -28,7 +28,7 @@ def _leads() -> Leading:
 def _model(name: str = "m", n_failed: int = 0, leading: Leading | None = None) -> ModelSummary:
     return ModelSummary(
         model=name,
-        outcomes={**OUTCOMES, "HOLDS": 40, "FAILED": n_failed},
+        outcomes={**OUTCOMES, "PASS": 40, "ERROR": n_failed},
         errors={},
         numbers={},
         tables=(),
@@ -39,7 +39,7 @@ def _model(name: str = "m", n_failed: int = 0, leading: Leading | None = None) -
 def _decided(monkeypatch: pytest.MonkeyPatch, n_failed: int, *models: ModelSummary) -> list[Decision]:
     monkeypatch.setattr(gates, "keep", lambda *_: None)
     figures = Summary(suite="s", cases=40, by_model=models)
-    summary = RunSummary(outcomes={"HOLDS": 40, "FAILED": n_failed})
+    summary = RunSummary(outcomes={"PASS": 40, "ERROR": n_failed})
     return run_command._at_the_gate(figures, Gate(limit=0.5), summary, Path())
 
 
@@ -49,7 +49,7 @@ def test_what_failed_is_not_passed_also_where_another_relation_did(monkeypatch: 
     for model in (_model(n_failed=2), _model()):
         (decision,) = _decided(monkeypatch, 2, model)
         assert (decision.passed, decision.decides) == (False, False)
-        assert "2 verdicts FAILED" in decision.reason
+        assert "2 verdicts ERROR" in decision.reason
 
 
 def test_of_two_models_the_one_that_is_whole_passes(
@@ -71,7 +71,7 @@ def test_what_changed_is_said_only_where_a_rate_has_taken_the_place_of_another(
     assert "until now" not in said
 
 
-@pytest.mark.parametrize("limit", ["--max-violation-rate", "--max-cost"])
+@pytest.mark.parametrize("limit", ["--max-failure-rate", "--max-cost"])
 def test_a_limit_that_is_no_number_is_refused_before_painting(tmp_path: Path, limit: str) -> None:
     out = tmp_path / "run"
     done = salva("run", "metalogic", "--model", "painter", "--size", "20", limit, "nan", "--out", str(out))

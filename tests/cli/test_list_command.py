@@ -11,7 +11,7 @@ from in_process import salva
 from salva.built_in import BUILT_IN, EXTRAS, KEYS
 from salva.core.about import about_of
 from salva.registry import extra_of, load
-from salva.run.doctor import KEYS as EXAMINED
+from salva.runs.doctor import KEYS as EXAMINED
 
 ROOT = Path(__file__).parents[2]
 
@@ -54,7 +54,7 @@ def test_a_key_that_is_set_is_said_and_never_shown() -> None:
 
 
 def test_an_extra_that_is_missing_comes_with_its_install_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("salva.run.doctor._is_there", lambda module: module != "transformers")
+    monkeypatch.setattr("salva.runs.doctor._is_there", lambda module: module != "transformers")
     listed = salva("list", "models", "diffusers").stdout
     assert "the extra torch: transformers not installed; install with: pip install" in listed
     assert "the extra api: installed" in salva("list", "models", "openai").stdout

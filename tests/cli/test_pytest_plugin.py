@@ -17,7 +17,7 @@ from salva.core.spec import Binding, RunSpec
 from salva.core.verdict import Outcome
 from salva.engine.executors.local import LocalExecutor, LocalLane
 from salva.errors import FormulaError, LockedError, NobodyNamedError, UsageError
-from salva.run.pipeline import execute
+from salva.runs.pipeline import execute
 from salva.scene_tests import Parts, SceneTests
 
 pytest_plugins = ["pytester"]
@@ -143,7 +143,7 @@ def test_a_folder_that_another_process_has_is_waited_for(tmp_path: Path, monkeyp
     monkeypatch.setattr(scene_tests, "execute", busy_twice)
     monkeypatch.setattr(scene_tests, "_WAIT_S", 0.0)
     tests = SceneTests(tmp_path, Parts(model="painter", reader="none"))
-    assert tests.try_scene("cat & dog").outcome is Outcome.HOLDS
+    assert tests.try_scene("cat & dog").outcome is Outcome.PASS
     assert len(tries) == 3
     tries.clear()
     monkeypatch.setattr(scene_tests, "_PATIENCE_S", 0.0)
@@ -192,16 +192,16 @@ def test_repeats_must_be_right_as_often_as_is_wanted(tmp_path: Path) -> None:
     tests = faulty(tmp_path, "0.5")
     outcomes = {n: tests.try_scene("cat & dog", repeats=6, at_least=n).outcome for n in range(1, 7)}
     tests.close()
-    n_right = sum(outcome is Outcome.HOLDS for outcome in outcomes.values())
+    n_right = sum(outcome is Outcome.PASS for outcome in outcomes.values())
     assert 0 < n_right < 6
-    assert [outcomes[n] for n in range(1, 7)] == [Outcome.HOLDS] * n_right + [Outcome.VIOLATED] * (6 - n_right)
+    assert [outcomes[n] for n in range(1, 7)] == [Outcome.PASS] * n_right + [Outcome.FAIL] * (6 - n_right)
 
 
 def test_a_fault_is_told_with_picture_and_what_was_seen(tmp_path: Path) -> None:
     tests = faulty(tmp_path, "1")
     tried = tests.try_scene("cat & dog", law="commutative")
     tests.close()
-    assert tried.outcome is Outcome.VIOLATED
+    assert tried.outcome is Outcome.FAIL
     first, *lines = tried.told.splitlines()
     assert first == "painter: entity-omission"
     assert sum(line.startswith("  picture: ") for line in lines) == 2
@@ -245,11 +245,11 @@ def test_a_component_is_opened_once_and_again_after_something_stopped_it(
 
     monkeypatch.setattr(LocalExecutor, "open", count)
     for scene in ("cat", "dog", "2 cat"):
-        assert tests.try_scene(scene).outcome is Outcome.HOLDS
+        assert tests.try_scene(scene).outcome is Outcome.PASS
     assert sorted(opened) == ["detector", "model"]
     tests._executor.stop()
     tests._executor.close()
-    assert tests.try_scene("3 cat").outcome is Outcome.HOLDS
+    assert tests.try_scene("3 cat").outcome is Outcome.PASS
     assert sorted(opened) == ["detector", "detector", "model", "model"]
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
-from people.rating_rows import imported, triple_rows, write
-from perception.onnx_files import save_means
+from observers.onnx_files import save_means
 from PIL import Image
+from review.rating_rows import imported, triple_rows, write
 
 from salva.api import run_suite
 from salva.cli.main import salva

@@ -30,7 +30,7 @@ def cases(n: int = 10) -> list[Case]:
                     f"{law}-{modifier}-{number}",
                     category=f"{law}-{modifier}",
                     labels={"law": law, "modifier": modifier, "entities": ",".join(things)},
-                    relation="truth",
+                    check="truth",
                 )
                 prompts = tuple(replace(prompt, formula=" & ".join(things)) for prompt in case.prompts)
                 made.append(replace(case, prompts=prompts))
@@ -45,13 +45,13 @@ def verdicts(
     for case in of:
         for repeat in range(repeats):
             is_broken = breaks(case, repeat)
-            outcome = Outcome.INCONCLUSIVE if is_broken is None else Outcome.VIOLATED if is_broken else Outcome.HOLDS
+            outcome = Outcome.UNDECIDED if is_broken is None else Outcome.FAIL if is_broken else Outcome.PASS
             images = {role: image_id(f"{model} {case.case_id} {repeat} {role}") for role in "ab" if has_pictures}
-            failure = Failure(error="entity-omission", role="b", message="no cat", entity="cat")
+            failure = Failure(failure_type="entity-omission", role="b", message="no cat", entity="cat")
             scores = {
                 "right_a": 1.0,
                 "right_b": float(not is_broken),
-                "wrong_alike": 0.0,
+                "both_wrong": 0.0,
                 "named_a": 1.0,
                 "named_b": 1.0,
             }
@@ -61,7 +61,7 @@ def verdicts(
                     outcome,
                     repeat=repeat,
                     model=model,
-                    relation="truth",
+                    check="truth",
                     errors=("entity-omission",) if is_broken else (),
                     failures=(failure,) if is_broken else (),
                     scores={} if is_broken is None else scores,
@@ -106,14 +106,14 @@ def store(
 
 def store_kappas(directory: Path, kappas: Sequence[float]) -> Path:
     """A run directory of one model, called as the directory is, with these scores of triples."""
-    relation, name = "semantic-effect", directory.name
-    of = [make_case(f"case-{place}", relation=relation, suite="semvar") for place in range(len(kappas))]
+    check, name = "semantic-effect", directory.name
+    of = [make_case(f"case-{place}", check=check, suite="semvar") for place in range(len(kappas))]
     made = [
-        make_verdict(case.case_id, relation=relation, model=name, scores={"kappa": kappa, "alignment": 0.5})
+        make_verdict(case.case_id, check=check, model=name, scores={"kappa": kappa, "alignment": 0.5})
         for case, kappa in zip(of, kappas, strict=True)
     ]
-    by = AskedComponent(role="relation", name=relation)
-    records = RunRecords(cases=tuple(of), verdicts=tuple(made), asked=asked((name,), relations=(by,)), name=name)
+    by = AskedComponent(role="check", name=check)
+    records = RunRecords(cases=tuple(of), verdicts=tuple(made), asked=asked((name,), checks=(by,)), name=name)
     store_run(directory, records, FakeImages())
     return directory
 

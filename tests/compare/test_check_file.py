@@ -52,9 +52,9 @@ def test_a_suite_has_the_last_word_over_parts_and_rules(tmp_path: Path) -> None:
         detector = "pocket"
         reader = "none"
         seed = 3
-        set = { relation = { threshold = 0.4, doubt = 0 } }
+        set = { check = { threshold = 0.4, doubt = 0 } }
         [rules]
-        max-violation-rate = 0.5
+        max-failure-rate = 0.5
         gate_on = "upper"
         [[suite]]
         name = "metalogic"
@@ -63,8 +63,8 @@ def test_a_suite_has_the_last_word_over_parts_and_rules(tmp_path: Path) -> None:
         baseline = "stored/run"
         reader = "rapidocr"
         judge = ["scene"]
-        max_violation_rate = 0.2
-        set = { "suite.entities" = ["cat", "dog", "apple"], "relation.threshold" = 0.6, "suite.brackets" = true }
+        max_failure_rate = 0.2
+        set = { "suite.entities" = ["cat", "dog", "apple"], "check.threshold" = 0.6, "suite.brackets" = true }
         [[suite]]
         name = "metalogic"
         title = "all-of-it"
@@ -72,15 +72,15 @@ def test_a_suite_has_the_last_word_over_parts_and_rules(tmp_path: Path) -> None:
     )
     first, second = spec.suites
     assert first.ask.settings == {
-        "relation.threshold": "0.6",
-        "relation.doubt": "0",
+        "check.threshold": "0.6",
+        "check.doubt": "0",
         "suite.entities": "cat,dog,apple",
         "suite.brackets": "true",
     }
     assert (first.ask.reader, second.ask.reader) == ("rapidocr", "none")
     assert (first.ask.detector, first.ask.seed, first.ask.size, first.ask.judges) == ("pocket", 3, "40", ("scene",))
-    assert first.rules == Rules(max_violation_rate=0.2, gate_on="upper")
-    assert second.rules.max_violation_rate == 0.5
+    assert first.rules == Rules(max_failure_rate=0.2, gate_on="upper")
+    assert second.rules.max_failure_rate == 0.5
     assert first.baseline == tmp_path / "stored" / "run"
     assert spec.plugins == (f"{tmp_path}/mine.py:Mine",)
     asked = first.asked_of(spec.candidate)
@@ -111,7 +111,7 @@ def changed(before: str, after: str) -> str:
         (changed("0.05", "nan"), "is nan, where a number"),
         (changed("0.05", "inf"), "is inf, where a number"),
         (changed("0.05", "5"), "is 5, where a number, 0 to 1"),
-        (changed("fail_if_worse = 0.05", "max_violation_rate = 5"), "0 to 1"),
+        (changed("fail_if_worse = 0.05", "max_failure_rate = 5"), "0 to 1"),
         (changed("fail_if_worse = 0.05", "gate_on = 'lower'"), "'metalogic' has no rule"),
         (
             PLAIN.replace("0.05", "0.05\ngate_on = 'middle'"),

@@ -12,8 +12,8 @@ import pytest
 from in_process import Done, salva
 
 from salva.compare import checking
-from salva.run.pipeline import execute
-from salva.run.summary import RunSummary
+from salva.runs.pipeline import execute
+from salva.runs.summary import RunSummary
 from salva.store.sqlite import open_run
 
 ROOT = Path(__file__).parents[2]
@@ -133,7 +133,7 @@ def test_a_stored_run_is_a_baseline_and_nothing_else_of_it_is_used(broken: tuple
         (("size = 20", "size = 21"), "size 20 there, 21 here"),
         (("[parts]", "[parts]\nseed = 7"), "seed 0 there, 7 here"),
         (('"metalogic"', '"scene"\ntitle = "s"'), "suite metalogic there, scene here"),
-        (("size = 20", 'size = 20\nset = {"relation.threshold" = 0.7}'), "relation.threshold unset there, 0.7 here"),
+        (("size = 20", 'size = 20\nset = {"check.threshold" = 0.7}'), "check.threshold unset there, 0.7 here"),
         (
             ('"stored"', '"nowhere"'),
             "nothing is judged there; make it with the model to hold against:\n  salva run metalogic",

@@ -199,7 +199,7 @@ def test_two_runs_of_one_model_are_told_apart_by_their_names(tmp_path: Path) -> 
 def test_runs_that_lead_with_different_figures_are_refused(tmp_path: Path) -> None:
     def stored(name: str, headline: str) -> Path:
         of = cases(2)
-        same = [make_verdict(case.case_id, model=name, outcome=Outcome.HOLDS, relation="same-scene") for case in of]
+        same = [make_verdict(case.case_id, model=name, outcome=Outcome.PASS, check="same-scene") for case in of]
         made = (*verdicts(of, some, name), *same)
         records = RunRecords(cases=tuple(of), verdicts=tuple(made), asked=asked((name,), headline=headline), name=name)
         store_run(tmp_path / name, records, FakeImages())
@@ -207,12 +207,12 @@ def test_runs_that_lead_with_different_figures_are_refused(tmp_path: Path) -> No
 
     by_truth, by_rule = stored("old", ""), stored("new", "same-scene")
     led = r"old' is led by wrong \(truth\) and \S+new' by inconsistent \(same-scene\): two rules are no measure"
-    with pytest.raises(UsageError, match=rf"{led}.*with salva judge \S+new --relation truth$"):
+    with pytest.raises(UsageError, match=rf"{led}.*with salva judge \S+new --check truth$"):
         compare_runs([by_truth, by_rule])
-    with pytest.raises(UsageError, match=r"with salva judge \S+old --relation same-scene$"):
+    with pytest.raises(UsageError, match=r"with salva judge \S+old --check same-scene$"):
         compare_runs([by_rule, by_truth])
     (duel,) = compare_runs([by_truth, stored("newer", "")]).duels
-    assert [figure.name for figure in duel.beside] == ["inconsistent", "wrong_alike"]
+    assert [figure.name for figure in duel.beside] == ["inconsistent", "both_wrong"]
     assert duel.notes == ()
 
 

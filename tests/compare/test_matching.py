@@ -21,7 +21,7 @@ from salva.core.case import Case
 from salva.core.fingerprint import Json
 from salva.core.source import RunRecords
 from salva.errors import UsageError
-from salva.run.ledger import CASES, RULES
+from salva.runs.ledger import CASES, RULES
 from salva.store.records import Status, StoredComponent, StoredRender
 from salva.store.sqlite import open_run
 
@@ -80,20 +80,20 @@ def test_another_version_with_the_same_prompts_is_said(tmp_path: Path) -> None:
 
 
 def test_another_reading_is_refused_with_the_command_that_mends_it(tmp_path: Path) -> None:
-    def relations(reading: str) -> tuple[AskedComponent, ...]:
-        return (AskedComponent(role="relation", name="truth", options={"reading": reading, "place": "order"}),)
+    def checks(reading: str) -> tuple[AskedComponent, ...]:
+        return (AskedComponent(role="check", name="truth", options={"reading": reading, "place": "order"}),)
 
     runs = (
-        store(tmp_path / "a", {"m": some}, relations=relations("exact")),
-        store(tmp_path / "b", {"m": some}, relations=relations("at-least")),
+        store(tmp_path / "a", {"m": some}, checks=checks("exact")),
+        store(tmp_path / "b", {"m": some}, checks=checks("at-least")),
     )
     with pytest.raises(UsageError, match=r"reading exact against at-least.*salva judge \S+b --reading exact"):
         duel(*runs)
 
 
 def test_another_version_of_the_rule_is_refused(tmp_path: Path) -> None:
-    relations = (AskedComponent(role="relation", name="truth", options={"reading": "exact"}),)
-    runs = [store(tmp_path / name, {"m": some}, relations=relations) for name in "ab"]
+    checks = (AskedComponent(role="check", name="truth", options={"reading": "exact"}),)
+    runs = [store(tmp_path / name, {"m": some}, checks=checks) for name in "ab"]
     for run, version in zip(runs, "12", strict=True):
         note(run, RULES, {"truth": {"name": "truth", "version": version}})
     for pair, differing in ((runs, "1 against 2"), (runs[::-1], "2 against 1")):
@@ -104,13 +104,13 @@ def test_another_version_of_the_rule_is_refused(tmp_path: Path) -> None:
 def by_both_rules(directory: Path, scope: str, observers: tuple[str, ...] = ("pocket",)) -> Path:
     """Led by truth, with same-scene beside it by a rule and eyes of its own."""
     of = cases(2)
-    same = [make_verdict(case.case_id, model="m", relation="same-scene", observers=observers) for case in of]
+    same = [make_verdict(case.case_id, model="m", check="same-scene", observers=observers) for case in of]
     by = tuple(
-        AskedComponent(role="relation", name=name, options=options)
+        AskedComponent(role="check", name=name, options=options)
         for name, options in (("truth", {"reading": "exact"}), ("same-scene", {"scope": scope}))
     )
     made = (*verdicts(of, some, "m"), *same)
-    records = RunRecords(cases=tuple(of), verdicts=made, asked=asked(("m",), relations=by), name=directory.name)
+    records = RunRecords(cases=tuple(of), verdicts=made, asked=asked(("m",), checks=by), name=directory.name)
     store_run(directory, records, FakeImages())
     return directory
 
@@ -121,7 +121,7 @@ def test_a_figure_that_stands_beside_by_another_rule_is_left_out_and_said(tmp_pa
     assert (made.leading.name, made.beside) == ("wrong", ())
     assert [said for said in made.notes if "is not compared" in said] == [
         f"{title} is not compared: same-scene judged them by different rules (scope mentioned against all)"
-        for title in ("inconsistent", "wrong alike")
+        for title in ("inconsistent", "both wrong")
     ]
     made = duel(first, by_both_rules(tmp_path / "c", "mentioned", ("owlv2",)))
     assert made.beside == ()
@@ -134,7 +134,7 @@ def test_a_run_judged_by_another_rule_and_eyes_passes_no_gate_and_one_command_br
     flags = {"model": "painter", "size": "24", "settings": {"model.faults": "entity-omission:0.4"}}
     api.run_suite("metalogic", out=plain, reader="none", **flags)  # type: ignore[arg-type]  # flags by name
     shutil.copytree(plain, other)
-    rule = ("--relation", "same-scene", "--set", "relation.doubt=0", "--set", "relation.place=thirds")
+    rule = ("--check", "same-scene", "--set", "check.doubt=0", "--set", "check.place=thirds")
     assert salva("judge", str(other), *rule).returncode == 0
     gate = ("--fail-if-worse", "0.01")
     refused = salva("compare", str(plain), str(other), *gate)

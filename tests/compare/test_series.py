@@ -13,7 +13,7 @@ from salva.compare.entrants import read_entrants
 from salva.compare.pairing import figure_over
 from salva.report.summary import summarise_run
 
-SUITES = {"semvar": "kappa", "faithfulness": "faith_mean", "cfworld": "prr", "actesting": "violation_rate"}
+SUITES = {"semvar": "kappa", "faithfulness": "faith_mean", "cfworld": "prr", "actesting": "failure_rate"}
 SPOILT = {"model.faults": "entity-omission:0.4"}
 
 

@@ -18,12 +18,12 @@ from salva.core.case import Case, Prompt
 from salva.core.image import ImageRef, Picture
 from salva.core.observation import Detection, Detections, Observation, Reading
 from salva.core.options import NoOptions, target_field
-from salva.core.protocols import Conclusion, LookRequest, Query, Rendered, RenderRequest, Sight
+from salva.core.protocols import Conclusion, ImageObservations, ObserveRequest, Query, Rendered, RenderRequest
 from salva.core.spec import Binding, ComponentSpec
 from salva.core.verdict import Outcome
 from salva.errors import UsageError
 from salva.registry import BUILT_IN, ROLES, add_loose_plugin, bind, entries, load
-from salva.testing.conformance import check_binding, check_generator, check_perceiver, check_relation, check_suite
+from salva.testing.conformance import check_binding, check_generator, check_observer, check_relation, check_suite
 from salva.testing.fakes import (
     Calls,
     FakeDetector,
@@ -46,7 +46,7 @@ CASE = Case(
         Prompt(role="a", text="a cat and a dog", formula="cat & dog"),
         Prompt(role="b", text="a dog and a cat", formula="dog & cat"),
     ),
-    relation="same-scene",
+    check="same-scene",
     equivalent=True,
     determinate=True,
 )
@@ -76,12 +76,12 @@ def real_picture(seed: int) -> Picture:
     return picture
 
 
-def sights(*labels: str) -> dict[str, Sight]:
+def observations(*labels: str) -> dict[str, ImageObservations]:
     boxes = tuple(Detection(label=label, score=0.9, box=BOX) for label in labels)
     seen: dict[Query, Observation] = {Query(role="detector"): Detections(boxes=boxes)}
     seen[Query(role="detector", labels=("cat", "dog"))] = Detections(boxes=boxes)
     seen[Query(role="reader")] = Reading()
-    return {role: Sight(image=ImageRef(image_id=role * 40, width=8, height=8), seen=seen) for role in "ab"}
+    return {role: ImageObservations(image=ImageRef(image_id=role * 40, width=8, height=8), seen=seen) for role in "ab"}
 
 
 @pytest.mark.parametrize("binding", [*named("suite"), bound("suite", FakeSuite)], ids=by_label)
@@ -108,20 +108,20 @@ def test_perceivers(role: str) -> None:
     query = Query(role="judge", kind="score", text="a cat", formulas=("cat",)) if role == "judge" else None
     seen = Detections(boxes=(Detection(label="cat", score=0.9, box=BOX),))
     for binding in named(role):
-        given = dict.fromkeys(binding.about.needs, seen)
-        check_perceiver(binding, [real_picture(seed) for seed in (1, 2, 3)], query=query, given=given)
+        given = dict.fromkeys(binding.about.needs_roles, seen)
+        check_observer(binding, [real_picture(seed) for seed in (1, 2, 3)], query=query, given=given)
 
 
 def test_fake_perceivers() -> None:
-    check_perceiver(bound("detector", FakeDetector), PICTURES)
-    check_perceiver(bound("reader", FakeReader), PICTURES)
-    check_perceiver(bound("judge", FakeJudge), PICTURES, given={"detector": Detections()})
+    check_observer(bound("detector", FakeDetector), PICTURES)
+    check_observer(bound("reader", FakeReader), PICTURES)
+    check_observer(bound("judge", FakeJudge), PICTURES, given={"detector": Detections()})
 
 
-@pytest.mark.parametrize("binding", [*named("relation"), bound("relation", FakeSame)], ids=by_label)
+@pytest.mark.parametrize("binding", [*named("check"), bound("check", FakeSame)], ids=by_label)
 def test_relations(binding: Binding) -> None:
     for labels in (("cat", "dog"), ("cat",), ("cat", "dog", "dog"), ()):
-        check_relation(binding, [CASE], sights(*labels))
+        check_relation(binding, [CASE], observations(*labels))
 
 
 @pytest.mark.parametrize("role", ["metric", "executor"])
@@ -220,7 +220,7 @@ class Lossy(FakeGenerator):
 
 
 class Outside(FakeDetector):
-    def look(self, requests: Sequence[LookRequest]) -> Any:
+    def observe(self, requests: Sequence[ObserveRequest]) -> Any:
         return [Detections(boxes=(Detection(label="cat", score=1.0, box=(0, 0, 30, 30)),)) for _ in requests]
 
 
@@ -229,7 +229,7 @@ class Sociable(FakeDetector):
 
     step: ClassVar[float] = 1e-3
 
-    def look(self, requests: Sequence[LookRequest]) -> Any:
+    def observe(self, requests: Sequence[ObserveRequest]) -> Any:
         score = 0.9 + self.step * len(requests)
         return [Detections(boxes=(Detection(label="cat", score=score, box=(0.1, 0.1, 0.5, 0.5)),)) for _ in requests]
 
@@ -239,13 +239,13 @@ class Rounding(Sociable):
 
 
 class WrongKind(FakeDetector):
-    def look(self, requests: Sequence[LookRequest]) -> Any:
+    def observe(self, requests: Sequence[ObserveRequest]) -> Any:
         return [Reading() for _ in requests]
 
 
 class Vague(FakeSame):
-    def judge(self, case: Case, sights: Any) -> Conclusion:
-        return Conclusion(outcome=Outcome.VIOLATED, errors=("vibes",))
+    def judge(self, case: Case, observations: Any) -> Conclusion:
+        return Conclusion(outcome=Outcome.FAIL, failure_types=("vibes",))
 
 
 @pytest.mark.parametrize(
@@ -255,10 +255,10 @@ class Vague(FakeSame):
         (lambda: check_generator(bound("model", Short), requests()), "3 requests gave 2 outcomes"),
         (lambda: check_generator(bound("model", Crowded), requests()), "otherwise alone than in a batch"),
         (lambda: check_generator(bound("model", Lossy), requests()), "is it lossy"),
-        (lambda: check_perceiver(bound("detector", Outside), PICTURES), "not a box of fractions"),
-        (lambda: check_perceiver(bound("detector", Sociable), PICTURES), "alone and .* in a batch"),
-        (lambda: check_perceiver(bound("detector", WrongKind), PICTURES), "a detector gave Reading"),
-        (lambda: check_relation(bound("relation", Vague), [CASE], sights("cat")), "'vibes' is not in"),
+        (lambda: check_observer(bound("detector", Outside), PICTURES), "not a box of fractions"),
+        (lambda: check_observer(bound("detector", Sociable), PICTURES), "alone and .* in a batch"),
+        (lambda: check_observer(bound("detector", WrongKind), PICTURES), "a detector gave Reading"),
+        (lambda: check_relation(bound("relation", Vague), [CASE], observations("cat")), "'vibes' is not in"),
     ],
     ids=["double-case", "short", "crowded", "lossy", "outside", "sociable", "wrong-kind", "unknown-error"],
 )
@@ -268,12 +268,12 @@ def test_a_broken_component_is_found(check: Callable[[], None], told: str) -> No
 
 
 def test_last_digits_may_differ_in_a_batch() -> None:
-    check_perceiver(bound("detector", Rounding), PICTURES)
+    check_observer(bound("detector", Rounding), PICTURES)
 
 
 def test_calls_of_fakes_are_counted_one_by_one_or_many_at_once() -> None:
     calls = Calls()
-    assert (calls.add("look"), calls.add("look", 3)) == (0, 1), "the count before"
-    assert (calls["look"], calls["paint"]) == (4, 0)
+    assert (calls.add("observe"), calls.add("observe", 3)) == (0, 1), "the count before"
+    assert (calls["observe"], calls["paint"]) == (4, 0)
     calls.clear()
-    assert calls["look"] == 0
+    assert calls["observe"] == 0

@@ -1,4 +1,4 @@
-"""Whoever says something else has another version: cases of every suite, verdicts of every relation, words of judges.
+"""Whoever says something else has another version: cases of every suite, verdicts of every check, words of judges.
 
 outputs.json has each component's version and a digest of what it makes of a small input that stays as it is: prompts
 that stand here, and cases.json.xz with looks made up at random. Where a digest changes, runs made before must be told
@@ -22,14 +22,14 @@ from salva.core.fingerprint import Json, fingerprint
 from salva.core.image import ImageRef, Picture
 from salva.core.observation import Answer, Detection, Detections, Observation, Reading, TextSpan, Vector
 from salva.core.options import parse_options
-from salva.core.protocols import Look, LookRequest, Query, Relation
+from salva.core.protocols import Check, Need, ObserveRequest, Query
 from salva.core.score_rubric import SCORE_RUBRIC
+from salva.judges.prompts import put
+from salva.judges.rubrics import RUBRICS
+from salva.judges.scene_judge import SceneJudge
 from salva.judging.waves import Waves, conclude
 from salva.logic.formula import entities
 from salva.logic.notation import parse
-from salva.perception.judges.prompts import put
-from salva.perception.judges.rubrics import RUBRICS
-from salva.perception.judges.scene_judge import SceneJudge
 from salva.registry import load
 from salva.store.records import query_to_json
 
@@ -93,7 +93,7 @@ COLOURS = (None, "red", "red", "green", "blue")
 
 @pytest.mark.parametrize(
     "name",
-    [f"{role} {name}" for role in ("suite", "relation", "judge") for name in BUILT_IN[role] if name != "blip-vqa"],
+    [f"{role} {name}" for role in ("suite", "check", "judge") for name in BUILT_IN[role] if name != "blip-vqa"],
 )
 def test_what_a_component_says_is_what_its_version_said(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -102,7 +102,7 @@ def test_what_a_component_says_is_what_its_version_said(
     monkeypatch.chdir(tmp_path)
     role, _, label = name.partition(" ")
     component = load(role, label)
-    makes = {"suite": cases_of, "relation": verdicts_of, "judge": words_of}[role]
+    makes = {"suite": cases_of, "check": verdicts_of, "judge": words_of}[role]
     said = [component.version, fingerprint(list(makes(label)))[:12]]
     was = PINNED.get(name)
     assert was is None or was[0] != said[0] or was[1] == said[1], (
@@ -120,38 +120,38 @@ def cases_of(name: str) -> Iterator[Json]:
 
 
 def verdicts_of(name: str) -> Iterator[Json]:
-    """What is looked at and concluded in every case that the relation is for; scores to what processors agree on."""
-    component = load("relation", name)
+    """What is looked at and concluded in every case that the check is for; scores to what processors agree on."""
+    component = load("check", name)
     for options in RELATION_OPTIONS.get(name, ({},)):
-        yield from verdicts_under(component(parse_options(options_of(component), options, "relation")), name)
+        yield from verdicts_under(component(parse_options(options_of(component), options, "check")), name)
 
 
-def verdicts_under(relation: Relation, name: str) -> Iterator[Json]:
+def verdicts_under(check: Check, name: str) -> Iterator[Json]:
     """The same under some options."""
-    applied = [case for case in CASES if relation.applies(case)]
+    applied = [case for case in CASES if check.applies(case)]
     assert applied, f"no case of cases.json.xz is one for {name}; add some"
     for case in applied:
         for made_up in range(N_ROUNDS):
-            looks: list[Look] = []
+            looks: list[Need] = []
 
-            def look(wanted: Look, case: Case = case, made_up: int = made_up, looks: list[Look] = looks) -> Observation:
+            def look(wanted: Need, case: Case = case, made_up: int = made_up, looks: list[Need] = looks) -> Observation:
                 looks.append(wanted)
                 return made_up_for(f"{case.case_id} {made_up} {wanted.role if made_up % 2 else ''}", wanted.query)
 
             waves = Waves(
                 case=case,
-                relation=relation,
+                check=check,
                 label=name,
-                roles=("detector", "colourist", "reader", "embedder", "judge"),
-                takes_gaps=about_of(type(relation)).takes_gaps,
+                roles=("detector", "colour_reader", "reader", "embedder", "judge"),
+                takes_gaps=about_of(type(check)).takes_gaps,
             )
             for prompt in case.prompts:
                 waves.show(prompt.role, ImageRef(image_id=f"image-{prompt.role}", width=64, height=64))
             made = conclude(waves, look).conclusion
             scores: Json = {score: f"{value:.6g}" for score, value in made.scores.items()}
-            failures: Json = [f"{failure.error} {failure.role} {failure.message}" for failure in made.failures]
+            failures: Json = [f"{failure.failure_type} {failure.role} {failure.message}" for failure in made.failures]
             asked: Json = [[wanted.role, query_to_json(wanted.query)] for wanted in looks]
-            yield [made.outcome.value, [*made.errors], failures, scores, asked]
+            yield [made.outcome.value, [*made.failure_types], failures, scores, asked]
 
 
 def words_of(name: str) -> Iterator[Json]:
@@ -175,7 +175,7 @@ def answers_of_scene() -> Iterator[Json]:
             boxes = tuple(boxes_of(f"{case.case_id} {made_up}", Query(role="detector", labels=labels)))
             query = Query(role="judge", kind="score", text=case.prompts[0].text, formulas=(str(formula),))
             given = {"detector": Detections(boxes=boxes)}
-            (seen,) = judge.look([LookRequest(picture=picture, query=query, given=given)])
+            (seen,) = judge.observe([ObserveRequest(picture=picture, query=query, given=given)])
             assert isinstance(seen, Answer)
             yield [bool(seen.problem), {half: f"{value:.6g}" for half, value in seen.scores.items()}]
 
@@ -184,7 +184,7 @@ def made_up_for(picture: str, query: Query) -> Observation:
     """What somebody may see in a picture: the same for the same picture and question, and anything at all."""
     chance = random.Random(f"{picture} {query.role} {query.kind} {query.text} {query.choices} {query.repeat}")
     match query.role:
-        case "detector" | "colourist":
+        case "detector" | "colour_reader":
             return Detections(boxes=tuple(boxes_of(picture, query)), floor=0.05, threshold=0.3, doubt=0.35)
         case "reader":
             text = chance.choice(TEXTS)
@@ -208,4 +208,4 @@ def boxes_of(picture: str, query: Query) -> Iterator[Detection]:
             left, top = round(chance.uniform(0, 0.7), 3), round(chance.uniform(0, 0.7), 3)
             score, colour = round(chance.uniform(0.2, 1), 3), chance.choice(COLOURS)
             box = (left, top, round(left + 0.25, 3), round(top + 0.25, 3))
-            yield Detection(label=label, score=score, box=box, colour=colour if query.role == "colourist" else None)
+            yield Detection(label=label, score=score, box=box, colour=colour if query.role == "colour_reader" else None)

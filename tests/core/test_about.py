@@ -26,7 +26,7 @@ class Talkative:
     class Options:
         size: str = "small"
 
-    about = About(needs=("detector",), names=("cat", "dog"))
+    about = About(needs_roles=("detector",), names=("cat", "dog"))
 
     def __init__(self) -> None:
         self.habits = Habits(batch_size=4, timeout_s=2.5)
@@ -51,7 +51,7 @@ def test_a_component_that_says_nothing_has_the_defaults() -> None:
 
 def test_what_a_component_says_is_what_is_read() -> None:
     built = Talkative()
-    assert about_of(Talkative).needs == ("detector",)
+    assert about_of(Talkative).needs_roles == ("detector",)
     assert habits_of(built) == Habits(batch_size=4, timeout_s=2.5)
     assert weights_of(Talkative, options_of(Talkative)()) == "small 1"
     close(built)
@@ -86,6 +86,6 @@ def test_a_forgotten_comma_is_noticed(fact: str) -> None:
 
 
 def test_nobody_else_asks_a_component_for_what_it_may_have() -> None:
-    asking = re.compile(r"getattr\((self\._?)?(component|perceiver|generator|judge|relation|suite\w*|metric_class)\b")
+    asking = re.compile(r"getattr\((self\._?)?(component|observer|generator|judge|check|suite\w*|metric_class)\b")
     sources = Path(salva.__file__).parent.rglob("*.py")
     assert [path.name for path in sources if asking.search(path.read_text(encoding="utf-8"))] == ["about.py"]

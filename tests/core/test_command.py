@@ -17,15 +17,15 @@ def model(name: str, **options: Json) -> AskedComponent:
     return AskedComponent(role="model", name=name, options=options)
 
 
-def relation(name: str) -> AskedComponent:
-    return AskedComponent(role="relation", name=name, options={"reading": "at-least"})
+def check(name: str) -> AskedComponent:
+    return AskedComponent(role="check", name=name, options={"reading": "at-least"})
 
 
 ASKED = Asked(
     suite=AskedComponent(role="suite", name="metalogic", options={"brackets": False}),
     models=(model("painter", faults="entity-omission:0.3", side=256), model("other", x=1)),
     observers=(AskedComponent(role="detector", name="pocket"),),
-    relations=(relation("same-scene"), relation("truth")),
+    checks=(check("same-scene"), check("truth")),
     size="120",
     repeats=2,
     seed=3,
@@ -40,7 +40,7 @@ def test_defaults_are_left_out_and_choices_kept() -> None:
     assert words[5:9] == ["--detector", "pocket", "--reader", "none"]
     assert words[9:16] == ["--size", "full", "--repeats", "2", "--seed", "3", "--control"]
     assert words[16:20] == ["--only", "law=commutative", "--only", "entities=cat,teddy bear"]
-    assert words[20:] == ["--set", "model.faults=entity-omission:0.3", "--set", "relation.reading=at-least"]
+    assert words[20:] == ["--set", "model.faults=entity-omission:0.3", "--set", "check.reading=at-least"]
 
 
 def test_what_follows_a_slash_is_not_repeated_and_unknown_plugins_do_no_harm() -> None:

@@ -59,7 +59,7 @@ def _case(**changes: object) -> Case:
         "suite": "s",
         "category": "c",
         "prompts": (Prompt(role="a", text="x\u2028<b>", formula="cat"), Prompt(role="b", text="y")),
-        "relation": "truth",
+        "check": "truth",
         "labels": {"law": "z"},
         "findings": (Finding(kind="", sentence="one"), Finding(kind="k", sentence="two", subject=("a",), general="g")),
         "extra": {"k": [1, None]},
@@ -174,7 +174,7 @@ def test_questions_and_words_passed_over_are_stored_and_absent_where_there_are_n
         case_id="c",
         suite="s",
         category="k",
-        relation="r",
+        check="r",
         prompts=(
             Prompt(role="l1", text="a cat", questions=(asked,), passes_over=True),
             Prompt(role="l2", text="a dog"),

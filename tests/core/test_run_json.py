@@ -25,7 +25,7 @@ ASKED = Asked(
     suite=part("suite", "metalogic", entities=["cat", "dog"]),
     models=(part("model", "painter", faults="", side=256), part("model", "openai/x", model="x")),
     observers=(part("detector", "pocket", threshold=0.4), part("judge", "a:b"), part("judge", "scene")),
-    relations=(part("relation", "same-scene", reading="exact"), part("relation", "truth", reading="exact")),
+    checks=(part("check", "same-scene", reading="exact"), part("check", "truth", reading="exact")),
     headline="truth",
     size="6",
     repeats=2,
@@ -40,7 +40,7 @@ FILE = RunFile(
         Resolved(role="suite", identity={"name": "metalogic", "version": "1"}),
         Resolved(role="model", identity={"name": "painter", "version": "1"}, component_id="abc"),
         Resolved(role="detector", identity={"name": "pocket", "version": "1"}),
-        Resolved(role="relation", identity={"name": "truth", "version": "1"}),
+        Resolved(role="check", identity={"name": "truth", "version": "1"}),
     ),
     environment={"python": "3.11"},
     resumed_in=({"python": "3.12"},),
@@ -112,7 +112,7 @@ def put(value: Json, *keys: str) -> Callable[[Any], None]:
         (put(True, "asked", "repeats"), "'repeats' is true, where a whole number"),
         (put("yes", "asked", "control"), "'control' is \"yes\", where true or false"),
         (put([3], "asked", "models"), "a model is 3, where an object"),
-        (put([{"name": "x"}], "asked", "relations"), "'options' is missing"),
+        (put([{"name": "x"}], "asked", "checks"), "'options' is missing"),
         (put({"name": 3, "options": {}}, "asked", "suite"), "'name' is 3, where a text"),
         (put([["law"]], "asked", "only"), "'only' holds"),
         (put("x", "choice"), "'choice' is \"x\""),
@@ -120,7 +120,7 @@ def put(value: Json, *keys: str) -> Callable[[Any], None]:
         (put([], "components"), r"'components' is \[\]"),
         (put({"models": []}, "components"), "'suite' is missing"),
         (put("x", "judged"), "'judged' is \"x\""),
-        (put({"relations": 3}, "judged"), "'relations' is 3"),
+        (put({"checks": 3}, "judged"), "'checks' is 3"),
         (put({"as": "ratings"}, "imported"), "'files' is missing"),
         (put(["x"], "resumed_in"), "'resumed_in' is \"x\", where an object"),
     ],
@@ -175,8 +175,8 @@ def test_a_choice_has_no_defaults_and_says_an_option_of_relations_once() -> None
         "model.model": "x",
         "detector": ["pocket"],
         "judge": ["a:b", "scene"],
-        "relation": "truth",
-        "relation.reading": "exact",
+        "check": "truth",
+        "check.reading": "exact",
         "size": "6",
         "repeats": 2,
         "seed": 3,
@@ -184,5 +184,5 @@ def test_a_choice_has_no_defaults_and_says_an_option_of_relations_once() -> None
         "only": [["law", "de-morgan"]],
     }
     quiet = ASKED.chosen(lambda *_: {"reading": "exact"})
-    assert quiet.relations == ()
-    assert "relation.reading" not in quiet.words()
+    assert quiet.checks == ()
+    assert "check.reading" not in quiet.words()

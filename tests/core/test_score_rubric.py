@@ -10,7 +10,7 @@ from suites.semvar.triples import triple
 from salva.core.score_rubric import HALVES, OBJECTS, RELATIONS
 from salva.core.source import RunRecords
 from salva.exchange.exporting import export_run
-from salva.perception.judges.prompts import put
+from salva.judges.prompts import put
 from salva.suites.semvar.semantic_effect import score_query
 
 

@@ -12,15 +12,15 @@ import pytest
 from salva.core.about import About, Habits
 from salva.core.observation import Answer, Observation
 from salva.core.options import option
-from salva.core.protocols import LookRequest, Rendered
+from salva.core.protocols import ObserveRequest, Rendered
 from salva.core.spec import Binding
 from salva.engine import guard as guarding
 from salva.engine.actors import Actor
 from salva.engine.budget import Budget, Limits, check_prices
 from salva.engine.progress import SilentProgress
 from salva.errors import BackendError, BusyError, SalvaError, UnusableError, UsageError
-from salva.run.pipeline import execute
-from salva.run.verify import verify
+from salva.runs.pipeline import execute
+from salva.runs.verify import verify
 from salva.store.queries import read_records, spent
 from salva.store.records import IN_VAIN
 from salva.store.sqlite import open_run
@@ -44,7 +44,7 @@ class Priced:
         self.options = options
         self.habits = Habits(max_at_once=options.at_once)
 
-    def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
+    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Observation | SalvaError]:
         n = CALLS.add("priced", len(requests))
         snapshot = "judge-1" if n < self.options.drifts_after else "judge-2"
         usage = {"cost_usd": self.options.price_usd} if self.options.price_usd is not None else {}
@@ -59,7 +59,7 @@ def counted() -> None:
 def judged(**options: object) -> dict[str, Any]:
     return {
         "judges": (bound("judge", Priced, "priced", **options),),
-        "relations": (bound("relation", FakeAnswers, "fake-answers"),),
+        "checks": (bound("check", FakeAnswers, "fake-answers"),),
     }
 
 
@@ -83,13 +83,13 @@ def test_painting_stops_at_the_limit_and_goes_on_with_the_same_command(tmp_path:
     assert (first.n_rendered, CALLS["render"]) == (7, 7)
     assert not first.is_complete
     assert first.limit_reached == "--max-images 7: 7 new images are painted"
-    assert first.outcomes.get("FAILED", 0) == 0
+    assert first.outcomes.get("ERROR", 0) == 0
     assert sum(first.outcomes.values()) + first.n_unpainted == 10
     assert not read_records(tmp_path).is_whole
     second = execute(spec, tmp_path, SilentProgress(), limits=Limits(max_images=7))
     assert (second.n_rendered, second.n_reused) == (7, 7)
     third = execute(spec, tmp_path, SilentProgress(), limits=Limits(max_images=7))
-    assert third.outcomes == {"HOLDS": 10}
+    assert third.outcomes == {"PASS": 10}
     assert third.is_complete
     assert CALLS["render"] == 20
     assert read_records(tmp_path).is_whole
@@ -104,7 +104,7 @@ def test_pictures_that_failed_do_not_count(tmp_path: Path) -> None:
 
 def test_a_limit_that_is_not_reached_changes_nothing(tmp_path: Path) -> None:
     summary = execute(fake_spec(4), tmp_path, SilentProgress(), limits=Limits(max_images=8))
-    assert summary.outcomes == {"HOLDS": 4}
+    assert summary.outcomes == {"PASS": 4}
     assert summary.is_complete
     assert summary.limit_reached == ""
 
@@ -115,10 +115,10 @@ def test_judges_are_paid_within_the_limit_and_go_on_later(tmp_path: Path) -> Non
     assert CALLS["priced"] == 6
     assert first.cost_usd == pytest.approx(3.0)
     assert sum(first.outcomes.values()) + first.n_unpainted == 10
-    assert "FAILED" not in first.outcomes
+    assert "ERROR" not in first.outcomes
     assert "--max-cost 3.2: 3.0000 USD are spent" in first.limit_reached
     second = execute(spec, tmp_path, SilentProgress())
-    assert second.outcomes == {"HOLDS": 10}
+    assert second.outcomes == {"PASS": 10}
     assert CALLS["priced"] == 20
 
 
@@ -145,7 +145,7 @@ class Ending:
     def __init__(self, options: Options) -> None:
         self.options = options
 
-    def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
+    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Observation | SalvaError]:
         (n,) = (CALLS.add("priced", 1) for _ in requests)
         is_over, usage = n > self.options.after, {"n_calls": 1.0, "cost_usd": 0.5}
         snapshot = "judge-2" if is_over and self.options.end == "drift" else "judge-1"

@@ -14,13 +14,13 @@ import pytest
 from salva.core.about import About
 from salva.core.case import Case, Prompt
 from salva.core.observation import Detections
-from salva.core.protocols import Look, Query, Rendered, Sight
+from salva.core.protocols import ImageObservations, Need, Query, Rendered
 from salva.core.spec import Binding, RunSpec
 from salva.core.verdict import Outcome
 from salva.engine import dispatch, progress
 from salva.engine.actors import Actor
-from salva.engine.cast import AppliedRelation, Cast, RelationPart
-from salva.engine.events import Looked, Painted, Stopped
+from salva.engine.cast import AppliedCheck, Cast, CheckPart
+from salva.engine.events import Observed, Painted, Stopped
 from salva.engine.flow import Flow
 from salva.engine.progress import SilentProgress
 from salva.engine.units import Unit
@@ -101,7 +101,7 @@ class Held:
 
     def open(self) -> None:
         for case in self.cases:
-            self.flow.open(Unit.of(case, self.cast.models[0], self.cast.repeats, self.cast.relations_of(case)))
+            self.flow.open(Unit.of(case, self.cast.models[0], self.cast.repeats, self.cast.checks_of(case)))
         self.flow.send()
 
     def take_in(self) -> None:
@@ -131,15 +131,17 @@ def held(directory: Path, spec: RunSpec) -> Iterator[Held]:
 
 
 class OnlyFirst(FakeSame):
-    """Looks at the first image alone."""
+    """Needs at the first image alone."""
 
-    def looks(self, case: Case, roles: Collection[str], sights: Mapping[str, Sight]) -> Sequence[Look]:
-        return [look for look in super().looks(case, roles, sights) if look.role == "a"]
+    def needs(
+        self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
+    ) -> Sequence[Need]:
+        return [look for look in super().needs(case, roles, observations) if look.role == "a"]
 
 
 def test_pictures_that_nobody_looks_at_make_room_for_the_next(tmp_path: Path) -> None:
-    relation = bound("relation", OnlyFirst, "only-first")
-    with held(tmp_path, fake_spec(60, relations=(relation,))) as run:
+    check = bound("check", OnlyFirst, "only-first")
+    with held(tmp_path, fake_spec(60, checks=(check,))) as run:
         run.open()
         run.work()
         assert run.lanes["model"].n_done == 120, "half of them, more than fit, were never looked at"
@@ -179,11 +181,11 @@ def test_an_event_says_what_came_of_which_jobs(tmp_path: Path) -> None:
         run.take_in()
         run.lanes["detector"].end_one()
         looked = run.flow.events.get_nowait()
-        assert isinstance(looked, Looked)
+        assert isinstance(looked, Observed)
         assert [type(outcome) for outcome in looked.outcomes] == [Detections, Detections]
         assert run.flow.outcomes == {}
         run.flow.step(looked)
-        assert run.flow.outcomes == {"HOLDS": 1}
+        assert run.flow.outcomes == {"PASS": 1}
 
 
 def test_what_no_piece_of_work_survives_ends_the_run(tmp_path: Path) -> None:
@@ -197,10 +199,12 @@ def test_what_no_piece_of_work_survives_ends_the_run(tmp_path: Path) -> None:
 
 
 class LastOfMany(FakeSame):
-    """Asks the last perceiver of a long row."""
+    """Asks the last observer of a long row."""
 
-    def looks(self, case: Case, roles: Collection[str], sights: Mapping[str, Sight]) -> Sequence[Look]:
-        return [Look(role="a", query=Query(role="detector 4999"))]
+    def needs(
+        self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
+    ) -> Sequence[Need]:
+        return [Need(role="a", query=Query(role="detector 4999"))]
 
 
 def test_a_row_of_5000_looks_that_wait_for_one_another_fails_in_one_step(tmp_path: Path) -> None:
@@ -212,15 +216,15 @@ def test_a_row_of_5000_looks_that_wait_for_one_another_fails_in_one_step(tmp_pat
             label=f"detector {i}",
             component_id=f"{i:064x}",
             binding=spec.detector,
-            about=About(needs=(f"detector {i - 1}",) if i else ()),
+            about=About(needs_roles=(f"detector {i - 1}",) if i else ()),
             identity={},
         )
         for i in range(5000)
     }
-    part = RelationPart(label="last", relation=LastOfMany(LastOfMany.Options()), about=LastOfMany.about)
-    looks = (Look(role="a", query=Query(role="detector 4999")),)
-    applied = AppliedRelation(part=part, perceivers=row, observers=("row",), first_looks=looks)
-    case = Case(case_id="one", suite="fake", category="all", prompts=(Prompt(role="a", text="cat"),), relation="last")
+    part = CheckPart(label="last", check=LastOfMany(LastOfMany.Options()), about=LastOfMany.about)
+    looks = (Need(role="a", query=Query(role="detector 4999")),)
+    applied = AppliedCheck(part=part, actors_by_role=row, observers=("row",), first_observations=looks)
+    case = Case(case_id="one", suite="fake", category="all", prompts=(Prompt(role="a", text="cat"),), check="last")
     with held(tmp_path, spec) as run:
         run.flow.open(Unit.of(case, run.cast.models[0], 1, [applied]))
         run.flow.send()
@@ -229,7 +233,7 @@ def test_a_row_of_5000_looks_that_wait_for_one_another_fails_in_one_step(tmp_pat
         # The lane opened last is that of the first in the row: all others wait for it.
         run.lanes["detector"].fail_one(BackendError("blinked", is_retryable=False))
         run.take_in()
-        assert run.flow.outcomes == {str(Outcome.FAILED): 1}
+        assert run.flow.outcomes == {str(Outcome.ERROR): 1}
     with open_run(tmp_path) as store:
         (verdict,) = store.verdicts()
     assert verdict.reason == "the detector 4999 'detector 4999' could not look at image 'a': blinked"
@@ -247,13 +251,13 @@ def test_looks_wait_for_a_full_batch_while_somebody_paints_here(
     sizes: list[int] = []
     with held(tmp_path / "run", fake_spec(n=3)) as run:
         run.open()
-        painter, looker = run.lanes["model"], run.lanes["detector"]
+        painter, observing = run.lanes["model"], run.lanes["detector"]
         while painter.under_way:
             painter.end_one()
             run.take_in()
-            while looker.under_way:
-                sizes.append(len(looker.under_way[0][0]))
-                looker.end_one()
+            while observing.under_way:
+                sizes.append(len(observing.under_way[0][0]))
+                observing.end_one()
                 run.take_in()
     assert sizes == [BATCH, 2], "what is left over when nobody paints any more is looked at too"
 

@@ -10,7 +10,7 @@ import pytest
 from salva.core.case import Prompt
 from salva.core.image import Picture, PictureFile
 from salva.core.observation import Detections
-from salva.core.protocols import Delivered, LookOrder, LookRequest, Query, Rendered, RenderRequest
+from salva.core.protocols import Delivered, ObserveOrder, ObserveRequest, Query, Rendered, RenderRequest
 from salva.engine import parcels
 from salva.errors import BackendError
 from salva.imaging.files import decode_picture, scaled
@@ -21,20 +21,20 @@ def noise(seed: int = 1) -> Picture:
 
 
 def test_a_picture_travels_as_its_file_and_every_pixel_arrives() -> None:
-    order = LookOrder(picture=noise(), query=Query(role="detector"), given={"reader": Detections(boxes=())})
+    order = ObserveOrder(picture=noise(), query=Query(role="detector"), given={"reader": Detections(boxes=())})
     (sent,) = parcels.packed([order])
-    assert isinstance(sent, LookOrder)
+    assert isinstance(sent, ObserveOrder)
     assert isinstance(sent.picture, PictureFile)
     assert noise().rgb not in pickle.dumps(sent), "no pixels on the way"
     (request,) = parcels.opened(pickle.loads(pickle.dumps([sent])))
-    assert request == LookRequest(picture=noise(), query=order.query, given=order.given)
+    assert request == ObserveRequest(picture=noise(), query=order.query, given=order.given)
 
 
 def test_what_is_asked_for_in_another_size_is_scaled_where_it_is_looked_at() -> None:
     query = Query(role="judge", side=5)
-    (near,) = parcels.opened([LookOrder(picture=noise(), query=query)])
-    (far,) = parcels.opened(parcels.packed([LookOrder(picture=noise(), query=query)]))
-    assert isinstance(near, LookRequest)
+    (near,) = parcels.opened([ObserveOrder(picture=noise(), query=query)])
+    (far,) = parcels.opened(parcels.packed([ObserveOrder(picture=noise(), query=query)]))
+    assert isinstance(near, ObserveRequest)
     assert near == far
     assert near.picture == scaled(noise(), 5)
 
@@ -44,7 +44,7 @@ def test_a_file_that_is_there_is_not_made_again(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(parcels, "encode_picture", lambda *_: pytest.fail("encoded twice"))
     assert parcels.as_file(file) is file
     assert parcels.as_file(Picture(rgb=noise().rgb, width=17, height=9, webp=file.webp)) == file
-    order = LookOrder(picture=file, query=Query(role="detector"))
+    order = ObserveOrder(picture=file, query=Query(role="detector"))
     assert parcels.packed([order]) == [order]
 
 
@@ -57,9 +57,9 @@ def test_a_picture_that_several_looks_are_about_is_decoded_once(monkeypatch: pyt
 
     monkeypatch.setattr(parcels, "decode_picture", counting)
     files = [parcels.as_file(noise(seed)) for seed in (1, 2, 1, 1)]
-    opened = parcels.opened([LookOrder(picture=file, query=Query(role="detector")) for file in files])
+    opened = parcels.opened([ObserveOrder(picture=file, query=Query(role="detector")) for file in files])
     assert len(decoded) == 2
-    assert [request.picture for request in opened if isinstance(request, LookRequest)] == [
+    assert [request.picture for request in opened if isinstance(request, ObserveRequest)] == [
         noise(seed) for seed in (1, 2, 1, 1)
     ]
 

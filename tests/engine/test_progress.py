@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from salva.engine.progress import LineProgress, RichProgress, SilentProgress, make_progress
-from salva.run.pipeline import execute
+from salva.runs.pipeline import execute
 from salva.testing.fakes import FakeReader
 from salva.testing.specs import bound, fake_spec
 
@@ -86,9 +86,9 @@ def test_nobody_guesses_the_end_before_every_stage_has_begun(
     progress = LineProgress()
     progress.start("painting", 300)
     progress.start("looking", 900)
-    for second, n_looked in ((40, 1), (80, 99)):
+    for second, n_observed in ((40, 1), (80, 99)):
         now = 1000.0 + second
-        progress.advance("looking", n_looked)
+        progress.advance("looking", n_observed)
     lines = capsys.readouterr().err.splitlines()
     assert lines == [
         "salva: painting 0 of 300, looking 1 of 900 after 40 s",

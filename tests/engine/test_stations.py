@@ -12,7 +12,7 @@ from salva.core.case import Prompt
 from salva.core.image import Picture
 from salva.core.observation import Detections, Observation
 from salva.core.options import NoOptions
-from salva.core.protocols import LookOrder, LookRequest, Query, Rendered, RenderRequest
+from salva.core.protocols import ObserveOrder, ObserveRequest, Query, Rendered, RenderRequest
 from salva.engine.parcels import as_file
 from salva.engine.stations import Station
 from salva.errors import BackendError, PluginError, SalvaError, UnusableError
@@ -39,7 +39,7 @@ class Watching:
         self.handed: list[Picture] = []
         self.is_closed = False
 
-    def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
+    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Observation | SalvaError]:
         self.handed += [look.picture for look in requests]
         return [Detections() for _ in requests]
 
@@ -51,7 +51,7 @@ class Watching:
 def test_a_generator_paints_and_a_perceiver_looks() -> None:
     (rendered,) = station("model", FakeGenerator)([request()])
     assert isinstance(rendered, Rendered)
-    order = LookOrder(picture=rendered.picture, query=Query(role="detector"))
+    order = ObserveOrder(picture=rendered.picture, query=Query(role="detector"))
     (seen,) = station("detector", FakeDetector)([order])
     assert isinstance(seen, Detections)
     assert [box.label for box in seen.boxes] == ["cat", "dog"]
@@ -61,9 +61,9 @@ def test_whoever_looks_is_handed_pixels_as_large_as_asked_for_whatever_travelled
     watching = station("detector", Watching)
     watching(
         [
-            LookOrder(picture=PICTURE, query=Query(role="detector")),
-            LookOrder(picture=as_file(PICTURE), query=Query(role="detector")),
-            LookOrder(picture=as_file(PICTURE), query=Query(role="detector", box=(0.0, 0.0, 0.5, 1.0))),
+            ObserveOrder(picture=PICTURE, query=Query(role="detector")),
+            ObserveOrder(picture=as_file(PICTURE), query=Query(role="detector")),
+            ObserveOrder(picture=as_file(PICTURE), query=Query(role="detector", box=(0.0, 0.0, 0.5, 1.0))),
         ]
     )
     handed = watching._component.handed

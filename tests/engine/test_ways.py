@@ -7,21 +7,21 @@ from pathlib import Path
 import pytest
 
 from salva.engine.cast import Cast
-from salva.run.ask import Ask, make_spec
-from salva.run.plan import planned_cases
-from salva.run.untouched import Untouched
-from salva.run.vocabulary import known_names
+from salva.runs.ask import Ask, make_spec
+from salva.runs.plan import planned_cases
+from salva.runs.untouched import Untouched
+from salva.runs.vocabulary import known_names
 
 PROMPTS = "a cat and a dog\na cat and a skateboard\nA man rides a wave"
 
 
 def judged_by(folder: Path, **asked: object) -> list[set[str]]:
-    """The relations that each of three prompts is judged by: one the detector can name, one it cannot, one unread."""
+    """The checks that each of three prompts is judged by: one the detector can name, one it cannot, one unread."""
     (folder / "p.txt").write_text(PROMPTS)
     ask = Ask(suite="prompts", settings={"suite.path": str(folder / "p.txt")}, **asked)  # type: ignore[arg-type]  # keywords
     spec = make_spec(ask, foreign=Untouched())
     cast = Cast.of(spec, names=known_names(spec.detector))
-    return [{applied.part.label for applied in cast.relations_of(case)} for case in planned_cases(spec)]
+    return [{applied.part.label for applied in cast.checks_of(case)} for case in planned_cases(spec)]
 
 
 @pytest.fixture(autouse=True)
@@ -47,7 +47,7 @@ def test_without_a_detector_formulas_go_by_the_judge_and_then_by_vectors(tmp_pat
 
 
 def test_a_relation_that_is_named_is_judged_besides(tmp_path: Path) -> None:
-    found = judged_by(tmp_path, judges=("openai/j",), relation="same-answers")
+    found = judged_by(tmp_path, judges=("openai/j",), check="same-answers")
     assert found[0] == {"truth", "same-scene", "same-answers"}
 
 
@@ -63,6 +63,6 @@ def test_a_detector_that_wants_words_says_nothing_of_pairs_without_any(tmp_path:
     )
     spec = make_spec(ask, foreign=Untouched())
     cast = Cast.of(spec)
-    unread, read = (cast.relations_of(case) for case in planned_cases(spec))
+    unread, read = (cast.checks_of(case) for case in planned_cases(spec))
     assert ["looks for words it is given" in applied.undecidable for applied in unread] == [True]
     assert [applied.undecidable for applied in read] == ["", ""], "it is given some, though a reader is not"

@@ -22,10 +22,10 @@ from salva.engine.progress import SilentProgress
 from salva.errors import SalvaError, StoreError, UsageError
 from salva.exchange.exporting import export_run
 from salva.exchange.importing import import_files
-from salva.run.pipeline import execute
-from salva.run.verify import verify
+from salva.runs.pipeline import execute
+from salva.runs.verify import verify
 from salva.store.images import name_images
-from salva.store.migrations import COLUMNS
+from salva.store.schema import COLUMNS
 from salva.store.sqlite import open_run
 from salva.testing.fakes import CALLS
 from salva.testing.specs import fake_spec

@@ -45,19 +45,17 @@ def test_one_row_a_verdict_with_the_columns_of_the_contract(tmp_path: Path) -> N
         reader = csv.reader(file)
         header = next(reader)
         assert len(list(reader)) == len(records.verdicts)
-    assert header[:8] == ["case_id", "suite", "model", "repeat", "arm", "relation", "outcome", "errors"]
+    assert header[:8] == ["case_id", "suite", "model", "repeat", "arm", "check", "outcome", "errors"]
     assert header[8:] == [
         *("label.count", "label.entities", "label.entity", "label.law", "label.modifier"),
         *("score.differs_between", "score.differs_within_a", "score.differs_within_b"),
-        *("score.right_a", "score.right_b", "score.wrong_alike", "is_headline"),
+        *("score.right_a", "score.right_b", "score.both_wrong", "is_primary"),
     ]
 
 
 def test_a_row_holds_errors_labels_and_scores() -> None:
     case = make_case(labels={"law": "commutative"})
-    verdict = make_verdict(
-        outcome=Outcome.VIOLATED, errors=("x-misposition", "entity-omission"), scores={"excess": -0.25}
-    )
+    verdict = make_verdict(outcome=Outcome.FAIL, errors=("x-misposition", "entity-omission"), scores={"excess": -0.25})
     (row,) = _rows(RunRecords(cases=(case,), verdicts=(verdict,)))
     assert row["errors"] == "x-misposition;entity-omission"
     assert row["label.law"] == "commutative"
@@ -68,8 +66,8 @@ def test_rows_of_several_judges_say_whose_they_are() -> None:
     verdicts = tuple(make_verdict(observers=("pocket", judge), scores={"kappa": 0.5}) for judge in ("scene", "gpt"))
     rows = _rows(RunRecords(cases=(make_case(),), verdicts=verdicts))
     assert [row["observers"] for row in rows] == ["pocket+gpt", "pocket+scene"]
-    assert list(rows[0])[-3:] == ["score.kappa", "observers", "is_headline"]
-    assert [row["is_headline"] for row in rows] == ["1", "0"], "two opinions, and the first leads"
+    assert list(rows[0])[-3:] == ["score.kappa", "observers", "is_primary"]
+    assert [row["is_primary"] for row in rows] == ["1", "0"], "two opinions, and the first leads"
     assert "observers" not in _rows(RunRecords(cases=(make_case(),), verdicts=verdicts[:1]))[0]
 
 
@@ -95,13 +93,13 @@ def test_counterexamples_are_pictures_with_an_index(tmp_path: Path) -> None:
     out = tmp_path / "out"
     n_pairs = export_run(tmp_path / "run", "counterexamples", out).n
     entries = [json.loads(line) for line in (out / "index.jsonl").read_text("utf-8").splitlines()]
-    violated = {
+    failed = {
         (verdict.case_id, verdict.repeat)
         for verdict in records.verdicts
-        if verdict.outcome is Outcome.VIOLATED and (verdict.relation, verdict.arm) == ("same-scene", "pair")
+        if verdict.outcome is Outcome.FAIL and (verdict.check, verdict.arm) == ("same-scene", "pair")
     }
-    assert {(entry["case_id"], entry["repeat"]) for entry in entries} == violated
-    assert n_pairs == len(entries) == len(violated)
+    assert {(entry["case_id"], entry["repeat"]) for entry in entries} == failed
+    assert n_pairs == len(entries) == len(failed)
     for entry in entries[:5]:
         shot = entry["images"]["b"]
         with Image.open(out / shot["file"]) as picture:
@@ -135,8 +133,8 @@ def test_safe_names_are_plain_and_tell_texts_apart(text: str) -> None:
 
 
 def test_a_damaged_picture_is_one_clear_error(tmp_path: Path) -> None:
-    failure = Failure(error="entity-omission", role="a", message="no cat")
-    verdict = make_verdict(outcome=Outcome.VIOLATED, failures=(failure,), images={"a": "broken", "b": "fine"})
+    failure = Failure(failure_type="entity-omission", role="a", message="no cat")
+    verdict = make_verdict(outcome=Outcome.FAIL, failures=(failure,), images={"a": "broken", "b": "fine"})
     records = RunRecords(cases=(make_case(),), verdicts=(verdict,))
     images = FakeImages(broken=frozenset({"broken"}))
     with pytest.raises(StoreError, match="salva verify"):

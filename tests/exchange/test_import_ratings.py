@@ -1,4 +1,4 @@
-"""Ratings into a run: verdicts as the relation gives them, the agreement of the files, every bad row named."""
+"""Ratings into a run: verdicts as the check gives them, the agreement of the files, every bad row named."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from people.rating_rows import RATERS, TEXTS, Rows, imported, triple_rows, wide_rows, write
+from review.rating_rows import RATERS, TEXTS, Rows, imported, triple_rows, wide_rows, write
 
 from salva.cli.main import salva as command
 from salva.core.case import Case
 from salva.core.exchange import ImportSettings, ReadIn
 from salva.core.image import ImageRef
 from salva.core.observation import Answer
-from salva.core.protocols import Sight
+from salva.core.protocols import ImageObservations
 from salva.core.verdict import Outcome, Verdict
 from salva.engine.progress import SilentProgress
 from salva.errors import UsageError
 from salva.exchange.import_ratings import RatingsImport
 from salva.exchange.importing import PROBLEMS_FILE
-from salva.people.agreement import file_agreement
-from salva.people.ratings import Columns
-from salva.people.run_agreement import imported_agreement
 from salva.report.html import write_html
 from salva.report.summary import summarise_run
-from salva.run.verify import verify
+from salva.review.agreement import file_agreement
+from salva.review.ratings import Columns
+from salva.review.run_agreement import imported_agreement
+from salva.runs.verify import verify
 from salva.store.queries import read_records
 from salva.suites.semvar.semantic_effect import SemanticEffect, SemanticEffectOptions, score_query
 
 
-def by_relation(case: Case, rows: Rows, who: str) -> Verdict:
-    """The verdict of the relation itself on a judge's answers with the same numbers."""
+def by_check(case: Case, rows: Rows, who: str) -> Verdict:
+    """The verdict of the check itself on a judge's answers with the same numbers."""
     answers = {
         (str(row["text_role"]), str(row["image_role"])): Answer(
             text="", scores={"objects": float(str(row["objects"])), "relations": float(str(row["relations"]))}
@@ -41,24 +41,24 @@ def by_relation(case: Case, rows: Rows, who: str) -> Verdict:
         for row in rows
         if row["rater"] == who and row["case_id"] == case.case_id
     }
-    sights = {
-        image: Sight(
+    observations = {
+        image: ImageObservations(
             image=ImageRef(image_id=image, width=1, height=1),
             seen={score_query(case.prompt(t)): answer for (t, i), answer in answers.items() if i == image},
         )
         for image in TEXTS
     }
-    found = SemanticEffect(SemanticEffectOptions()).judge(case, sights)
+    found = SemanticEffect(SemanticEffectOptions()).judge(case, observations)
     scores = {name: value for name, value in found.scores.items() if not name.startswith("judge_")}
     return Verdict(
         case_id=case.case_id,
         repeat=0,
         arm="pair",
         model="sd",
-        relation="semantic-effect",
+        check="semantic-effect",
         observers=(who,),
         outcome=found.outcome,
-        errors=found.errors,
+        failure_types=found.failure_types,
         failures=found.failures,
         scores=scores,
         reason=found.reason,
@@ -76,10 +76,10 @@ def test_every_rater_gets_the_verdicts_that_the_relation_gives_for_the_same_scor
     assert (read_in.suite, read_in.models, len(read_in.cases)) == ("semvar", ("sd",), 6)
     records = read_records(tmp_path / "run")
     stored = {(one.case_id, *one.observers): one for one in records.verdicts}
-    expected = {(case.case_id, who): by_relation(case, rows, who) for case in records.cases for who in RATERS}
+    expected = {(case.case_id, who): by_check(case, rows, who) for case in records.cases for who in RATERS}
     assert stored == expected
-    assert {one.outcome for one in stored.values()} == {Outcome.HOLDS, Outcome.VIOLATED}
-    assert any("reversed-role" in one.errors for one in stored.values())
+    assert {one.outcome for one in stored.values()} == {Outcome.PASS, Outcome.FAIL}
+    assert any("reversed-role" in one.failure_types for one in stored.values())
 
 
 def test_cases_have_texts_and_categories_and_the_report_has_every_rater(tmp_path: Path) -> None:
@@ -127,16 +127,16 @@ def test_a_missing_pair_leaves_the_triple_undecided_and_says_which(tmp_path: Pat
     ]
     verdicts = {(v.case_id, *v.observers): v for v in read([write(tmp_path / "r.csv", rows)]).verdicts}
     gap = verdicts["semvar-1", "bob"]
-    assert gap.outcome is Outcome.INCONCLUSIVE
+    assert gap.outcome is Outcome.UNDECIDED
     assert gap.reason == "no score of the image of 'a' against the text of 'pv': bob gave none that can be used"
     assert gap.scores == {}
-    assert verdicts["semvar-1", "ann"].outcome is not Outcome.INCONCLUSIVE
+    assert verdicts["semvar-1", "ann"].outcome is not Outcome.UNDECIDED
 
 
 def test_a_triple_without_texts_is_decided_all_the_same(tmp_path: Path) -> None:
     rows = [{k: v for k, v in row.items() if k != "text"} for row in triple_rows()]
     read_in = imported(tmp_path / "run", write(tmp_path / "r.csv", rows))
-    assert {one.outcome for one in read_in.verdicts} == {Outcome.HOLDS, Outcome.VIOLATED}
+    assert {one.outcome for one in read_in.verdicts} == {Outcome.PASS, Outcome.FAIL}
     assert [finding.sentence for finding in read_in.cases[0].findings] == ["the files have no text of T_a, T_pv, T_pi"]
     model = summarise_run(tmp_path / "run").by_model[0]
     assert model.numbers["n_scored"] == 6
@@ -147,7 +147,7 @@ def test_one_number_is_no_score_of_objects_and_relations(tmp_path: Path) -> None
     rows = [{**row, "gpt": 80} for row in triple_rows(n_cases=1)]
     read_in = read([write(tmp_path / "r.csv", rows)])
     judge = next(one for one in read_in.verdicts if one.observers == ("gpt",))
-    assert judge.outcome is Outcome.INCONCLUSIVE
+    assert judge.outcome is Outcome.UNDECIDED
     assert "one number" in judge.reason
 
 
@@ -166,7 +166,7 @@ def test_bad_rows_are_named_counted_and_kept(tmp_path: Path) -> None:
         named = [f"{row['file']} {row['line']} {row['problem']}" for row in csv.DictReader(file)]
     for words in (
         "r.csv 2 objects is '51'; it must be from 0 to 50",
-        "r.csv 3 relations is 'lots', which is no number",
+        "r.csv 3 checks is 'lots', which is no number",
         "r.csv 4 text_role and image_role are 'px' and 'a', none of the seven pairs",
         f"r.csv {len(rows) + 1} 'cyd' rated",
         "1 rating without a rater's name",
@@ -197,9 +197,9 @@ def test_half_a_rating_is_named_and_counted_and_a_blank_row_is_not(tmp_path: Pat
     [
         ("", "is empty"),
         ("case_id,rater,score\n", "no rows"),
-        ("case_id,text_role,image_role,rater,objects,relations\nq,x,y,ann,3,4\n", "no row has a text_role"),
+        ("case_id,text_role,image_role,rater,objects,checks\nq,x,y,ann,3,4\n", "no row has a text_role"),
         ("text_role,image_role,rater,objects,relations\na,a,ann,3,4\n", "names the triple"),
-        ("case_id,text_role,image_role,objects,relations\nq,a,a,3,4\n", "no column of people's ratings"),
+        ("case_id,text_role,image_role,objects,checks\nq,a,a,3,4\n", "no column of people's ratings"),
         ("case_id,rater,score\nq,ann,\n", "nobody has filled it in"),
         ("case_id,rater,score,ann\nq,ann,3,4\n", "a person and a judge are both called 'ann'"),
     ],
@@ -249,7 +249,7 @@ def test_copies_without_a_column_for_the_rater_are_a_person_each(tmp_path: Path)
     for who in RATERS:
         mine = [{k: v for k, v in row.items() if k != "rater"} for row in rows if row["rater"] == who]
         copies.append(write(tmp_path / f"{who}.csv", mine))
-    columns = {"people": "objects,relations", "item": "case_id,text_role,image_role"}
+    columns = {"people": "objects,checks", "item": "case_id,text_role,image_role"}
     together = imported(tmp_path / "together", *copies, **columns)
     whole = imported(tmp_path / "whole", write(tmp_path / "all.csv", rows))
     assert {(v.case_id, v.observers): v.scores for v in together.verdicts} == {
@@ -278,7 +278,7 @@ def test_rated_things_have_means_and_no_violation_rate(tmp_path: Path) -> None:
     summary = summarise_run(tmp_path / "run")
     assert (summary.suite, summary.models, summary.cases) == ("ratings", ("x", "y"), 20)
     for model in summary.by_model:
-        assert model.violation_rate is None
+        assert model.failure_rate is None
         table = model.table("mean ratings")
         assert table is not None
         means = {str(row[1]): row for row in table.rows}
@@ -295,8 +295,8 @@ def test_rated_things_have_means_and_no_violation_rate(tmp_path: Path) -> None:
     write_html(tmp_path / "run", tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "Mean rating" in page
-    assert "broke their relation" not in page
-    assert "kept its relation" not in page
+    assert "broke their check" not in page
+    assert "kept its check" not in page
 
 
 def test_yes_and_no_to_a_picture_is_in_no_mean_with_answers_to_its_questions(tmp_path: Path) -> None:
@@ -326,31 +326,31 @@ def test_halves_are_kept_beside_a_rating(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("words", [("yes", "no"), ("VIOLATED", "HOLDS"), ("1", "0")])
+@pytest.mark.parametrize("words", [("yes", "no"), ("FAIL", "PASS"), ("1", "0")])
 def test_yes_and_no_about_a_relation_are_verdicts(tmp_path: Path, words: tuple[str, str]) -> None:
     rows: Rows = [
-        {"case_id": f"c-{i}", "rater": who, "violated": words[(i + k) % 3 > 0], "gpt_violated": words[i % 3 > 0]}
+        {"case_id": f"c-{i}", "rater": who, "failed": words[(i + k) % 3 > 0], "gpt_violated": words[i % 3 > 0]}
         for i in range(9)
         for k, who in enumerate(("ann", "bob"))
     ]
     imported(tmp_path / "run", write(tmp_path / "r.csv", rows))
     verdicts = {(one.case_id, *one.observers): one.outcome for one in read_records(tmp_path / "run").verdicts}
-    assert verdicts["c-0", "ann"] is Outcome.VIOLATED
-    assert verdicts["c-1", "ann"] is Outcome.HOLDS
-    assert verdicts["c-2", "bob"] is Outcome.VIOLATED
-    assert verdicts["c-0", "gpt_violated"] is Outcome.VIOLATED
-    assert summarise_run(tmp_path / "run").by_model[0].violation_rate == pytest.approx(1 / 3)
+    assert verdicts["c-0", "ann"] is Outcome.FAIL
+    assert verdicts["c-1", "ann"] is Outcome.PASS
+    assert verdicts["c-2", "bob"] is Outcome.FAIL
+    assert verdicts["c-0", "gpt_violated"] is Outcome.FAIL
+    assert summarise_run(tmp_path / "run").by_model[0].failure_rate == pytest.approx(1 / 3)
     tables, _ = imported_agreement(tmp_path / "run")
-    assert any(table.name == "corrected violation rate, by score" for table in tables)
+    assert any(table.name == "corrected failure rate, by score" for table in tables)
 
 
 def test_a_word_beside_a_rating_decides_and_the_rating_stays(tmp_path: Path) -> None:
     rows: Rows = [
-        {"case_id": f"c-{i}", "rater": "ann", "score": i, "violated": ("yes", "no", "2", "")[i]} for i in range(4)
+        {"case_id": f"c-{i}", "rater": "ann", "score": i, "failed": ("yes", "no", "2", "")[i]} for i in range(4)
     ]
     read_in = read([write(tmp_path / "r.csv", rows)])
     outcomes = [one.outcome for one in read_in.verdicts]
-    assert outcomes == [Outcome.VIOLATED, Outcome.HOLDS, Outcome.INCONCLUSIVE, Outcome.INCONCLUSIVE]
+    assert outcomes == [Outcome.FAIL, Outcome.PASS, Outcome.UNDECIDED, Outcome.UNDECIDED]
     assert [one.scores["rating"] for one in read_in.verdicts] == [0, 1, 2, 3]
     assert [str(one) for one in read_in.problems] == ["r.csv line 4: 'ann' says 2 where yes or no is wanted"]
 

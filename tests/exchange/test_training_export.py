@@ -24,8 +24,8 @@ from salva.core.verdict import Outcome, Verdict
 from salva.errors import UsageError
 from salva.exchange.exporting import export_run
 from salva.exchange.training_pairs import filter_table, preferences, right_pictures
-from salva.people.rating_sheets import COLUMNS
-from salva.people.role_codes import IMAGE, TEXT, role_code
+from salva.review.rating_sheets import COLUMNS
+from salva.review.role_codes import IMAGE, TEXT, role_code
 from salva.store.queries import read_records
 from salva.suites.semvar.effect import PAIRS
 from salva.suites.semvar.scoring import SCORING
@@ -38,19 +38,19 @@ IMAGES = {role: f"{digit}" * 40 for role, digit in (("a", "1"), ("b", "2"), ("pv
 def semvar_case(case_id: str = "sv-1") -> Case:
     texts = {"a": "a cat left of a dog", "pv": "a dog left of a cat", "pi": "a dog right of a cat"}
     prompts = tuple(Prompt(role=role, text=text) for role, text in texts.items())
-    return Case(case_id=case_id, suite="semvar", category="place", prompts=prompts, relation="semantic-effect")
+    return Case(case_id=case_id, suite="semvar", category="place", prompts=prompts, check="semantic-effect")
 
 
 def semvar_verdict(scores: dict[tuple[str, str], float], case_id: str = "sv-1") -> Verdict:
     named = {pair_name(*pair): value for pair, value in scores.items()}
     images = {role: IMAGES[role] for role in ("a", "pv", "pi")}
-    return make_verdict(case_id, relation="semantic-effect", scores=named, images=images)
+    return make_verdict(case_id, check="semantic-effect", scores=named, images=images)
 
 
 def truth_run() -> RunRecords:
     images = {role: IMAGES[role] for role in ("a", "b")}
     scores = {"right_a": 1.0, "right_b": 0.0}
-    verdict = make_verdict("case-1", Outcome.VIOLATED, relation="truth", scores=scores, images=images)
+    verdict = make_verdict("case-1", Outcome.FAIL, check="truth", scores=scores, images=images)
     return RunRecords(cases=(make_case("case-1"),), verdicts=(verdict,))
 
 
@@ -151,7 +151,7 @@ def test_a_violated_pair_prefers_its_right_picture_under_both_wordings() -> None
 def test_truth_never_lets_a_sample_past_the_filter_nor_mixes_its_meanings() -> None:
     images = {role: IMAGES[role] for role in ("a", "pv", "pi")}
     scores = {"right_a": 0.0, "right_pv": 1.0, "right_pi": 1.0}
-    truth = make_verdict("sv-1", Outcome.VIOLATED, relation="truth", scores=scores, images=images)
+    truth = make_verdict("sv-1", Outcome.FAIL, check="truth", scores=scores, images=images)
     poor = semvar_verdict({**GOOD, ("a", "a"): 0.1})
     records = RunRecords(cases=(semvar_case(),), verdicts=(poor, truth))
     assert right_pictures(records, TrainingFilter()) == []
@@ -266,7 +266,7 @@ def test_nothing_that_passes_is_an_error_with_a_way_out(tmp_path: Path) -> None:
 
 
 def test_right_pictures_alone_make_no_preferences_and_are_not_denied(tmp_path: Path) -> None:
-    right = make_verdict("case-1", relation="truth", scores={"right_a": 1.0}, images={"a": IMAGES["a"]})
+    right = make_verdict("case-1", check="truth", scores={"right_a": 1.0}, images={"a": IMAGES["a"]})
     store_run(tmp_path / "run", RunRecords(cases=(make_case("case-1"),), verdicts=(right,)), FakeImages())
     assert export_run(tmp_path / "run", "sft", tmp_path / "out").n
     with pytest.raises(UsageError, match="no case with a right picture and a wrong one"):
@@ -288,7 +288,7 @@ def test_captions_that_speak_of_sides_come_with_a_warning_of_flips(tmp_path: Pat
 
 
 def test_a_run_without_pictures_makes_no_sheet(tmp_path: Path) -> None:
-    bare = make_verdict("case-1", relation="truth", scores={"right_a": 1.0})
+    bare = make_verdict("case-1", check="truth", scores={"right_a": 1.0})
     store_run(tmp_path / "run", RunRecords(cases=(make_case("case-1"),), verdicts=(bare,)), FakeImages())
     with pytest.raises(UsageError, match="no picture to rate"):
         export_run(tmp_path / "run", "ratings", tmp_path / "sheet")

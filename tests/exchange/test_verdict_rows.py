@@ -48,10 +48,10 @@ def test_every_program_reads_the_same_rows(run: Path, tmp_path: Path, monkeypatc
     rows = f"'{tmp_path}/rows.parquet'"
     found = (
         duckdb.connect()
-        .execute(f"SELECT outcome, count(*), sum(is_headline) FROM {rows} GROUP BY outcome ORDER BY outcome")
+        .execute(f"SELECT outcome, count(*), sum(is_primary) FROM {rows} GROUP BY outcome ORDER BY outcome")
         .fetchall()
     )
-    counted = frame.groupby("outcome")["is_headline"].agg(["count", "sum"])
+    counted = frame.groupby("outcome")["is_primary"].agg(["count", "sum"])
     assert found == [(outcome, *map(int, row)) for outcome, row in zip(counted.index, counted.values, strict=True)]
     kinds = {name: kind for name, kind, *_ in duckdb.connect().execute(f"DESCRIBE SELECT * FROM {rows}").fetchall()}
     assert (kinds["repeat"], kinds["label.law"], kinds["score.right_a"]) == ("BIGINT", "VARCHAR", "DOUBLE")
@@ -68,9 +68,9 @@ def test_a_score_that_stands_in_no_row_of_a_group_keeps_its_type(
 def test_the_rows_lead_as_the_frame_and_the_report_say(run: Path, tmp_path: Path) -> None:
     export_run(run, "csv", tmp_path / "rows.csv")
     rows, frame = pd.read_csv(tmp_path / "rows.csv"), api.open_run(run).verdicts
-    keys = ["case_id", "model", "repeat", "arm", "relation"]
-    ours = rows.set_index(keys)["is_headline"].astype(bool).sort_index()
-    theirs = frame.set_index(keys)["is_headline"].astype(bool).sort_index()
+    keys = ["case_id", "model", "repeat", "arm", "check"]
+    ours = rows.set_index(keys)["is_primary"].astype(bool).sort_index()
+    theirs = frame.set_index(keys)["is_primary"].astype(bool).sort_index()
     assert ours.equals(theirs)
     assert 0 < ours.sum() < len(ours)
 
@@ -86,22 +86,20 @@ def test_a_printed_table_is_the_written_one(run: Path, tmp_path: Path) -> None:
 def test_whoever_judged_what_the_same_rows_lead_as_when_all_are_read_at_once(tmp_path: Path, seed: int) -> None:
     rng = Random(seed)
     observers = [("pocket",), ("pocket", "scene"), ("owlv2",), ("scene",)][: rng.randint(1, 4)]
-    relations = ["truth", "same-scene", "same-answers"][: rng.randint(1, 3)]
-    keys = list(product(range(2), ("painter", "pocket"), relations, observers, ("pair", "control")))
+    checks = ["truth", "same-scene", "same-answers"][: rng.randint(1, 3)]
+    keys = list(product(range(2), ("painter", "pocket"), checks, observers, ("pair", "control")))
     # Few ways of being judged, so that many cases are alike.
     ways = [[key for key in keys if rng.random() < 0.7] for _ in range(2)]
     cases, verdicts = [], []
     for i in range(rng.randint(1, 40)):
         labels = {"law": rng.choice(["numbering", "commutative"])}
-        own, is_one = rng.choice(relations), rng.choice([True, False, None])
-        case = make_case(f"case-{i * 7 % 41}", suite=suite_of(seed), relation=own, determinate=is_one, labels=labels)
+        own, is_one = rng.choice(checks), rng.choice([True, False, None])
+        case = make_case(f"case-{i * 7 % 41}", suite=suite_of(seed), check=own, determinate=is_one, labels=labels)
         cases.append(replace(case, ways=((own,),) if rng.random() < 0.3 else ()))
-        for repeat, model, relation, by, arm in rng.choice(ways):
-            verdicts.append(
-                make_verdict(case.case_id, repeat=repeat, model=model, relation=relation, observers=by, arm=arm)
-            )
-    headline = rng.choice(["", "", OWN, relations[0]])
-    leading = {relations[-1]: observers_text(observers[-1])} if rng.random() < 0.5 else {}
+        for repeat, model, check, by, arm in rng.choice(ways):
+            verdicts.append(make_verdict(case.case_id, repeat=repeat, model=model, check=check, observers=by, arm=arm))
+    headline = rng.choice(["", "", OWN, checks[0]])
+    leading = {checks[-1]: observers_text(observers[-1])} if rng.random() < 0.5 else {}
     asked = replace(ASKED, headline=headline, suite=AskedComponent(role="suite", name=suite_of(seed)))
     store_run(tmp_path / "run", RunRecords(cases=tuple(cases), verdicts=tuple(verdicts), asked=asked), FakeImages())
     write_run_file(tmp_path / "run", RunFile(asked=asked, judged=Judged(asked=asked, leading=leading)))
@@ -115,17 +113,17 @@ def test_whoever_judged_what_the_same_rows_lead_as_when_all_are_read_at_once(tmp
     for model in ("painter", "pocket"):
         mine = [verdict for verdict in records.verdicts if verdict.model == model]
         leading_here = judgements_on(records.suite, records.cases, mine, asked).headline
-        reported += [(j.case.case_id, j.verdict.repeat, model, j.verdict.relation) for j in leading_here]
+        reported += [(j.case.case_id, j.verdict.repeat, model, j.verdict.check) for j in leading_here]
     marked = [verdict for verdict in records.verdicts if is_leading(verdict)]
-    assert sorted((v.case_id, v.repeat, v.model, v.relation) for v in marked) == sorted(reported)
+    assert sorted((v.case_id, v.repeat, v.model, v.check) for v in marked) == sorted(reported)
 
 
 def test_a_second_opinion_that_sees_more_is_not_marked_with_the_first(tmp_path: Path) -> None:
     """As after --reader none and then salva judge --reader rapidocr: every pair is marked once."""
     cases = [make_case(f"case-{i}") for i in range(6)]
-    opinions = (("pocket",), Outcome.VIOLATED), (("pocket", "rapidocr"), Outcome.HOLDS)
+    opinions = (("pocket",), Outcome.FAIL), (("pocket", "rapidocr"), Outcome.PASS)
     verdicts = [
-        make_verdict(case.case_id, outcome, relation="truth", observers=observers)
+        make_verdict(case.case_id, outcome, check="truth", observers=observers)
         for case in cases
         for observers, outcome in opinions
     ]
@@ -135,14 +133,14 @@ def test_a_second_opinion_that_sees_more_is_not_marked_with_the_first(tmp_path: 
     export_run(tmp_path / "run", "csv", tmp_path / "rows.csv")
     rows, frame = pd.read_csv(tmp_path / "rows.csv"), api.open_run(tmp_path / "run").verdicts
     (model,) = summarise_run(tmp_path / "run").by_model
-    for marked in (rows[rows["is_headline"] == 1], frame[frame["is_headline"]]):
+    for marked in (rows[rows["is_primary"] == 1], frame[frame["is_primary"]]):
         assert dict(marked["outcome"].value_counts()) == {name: n for name, n in model.outcomes.items() if n}
         assert set(marked["observers"]) == {"pocket+rapidocr"}
         assert len(marked) == len(cases)
 
 
 def suite_of(seed: int) -> str:
-    """Suites that lead by truth, by each case's own relation, and by one of their own."""
+    """Suites that lead by truth, by each case's own check, and by one of their own."""
     return ("metalogic", "actesting", "faithfulness")[seed % 3]
 
 

@@ -1,6 +1,6 @@
 """A painter that tells, and detectors that were told: the chain without a trained eye.
 
-With these the painter, the logic and the relations are tested alone; what is left when the pocket
+With these the painter, the logic and the checks are tested alone; what is left when the pocket
 detector takes their place is its own doing.
 """
 
@@ -13,17 +13,17 @@ from typing import ClassVar, cast
 import pytest
 
 from salva import registry
+from salva.checks.truth import Truth
 from salva.core.case import Case
 from salva.core.fingerprint import Json
 from salva.core.image import Picture
 from salva.core.observation import Detection, Detections
 from salva.core.options import NoOptions
-from salva.core.protocols import Conclusion, LookRequest, Rendered, RenderRequest, Sight
+from salva.core.protocols import Conclusion, ImageObservations, ObserveRequest, Rendered, RenderRequest
 from salva.core.scene import Box
 from salva.core.verdict import ENTITY_OMISSION, X_MISPOSITION
 from salva.errors import BackendError, SalvaError
 from salva.generators.painter.component import Painter
-from salva.relations.truth import Truth
 
 _painted: dict[str, Mapping[str, Json]] = {}
 
@@ -48,7 +48,7 @@ class KnowingDetector:
     def __init__(self, options: NoOptions) -> None:
         self.options = options
 
-    def look(self, requests: Sequence[LookRequest]) -> Sequence[Detections | SalvaError]:
+    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections | SalvaError]:
         """What was painted."""
         return [self.see(request.picture) for request in requests]
 
@@ -82,13 +82,13 @@ class BrokenDetector(KnowingDetector):
 
 
 class MisnamingTruth(Truth):
-    """Relation: truth, but whatever stands in the wrong place is called missing."""
+    """Check: truth, but whatever stands in the wrong place is called missing."""
 
-    def judge(self, case: Case, sights: Mapping[str, Sight]) -> Conclusion:
+    def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         """As truth does, with a wrong name."""
-        conclusion = super().judge(case, sights)
+        conclusion = super().judge(case, observations)
         failures = tuple(
-            replace(failure, error=ENTITY_OMISSION) if failure.error == X_MISPOSITION else failure
+            replace(failure, failure_type=ENTITY_OMISSION) if failure.failure_type == X_MISPOSITION else failure
             for failure in conclusion.failures
         )
         return replace(conclusion, failures=failures)

@@ -14,9 +14,9 @@ import pytest
 
 from salva import registry
 from salva.errors import UsageError
-from salva.judging.leading import BLIND, OK
 from salva.report.lead import warning_of
-from salva.run.gate import Gate, decide
+from salva.results.leading import BLIND, OK
+from salva.runs.gate import Gate, decide
 
 FILE = Path(__file__).parents[2] / "bench" / "garbage.py"
 NONSENSE = (
@@ -60,7 +60,7 @@ def test_nonsense_is_all_wrong_or_not_decided_and_passes_no_gate(name: str, benc
     assert figure is None or figure.n == 0 or figure.rate >= 0.95, figure
     assert leading.oracle == BLIND or leading.decides_too_little
     assert "pictures" in leading.reason or "pairs" in leading.reason, "one sentence says why"
-    for rate in ("", "wrong", "inconsistent", "wrong_alike"):
+    for rate in ("", "wrong", "inconsistent", "both_wrong"):
         # Not even a gate that lets everything through.
         decision = decide("model", leading, Gate(limit=1.0, rate=rate))
         assert not decision.passed, (rate, decision)
@@ -96,7 +96,7 @@ def test_any_number_of_pairs_can_be_shuffled(bench: ModuleType) -> None:
 def test_pictures_shuffled_one_by_one_differ_as_often_as_chance_says(bench: ModuleType) -> None:
     asked = bench.shuffled("quick", N_SHUFFLES)
     settings: Mapping[str, str] = {**asked.settings, "suite.counts": "1", "model.singly": "true"}
-    leading = bench.leading(bench.replace(asked, settings=settings, relation="same-scene"))
+    leading = bench.leading(bench.replace(asked, settings=settings, check="same-scene"))
     assert leading.rate == "inconsistent"
     assert leading.chance is not None
     assert leading.figure.rate == pytest.approx(leading.chance, abs=0.05)
@@ -108,7 +108,7 @@ def test_the_command_says_why_and_exits_with_3(tmp_path: Path) -> None:
         [
             *(sys.executable, "-c", "from salva.cli.main import main; main()", "run", "metalogic", "--size", "20"),
             *("--plugin", f"{FILE}:Grey", "--model", "grey", "--detector", "pocket", "--reader", "none"),
-            *("--max-violation-rate", "1", "--no-progress", "--out", str(tmp_path / "run")),
+            *("--max-failure-rate", "1", "--no-progress", "--out", str(tmp_path / "run")),
         ],
         capture_output=True,
         text=True,

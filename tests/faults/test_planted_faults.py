@@ -1,4 +1,4 @@
-"""A faultless painter yields no VIOLATED; each planted fault yields its error type, and only that."""
+"""A faultless painter yields no FAIL; each planted fault yields its error type, and only that."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from salva.core.case import Case, Prompt
 from salva.core.fingerprint import Json
 from salva.core.image import ImageRef, Picture
 from salva.core.observation import Observation
-from salva.core.protocols import Conclusion, LookRequest, Query, Rendered, RenderRequest, Sight
+from salva.core.protocols import Conclusion, ImageObservations, ObserveRequest, Query, Rendered, RenderRequest
 from salva.core.scene import Box, Scene, Thing
 from salva.core.spec import ComponentSpec
 from salva.core.verdict import ENTITY_FORBIDDEN, OPTICAL_CHARACTER, X_MISPOSITION, Y_MISPOSITION, Outcome
 from salva.logic.notation import parse
 from salva.logic.satisfaction import satisfies
 from salva.registry import bind
-from salva.run.selftest import FAULTS
-from salva.run.selftest_cases import THINGS, case_for
+from salva.runs.selftest import FAULTS
+from salva.runs.selftest_cases import THINGS, case_for
 
 N_PER_FAULT = 12
 MODIFIERS = {X_MISPOSITION: "x", Y_MISPOSITION: "y"}
@@ -35,7 +35,7 @@ def eyes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Map
 
 
 def look_at(name: str, picture: Picture, query: Query) -> Observation:
-    (outcome,) = built(query.role, name).look([LookRequest(picture=picture, query=query)])
+    (outcome,) = built(query.role, name).observe([ObserveRequest(picture=picture, query=query)])
     return cast(Observation, outcome)
 
 
@@ -64,19 +64,19 @@ def paint(painter: Any, case: Case, seed: int) -> dict[str, Rendered]:
     return {prompt.role: outcome for prompt, outcome in zip(case.prompts, rendered, strict=True)}
 
 
-def conclude(relation: str, case: Case, painted: Mapping[str, Rendered], eyes: Mapping[str, Any]) -> Conclusion | None:
-    """What a relation makes of a pair; None where it does not apply."""
-    judge = built("relation", relation)
+def conclude(check: str, case: Case, painted: Mapping[str, Rendered], eyes: Mapping[str, Any]) -> Conclusion | None:
+    """What a check makes of a pair; None where it does not apply."""
+    judge = built("check", check)
     if not judge.applies(case):
         return None
     seen: dict[str, dict[Query, Observation]] = {role: {} for role in painted}
-    for look in judge.looks(case, tuple(eyes), {}):
+    for look in judge.needs(case, tuple(eyes), {}):
         seen[look.role][look.query] = eyes[look.query.role](painted[look.role].picture, look.query)
-    sights = {
-        role: Sight(image=ImageRef(image_id=role, width=256, height=256), seen=of_role)
+    observations = {
+        role: ImageObservations(image=ImageRef(image_id=role, width=256, height=256), seen=of_role)
         for role, of_role in seen.items()
     }
-    return cast(Conclusion, judge.judge(case, sights))
+    return cast(Conclusion, judge.judge(case, observations))
 
 
 def is_right(prompt: Prompt, rendered: Rendered) -> bool:
@@ -96,11 +96,11 @@ def test_a_faultless_painter_is_never_called_violated(eyes: Mapping[str, Any]) -
     n_judged = {"truth": 0, "same-scene": 0}
     for seed, case in enumerate(quick_cases()):
         painted = paint(faultless, case, seed)
-        for relation in n_judged:
-            conclusion = conclude(relation, case, painted, eyes)
+        for check in n_judged:
+            conclusion = conclude(check, case, painted, eyes)
             if conclusion is not None:
-                n_judged[relation] += 1
-                assert conclusion.outcome is Outcome.HOLDS, (case.case_id, relation, conclusion.failures)
+                n_judged[check] += 1
+                assert conclusion.outcome is Outcome.PASS, (case.case_id, check, conclusion.failures)
     assert n_judged["truth"] == 60
     assert n_judged["same-scene"] >= 40
 
@@ -122,7 +122,7 @@ def test_a_planted_fault_gets_its_name_and_no_other(fault: str, eyes: Mapping[st
         assert conclusion is not None
         for prompt in case.prompts:
             is_spoilt = not is_right(prompt, painted[prompt.role])
-            errors = {failure.error for failure in conclusion.failures if failure.role == prompt.role}
+            errors = {failure.failure_type for failure in conclusion.failures if failure.role == prompt.role}
             assert errors == ({fault} if is_spoilt else set()), (case.case_id, prompt.role, seed, conclusion.failures)
             n_spoilt += is_spoilt
     assert n_spoilt >= N_PER_FAULT, "most images of this test must show the fault"

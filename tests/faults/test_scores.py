@@ -14,9 +14,9 @@ import pytest
 from salva.api import Run, run_suite
 from salva.core.about import About
 from salva.core.observation import Detections, Observation
-from salva.core.protocols import LookRequest
+from salva.core.protocols import ObserveRequest
+from salva.detectors.pocket_detector import PocketDetector
 from salva.errors import SalvaError
-from salva.perception.detectors.pocket_detector import PocketDetector
 from salva.registry import add_loose_plugin
 
 
@@ -27,9 +27,9 @@ class _Scored(PocketDetector):
         """The score in place of the true one."""
         raise NotImplementedError
 
-    def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
+    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Observation | SalvaError]:
         """The same boxes, the strongest first by what is said of them."""
-        seen = super().look(requests)
+        seen = super().observe(requests)
         return [self._rescored(one) if isinstance(one, Detections) else one for one in seen]
 
     def _rescored(self, seen: Detections) -> Detections:
@@ -89,35 +89,35 @@ def installed() -> Iterator[None]:
 
 
 def outcomes(run: Run) -> Counter[str]:
-    rows = zip(run.verdicts["relation"], run.verdicts["outcome"], strict=True)
-    return Counter(outcome for relation, outcome in rows if relation == "truth")
+    rows = zip(run.verdicts["check"], run.verdicts["outcome"], strict=True)
+    return Counter(outcome for check, outcome in rows if check == "truth")
 
 
 def seen_by(detector: str, out: Path) -> Run:
     # What garbage comes to is the question here, so it is let past the trial that would stop it.
-    settings = {"run.canary": "off"}
+    settings = {"run.preflight": "off"}
     return run_suite("metalogic", "painter", out=out, detector=detector, reader="none", size="20", settings=settings)
 
 
 def test_the_faultless_painter_is_right_and_decided(tmp_path: Path) -> None:
-    assert outcomes(seen_by("pocket", tmp_path / "run")) == {"HOLDS": 20}
+    assert outcomes(seen_by("pocket", tmp_path / "run")) == {"PASS": 20}
 
 
 def test_a_detector_turned_round_finds_hardly_anything_right(tmp_path: Path) -> None:
     counted = outcomes(seen_by("inverted", tmp_path / "run"))
-    assert counted["VIOLATED"] >= 0.85 * 20, counted
+    assert counted["FAIL"] >= 0.85 * 20, counted
 
 
 def test_equal_scores_in_doubt_decide_hardly_anything(tmp_path: Path) -> None:
     run = seen_by("equal", tmp_path / "run")
     counted = outcomes(run)
-    assert counted["HOLDS"] == 0, counted
-    assert counted["INCONCLUSIVE"] >= 0.5 * 20, counted
+    assert counted["PASS"] == 0, counted
+    assert counted["UNDECIDED"] >= 0.5 * 20, counted
     reasons = [reason for reason in run.verdicts["reason"] if reason]
     assert all("from 0.4 on a box counts and from 0.5 on it is sure" in reason for reason in reasons)
 
 
-@pytest.mark.parametrize(("detector", "outcome"), [("unnumbered", "FAILED"), ("boundless", "INCONCLUSIVE")])
+@pytest.mark.parametrize(("detector", "outcome"), [("unnumbered", "ERROR"), ("boundless", "UNDECIDED")])
 def test_scores_that_are_none_decide_nothing_and_are_named(detector: str, outcome: str, tmp_path: Path) -> None:
     run = seen_by(detector, tmp_path / "run")
     assert outcomes(run) == {outcome: 20}

@@ -14,11 +14,11 @@ from salva import registry
 from salva.cli.main import salva
 from salva.core.observation import Answer
 from salva.core.options import NoOptions
-from salva.core.protocols import LookRequest
+from salva.core.protocols import ObserveRequest
 from salva.engine.progress import SilentProgress
 from salva.errors import BackendError, RefusedError, UsageError
-from salva.perception.judges.scene_judge import SceneJudge
-from salva.run.selftest_judge import JudgeReport, judge_selftest
+from salva.judges.scene_judge import SceneJudge
+from salva.runs.selftest_judge import JudgeReport, judge_selftest
 
 N = 15
 
@@ -32,11 +32,11 @@ class YesJudge:
     def __init__(self, options: NoOptions) -> None:
         self.options = options
 
-    def look(self, requests: Sequence[LookRequest]) -> Sequence[Answer | BackendError]:
+    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Answer | BackendError]:
         """An answer each."""
         return [self.answer(request) for request in requests]
 
-    def answer(self, request: LookRequest) -> Answer | BackendError:
+    def answer(self, request: ObserveRequest) -> Answer | BackendError:
         """Yes."""
         assert request.query.formulas == (), "a judge that does not say so never sees a formula"
         return Answer(text=request.query.choices[0], scores={})
@@ -45,7 +45,7 @@ class YesJudge:
 class UnreadableJudge(YesJudge):
     """Judge: nothing that can be read."""
 
-    def answer(self, request: LookRequest) -> Answer | BackendError:
+    def answer(self, request: ObserveRequest) -> Answer | BackendError:
         """A problem."""
         return Answer(text="", scores={}, problem="no answer in it")
 
@@ -53,7 +53,7 @@ class UnreadableJudge(YesJudge):
 class RefusingJudge(YesJudge):
     """Judge: a refusal each time."""
 
-    def answer(self, request: LookRequest) -> Answer | BackendError:
+    def answer(self, request: ObserveRequest) -> Answer | BackendError:
         """A refusal."""
         return RefusedError("I would rather not")
 
@@ -61,9 +61,9 @@ class RefusingJudge(YesJudge):
 class InvertedJudge(SceneJudge):
     """Judge: sees, and says the opposite."""
 
-    def look(self, requests: Sequence[LookRequest]) -> Any:
+    def observe(self, requests: Sequence[ObserveRequest]) -> Any:
         """Another choice than the right one."""
-        said = [answer.text for answer in super().look(requests) if isinstance(answer, Answer)]
+        said = [answer.text for answer in super().observe(requests) if isinstance(answer, Answer)]
         return [
             Answer(text=next(choice for choice in request.query.choices if choice != text), scores={})
             for request, text in zip(requests, said, strict=True)

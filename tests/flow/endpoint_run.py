@@ -8,7 +8,7 @@ from pathlib import Path
 from salva.engine.progress import SilentProgress
 from salva.errors import SalvaError
 from salva.generators.openai_images import OpenAiImages
-from salva.run.pipeline import execute
+from salva.runs.pipeline import execute
 from salva.testing.specs import bound, fake_spec
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from salva.engine.progress import SilentProgress
 from salva.errors import SalvaError
-from salva.run.pipeline import execute
+from salva.runs.pipeline import execute
 from salva.testing.fakes import FakeReader
 from salva.testing.specs import bound, fake_spec
 

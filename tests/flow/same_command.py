@@ -7,8 +7,8 @@ from typing import Any
 
 from salva.core.verdict import Verdict
 from salva.engine.progress import Progress, SilentProgress
-from salva.run.pipeline import execute
-from salva.run.summary import RunSummary
+from salva.runs.pipeline import execute
+from salva.runs.summary import RunSummary
 from salva.store.sqlite import open_run
 from salva.testing.fakes import CALLS
 from salva.testing.specs import fake_spec

@@ -16,22 +16,22 @@ import salva
 from salva.cli.main import salva as command_line
 from salva.core.image import ImageRef, Picture
 from salva.core.observation import Detection, Detections, Observation
-from salva.core.protocols import LookRequest, Rendered, RenderRequest, Sight
+from salva.core.protocols import ImageObservations, ObserveRequest, Rendered, RenderRequest
 from salva.core.scene import Box
 from salva.core.verdict import CONTROL, PAIR, Outcome
 from salva.engine.progress import SilentProgress
 from salva.errors import SalvaError
 from salva.generators.painter import composition
 from salva.generators.painter.component import Painter, PainterOptions
-from salva.judging.leading import BLIND
 from salva.registry import load
 from salva.report.summary import summarise_run
-from salva.run.ask import Ask, make_spec
-from salva.run.pipeline import execute
+from salva.results.leading import BLIND
+from salva.runs.ask import Ask, make_spec
+from salva.runs.pipeline import execute
 from salva.store.sqlite import open_run
+from salva.suites.actesting.checks import ERROR_SCORES
 from salva.suites.actesting.definitions import OPERATORS
-from salva.suites.actesting.relations import ERROR_SCORES
-from salva.suites.actesting.sight import MutationOptions, boxes_query
+from salva.suites.actesting.observing import MutationOptions, boxes_query
 from salva.suites.actesting.suite import Actesting, ActestingOptions
 from salva.testing.fakes import FakeDetector
 from salva.testing.specs import bound
@@ -63,8 +63,8 @@ def test_a_faultless_painter_has_no_error_and_leads_with_expected(tmp_path: Path
     told = report(made)
     assert told["headline"]["rate"] is None, "the suite leads with a figure of its own"
     assert told["headline"]["chance"] is None
-    assert told["violation_rate"] == 0
-    assert told["outcomes"] == {"HOLDS": len(made.cases), "VIOLATED": 0, "INCONCLUSIVE": 0, "FAILED": 0}
+    assert told["failure_rate"] == 0
+    assert told["outcomes"] == {"PASS": len(made.cases), "FAIL": 0, "UNDECIDED": 0, "ERROR": 0}
     assert told["rates"]["wrong"]["rate"] == 0, "where captions have formulas, truth stands beside"
     assert (told["metrics"]["entity_error"], told["metrics"]["relation_error"]) == (0, 0)
     assert {case.mutation.operator for case in made.case_list if case.mutation} == set(OPERATORS)
@@ -86,9 +86,7 @@ def test_a_planted_fault_is_found_with_its_kind(tmp_path: Path, fault: str, kind
     made = run(tmp_path, **{"model.faults": f"{fault}:0.4"})
     errors = Counter(report(made)["errors"])
     assert errors.keys() & kinds
-    about_things = {
-        name for name in errors if name.endswith(("dropped", "missing", "stays")) and "relation" not in name
-    }
+    about_things = {name for name in errors if name.endswith(("dropped", "missing", "stays")) and "check" not in name}
     assert bool(about_things) == (fault == "entity-omission")
     told = report(made)["metrics"]
     assert told["relation_error"] > 0
@@ -104,15 +102,15 @@ def test_the_published_rule_and_the_noise_floor(tmp_path: Path) -> None:
         only=("operator=ec",),
         control=True,
         out=tmp_path,
-        settings={"relation.definition": "paper", "model.faults": "entity-omission:0.3"},
+        settings={"check.definition": "paper", "model.faults": "entity-omission:0.3"},
     )
     with open_run(tmp_path) as store:
-        verdicts = [v for v in store.verdicts() if v.relation == "entity-change"]
+        verdicts = [v for v in store.verdicts() if v.check == "entity-change"]
     for verdict in verdicts:
         if verdict.arm == PAIR:
             assert set(ERROR_SCORES) <= verdict.scores.keys(), "all three definitions, whichever leads"
             wrong = verdict.scores["paper.entity_error"] or verdict.scores["paper.relation_error"]
-            assert (verdict.outcome is Outcome.VIOLATED) == bool(wrong)
+            assert (verdict.outcome is Outcome.FAIL) == bool(wrong)
         else:
             assert verdict.arm == CONTROL
             assert "paper.entity_error.within_a" in verdict.scores
@@ -126,19 +124,17 @@ def test_a_detector_can_see_pictures_in_the_published_size(tmp_path: Path) -> No
     class Watching(FakeDetector):
         sides: ClassVar[set[tuple[int, int]]] = set()
 
-        def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
+        def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Observation | SalvaError]:
             self.sides.update((request.picture.width, request.picture.height) for request in requests)
             return [Detections()] * len(requests)
 
-    spec = make_spec(
-        Ask(suite="actesting", models=("painter",), only=("operator=ss",), settings={"relation.side": "512"})
-    )
-    ours = tuple(relation for relation in spec.relations if relation.label == "unchanged")
-    watched = replace(spec, detector=bound("detector", Watching), relations=ours, canary=False)
+    spec = make_spec(Ask(suite="actesting", models=("painter",), only=("operator=ss",), settings={"check.side": "512"}))
+    ours = tuple(check for check in spec.checks if check.label == "unchanged")
+    watched = replace(spec, detector=bound("detector", Watching), checks=ours, preflight=False)
     execute(watched, tmp_path, SilentProgress())
     assert Watching.sides == {(512, 512)}
     with open_run(tmp_path) as store:
-        assert {look.query.side for _, look in store.looks()} == {512}
+        assert {look.query.side for _, look in store.needs()} == {512}
         assert all(image.width == 256 for image in store.images()), "what is stored stays as it was painted"
 
 
@@ -153,7 +149,7 @@ def test_a_faultless_painter_has_no_error_on_five_hundred_seeds(monkeypatch: pyt
     for case in Actesting(ActestingOptions()).cases("full"):
         paintings.add(case.painting)
         assert case.mutation is not None
-        sights = {}
+        observations = {}
         for prompt in case.prompts:
             key = (case.painting, prompt.text)
             if key not in seen:
@@ -161,9 +157,9 @@ def test_a_faultless_painter_has_no_error_on_five_hundred_seeds(monkeypatch: pyt
                 assert isinstance(rendered, Rendered), (prompt.text, rendered)
                 seen[key] = _boxes(rendered)
             image = ImageRef(image_id="x", width=1, height=1)
-            sights[prompt.role] = Sight(image=image, seen={boxes_query(case.mutation): seen[key]})
-        concluded = load("relation", case.relation)(MutationOptions()).judge(case, sights)
-        assert concluded.outcome is Outcome.HOLDS, (case.prompts, concluded)
+            observations[prompt.role] = ImageObservations(image=image, seen={boxes_query(case.mutation): seen[key]})
+        concluded = load("check", case.check)(MutationOptions()).judge(case, observations)
+        assert concluded.outcome is Outcome.PASS, (case.prompts, concluded)
         assert [concluded.scores[name] for name in ERROR_SCORES[:2]] == [0.0, 0.0]
         outcomes[case.mutation.operator] += 1
     assert len(paintings) >= 500

@@ -16,8 +16,8 @@ from salva.engine.progress import SilentProgress
 from salva.errors import BackendError, SalvaError
 from salva.generators.painter.component import Painter
 from salva.report.summary import Summary, summarise_run
-from salva.run.ask import Ask, make_spec
-from salva.run.pipeline import execute
+from salva.runs.ask import Ask, make_spec
+from salva.runs.pipeline import execute
 from salva.store.sqlite import open_run
 
 
@@ -36,7 +36,7 @@ def test_a_faultless_painter_paints_every_level(tmp_path: Path) -> None:
     summary = run(tmp_path / "run")
     assert numbers(summary)["prr"] >= 0.95
     assert numbers(summary)["rrr"] >= 0.95
-    assert summary.by_model[0].outcomes["VIOLATED"] == 0
+    assert summary.by_model[0].outcomes["FAIL"] == 0
     assert [figure.title for figure in summary.by_model[0].key_figures[:2]] == ["PRR", "RRR"]
 
 
@@ -49,7 +49,7 @@ def test_a_painter_that_follows_its_priors_shows_the_fact(tmp_path: Path) -> Non
     points = {row[1]: row[levels.columns.index("point")] for row in levels.rows}
     assert points["l1"] == 1.0
     assert points["l2"] == points["l3"] == 0.0
-    assert summary.by_model[0].errors["prior-lock-in"] == summary.by_model[0].outcomes["VIOLATED"]
+    assert summary.by_model[0].errors["prior-lock-in"] == summary.by_model[0].outcomes["FAIL"]
 
 
 def test_priors_that_win_only_where_the_outcome_is_unsaid_fail_deduction(tmp_path: Path) -> None:
@@ -72,8 +72,8 @@ def test_a_picture_that_is_missing_costs_its_own_level_alone(tmp_path: Path, mon
     assert numbers(summary)["prr"] >= 0.95
     assert numbers(summary)["rrr"] is None
     with open_run(directory) as store:
-        verdicts = [v for v in store.verdicts() if v.relation == "levels"]
-    assert {v.outcome for v in verdicts} == {Outcome.FAILED}
+        verdicts = [v for v in store.verdicts() if v.check == "levels"]
+    assert {v.outcome for v in verdicts} == {Outcome.ERROR}
     assert all(v.scores["missing_l3"] == 1.0 and "out of paint" in v.reason for v in verdicts)
     monkeypatch.setattr(Painter, "render", paint)
     again = run(directory)
@@ -107,5 +107,5 @@ def test_pictures_of_nothing_and_pictures_of_others_score_low(tmp_path: Path, mo
         summary = run(tmp_path / name)
         assert numbers(summary)["s_l1"] <= 0.12, name
         assert not numbers(summary)["prr"], f"{name}: behind the gate nothing is left"
-        assert summary.by_model[0].outcomes["HOLDS"] == 0
+        assert summary.by_model[0].outcomes["PASS"] == 0
         assert set(summary.by_model[0].errors) <= {"factual-failure"}

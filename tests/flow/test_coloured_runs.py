@@ -11,20 +11,20 @@ from typing import ClassVar
 
 import pytest
 
+from salva.checks.same_scene import SameScene
+from salva.checks.truth import Truth
 from salva.core.case import Case, Prompt
 from salva.core.image import Picture
 from salva.core.observation import Detection, Detections
 from salva.core.options import NoOptions
-from salva.core.protocols import LookRequest, Rendered, RenderRequest
+from salva.core.protocols import ObserveRequest, Rendered, RenderRequest
 from salva.core.spec import RunSpec
 from salva.core.verdict import Verdict
 from salva.engine.progress import SilentProgress
 from salva.imaging.palette import PALETTE
-from salva.registry import colourist
-from salva.relations.same_scene import SameScene
-from salva.relations.truth import Truth
-from salva.run.judge_again import judge_again
-from salva.run.pipeline import execute
+from salva.registry import colour_reader
+from salva.runs.pipeline import execute
+from salva.runs.rejudge import rejudge
 from salva.store.sqlite import open_run
 from salva.testing.specs import bound
 
@@ -49,7 +49,7 @@ class OneCase:
             suite="one",
             category="one",
             prompts=prompts,
-            relation="truth",
+            check="truth",
             equivalent=True,
             determinate=True,
         )
@@ -82,21 +82,21 @@ class Stranger:
 
     version: ClassVar[str] = "1"
     Options: ClassVar[type[NoOptions]] = NoOptions
-    n_looks: ClassVar[Counter[str]] = Counter()
+    n_observations: ClassVar[Counter[str]] = Counter()
 
     def __init__(self, options: NoOptions) -> None:
         self.options = options
 
-    def look(self, requests: Sequence[LookRequest]) -> Sequence[Detections]:
+    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections]:
         """A ball in the middle."""
-        self.n_looks["looks"] += len(requests)
+        self.n_observations["observations"] += len(requests)
         ball = Detection(label="ball", score=0.9, box=(0.25, 0.25, 0.75, 0.75))
         return [Detections(boxes=(ball,)) for _ in requests]
 
 
 @pytest.fixture(autouse=True)
 def counted() -> Iterator[None]:
-    Stranger.n_looks.clear()
+    Stranger.n_observations.clear()
     yield
     Blotch.inks = (PALETTE["red"],)
 
@@ -106,29 +106,29 @@ def spec() -> RunSpec:
         suite=bound("suite", OneCase, "one"),
         models=(bound("model", Blotch, "blotch"),),
         detector=bound("detector", Stranger, "stranger"),
-        colourist=colourist(),
-        relations=(bound("relation", Truth, "truth"), bound("relation", SameScene, "same-scene")),
+        colour_reader=colour_reader(),
+        checks=(bound("check", Truth, "truth"), bound("check", SameScene, "same-scene")),
         size="full",
-        canary=False,
+        preflight=False,
     )
 
 
 def truth_in(directory: Path) -> Verdict:
     with open_run(directory) as store:
-        (verdict,) = (v for v in store.verdicts() if v.relation == "truth")
+        (verdict,) = (v for v in store.verdicts() if v.check == "truth")
         return verdict
 
 
 @pytest.mark.parametrize(
     ("inks", "outcome", "errors"),
     [
-        ((PALETTE["red"],), "HOLDS", ()),
-        ((PALETTE["blue"],), "VIOLATED", ("wrong-colour",)),
+        ((PALETTE["red"],), "PASS", ()),
+        ((PALETTE["blue"],), "FAIL", ("wrong-colour",)),
         # Inverted, a right picture is a wrong one.
-        ((tuple(255 - c for c in PALETTE["red"]),), "VIOLATED", ("wrong-colour",)),
-        (((200, 205, 210),), "VIOLATED", ("wrong-colour",)),
+        ((tuple(255 - c for c in PALETTE["red"]),), "FAIL", ("wrong-colour",)),
+        (((200, 205, 210),), "FAIL", ("wrong-colour",)),
         # As much of one colour as of another: nobody can say which the ball has.
-        ((PALETTE["red"], PALETTE["blue"]), "INCONCLUSIVE", ()),
+        ((PALETTE["red"], PALETTE["blue"]), "UNDECIDED", ()),
     ],
     ids=["right", "wrong", "inverted", "all gray", "two colours"],
 )
@@ -138,23 +138,23 @@ def test_any_detectors_boxes_get_their_colours(
     Blotch.inks = inks
     execute(spec(), tmp_path / "run", SilentProgress())
     verdict = truth_in(tmp_path / "run")
-    assert (verdict.outcome, verdict.errors) == (outcome, errors), verdict.reason
-    assert ("colour of the ball" in verdict.reason) == (outcome == "INCONCLUSIVE")
+    assert (verdict.outcome, verdict.failure_types) == (outcome, errors), verdict.reason
+    assert ("colour of the ball" in verdict.reason) == (outcome == "UNDECIDED")
     assert verdict.observers == ("stranger",)
-    # Both relations and the colourist share what the detector saw; the two pictures are one.
-    assert Stranger.n_looks["looks"] == 1
+    # Both relations and the colour_reader share what the detector saw; the two pictures are one.
+    assert Stranger.n_observations["observations"] == 1
 
 
 def test_a_run_of_the_time_before_keeps_its_rule_until_it_is_judged_again(tmp_path: Path) -> None:
     directory = tmp_path / "run"
-    execute(replace(spec(), colourist=None), directory, SilentProgress())
+    execute(replace(spec(), colour_reader=None), directory, SilentProgress())
     assert "nobody looked at the colour of the ball" in truth_in(directory).reason
     written = json.loads((directory / "run.json").read_text())
     (directory / "run.json").write_text(json.dumps({**written, "schema": 1}))
     with open_run(directory, "write") as store:
         store.drop_meta("finished")
     execute(spec(), directory, SilentProgress())
-    assert truth_in(directory).outcome == "INCONCLUSIVE"
-    judge_again(directory, spec(), SilentProgress())
-    assert truth_in(directory).outcome == "HOLDS"
-    assert Stranger.n_looks["looks"] == 1
+    assert truth_in(directory).outcome == "UNDECIDED"
+    rejudge(directory, spec(), SilentProgress())
+    assert truth_in(directory).outcome == "PASS"
+    assert Stranger.n_observations["observations"] == 1

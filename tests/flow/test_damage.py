@@ -17,12 +17,12 @@ from salva.core.cells import safe_cell
 from salva.core.legible import legible, legible_json
 from salva.engine.progress import SilentProgress
 from salva.errors import PluginError, StoreError, UsageError
-from salva.metrics.violation_rates import ViolationRates
 from salva.registry import add_loose_plugin
 from salva.remote.errors import seconds_to_wait
 from salva.report.markdown import escape
-from salva.run.ask import Ask, make_spec
-from salva.run.pipeline import execute
+from salva.results.metrics.failure_rates import FailureRates
+from salva.runs.ask import Ask, make_spec
+from salva.runs.pipeline import execute
 from salva.store.blobs import Blobs
 
 HOSTILE = "red\x1b[31m \u202eevil\u2066 \x9b0m\u200b"
@@ -36,7 +36,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         models=("painter",),
         reader="none",
         size="2",
-        settings={"model.faults": "entity-omission:1", "model.side": "256", "run.canary": "off"},
+        settings={"model.faults": "entity-omission:1", "model.side": "256", "run.preflight": "off"},
     )
     execute(make_spec(ask), directory, SilentProgress())
     return directory
@@ -94,9 +94,12 @@ EXPORTS = tuple(("export", "RUN", "--as", form, "-o", "OUT") for form in ("csv",
         ("UPDATE cases SET record = json_set(record, '$.prompts[0].text', json('{}'))", (REPORT, COMPARE)),
         ("UPDATE cases SET record = json_set(record, '$.labels.law', 7)", (REPORT,)),
         ("UPDATE cases SET record = json_set(record, '$.ways', json('[[7]]'))", (REPORT,)),
-        ("UPDATE looks SET observation = json_set(observation, '$.boxes[0].score', 'high')", (VERIFY, JUDGE)),
-        ("UPDATE looks SET observation = json_set(observation, '$.boxes[0].box', json('[1]'))", (VERIFY, JUDGE)),
-        ('UPDATE looks SET observation = replace(observation, \'"score":\', \'"score":NaN,"raw":\')', (VERIFY, JUDGE)),
+        ("UPDATE observations SET observation = json_set(observation, '$.boxes[0].score', 'high')", (VERIFY, JUDGE)),
+        ("UPDATE observations SET observation = json_set(observation, '$.boxes[0].box', json('[1]'))", (VERIFY, JUDGE)),
+        (
+            'UPDATE observations SET observation = replace(observation, \'"score":\', \'"score":NaN,"raw":\')',
+            (VERIFY, JUDGE),
+        ),
         ("UPDATE components SET role = x''", (REPORT, JUDGE)),
         ("UPDATE renders SET component_id = 'nobody'", (("quality", "RUN", "--reference", "RUN/images"),)),
         ("UPDATE renders SET provenance = '{\"revised_prompt\": \"x\"}', repeat = 'zz'", (REPORT,)),
@@ -183,8 +186,8 @@ def test_a_damaged_run_json_is_named(run: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("place", "part"),
     [
-        *(("asked", part) for part in ("relations", "suite", "models", "observers", "size", "only")),
-        *(("components", part) for part in ("relations", "suite", "models", "observers")),
+        *(("asked", part) for part in ("checks", "suite", "models", "observers", "size", "only")),
+        *(("components", part) for part in ("checks", "suite", "models", "observers")),
     ],
 )
 def test_a_run_json_that_lacks_a_part_is_named(run: Path, place: str, part: str) -> None:
@@ -260,9 +263,9 @@ def test_a_label_that_a_suite_counts_on_and_that_is_gone_is_said(run: Path, monk
     def measure(*_: object) -> None:
         raise KeyError("category")
 
-    monkeypatch.setattr(ViolationRates, "measure", measure)
+    monkeypatch.setattr(FailureRates, "measure", measure)
     assert_said(run, REPORT, ("report", "RUN", "--format", "md"))
-    assert "ViolationRates can make nothing of this run" in in_process.salva("report", str(run)).stderr
+    assert "FailureRates can make nothing of this run" in in_process.salva("report", str(run)).stderr
 
 
 PLUGIN = """
@@ -271,7 +274,7 @@ class {name}:
     version = "1"
     about = About(role="detector"{more})
     def __init__(self, options): pass
-    def look(self, requests): return []
+    def observe(self, requests): return []
 """
 
 
@@ -305,7 +308,7 @@ def test_a_component_that_ends_the_program_does_not_end_it_in_silence(
 ) -> None:
     (tmp_path / "quits.py").write_text(PLUGIN.format(name="Quits", more="").replace(old, new))
     named = ("--detector", "quits", "--plugin", f"{tmp_path / 'quits.py'}:Quits", "--reader", "none")
-    where = ("--out", str(tmp_path / "run"), "--set", "run.canary=off", "--no-progress")
+    where = ("--out", str(tmp_path / "run"), "--set", "run.preflight=off", "--no-progress")
     done = in_process.salva("run", "metalogic", "--model", "painter", "--size", "1", *named, *where)
     assert done.returncode == code, done.stderr
     assert told in done.stderr + done.stdout.replace("\n", " ")

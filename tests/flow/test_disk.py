@@ -14,16 +14,15 @@ from pathlib import Path
 import in_process
 import pytest
 from PIL import Image
-from store.old_store import write_old_store
 
 from salva.core.image import Picture
 from salva.engine.progress import SilentProgress
 from salva.errors import StoreError, UnusableError
 from salva.imaging.files import encode_picture
-from salva.run.ask import Ask, make_spec
-from salva.run.judge_again import judge_again
-from salva.run.pipeline import execute
-from salva.run.verify import verify
+from salva.runs.ask import Ask, make_spec
+from salva.runs.pipeline import execute
+from salva.runs.rejudge import rejudge
+from salva.runs.verify import verify
 from salva.store.sqlite import open_run
 from salva.testing.fakes import CALLS, FakeDetector
 from salva.testing.specs import bound, fake_spec
@@ -64,18 +63,9 @@ def test_a_disk_that_turns_read_only_is_said_and_can_still_be_read(small_disk: P
     assert execute(fake_spec(5), small_disk / "run", SilentProgress()).outcomes == done.outcomes
     assert verify(small_disk / "run", SilentProgress()).is_sound
     with pytest.raises(StoreError, match="read-only; make it writable or choose another directory"):
-        judge_again(small_disk / "run", fake_spec(5), SilentProgress())
+        rejudge(small_disk / "run", fake_spec(5), SilentProgress())
     with pytest.raises(StoreError, match="read-only"):
         execute(fake_spec(5), small_disk / "other", SilentProgress())
-
-
-def test_a_run_of_an_older_salva_can_be_read_from_a_read_only_disk(small_disk: Path) -> None:
-    write_old_store(small_disk / "run", labels=(("detector", "pocket"), ("judge", "scene")))
-    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
-    with open_run(small_disk / "run") as store:
-        assert [verdict.observers for verdict in store.verdicts()] == [("pocket", "scene")]
-    with pytest.raises(StoreError, match="read-only"):
-        open_run(small_disk / "run", "write")
 
 
 def test_a_place_where_no_directory_can_be_made_is_named(tmp_path: Path) -> None:
@@ -105,7 +95,7 @@ def test_an_export_to_a_full_disk_says_so_and_leaves_no_half_file(
         models=("painter",),
         reader="none",
         size="2",
-        settings={"model.faults": "entity-omission:1", "model.side": "256", "run.canary": "off"},
+        settings={"model.faults": "entity-omission:1", "model.side": "256", "run.preflight": "off"},
     )
     execute(make_spec(ask), tmp_path / "run", SilentProgress())
     free = os.statvfs(small_disk).f_bavail * os.statvfs(small_disk).f_frsize
@@ -170,7 +160,7 @@ def test_the_same_command_paints_again_what_is_not_as_large_as_it_was_written(
         harm(finished, damage)
     CALLS.clear()
     again = execute(fake_spec(5), finished, SilentProgress())
-    assert (CALLS["render"], again.outcomes) == (n_painted, {"HOLDS": 5})
+    assert (CALLS["render"], again.outcomes) == (n_painted, {"PASS": 5})
     assert CALLS["detect"] == 0, "what was seen in the same pixels still holds"
     assert verify(finished, SilentProgress()).is_sound
     if damage != "append":
@@ -186,23 +176,23 @@ def test_pictures_that_come_back_are_not_painted_again_where_nobody_painted_them
 ) -> None:
     before = (finished / "images").rename(tmp_path / "away")
     with suppress(UnusableError):
-        assert execute(fake_spec(5, model), finished, SilentProgress()).outcomes == {"FAILED": 5}
+        assert execute(fake_spec(5, model), finished, SilentProgress()).outcomes == {"ERROR": 5}
     shutil.rmtree(finished / "images", ignore_errors=True)
     before.rename(finished / "images")
     CALLS.clear()
     again = execute(fake_spec(5), finished, SilentProgress())
-    assert (CALLS["render"], again.outcomes) == (0, {"HOLDS": 5})
+    assert (CALLS["render"], again.outcomes) == (0, {"PASS": 5})
     assert verify(finished, SilentProgress()).is_sound
 
 
 def test_who_judges_again_while_pictures_are_away_forgets_none(finished: Path, tmp_path: Path) -> None:
     before = (finished / "images").rename(tmp_path / "away")
     other = replace(fake_spec(5), detector=bound("detector", FakeDetector, "other"))
-    judge_again(finished, other, SilentProgress())
+    rejudge(finished, other, SilentProgress())
     shutil.rmtree(finished / "images", ignore_errors=True)
     before.rename(finished / "images")
     CALLS.clear()
-    assert execute(fake_spec(5), finished, SilentProgress()).outcomes == {"HOLDS": 5}
+    assert execute(fake_spec(5), finished, SilentProgress()).outcomes == {"PASS": 5}
     assert CALLS["render"] == 0
 
 
@@ -210,12 +200,12 @@ def test_a_refusal_in_the_place_of_a_picture_that_is_gone_is_settled(tmp_path: P
     open_for, run = tmp_path / "open", tmp_path / "run"
     open_for.touch()
     spec = fake_spec(5, {"refuses": 1.0, "healed_by": str(open_for)})
-    assert execute(spec, run, SilentProgress()).outcomes == {"HOLDS": 5}
+    assert execute(spec, run, SilentProgress()).outcomes == {"PASS": 5}
     open_for.unlink()
     shutil.rmtree(run / "images")
-    assert execute(spec, run, SilentProgress()).outcomes == {"FAILED": 5}
+    assert execute(spec, run, SilentProgress()).outcomes == {"ERROR": 5}
     CALLS.clear()
-    assert execute(spec, run, SilentProgress()).outcomes == {"FAILED": 5}
+    assert execute(spec, run, SilentProgress()).outcomes == {"ERROR": 5}
     assert CALLS["render"] == 0
 
 
@@ -274,16 +264,19 @@ def edit(directory: Path, statement: str) -> None:
     [
         ("UPDATE renders SET seed = seed + 1 WHERE rowid = 1", "its inputs have the key"),
         ("UPDATE renders SET text = 'a yak' WHERE rowid = 1", "its inputs have the key"),
-        ('UPDATE looks SET query = \'{"role":"reader","text":"","labels":[]}\' WHERE rowid = 1', "its inputs have"),
-        ("UPDATE looks SET observation = NULL WHERE rowid = 1", "what was seen says otherwise"),
-        ("UPDATE looks SET observation = '{' WHERE rowid = 1", "is not what salva wrote"),
+        (
+            'UPDATE observations SET query = \'{"role":"reader","text":"","labels":[]}\' WHERE rowid = 1',
+            "its inputs have",
+        ),
+        ("UPDATE observations SET observation = NULL WHERE rowid = 1", "what was seen says otherwise"),
+        ("UPDATE observations SET observation = '{' WHERE rowid = 1", "is not what salva wrote"),
         ("UPDATE components SET identity = '{}' WHERE role = 'model'", "has another identity"),
         ("UPDATE cases SET case_id = 'other' WHERE ordinal = 0", "holds the case"),
         ("DELETE FROM cases WHERE ordinal = 4", "4 cases are stored where 5 were planned"),
         ('UPDATE verdicts SET images = \'{"a":"00"}\'', "no row for its image 00"),
         ("DELETE FROM images", "no row for its image"),
-        ("UPDATE looks SET observation = replace(observation, 'cat', 'yak')", "table looks, row"),
-        ("UPDATE verdicts SET outcome = 'VIOLATED' WHERE repeat = 0", "its content is not what was written"),
+        ("UPDATE observations SET observation = replace(observation, 'cat', 'yak')", "table looks, row"),
+        ("UPDATE verdicts SET outcome = 'FAIL' WHERE repeat = 0", "its content is not what was written"),
         ("UPDATE cases SET record = replace(record, 'cat', 'yak')", "its content is not what was written"),
     ],
 )
@@ -314,14 +307,14 @@ def test_a_damaged_image_that_must_be_looked_at_is_painted_again(finished: Path)
     sound = path.read_bytes()
     path.write_bytes(b"damaged")
     other = fake_spec(5, detector=bound("detector", FakeDetector, "other-detector"))
-    judged = judge_again(finished, other, SilentProgress())
-    assert judged.outcomes == {"HOLDS": 4, "FAILED": 1}
+    judged = rejudge(finished, other, SilentProgress())
+    assert judged.outcomes == {"PASS": 4, "ERROR": 1}
     CALLS.clear()
     edit(finished, "DELETE FROM meta WHERE key = 'finished'")
     assert execute(fake_spec(5), finished, SilentProgress()).n_rendered == 1
     assert CALLS["render"] == 1
     assert path.read_bytes() == sound
-    assert judge_again(finished, other, SilentProgress()).outcomes == {"HOLDS": 5}
+    assert rejudge(finished, other, SilentProgress()).outcomes == {"PASS": 5}
 
 
 @pytest.mark.parametrize("form", ["counterexamples", "ratings", "sft"])
@@ -331,7 +324,7 @@ def test_another_picture_of_the_same_size_is_no_evidence(tmp_path: Path, form: s
         models=("painter",),
         reader="none",
         size="4",
-        settings={"model.faults": "entity-omission:0.5", "run.canary": "off"},
+        settings={"model.faults": "entity-omission:0.5", "run.preflight": "off"},
     )
     execute(make_spec(ask), tmp_path / "run", SilentProgress())
     for path in (tmp_path / "run" / "images").rglob("*.webp"):

@@ -17,8 +17,8 @@ from salva.core.verdict import Outcome, Verdict
 from salva.errors import UsageError
 from salva.exchange.exporting import export_run
 from salva.exchange.importing import import_files
-from salva.judging.leading import BLIND, OK
 from salva.report.summary import Summary, summarise_run
+from salva.results.leading import BLIND, OK
 from salva.store.queries import read_records
 
 FAULTY = ("--set", "model.faults=entity-omission:0.5")
@@ -54,7 +54,7 @@ def faulty(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_faultless_painter_is_faithful_and_stable(tmp_path: Path) -> None:
     summary = _run(tmp_path / "run", "--size", "quick", "--only", "dimension=horizontal")
     (one,) = summary.by_model
-    assert one.outcomes == {"HOLDS": 5, "VIOLATED": 0, "INCONCLUSIVE": 0, "FAILED": 0}
+    assert one.outcomes == {"PASS": 5, "FAIL": 0, "UNDECIDED": 0, "ERROR": 0}
     assert one.numbers["faith_mean"] == 1.0
     assert one.numbers["faith_stability"] == 1.0
 
@@ -62,7 +62,7 @@ def test_a_faultless_painter_is_faithful_and_stable(tmp_path: Path) -> None:
 def test_omitted_things_lower_faithfulness_and_stability_and_are_named(faulty: Path) -> None:
     (one,) = summarise_run(faulty).by_model
     assert sum(one.outcomes.values()) == 20
-    assert one.outcomes["VIOLATED"] > 5
+    assert one.outcomes["FAIL"] > 5
     assert "presence-differs" in one.errors
     faith, stability = one.numbers["faith_mean"], one.numbers["faith_stability"]
     assert faith is not None
@@ -77,8 +77,8 @@ def test_pairs_of_a_file_that_say_two_things_are_held_to_differ(tmp_path: Path) 
     header = "pair_id,category_id,logical_law,semantic_dimension,prompt_A,prompt_B"
     path.write_text(f"{header}\np1,13,Complement,Conjunctive,a cup,no cup\n", encoding="utf-8")
     summary = _run(tmp_path / "run", "--size", "full", "--set", f"suite.path={path}")
-    assert summary.by_model[0].outcomes["HOLDS"] == 1
-    judged_by = {verdict.relation for verdict in read_records(tmp_path / "run").verdicts}
+    assert summary.by_model[0].outcomes["PASS"] == 1
+    judged_by = {verdict.check for verdict in read_records(tmp_path / "run").verdicts}
     assert "must-differ" in judged_by
     assert "same-answers" not in judged_by
     assert "contrasts" in {table.name for table in summary.by_model[0].tables}
@@ -86,13 +86,13 @@ def test_pairs_of_a_file_that_say_two_things_are_held_to_differ(tmp_path: Path) 
 
 def test_judging_again_asks_nothing_twice(faulty: Path) -> None:
     before = read_records(faulty).verdicts
-    done = CliRunner().invoke(salva, ["judge", str(faulty), "--set", "relation.min_stability=0.1", "--no-progress"])
+    done = CliRunner().invoke(salva, ["judge", str(faulty), "--set", "check.min_stability=0.1", "--no-progress"])
     assert done.exit_code == 0, done.output
     after = read_records(faulty).verdicts
-    strict = sum(v.outcome == "VIOLATED" for v in before if v.relation == "same-answers")
-    mild = sum(v.outcome == "VIOLATED" for v in after if v.relation == "same-answers")
+    strict = sum(v.outcome == "FAIL" for v in before if v.check == "same-answers")
+    mild = sum(v.outcome == "FAIL" for v in after if v.check == "same-answers")
     assert mild < strict
-    done = CliRunner().invoke(salva, ["judge", str(faulty), "--set", "relation.min_stability=1.0", "--no-progress"])
+    done = CliRunner().invoke(salva, ["judge", str(faulty), "--set", "check.min_stability=1.0", "--no-progress"])
     assert done.exit_code == 0, done.output
 
 
@@ -146,7 +146,7 @@ def test_contrasts_come_back_with_what_was_concluded(tmp_path: Path) -> None:
     import_files(sorted((tmp_path / "one").glob("*.csv")), "tifa-lite", tmp_path / "again")
     before, after = (summarise_run(tmp_path / name).by_model[0] for name in ("run", "again"))
     of_pairs = [
-        Counter((v.repeat, v.outcome) for v in read_records(tmp_path / name).verdicts if v.relation == "must-differ")
+        Counter((v.repeat, v.outcome) for v in read_records(tmp_path / name).verdicts if v.check == "must-differ")
         for name in ("run", "again")
     ]
     assert of_pairs[0] == of_pairs[1]
@@ -163,7 +163,7 @@ def _concluded(run: Path) -> dict[tuple[str, int], Verdict]:
     return {
         (pair_ids[v.case_id], v.repeat): replace(v, case_id="", observers=(), images={})
         for v in records.verdicts
-        if v.relation in ("same-answers", "must-differ")
+        if v.check in ("same-answers", "must-differ")
     }
 
 
@@ -171,8 +171,8 @@ def _concluded(run: Path) -> dict[tuple[str, int], Verdict]:
     "asked",
     [
         ("--size", "quick", "--repeats", "2", "--only", "law=distributive"),
-        ("--size", "quick", "--set", "relation.min_stability=0.8"),
-        ("--size", "quick", "--set", "relation.compare=faithfulness", "--only", "law=de-morgan"),
+        ("--size", "quick", "--set", "check.min_stability=0.8"),
+        ("--size", "quick", "--set", "check.compare=faithfulness", "--only", "law=de-morgan"),
         ("--size", "contrast", "--set", "suite.pairs=1"),
     ],
 )
@@ -191,13 +191,13 @@ def test_pairs_that_broke_come_back_as_broken(tmp_path: Path, monkeypatch: pytes
     plugin.write_text(BROKEN_JUDGE, encoding="utf-8")
     command = ["run", "faithfulness", "--size", "quick", "--only", "law=commutative", "--reader", "none"]
     command += ["--embedder", "none", "--plugin", f"{plugin}:YesJudge", "--judge", "yes-judge"]
-    command += ["--set", "run.canary=off"]
+    command += ["--set", "run.preflight=off"]
     done = CliRunner().invoke(salva, [*command, "--no-progress", "--out", str(tmp_path / "run")])
     assert done.exit_code == 3, done.output
     export_run(tmp_path / "run", "tifa-lite", tmp_path / "one")
     import_files(sorted((tmp_path / "one").glob("*.csv")), "tifa-lite", tmp_path / "again")
     before, after = _concluded(tmp_path / "run"), _concluded(tmp_path / "again")
-    assert Counter(verdict.outcome for verdict in before.values())[Outcome.FAILED] == 1
+    assert Counter(verdict.outcome for verdict in before.values())[Outcome.ERROR] == 1
     assert before == after
 
 
@@ -212,7 +212,7 @@ def test_answers_to_questions_of_a_file_are_exported_with_that_file_alone(tmp_pa
     plugin = tmp_path / "yes_judge.py"
     plugin.write_text(YES_JUDGE, encoding="utf-8")
     only = ("--only", "law=commutative", "--only", "dimension=conjunctive", "--judge", "yes-judge")
-    set_file = ("--plugin", f"{plugin}:YesJudge", "--set", f"relation.questions={questions}", "--set", "run.canary=off")
+    set_file = ("--plugin", f"{plugin}:YesJudge", "--set", f"check.questions={questions}", "--set", "run.preflight=off")
     _run(tmp_path / "run", "--size", "quick", *only, *set_file)
     with pytest.raises(UsageError, match="name it again with --questions"):
         export_run(tmp_path / "run", "tifa-lite", tmp_path / "out")
@@ -236,7 +236,7 @@ class YesJudge:
     def __init__(self, options):
         pass
 
-    def look(self, requests):
+    def observe(self, requests):
         return [Answer(text="yes", scores={}, reply="yes") for r in requests]
 """
 
@@ -256,7 +256,7 @@ class Tiny:
     def __init__(self, options):
         pass
 
-    def look(self, requests):
+    def observe(self, requests):
         return [Vector(values=(1.0, len(r.query.text or r.picture.rgb[:20]) / 100)) for r in requests]
 """
 
@@ -281,9 +281,9 @@ def test_an_embedder_adds_clip_scores_and_a_verdict_of_its_own(tmp_path: Path, m
     done = CliRunner().invoke(salva, [*command, *scope], catch_exceptions=False)
     assert done.exit_code == 0, done.output
     verdicts = read_records(tmp_path / "run").verdicts
-    by_relation = {relation: [v for v in verdicts if v.relation == relation] for relation in RELATIONS}
-    assert [len(group) for group in by_relation.values()] == [4, 4]
-    for answers, similarity in zip(*by_relation.values(), strict=True):
+    by_check = {relation: [v for v in verdicts if v.check == relation] for relation in CHECKS}
+    assert [len(group) for group in by_check.values()] == [4, 4]
+    for answers, similarity in zip(*by_check.values(), strict=True):
         wanted = ("clip_A", "clip_B", "clip_mean", "clip_diff", "clip_stability", "image_similarity")
         assert {name: answers.scores[name] for name in wanted} == {name: similarity.scores[name] for name in wanted}
         assert 0 <= answers.scores["clip_stability"] <= 1
@@ -295,18 +295,18 @@ def test_an_embedder_adds_clip_scores_and_a_verdict_of_its_own(tmp_path: Path, m
     assert (tmp_path / "export" / "clip_results_painter.csv").is_file()
 
 
-RELATIONS = ("same-answers", "same-similarity")
+CHECKS = ("same-answers", "same-similarity")
 
 
-@pytest.mark.parametrize("relation", [(), ("--relation", "same-answers")])
+@pytest.mark.parametrize("check", [(), ("--check", "same-answers")])
 def test_a_grey_painter_and_an_honest_judge_agree_on_nothing_and_pass_no_gate(
-    tmp_path: Path, relation: tuple[str, ...]
+    tmp_path: Path, check: tuple[str, ...]
 ) -> None:
     grey = Path(__file__).parents[2] / "bench" / "garbage.py"
     command = [
         *("run", "faithfulness", "--size", "quick", "--plugin", f"{grey}:Grey", "--model", "grey"),
-        *("--detector", "pocket", "--judge", "scene", "--reader", "none", "--embedder", "none", *relation),
-        *("--max-violation-rate", "1", "--no-progress", "--out", str(tmp_path / "run")),
+        *("--detector", "pocket", "--judge", "scene", "--reader", "none", "--embedder", "none", *check),
+        *("--max-failure-rate", "1", "--no-progress", "--out", str(tmp_path / "run")),
     ]
     done = CliRunner().invoke(salva, command)
     assert done.exit_code == 3, done.output
@@ -320,7 +320,7 @@ def test_pictures_that_show_what_is_asked_for_are_not_called_blind(faulty: Path)
     (one,) = summarise_run(faulty).by_model
     assert one.leading.oracle == OK
     # A prompt that asks for nothing says nothing of what can be seen; every other picture has the score.
-    scores = [v.scores for v in read_records(faulty).verdicts if v.relation == "same-answers"]
+    scores = [v.scores for v in read_records(faulty).verdicts if v.check == "same-answers"]
     assert sum(scored["named_a"] > 0 for scored in scores if "named_a" in scored) > len(scores) / 2
 
 

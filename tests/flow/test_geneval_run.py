@@ -12,9 +12,9 @@ from in_process import salva
 
 from salva.compare.comparing import compare_runs
 from salva.core.observation import Observation, Vector
-from salva.core.protocols import LookRequest
+from salva.core.protocols import ObserveRequest
+from salva.embedders.pocket_embedder import PocketEmbedder
 from salva.errors import SalvaError, UsageError
-from salva.perception.embedders.pocket_embedder import PocketEmbedder
 from salva.suites.geneval.demands import TASKS
 
 GARBAGE = Path(__file__).parents[2] / "bench" / "garbage.py"
@@ -40,8 +40,8 @@ def _rows(told: dict[str, Any], name: str) -> list[dict[str, Any]]:
 
 def test_a_faultless_painter_is_right_by_our_rule_which_leads(tmp_path: Path) -> None:
     told = _ran(tmp_path / "run", "--size", "quick", "--model", "painter", "--reader", "none")
-    assert (told["headline"]["relation"], told["headline"]["rate"]) == ("truth", "wrong")
-    assert told["violation_rate"] == 0
+    assert (told["headline"]["check"], told["headline"]["rate"]) == ("truth", "wrong")
+    assert told["failure_rate"] == 0
     assert told["headline"]["chance"] > 0.9
     rows = _rows(told, "geneval")
     assert {row["rule"] for row in rows} == {"ours"}
@@ -52,7 +52,7 @@ def test_a_faultless_painter_is_right_by_our_rule_which_leads(tmp_path: Path) ->
 @pytest.mark.parametrize("rule", ["published", "rl-strict", "rl-score"])
 def test_grey_pictures_are_wrong_by_every_rule(tmp_path: Path, rule: str) -> None:
     flags = ("--size", "quick", "--plugin", f"{GARBAGE}:Grey", "--model", "grey", "--detector", "pocket")
-    told = _ran(tmp_path / "run", *flags, "--reader", "none", "--set", f"relation.rule={rule}", code=3)
+    told = _ran(tmp_path / "run", *flags, "--reader", "none", "--set", f"check.rule={rule}", code=3)
     assert {row["rule"] for row in _rows(told, "geneval")} == {"ours", rule}
     assert all(row["right_rate"] == 0 for row in _rows(told, "geneval"))
     assert told["headline"]["oracle"] == "blind"
@@ -62,8 +62,8 @@ def test_grey_pictures_are_wrong_by_every_rule(tmp_path: Path, rule: str) -> Non
 
 def test_an_inverted_detector_finds_nothing_right(tmp_path: Path) -> None:
     flags = ("--size", "quick", "--plugin", f"{GARBAGE}:Inverted", "--model", "painter", "--detector", "inverted")
-    told = _ran(tmp_path / "run", *flags, "--published", "--set", "run.canary=off", code=3)
-    assert told["headline"]["relation"] == "geneval"
+    told = _ran(tmp_path / "run", *flags, "--published", "--set", "run.preflight=off", code=3)
+    assert told["headline"]["check"] == "geneval"
     assert told["metrics"]["published_overall"] == 0
     assert told["metrics"]["ours_overall"] == 0
 
@@ -74,7 +74,7 @@ def test_every_output_names_the_rule_and_who_told_colours(tmp_path: Path) -> Non
         "run", "geneval", "--size", "12", "--model", "painter", "--published", "--no-progress", "--out", str(run)
     )
     assert done.returncode == 0
-    assert "--set relation.rule=published" in done.stderr + done.stdout
+    assert "--set check.rule=published" in done.stderr + done.stdout
     assert "GenEval, published rules, other weights" in " ".join(done.stdout.split())
     assert "colours told by the pixels" in " ".join(done.stdout.split())
     for form in ("md", "json"):
@@ -87,13 +87,13 @@ def test_every_output_names_the_rule_and_who_told_colours(tmp_path: Path) -> Non
 
 def test_an_embedder_tells_colours_where_one_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Told by a stand-in that says red of everything: red things are right, all others wrong."""
-    looked: list[LookRequest] = []
+    looked: list[ObserveRequest] = []
 
-    def always_red(_self: PocketEmbedder, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
+    def always_red(_self: PocketEmbedder, requests: Sequence[ObserveRequest]) -> Sequence[Observation | SalvaError]:
         looked.extend(requests)
         return [Vector(values=(1.0, *([0.0] * 9))) for _ in requests]
 
-    monkeypatch.setattr(PocketEmbedder, "look", always_red)
+    monkeypatch.setattr(PocketEmbedder, "observe", always_red)
     run = tmp_path / "run"
     flags = ("--size", "full", "--only", "tag=colors", "--model", "painter", "--embedder", "pocket", "--published")
     told = _ran(run, *flags)
@@ -123,7 +123,7 @@ def test_what_stands_beside_the_tasks_is_counted_apart(tmp_path: Path) -> None:
 def test_a_second_detector_stands_beside_the_first(tmp_path: Path) -> None:
     run = tmp_path / "run"
     _ran(run, "--size", "quick", "--model", "painter", "--reader", "none")
-    flags = ("--plugin", f"{GARBAGE}:Blind", "--detector", "blind", "--set", "run.canary=off", "--no-progress")
+    flags = ("--plugin", f"{GARBAGE}:Blind", "--detector", "blind", "--set", "run.preflight=off", "--no-progress")
     done = salva("judge", str(run), *flags)
     assert done.returncode in (0, 3), done.stderr
     rows = _rows(_told(run), "who disagrees")

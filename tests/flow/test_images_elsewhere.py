@@ -18,8 +18,8 @@ import salva as api
 from salva.core.verdict import Verdict
 from salva.engine.progress import SilentProgress
 from salva.errors import BackendError, StoreError, UsageError
-from salva.run.pipeline import execute
-from salva.run.verify import verify
+from salva.runs.pipeline import execute
+from salva.runs.verify import verify
 from salva.store.images import name_images
 from salva.store.sqlite import open_run
 from salva.testing.fakes import CALLS

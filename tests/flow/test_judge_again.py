@@ -13,10 +13,10 @@ from salva.engine.progress import SilentProgress
 from salva.errors import UsageError
 from salva.exchange.verdict_rows import speaking
 from salva.report.summary import summarise_run
-from salva.run.gate import Gate, decide, keep
-from salva.run.judge_again import judge_again
-from salva.run.pipeline import execute
-from salva.run.verify import verify
+from salva.runs.gate import Gate, decide, keep
+from salva.runs.pipeline import execute
+from salva.runs.rejudge import rejudge
+from salva.runs.verify import verify
 from salva.store.queries import VerdictFilter, find_verdicts, read_records
 from salva.store.runfile import read_run_file
 from salva.store.sqlite import open_run
@@ -35,11 +35,11 @@ def finished(tmp_path: Path) -> Path:
 
 def counts(directory: Path, arm: str = "pair") -> Counter[tuple[str, str]]:
     with open_run(directory) as store:
-        return Counter((v.relation, observers_text(v.observers)) for v in find_verdicts(store, VerdictFilter(arm=arm)))
+        return Counter((v.check, observers_text(v.observers)) for v in find_verdicts(store, VerdictFilter(arm=arm)))
 
 
 def test_what_is_said_of_the_components_is_said_again(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    judge_again(finished, dataclasses.replace(SPEC, notes=("fake: no military use",)), SilentProgress())
+    rejudge(finished, dataclasses.replace(SPEC, notes=("fake: no military use",)), SilentProgress())
     assert "fake: no military use" in capsys.readouterr().err
 
 
@@ -47,8 +47,8 @@ def test_judging_again_without_changes_looks_at_nothing_and_changes_nothing(fini
     with open_run(finished) as store:
         before = list(store.verdicts())
     before_file = read_run_file(finished)
-    summary = judge_again(finished, SPEC, SilentProgress())
-    assert (summary.n_rendered, summary.n_looked, summary.n_reused) == (0, 0, 40)
+    summary = rejudge(finished, SPEC, SilentProgress())
+    assert (summary.n_rendered, summary.n_observed, summary.n_reused) == (0, 0, 40)
     assert [CALLS[name] for name in ("suite built", "generator built", "detector built")] == [0, 0, 0]
     with open_run(finished) as store:
         assert list(store.verdicts()) == before
@@ -58,7 +58,7 @@ def test_judging_again_without_changes_looks_at_nothing_and_changes_nothing(fini
 def test_whoever_comes_back_to_the_run_s_own_eyes_is_shown_these(finished: Path) -> None:
     other = dataclasses.replace(SPEC, detector=bound("detector", FakeDetector, "a-second", blind_to="cat"))
     for spec, label in ((other, "a-second"), (SPEC, "fake-detector"), (other, "a-second")):
-        judge_again(finished, spec, SilentProgress())
+        rejudge(finished, spec, SilentProgress())
         records = read_records(finished)
         speaks = speaking(records)
         (observers,) = {verdict.observers for verdict in records.verdicts if speaks(verdict)}
@@ -76,26 +76,26 @@ def test_what_a_gate_decided_on_the_verdicts_before_is_forgotten(finished: Path)
     figures = summarise_run(finished)
     keep(finished, [decide(model.model, model.leading, Gate(limit=0.9)) for model in figures.by_model])
     assert read_records(finished).gate
-    judge_again(finished, SPEC, SilentProgress())
+    rejudge(finished, SPEC, SilentProgress())
     assert read_records(finished).gate == {}
     assert all(model.gate is None for model in summarise_run(finished).by_model)
 
 
 def test_another_detector_adds_its_looks_and_verdicts(finished: Path) -> None:
     other = dataclasses.replace(SPEC, detector=bound("detector", FakeDetector, "other"))
-    summary = judge_again(finished, other, SilentProgress())
-    assert (summary.n_looked, CALLS["detect"], CALLS["render"]) == (40, 40, 0)
+    summary = rejudge(finished, other, SilentProgress())
+    assert (summary.n_observed, CALLS["detect"], CALLS["render"]) == (40, 40, 0)
     assert counts(finished) == {("fake-same", "fake-detector"): 20, ("fake-same", "other"): 20}
     assert counts(finished, "control") == {("fake-same", "fake-detector"): 20, ("fake-same", "other"): 20}
     CALLS.clear()
-    judge_again(finished, other, SilentProgress())
+    rejudge(finished, other, SilentProgress())
     assert CALLS["detect"] == 0, "what it saw is stored"
     assert verify(finished, SilentProgress()).is_sound
 
 
 def test_the_same_detector_at_another_setting_is_told_apart(finished: Path) -> None:
     blind = dataclasses.replace(SPEC, detector=bound("detector", FakeDetector, "fake-detector", blind_to="cat"))
-    judge_again(finished, blind, SilentProgress())
+    rejudge(finished, blind, SilentProgress())
     assert counts(finished) == {("fake-same", "fake-detector"): 20, ("fake-same", "fake-detector(blind_to=cat)"): 20}
     with open_run(finished) as store:
         image_id = next(store.verdicts()).images["a"]
@@ -108,12 +108,12 @@ def test_the_same_detector_at_another_setting_is_told_apart(finished: Path) -> N
 def test_a_relation_with_other_options_judges_everything_anew_until_the_run_is_run_again(finished: Path) -> None:
     with open_run(finished) as store:
         before = list(store.verdicts())
-    strict = bound("relation", FakeSame, "fake-same", is_strict=True)
-    judge_again(finished, dataclasses.replace(SPEC, relations=(strict,), headline="fake-same"), SilentProgress())
+    strict = bound("check", FakeSame, "fake-same", is_strict=True)
+    rejudge(finished, dataclasses.replace(SPEC, checks=(strict,), headline="fake-same"), SilentProgress())
     assert counts(finished) == {("fake-same", "fake-detector"): 20}
     with open_run(finished) as store:
         outcomes = {verdict.outcome for verdict in find_verdicts(store, VerdictFilter(arm="pair"))}
-    assert outcomes == {Outcome.VIOLATED}, "cat, dog is never dog, cat"
+    assert outcomes == {Outcome.FAIL}, "cat, dog is never dog, cat"
     content = read_run_file(finished)
     assert content is not None
     assert content.judged is not None
@@ -132,9 +132,9 @@ def test_a_relation_with_other_options_judges_everything_anew_until_the_run_is_r
 
 def test_a_judge_added_later_uses_what_the_detector_saw(finished: Path) -> None:
     spec = dataclasses.replace(
-        SPEC, judges=(bound("judge", FakeJudge, "counter"),), relations=(bound("relation", FakeAnswers, "answers"),)
+        SPEC, judges=(bound("judge", FakeJudge, "counter"),), checks=(bound("check", FakeAnswers, "answers"),)
     )
-    judge_again(finished, spec, SilentProgress())
+    rejudge(finished, spec, SilentProgress())
     assert counts(finished) == {("fake-same", "fake-detector"): 20, ("answers", "fake-detector+counter"): 20}
     assert (CALLS["detect"], CALLS["judge"]) == (0, 80)
 
@@ -148,7 +148,7 @@ def test_cases_that_are_not_painted_yet_are_left_out_and_counted(
         keys = [key for key, _ in store.renders()]
         for key in keys[:3]:
             store._write("DELETE FROM renders WHERE render_key = :key", {"key": key})
-    summary = judge_again(tmp_path, spec, SilentProgress())
+    summary = rejudge(tmp_path, spec, SilentProgress())
     assert not summary.is_complete
     assert 2 <= summary.n_unpainted <= 3
     assert "not painted yet; finish the run with its own command" in capsys.readouterr().err
@@ -156,5 +156,5 @@ def test_cases_that_are_not_painted_yet_are_left_out_and_counted(
 
 def test_judging_what_is_no_run_says_so(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is no run"):
-        judge_again(tmp_path, SPEC, SilentProgress())
+        rejudge(tmp_path, SPEC, SilentProgress())
     assert list(tmp_path.iterdir()) == []

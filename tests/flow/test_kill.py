@@ -14,7 +14,7 @@ import pytest
 
 from salva.core.verdict import Verdict
 from salva.engine.progress import SilentProgress
-from salva.run.verify import verify
+from salva.runs.verify import verify
 from salva.store.sqlite import open_run
 
 SCRIPT = Path(__file__).with_name("fake_run.py")

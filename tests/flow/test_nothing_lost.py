@@ -20,7 +20,7 @@ from salva.engine.budget import Limits
 from salva.engine.progress import SilentProgress
 from salva.errors import UnusableError
 from salva.generators.openai_images import OpenAiImages
-from salva.run.pipeline import execute
+from salva.runs.pipeline import execute
 from salva.store.records import Status
 from salva.store.sqlite import open_run
 from salva.testing.specs import bound, fake_spec
@@ -157,7 +157,7 @@ def test_requests_that_always_fail_end_as_failed_verdicts_and_stop_nothing(tmp_p
     painter.bad = {*names[10:190:28], *names[-14::2]}
     with serving(painter) as server:
         summary = execute(spec_of(server.url, 100), tmp_path / "run", SilentProgress())
-        assert summary.outcomes["FAILED"] == outcomes(tmp_path / "run")[Outcome.FAILED]
+        assert summary.outcomes["ERROR"] == outcomes(tmp_path / "run")[Outcome.ERROR]
         assert not summary.is_complete
         assert len(painted(tmp_path / "run")) == 200 - len(painter.bad)
         for _ in range(2):
@@ -178,13 +178,13 @@ def test_failed_work_is_asked_last_when_the_command_is_repeated(tmp_path: Path) 
         execute(spec_of(server.url, 100), tmp_path / "run", SilentProgress(), limits=Limits(max_images=120))
         done = painted(tmp_path / "run")
         with open_run(tmp_path / "run") as store:
-            failed = {f"{r.text}/{r.seed}" for _, r in store.renders() if r.status is Status.FAILED}
+            failed = {f"{r.text}/{r.seed}" for _, r in store.renders() if r.status is Status.ERROR}
         assert failed, "the test wants work that failed before the end"
         painter.asked.clear()
         summary = execute(spec_of(server.url, 100, max_at_once=2), tmp_path / "run", SilentProgress())
     assert len(painted(tmp_path / "run")) == 180
     seeds_of_failed = {name.rpartition("/")[2] for name in failed}
-    assert summary.outcomes["FAILED"] == len({name.rpartition("/")[2] for name in painter.bad}), "a seed is a case"
+    assert summary.outcomes["ERROR"] == len({name.rpartition("/")[2] for name in painter.bad}), "a seed is a case"
     assert len([name for name in painter.asked if name not in painter.bad]) == 180 - len(done)
     places = [(name.rpartition("/")[2] in seeds_of_failed, place) for place, name in enumerate(painter.asked)]
     first_again = min(place for is_again, place in places if is_again)
@@ -206,5 +206,5 @@ def test_where_only_failed_work_is_left_all_of_it_is_asked_again_unless_nobody_a
     gone = execute(spec_of(url, 60), tmp_path / "run", SilentProgress())
     assert gone.outcomes == first.outcomes
     with open_run(tmp_path / "run") as store:
-        reasons = {verdict.reason for verdict in store.verdicts() if verdict.outcome is Outcome.FAILED}
+        reasons = {verdict.reason for verdict in store.verdicts() if verdict.outcome is Outcome.ERROR}
     assert any("not asked again" in reason and "no picture today" in reason for reason in reasons)

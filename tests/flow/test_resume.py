@@ -19,11 +19,11 @@ from salva.core.protocols import Rendered
 from salva.core.verdict import Outcome
 from salva.engine.progress import SilentProgress
 from salva.errors import PluginError, UnusableError, UsageError
-from salva.run.judge_again import judge_again
-from salva.run.pipeline import execute
-from salva.run.plan import n_pictures, planned_cases
-from salva.run.summary import RunSummary
-from salva.run.verify import verify
+from salva.runs.pipeline import execute
+from salva.runs.plan import n_pictures, planned_cases
+from salva.runs.rejudge import rejudge
+from salva.runs.summary import RunSummary
+from salva.runs.verify import verify
 from salva.store.sqlite import open_run
 from salva.testing.fakes import (
     CALLS,
@@ -53,9 +53,9 @@ class Counting(SilentProgress):
 
 def test_a_finished_run_builds_nothing_and_calls_nothing(tmp_path: Path) -> None:
     first = run(tmp_path, n=10)
-    assert (first.n_rendered, first.n_looked, first.n_reused, first.is_complete) == (20, 20, 0, True)
+    assert (first.n_rendered, first.n_observed, first.n_reused, first.is_complete) == (20, 20, 0, True)
     again = run(tmp_path, n=10)
-    assert (again.n_rendered, again.n_looked, again.n_reused) == (0, 0, 20)
+    assert (again.n_rendered, again.n_observed, again.n_reused) == (0, 0, 20)
     assert again.outcomes == first.outcomes
     assert [CALLS[name] for name in ("suite built", "generator built", "detector built", "render", "detect")] == [0] * 5
 
@@ -73,7 +73,7 @@ def test_failed_work_is_tried_again_and_everything_else_reused(tmp_path: Path) -
     first = run(tmp_path / "run", n=20, generator=options)
     assert not first.is_complete
     assert 0 < first.n_failed < 40
-    failed = [v for v in verdicts(tmp_path / "run") if v.outcome is Outcome.FAILED]
+    failed = [v for v in verdicts(tmp_path / "run") if v.outcome is Outcome.ERROR]
     assert {v.reason for v in failed} <= {
         "image 'a' was not painted: the backend is on fire",
         "image 'b' was not painted: the backend is on fire",
@@ -91,8 +91,8 @@ def test_a_look_that_failed_is_tried_again_without_painting(tmp_path: Path) -> N
     healed = tmp_path / "healed"
     detector = bound("detector", FakeDetector, "fake-detector", fails=0.3, healed_by=str(healed))
     first = run(tmp_path / "run", n=20, detector=detector)
-    assert first.outcomes["FAILED"] > 0
-    reasons = {v.reason for v in verdicts(tmp_path / "run") if v.outcome is Outcome.FAILED}
+    assert first.outcomes["ERROR"] > 0
+    reasons = {v.reason for v in verdicts(tmp_path / "run") if v.outcome is Outcome.ERROR}
     assert "the detector 'fake-detector' could not look at image 'a': the detector blinked" in reasons
     healed.touch()
     second = run(tmp_path / "run", n=20, detector=detector)
@@ -106,18 +106,18 @@ def test_a_refusal_is_asked_again_only_on_request(tmp_path: Path) -> None:
     healed = tmp_path / "healed"
     options = {"refuses": 0.3, "healed_by": str(healed)}
     first = run(tmp_path / "run", n=20, generator=options)
-    assert first.outcomes["FAILED"] > 0
+    assert first.outcomes["ERROR"] > 0
     healed.touch()
     again = run(tmp_path / "run", n=20, generator=options)
     assert (CALLS["render"], again.outcomes, again.is_complete) == (0, first.outcomes, False)
     progress = Counting()
-    judge_again(tmp_path / "run", fake_spec(n=20, generator=options), progress)
+    rejudge(tmp_path / "run", fake_spec(n=20, generator=options), progress)
     assert progress.done["painting"] == progress.totals["painting"] == 40, "what stays refused is over and done with"
     assert any("is against the rules" in v.reason for v in verdicts(tmp_path / "run"))
     asked = run(tmp_path / "run", n=20, generator=options, retry_refused=True)
     assert asked.is_complete
     assert CALLS["render"] == first.n_failed
-    assert Counter(v.outcome for v in verdicts(tmp_path / "run")) == {Outcome.HOLDS: 20}
+    assert Counter(v.outcome for v in verdicts(tmp_path / "run")) == {Outcome.PASS: 20}
 
 
 def test_a_request_that_stumbles_is_retried_within_the_run(tmp_path: Path) -> None:
@@ -129,13 +129,13 @@ def test_a_request_that_stumbles_is_retried_within_the_run(tmp_path: Path) -> No
 def test_a_model_that_hangs_fails_its_pictures_and_the_run_goes_on(tmp_path: Path) -> None:
     summary = run(tmp_path, n=10, generator={"hangs": 0.15, "hang_s": 5.0, "timeout": 0.2, "batch": 1})
     assert 0 < summary.n_failed < 20
-    assert summary.outcomes["HOLDS"] > 0
+    assert summary.outcomes["PASS"] > 0
     assert any("gave no answer within 0.2 s" in v.reason for v in verdicts(tmp_path))
 
 
 def test_a_model_that_raises_fails_every_picture_with_its_message(tmp_path: Path) -> None:
     summary = run(tmp_path, n=3, generator={"mischief": "raise"})
-    assert (summary.outcomes, summary.n_failed) == ({"FAILED": 3}, 6)
+    assert (summary.outcomes, summary.n_failed) == ({"ERROR": 3}, 6)
     assert {v.reason for v in verdicts(tmp_path)} == {
         "image 'a' was not painted: the model 'fake' failed: RuntimeError: out of paint"
     }
@@ -166,7 +166,7 @@ def test_the_same_prompt_and_seed_are_painted_once(tmp_path: Path) -> None:
 
     summary = run(tmp_path, suite=bound("suite", Twins, "fake", n=5))
     assert (CALLS["render"], CALLS["detect"]) == (5, 5)
-    assert summary.outcomes == {"HOLDS": 5}
+    assert summary.outcomes == {"PASS": 5}
 
 
 class MutantsOfOneCaption(FakeSuite):
@@ -211,22 +211,22 @@ def test_equal_pictures_are_stored_and_looked_at_once(tmp_path: Path) -> None:
 
     run(tmp_path, n=10, suite=bound("suite", OneWord, "fake", n=10), models=(bound("model", Constant, "fake"),))
     with open_run(tmp_path) as store:
-        assert (store.n_images(), len(list(store.renders())), len(list(store.looks()))) == (1, 20, 1)
+        assert (store.n_images(), len(list(store.renders())), len(list(store.needs()))) == (1, 20, 1)
     assert CALLS["detect"] == 1
     assert verify(tmp_path, SilentProgress()).is_sound
 
 
 def test_pictures_go_from_the_generator_to_the_perceivers_in_memory(tmp_path: Path) -> None:
     # The files these pictures bring cannot be read back, so any detour over the disk would fail.
-    assert run(tmp_path, n=50, generator={"encoded": "stub"}).outcomes == {"HOLDS": 50}
+    assert run(tmp_path, n=50, generator={"encoded": "stub"}).outcomes == {"PASS": 50}
 
 
 def test_two_models_are_judged_on_the_same_cases_and_seeds(tmp_path: Path) -> None:
     models = (bound("model", FakeGenerator, "one"), bound("model", FakeGenerator, "two", omits=1.0))
     run(tmp_path, n=4, models=models)
     assert Counter((v.model, v.outcome) for v in verdicts(tmp_path)) == {
-        ("one", Outcome.HOLDS): 4,
-        ("two", Outcome.VIOLATED): 4,
+        ("one", Outcome.PASS): 4,
+        ("two", Outcome.FAIL): 4,
     }
     with pytest.raises(UsageError, match="the model 'one' is named twice"):
         run(tmp_path / "other", models=(models[0], models[0]))
@@ -253,7 +253,7 @@ def test_what_cannot_be_stored_fails_that_picture_alone(tmp_path: Path) -> None:
             ]
 
     summary = run(tmp_path, n=2, models=(bound("model", Odd, "odd"),))
-    assert summary.outcomes == {"FAILED": 2}
+    assert summary.outcomes == {"ERROR": 2}
     assert all("its provenance cannot be stored" in v.reason for v in verdicts(tmp_path))
 
 
@@ -307,7 +307,7 @@ def test_a_model_that_does_not_repeat_itself_is_said_to_and_looked_at_anew(
     lost = lose(tmp_path / "run", 4)
     healed = run(tmp_path / "run", n=10, models=(model,))
     assert CALLS["detect"] == len(lost)
-    assert healed.outcomes == {"HOLDS": 10}
+    assert healed.outcomes == {"PASS": 10}
     told = capsys.readouterr().err
     assert f"{len(lost)} of {len(lost)} pictures painted again came out otherwise" in told
     assert verify(tmp_path / "run", SilentProgress()).is_sound
@@ -332,7 +332,7 @@ def with_attempts(*, once_keyed: bool = False) -> type[Any]:
 def test_work_that_was_keyed_by_an_option_that_counts_no_more_is_still_found(tmp_path: Path, made_with: int) -> None:
     def asked(judge: type[Any], attempts: int) -> RunSummary:
         binding = bound("judge", judge, "fake-judge", attempts=attempts)
-        return run(tmp_path / "run", judges=(binding,), relations=(bound("relation", FakeAnswers, "fake-answers"),))
+        return run(tmp_path / "run", judges=(binding,), checks=(bound("check", FakeAnswers, "fake-answers"),))
 
     before, now = with_attempts(), with_attempts(once_keyed=True)
     first = asked(before, made_with)
@@ -351,8 +351,8 @@ class Mumbler(FakeJudge):
 
     is_clear = False
 
-    def look(self, requests: Any) -> Any:
-        answers = super().look(requests)
+    def observe(self, requests: Any) -> Any:
+        answers = super().observe(requests)
         return [
             answer
             if self.is_clear or random.Random(f"{request.picture.image_id()}{request.query.text}").random() < 0.5
@@ -366,7 +366,7 @@ def test_what_nobody_could_read_is_asked_again_alone_and_only_on_request(
 ) -> None:
     changes: dict[str, Any] = {
         "judges": (bound("judge", Mumbler, "mumbler"),),
-        "relations": (bound("relation", FakeAnswers, "fake-answers"),),
+        "checks": (bound("check", FakeAnswers, "fake-answers"),),
     }
     first = run(tmp_path / "run", n=12, **changes)
     assert 0 < first.n_unreadable < CALLS["judge"]
@@ -377,6 +377,6 @@ def test_what_nobody_could_read_is_asked_again_alone_and_only_on_request(
     again = execute(fake_spec(n=12, **changes), tmp_path / "run", SilentProgress(), retry_unreadable=True)
     assert again.n_unreadable == 0
     with open_run(tmp_path / "run") as store:
-        n_looks = sum(1 for _, look in store.looks() if look.query.role == "judge")
-    assert first.n_unreadable <= CALLS["judge"] < n_looks
+        n_observations = sum(1 for _, look in store.needs() if look.query.role == "judge")
+    assert first.n_unreadable <= CALLS["judge"] < n_observations
     assert CALLS["render"] == 0

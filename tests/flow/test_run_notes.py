@@ -15,8 +15,8 @@ from salva.core.observation import Detections
 from salva.engine.budget import Limits
 from salva.engine.progress import SilentProgress
 from salva.errors import StoreError, UnusableError, UsageError
-from salva.run.pipeline import execute
-from salva.run.plan import planned_cases
+from salva.runs.pipeline import execute
+from salva.runs.plan import planned_cases
 from salva.store.runfile import read_run_file
 from salva.store.sqlite import open_run
 from salva.testing.fakes import (
@@ -52,7 +52,7 @@ def test_another_version_of_a_relation_judges_again_and_says_so(
         version = "2"
 
     run(tmp_path, n=3)
-    again = run(tmp_path, n=3, relations=(bound("relation", NewSame, "fake-same"),))
+    again = run(tmp_path, n=3, checks=(bound("check", NewSame, "fake-same"),))
     assert (again.n_reused, CALLS["render"], CALLS["detect"]) == (6, 0, 0)
     told = "made anew from what is stored: the verdicts of fake-same (version 1 judged, 2 is installed)"
     assert capsys.readouterr().err == f"salva: {told}\n"
@@ -70,7 +70,7 @@ def test_a_run_keeps_its_cases_when_the_suite_gets_another_version(
 
     execute(fake_spec(3), tmp_path, SilentProgress(), limits=None if is_finished else Limits(max_images=2))
     before = read_run_file(tmp_path)
-    assert run(tmp_path, suite=bound("suite", NewSuite, "fake", n=3)).outcomes == {"HOLDS": 3}
+    assert run(tmp_path, suite=bound("suite", NewSuite, "fake", n=3)).outcomes == {"PASS": 3}
     assert {verdict.case_id for verdict in verdicts(tmp_path)} == {case.case_id for case in planned_cases(fake_spec(3))}
     assert read_run_file(tmp_path) == before, "run.json names the suite that made the cases"
     told = "the cases of version 1 of the suite 'fake' stay, and version 2 is installed"
@@ -86,7 +86,7 @@ def test_a_run_that_lost_a_note_about_itself_names_no_version(
         store.set_meta(lost, {})
         if lost == "rules":
             store.drop_meta("finished")
-    assert run(tmp_path, n=3).outcomes == {"HOLDS": 3}
+    assert run(tmp_path, n=3).outcomes == {"PASS": 3}
     assert "is installed" not in capsys.readouterr().err
 
 
@@ -104,7 +104,7 @@ def test_a_finished_run_is_not_finished_once_new_work_has_begun_in_it(tmp_path: 
     class NewDetector(FakeDetector):
         version = "2"
 
-        def look(self, requests: Any) -> Any:
+        def observe(self, requests: Any) -> Any:
             if CALLS["detect"] > 8:
                 raise UnusableError("the licence has expired")
             CALLS.add("detect", len(requests))
@@ -115,7 +115,7 @@ def test_a_finished_run_is_not_finished_once_new_work_has_begun_in_it(tmp_path: 
     with pytest.raises(UnusableError, match="expired"):
         run(tmp_path, n=20, detector=bound("detector", NewDetector, "fake-detector"))
     assert verdicts(tmp_path) != before, "some verdicts are the new detector's"
-    assert run(tmp_path, n=20).n_looked == 0
+    assert run(tmp_path, n=20).n_observed == 0
     assert verdicts(tmp_path) == before
 
 

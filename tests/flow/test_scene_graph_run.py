@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 import salva
-from salva.perception.detectors.scene_graph_files import INFO, PREDICTION
+from salva.detectors.scene_graph_files import INFO, PREDICTION
 from salva.store.queries import read_records
 from salva.suites.actesting.files import SEEDS, SETS
 
@@ -68,19 +68,19 @@ def _run(root: Path, **shown: Sequence[Triple]) -> salva.Run:
         detector=f"scene-graph/{pictures}",
         size="full",
         out=root / "run",
-        settings={"suite.path": str(sets), "run.canary": "off"},
+        settings={"suite.path": str(sets), "run.preflight": "off"},
     )
 
 
 def _errors(run: salva.Run) -> dict[str, tuple[str, ...]]:
     operators = {case.case_id: case.category for case in run.case_list}
-    return {operators[verdict.case_id]: verdict.errors for verdict in read_records(run.directory).verdicts}
+    return {operators[verdict.case_id]: verdict.failure_types for verdict in read_records(run.directory).verdicts}
 
 
 def test_what_the_model_says_is_right_needs_no_judge(tmp_path: Path) -> None:
     run = _run(tmp_path)
     assert _errors(run) == dict.fromkeys(("ec", "er-r", "er-a", "ss"), ())
-    assert {str(verdict.outcome) for verdict in read_records(run.directory).verdicts} == {"HOLDS"}
+    assert {str(verdict.outcome) for verdict in read_records(run.directory).verdicts} == {"PASS"}
     assert all(verdict.scores["untold_triples"] == 0 for verdict in read_records(run.directory).verdicts)
     (model,) = run.summary.by_model
     assert model.numbers["relation_error"] == 0

@@ -15,14 +15,14 @@ import salva
 from salva.core.about import Habits
 from salva.core.observation import Answer, Observation, Vector
 from salva.core.options import NoOptions, option
-from salva.core.protocols import LookRequest
+from salva.core.protocols import ObserveRequest
 from salva.core.spec import RunSpec
 from salva.core.verdict import Outcome
 from salva.engine.progress import SilentProgress
 from salva.errors import SalvaError
 from salva.report.html import write_html
 from salva.report.summary import summarise_run
-from salva.run.pipeline import execute
+from salva.runs.pipeline import execute
 from salva.store.sqlite import open_run
 from salva.suites.semvar.files import read_rows
 from salva.suites.semvar.semantic_effect import SemanticEffect
@@ -54,11 +54,11 @@ class KnowingJudge:
                 self._rows.setdefault(plain(text), set()).add(i)
                 self._meanings.setdefault(plain(text), set()).add((i, is_swapped))
 
-    def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
+    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Observation | SalvaError]:
         CALLS.add("judge", len(requests))
         return [self._score(request) for request in requests]
 
-    def _score(self, request: LookRequest) -> Answer:
+    def _score(self, request: ObserveRequest) -> Answer:
         if request.query.text == self._options.mute_at:
             return Answer(text="", scores={}, reply="What a picture!", problem="no numbers in the reply")
         asked, painted = plain(request.query.text), plain(" ".join(written_in(request.picture)[0]))
@@ -77,7 +77,7 @@ class LetterEmbedder:
     def __init__(self, options: NoOptions) -> None:
         self._options = options
 
-    def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
+    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Observation | SalvaError]:
         CALLS.add("embed", len(requests))
         letters = "abcdefghijklmnopqrstuvwxyz"
         return [
@@ -95,9 +95,9 @@ def spec(path: Path, **changes: object) -> RunSpec:
         "suite": bound("suite", SemVar, "semvar", path=(str(path),)),
         "models": (bound("model", FakeGenerator, "fake", batch=64),),
         "judges": (bound("judge", KnowingJudge, "knowing", path=str(path)),),
-        "relations": (bound("relation", SemanticEffect, "semantic-effect", flip_sample=0.0),),
+        "checks": (bound("check", SemanticEffect, "semantic-effect", flip_sample=0.0),),
         "size": "full",
-        "canary": False,
+        "preflight": False,
     }
     return RunSpec(**{**fields, **changes})  # type: ignore[arg-type]  # checked when the run begins
 
@@ -117,7 +117,7 @@ def kappas(directory: Path) -> dict[str, float]:
         return {
             verdict.case_id: verdict.scores["kappa"]
             for verdict in store.verdicts()
-            if verdict.relation == "semantic-effect"
+            if verdict.check == "semantic-effect"
         }
 
 
@@ -128,17 +128,17 @@ def test_the_embedded_set_tells_a_painter_that_reads_from_one_that_ignores_word_
     )
     ((able_summary,), (bag_summary,)) = able.summary.by_model, bag.summary.by_model
     assert (able_summary.numbers["kappa"] or 0) > 0.9
-    assert (able_summary.violation_rate or 0) < 0.15
+    assert (able_summary.failure_rate or 0) < 0.15
     assert abs(bag_summary.numbers["kappa"] or 0) < 0.1
-    assert bag_summary.violation_rate == 1.0
+    assert bag_summary.failure_rate == 1.0
     assert (bag_summary.numbers["alignment"] or 0) > 0.7, "every second picture is right, and half of each other"
     assert bag_summary.errors["insensitive"] == 20
     assert bag_summary.errors["reversed-role"] == 20
     assert {row[0] for row in bag.verdicts[["observers"]].to_numpy()} >= {"pocket+scene"}
     write_html(tmp_path / "able", tmp_path / "page.html")
     (leading,) = re.findall(r'class="big[^"]*">([^<]+)<', (tmp_path / "page.html").read_text("utf-8"))
-    assert leading == f"{able_summary.numbers['kappa']:.3f}", "kappa leads, and the violation rate stands beside it"
-    assert f"Kappa {leading}, violation rate" in str(able)
+    assert leading == f"{able_summary.numbers['kappa']:.3f}", "kappa leads, and the failure rate stands beside it"
+    assert f"Kappa {leading}, failure rate" in str(able)
 
 
 def test_the_published_test_set_runs_to_its_end(tmp_path: Path, foreign_data: Path) -> None:
@@ -149,8 +149,8 @@ def test_the_published_test_set_runs_to_its_end(tmp_path: Path, foreign_data: Pa
     assert CALLS["judge"] == 7 * 684 - 3, "and four scores in the place of seven"
     with open_run(out) as store:
         outcomes = Counter(verdict.outcome for verdict in store.verdicts())
-        undecided = [verdict.case_id for verdict in store.verdicts() if verdict.outcome is Outcome.INCONCLUSIVE]
-    assert outcomes == {Outcome.HOLDS: 683, Outcome.INCONCLUSIVE: 1}
+        undecided = [verdict.case_id for verdict in store.verdicts() if verdict.outcome is Outcome.UNDECIDED]
+    assert outcomes == {Outcome.PASS: 683, Outcome.UNDECIDED: 1}
     assert undecided == ["semvar-328-155-142"]
     (summary,) = summarise_run(out).by_model
     assert summary.numbers["kappa"] == 1.0
@@ -181,9 +181,9 @@ def test_an_unreadable_reply_leaves_its_case_open_and_the_others_alone(tmp_path:
     execute(spec(own_file, judges=(judge,)), tmp_path / "run", SilentProgress())
     with open_run(tmp_path / "run") as store:
         found = {verdict.case_id: verdict for verdict in store.verdicts()}
-    assert found["semvar-3"].outcome is Outcome.INCONCLUSIVE
+    assert found["semvar-3"].outcome is Outcome.UNDECIDED
     assert "no numbers in the reply" in found["semvar-3"].reason
-    assert {found[name].outcome for name in found if name != "semvar-3"} == {Outcome.HOLDS}
+    assert {found[name].outcome for name in found if name != "semvar-3"} == {Outcome.PASS}
 
 
 def test_with_an_embedder_the_texts_are_compared_and_drawn(tmp_path: Path, own_file: Path) -> None:

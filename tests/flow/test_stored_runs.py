@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from salva.checks.truth import Truth
 from salva.cli.main import salva as command_line
+from salva.detectors import pocket_detector
+from salva.detectors.pocket_detector import PocketDetector
 from salva.errors import UsageError
 from salva.generators.painter.component import Painter
-from salva.perception.detectors import pocket_detector
-from salva.perception.detectors.pocket_detector import PocketDetector
-from salva.relations.truth import Truth
 from salva.store.runfile import read_run_file
 from salva.store.sqlite import open_run
 
@@ -24,7 +24,7 @@ COMMAND = (
     *("run", "metalogic", "--model", "painter", "--reader", "none", "--size", "4", "--no-progress"),
     *("--set", "model.side=256", "--set", "model.background=white", "--set", "model.faults=entity-omission:0.5"),
 )
-JUDGED = ("--judge", "scene", "--set", "relation.reading=at-least")
+JUDGED = ("--judge", "scene", "--set", "check.reading=at-least")
 
 
 @pytest.fixture
@@ -62,7 +62,16 @@ def verdicts(directory: Path) -> list[Any]:
     """As expected.json lists them."""
     with open_run(directory) as store:
         return sorted(
-            [v.case_id, v.repeat, v.arm, v.model, v.relation, "+".join(v.observers), v.outcome.value, list(v.errors)]
+            [
+                v.case_id,
+                v.repeat,
+                v.arm,
+                v.model,
+                v.check,
+                "+".join(v.observers),
+                v.outcome.value,
+                list(v.failure_types),
+            ]
             for v in store.verdicts()
         )
 
@@ -101,7 +110,7 @@ def test_a_rule_of_another_version_judges_what_is_stored_and_says_so(runs: Path)
 def test_no_honest_run_is_called_false_because_a_rule_changed_since(name: str) -> None:
     done = salva("verify", name)
     assert done.exit_code == 0, done.output
-    why = f"not made anew: the relation 'truth' was of version 1, and version {Truth.version} is installed"
+    why = f"not made anew: the check 'truth' was of version 1, and version {Truth.version} is installed"
     assert (why in done.output) == (name != "imported")
 
 
@@ -115,8 +124,8 @@ def test_a_run_judged_otherwise_goes_back_to_its_own_rules_and_may_be_judged_so_
     assert content.judged is not None
     assert content.judged.asked == content.asked, "its own rules, and its own eyes lead"
     assert content.choice is not None
-    assert content.choice["relation.reading"] == "at-least"
-    done = salva("judge", "judged", "--reading", "exact", "--set", "relation.merge_iou=0.6", "--no-progress")
+    assert content.choice["check.reading"] == "at-least"
+    done = salva("judge", "judged", "--reading", "exact", "--set", "check.merge_iou=0.6", "--no-progress")
     assert done.exit_code == 0, done.output
     assert verdicts(runs / "judged") == expected(runs, "judged")
 
@@ -154,9 +163,9 @@ def test_a_stored_run_is_reported_and_exported(runs: Path, name: str) -> None:
 @pytest.mark.usefixtures("no_models")
 def test_looks_of_an_old_run_count_as_kept_from_its_threshold_on(runs: Path) -> None:
     with pytest.raises(UsageError, match=r"looks of pocket that are stored have boxes with a score of 0\.4 or more"):
-        salva("judge", "plain", "--set", "relation.threshold=0.3", "--no-progress")
+        salva("judge", "plain", "--set", "check.threshold=0.3", "--no-progress")
     assert verdicts(runs / "plain") == expected(runs, "plain")
-    done = salva("judge", "plain", "--set", "relation.threshold=0.5", "--no-progress")
+    done = salva("judge", "plain", "--set", "check.threshold=0.5", "--no-progress")
     assert done.exit_code == 0, done.output
 
 
@@ -179,9 +188,9 @@ def test_the_rate_of_old_can_still_be_had_exactly() -> None:
     def reported() -> Any:
         return json.loads(salva("report", "plain", "--format", "json").output)
 
-    before = reported()["violation_rate"]
+    before = reported()["failure_rate"]
     assert before == 0.75
     assert salva("judge", "plain").exit_code == 0
-    assert reported()["headline"]["relation"] == "truth"
-    assert salva("judge", "plain", "--relation", "same-scene", "--set", "relation.average=pooled").exit_code == 0
-    assert (reported()["headline"]["relation"], reported()["violation_rate"]) == ("same-scene", before)
+    assert reported()["headline"]["check"] == "truth"
+    assert salva("judge", "plain", "--check", "same-scene", "--set", "check.average=pooled").exit_code == 0
+    assert (reported()["headline"]["check"], reported()["failure_rate"]) == ("same-scene", before)

@@ -1,4 +1,4 @@
-"""Thresholds belong to relations: another one asks for no look, the old name means the new one, and old runs go on."""
+"""Thresholds belong to checks: another one asks for no look, the old name means the new one, and old runs go on."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from click.testing import CliRunner, Result
 
 from salva.cli.main import salva as command_line
 from salva.core.observation import Detections
+from salva.detectors.pocket_detector import PocketDetector
 from salva.engine.progress import SilentProgress
 from salva.errors import UsageError
 from salva.generators.painter.component import Painter
-from salva.perception.detectors.pocket_detector import PocketDetector
 from salva.registry import rebind
-from salva.run.ask import Ask, make_spec
-from salva.run.directory import RUNS
-from salva.run.pipeline import execute
+from salva.runs.ask import Ask, make_spec
+from salva.runs.directory import RUNS
+from salva.runs.pipeline import execute
 from salva.store.runfile import read_run_file
 from salva.store.sqlite import open_run
 
@@ -48,7 +48,7 @@ def told(done: Result) -> str:
 
 def verdicts(directory: Path) -> list[Any]:
     with open_run(directory) as store:
-        return [(v.case_id, v.relation, v.outcome, v.errors) for v in store.verdicts()]
+        return [(v.case_id, v.check, v.outcome, v.failure_types) for v in store.verdicts()]
 
 
 @pytest.fixture
@@ -73,11 +73,11 @@ def no_models(made: Path, monkeypatch: pytest.MonkeyPatch) -> Path:  # the run c
 
 def test_another_threshold_judges_what_is_stored(no_models: Path) -> None:
     before = verdicts(no_models)
-    done = salva("judge", "run", "--set", "relation.threshold=0.9999", "--no-progress")
+    done = salva("judge", "run", "--set", "check.threshold=0.9999", "--no-progress")
     assert done.exit_code == 3, told(done)
     assert "was found in 0 of 12 pictures" in told(done), "as `salva run` says it"
-    assert {outcome for _, relation, outcome, _ in verdicts(no_models) if relation == "truth"} == {"VIOLATED"}
-    done = salva("judge", "run", "--set", "relation.threshold=none", "--no-progress")
+    assert {outcome for _, check, outcome, _ in verdicts(no_models) if check == "truth"} == {"FAIL"}
+    done = salva("judge", "run", "--set", "check.threshold=none", "--no-progress")
     assert done.exit_code == 0, told(done)
     assert verdicts(no_models) == before
 
@@ -86,16 +86,16 @@ def test_judging_again_with_too_little_decided_is_no_success(tmp_path: Path, mon
     monkeypatch.chdir(tmp_path)
     faultless = [word for word in COMMAND if word != "--set" and not word.startswith("model.faults")]
     assert salva(*faultless, "--out", "run").exit_code == 0
-    done = salva("judge", "run", "--set", "relation.doubt=0.9999", "--no-progress")
+    done = salva("judge", "run", "--set", "check.doubt=0.9999", "--no-progress")
     assert done.exit_code == 3, told(done)
     assert "\nsalva: painter: none of 6 pairs could be decided" in told(done)
     assert salva("judge", "run", "--no-progress").exit_code == 0, "its own rule decides them"
 
 
 def test_the_page_shows_the_boxes_that_count(no_models: Path) -> None:
-    assert salva("judge", "run", "--set", "relation.threshold=0.9999", "--no-progress").exit_code == 3
+    assert salva("judge", "run", "--set", "check.threshold=0.9999", "--no-progress").exit_code == 3
     with open_run(no_models) as store:
-        kept = [look.observation for _, look in store.looks() if isinstance(look.observation, Detections)]
+        kept = [look.observation for _, look in store.needs() if isinstance(look.observation, Detections)]
     assert sum(len(seen.boxes) for seen in kept) > 0
     assert salva("export", "run", "--as", "counterexamples", "-o", "shown").exit_code == 0
     assert '"boxes": [{' not in (no_models.parent / "shown" / "index.jsonl").read_text()
@@ -103,10 +103,10 @@ def test_the_page_shows_the_boxes_that_count(no_models: Path) -> None:
 
 def test_every_look_says_from_which_score_it_keeps_boxes(made: Path) -> None:
     with closing(sqlite3.connect(made / "salva.db")) as connection:
-        floors = connection.execute("SELECT DISTINCT box_floor FROM looks").fetchall()
+        floors = connection.execute("SELECT DISTINCT box_floor FROM observations").fetchall()
     assert floors == [(0.05,)]
     with open_run(made) as store:
-        seen = next(look.observation for _, look in store.looks())
+        seen = next(look.observation for _, look in store.needs())
     assert isinstance(seen, Detections)
     assert (seen.floor, seen.threshold) == (0.05, 0.4)
 
@@ -114,7 +114,7 @@ def test_every_look_says_from_which_score_it_keeps_boxes(made: Path) -> None:
 @pytest.mark.parametrize("command", [(*COMMAND, "--out", "other"), ("judge", "run", "--no-progress")])
 def test_a_threshold_below_what_is_kept_is_refused_with_what_to_do(no_models: Path, command: tuple[str, ...]) -> None:
     before = verdicts(no_models)
-    done = salva(*command, "--set", "relation.threshold=0.02")
+    done = salva(*command, "--set", "check.threshold=0.02")
     assert isinstance(done.exception, UsageError)
     assert "pocket keeps boxes with a score of 0.05 or more" in str(done.exception)
     assert "--set detector.floor=0.02" in str(done.exception)
@@ -123,12 +123,12 @@ def test_a_threshold_below_what_is_kept_is_refused_with_what_to_do(no_models: Pa
 
 
 def test_a_lower_floor_looks_again_and_stands_beside(made: Path) -> None:
-    settings = ("--set", "relation.threshold=0.02", "--set", "detector.floor=0.02", "--set", "run.canary=off")
+    settings = ("--set", "check.threshold=0.02", "--set", "detector.floor=0.02", "--set", "run.preflight=off")
     done = salva("judge", "run", *settings, "--no-progress")
     assert done.exit_code in (0, 3), told(done)
     assert "pocket(floor=0.02)" in done.output
     with open_run(made) as store:
-        assert {look.observation.floor for _, look in store.looks() if isinstance(look.observation, Detections)} == {
+        assert {look.observation.floor for _, look in store.needs() if isinstance(look.observation, Detections)} == {
             0.02,
             0.05,
         }
@@ -138,24 +138,24 @@ def test_the_old_name_means_the_new_one_and_says_so(tmp_path: Path, monkeypatch:
     monkeypatch.chdir(tmp_path)
     done = salva(*COMMAND, "--set", "detector.threshold=0.3")
     assert done.exit_code == 0, told(done)
-    assert done.output.count("detector.threshold means relation.threshold now: relation.threshold=0.3 is set") == 1
+    assert done.output.count("detector.threshold means check.threshold now: check.threshold=0.3 is set") == 1
     (directory,) = (tmp_path / RUNS).iterdir()
     content = read_run_file(directory)
     assert content is not None
     assert content.choice is not None
-    assert content.choice["relation.threshold"] == 0.3
+    assert content.choice["check.threshold"] == 0.3
     assert "detector.threshold" not in content.choice
-    again = salva(*COMMAND, "--set", "relation.threshold=0.3")
+    again = salva(*COMMAND, "--set", "check.threshold=0.3")
     assert f"run directory: {RUNS / directory.name}" in again.output, told(again)
 
 
 def test_both_names_must_say_the_same() -> None:
-    settings = {**ASK.settings, "detector.threshold": "0.3", "relation.threshold": "0.4"}
+    settings = {**ASK.settings, "detector.threshold": "0.3", "check.threshold": "0.4"}
     with pytest.raises(UsageError, match="leave one of them out"):
         make_spec(replace(ASK, settings=settings))
 
 
-@pytest.mark.parametrize(("in_file", "typed"), [("detector", "relation"), ("relation", "detector")])
+@pytest.mark.parametrize(("in_file", "typed"), [("detector", "check"), ("check", "detector")])
 def test_what_is_typed_wins_over_a_config_file_by_either_name(
     in_file: str, typed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -166,14 +166,14 @@ def test_what_is_typed_wins_over_a_config_file_by_either_name(
     content = read_run_file(tmp_path / "run")
     assert content is not None
     assert content.choice is not None
-    assert content.choice["relation.threshold"] == 0.45
+    assert content.choice["check.threshold"] == 0.45
 
 
 @pytest.mark.parametrize("out", [("--out", "old"), ()])
 def test_a_run_made_with_the_old_name_is_found_finished(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, out: tuple[str, ...]
 ) -> None:
-    """As version 0.1 made it: the threshold is in the detector's key, and the relations know none."""
+    """As version 0.1 made it: the threshold is in the detector's key, and the checks know none."""
     monkeypatch.chdir(tmp_path)
     spec = make_spec(ASK)
     assert spec.detector is not None

@@ -15,7 +15,7 @@ from salva.core.protocols import Rendered, RenderRequest
 from salva.engine.progress import SilentProgress
 from salva.errors import BackendError, RefusedError, UnusableError
 from salva.generators.command_line import N_HANGS, CommandLine
-from salva.run.pipeline import execute
+from salva.runs.pipeline import execute
 from salva.testing.fakes import written_in
 from salva.testing.specs import bound, fake_spec
 
@@ -136,7 +136,7 @@ def test_a_whole_run_ends_its_program(tmp_path: Path) -> None:
     command = f"{sys.executable} {tmp_path / 'paint.py'} {tmp_path}"
     spec = fake_spec(5, models=(bound("model", CommandLine, f"command/{command}", program=command),))
     summary = execute(spec, tmp_path / "run", SilentProgress())
-    assert summary.outcomes == {"HOLDS": 5}
+    assert summary.outcomes == {"PASS": 5}
     pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
     assert len(pids) == 1
     assert not is_alive(pids[0])

@@ -17,8 +17,8 @@ from salva.errors import BackendError, SalvaError, UsageError
 from salva.generators.folder import FolderImages
 from salva.generators.folder_layouts import detect, worn
 from salva.imaging.files import encode_picture
-from salva.run.pipeline import execute
-from salva.run.plan import planned_cases
+from salva.runs.pipeline import execute
+from salva.runs.plan import planned_cases
 from salva.testing.conformance import check_generator
 from salva.testing.fakes import painted, written_in
 from salva.testing.specs import bound, fake_spec
@@ -286,7 +286,7 @@ def test_a_partial_folder_fails_the_missing_and_lists_them_and_the_list_becomes_
             manifest.writelines(json.dumps(row) + "\n" for row in rows)
 
     first = execute(spec, tmp_path / "run", SilentProgress())
-    assert first.outcomes == {"FAILED": 12}
+    assert first.outcomes == {"ERROR": 12}
     listed = [json.loads(line) for line in (folder / "missing.jsonl").read_text().splitlines()]
     assert {(row["prompt"], row["seed"], row["repeat"]) for row in listed} == {
         (request.prompt.text, request.seed, request.repeat) for request in everything
@@ -294,11 +294,11 @@ def test_a_partial_folder_fails_the_missing_and_lists_them_and_the_list_becomes_
     assert f"24 pictures of 10 prompts missing in {folder}" in capsys.readouterr().err
     paint(listed[:20])
     second = execute(spec, tmp_path / "run", SilentProgress())
-    assert second.outcomes == {"HOLDS": 10, "FAILED": 2}
+    assert second.outcomes == {"PASS": 10, "ERROR": 2}
     assert len((folder / "missing.jsonl").read_text().splitlines()) == 4
     paint([json.loads(line) for line in (folder / "missing.jsonl").read_text().splitlines()])
     third = execute(spec, tmp_path / "run", SilentProgress())
-    assert third.outcomes == {"HOLDS": 12}
+    assert third.outcomes == {"PASS": 12}
     assert not (folder / "missing.jsonl").exists()
 
 

@@ -23,7 +23,7 @@ from salva.assets import files
 from salva.core.case import Prompt
 from salva.core.observation import Detections
 from salva.core.options import parse_options
-from salva.core.protocols import LookRequest, Query, Rendered, RenderRequest
+from salva.core.protocols import ObserveRequest, Query, Rendered, RenderRequest
 from salva.core.seeing import counting
 from salva.errors import BackendError, PluginError, SalvaError, UsageError
 from salva.generators import pocket
@@ -251,16 +251,18 @@ def shipped() -> Pocket:
 
 
 def test_shipped_weights_paint_single_things(shipped: Pocket) -> None:
-    from salva.perception.detectors.pocket_detector import DetectorOptions, PocketDetector
+    from salva.detectors.pocket_detector import DetectorOptions, PocketDetector
 
     things = Pocket.things()[::2]
     outcomes = shipped.render([ask(f"there is {_article(thing)} {thing}", 900 + i) for i, thing in enumerate(things)])
     looks = [
-        LookRequest(picture=one.picture, query=Query(role="detector")) for one in outcomes if isinstance(one, Rendered)
+        ObserveRequest(picture=one.picture, query=Query(role="detector"))
+        for one in outcomes
+        if isinstance(one, Rendered)
     ]
     assert len(looks) == len(things)
     wrong = []
-    for thing, seen in zip(things, PocketDetector(DetectorOptions()).look(looks), strict=True):
+    for thing, seen in zip(things, PocketDetector(DetectorOptions()).observe(looks), strict=True):
         assert isinstance(seen, Detections)
         if Counter(box.label for box in counting(seen)) != Counter([thing]):
             wrong.append(thing)

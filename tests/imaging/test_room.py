@@ -24,7 +24,7 @@ from salva.generators.openai_images import OpenAiImages
 from salva.imaging import files, room
 from salva.imaging.files import decode_picture
 from salva.imaging.room import DecodingCall, PixelRoom
-from salva.run.pipeline import execute
+from salva.runs.pipeline import execute
 from salva.testing.fakes import FakeDetector, FakeGenerator, painted
 from salva.testing.specs import bound, fake_spec
 
@@ -177,7 +177,7 @@ def test_an_endpoint_that_sends_large_pictures_is_taken_in_turn(
     decoders = Decoders(monkeypatch)
     with serving(answer) as server:
         summary = execute(endpoint_spec(server.url, 20), tmp_path, SilentProgress())
-    assert summary.outcomes == {"HOLDS": 20}
+    assert summary.outcomes == {"PASS": 20}
     assert decoders.most <= 2
     # On the way from one hand to the next a picture is counted twice.
     assert made.most_seen <= 6 * n_bytes
@@ -188,12 +188,12 @@ def test_a_run_ends_whose_batches_are_larger_than_the_room(tmp_path: Path, monke
     picture = painted(["cat", "dog"], "")
     made = small_room(monkeypatch, 3 * len(picture.rgb))
     spec = fake_spec(12, detector=bound("detector", FakeDetector, "d", batch=64))
-    assert execute(spec, tmp_path, SilentProgress()).outcomes == {"HOLDS": 12}
+    assert execute(spec, tmp_path, SilentProgress()).outcomes == {"PASS": 12}
     assert made.n_bytes == 0
     # And again from the files.
     with closing(sqlite3.connect(tmp_path / "salva.db")) as store, store:
-        store.executescript("DELETE FROM looks; DELETE FROM meta WHERE key = 'finished'")
+        store.executescript("DELETE FROM observations; DELETE FROM meta WHERE key = 'finished'")
     made.most_seen = 0
-    assert execute(spec, tmp_path, SilentProgress()).outcomes == {"HOLDS": 12}
+    assert execute(spec, tmp_path, SilentProgress()).outcomes == {"PASS": 12}
     assert 0 < made.most_seen <= 4 * len(picture.rgb)
     assert made.n_bytes == 0

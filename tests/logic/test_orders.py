@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from relations.planted import things
+from checks.planted import things
 
 from salva.core.observation import Detections
 from salva.core.seeing import scene_of

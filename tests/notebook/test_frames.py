@@ -17,17 +17,17 @@ from salva.report.summary import summarise_records
 def test_the_mean_over_headline_rows_is_the_report_s_rate() -> None:
     records, _ = random_run(n_entities=3)
     frame = verdict_frame(records)
-    leading = frame[frame["is_headline"]]
+    leading = frame[frame["is_primary"]]
     told = summarise_records(records).by_model[0]
     counts = leading["outcome"].value_counts().to_dict()
     assert counts == {outcome: n for outcome, n in told.outcomes.items() if n}
-    assert set(counts) > {"HOLDS", "VIOLATED"}, "undecided ones must not dilute the rate"
-    macro = leading.groupby(["label.law", "label.modifier"])["is_violated"].mean().mean()
-    assert macro == pytest.approx(told.violation_rate)
+    assert set(counts) > {"PASS", "FAIL"}, "undecided ones must not dilute the rate"
+    macro = leading.groupby(["label.law", "label.modifier"])["is_fail"].mean().mean()
+    assert macro == pytest.approx(told.failure_rate)
     by_law = told.table("by law")
     assert by_law is not None
     law, rate = by_law.columns.index("law"), by_law.columns.index("rate")
-    rates = leading.groupby("label.law")["is_violated"].mean().to_dict()
+    rates = leading.groupby("label.law")["is_fail"].mean().to_dict()
     shown = {row[law]: row[rate] for row in by_law.rows if row[law] in rates}
     assert len(shown) == len(rates) == 5
     assert {name: pytest.approx(value) for name, value in shown.items()} == rates
@@ -41,17 +41,17 @@ def test_prompts_outcomes_and_the_mark_are_in_every_row() -> None:
     row = frame.iloc[0]
     assert (row["prompt.a"], row["prompt.b"]) == tuple(prompt.text for prompt in case.prompts)
     assert row["outcome"] == first.outcome.value
-    undecided = frame["outcome"].isin(["INCONCLUSIVE", "FAILED"])
-    assert frame.loc[undecided, "is_violated"].isna().all()
-    assert frame.loc[~undecided, "is_violated"].notna().all()
-    assert list(frame.columns)[-1] == "is_headline"
+    undecided = frame["outcome"].isin(["UNDECIDED", "ERROR"])
+    assert frame.loc[undecided, "is_fail"].isna().all()
+    assert frame.loc[~undecided, "is_fail"].notna().all()
+    assert list(frame.columns)[-1] == "is_primary"
 
 
 def test_a_run_of_nothing_has_the_columns_all_the_same() -> None:
     records, _ = random_run(n_entities=3)
     empty = verdict_frame(type(records)(cases=records.cases, verdicts=(), asked=records.asked))
     assert len(empty) == 0
-    assert {"outcome", "is_violated", "is_headline"} <= set(empty.columns)
+    assert {"outcome", "is_fail", "is_primary"} <= set(empty.columns)
     assert len(run_frame([])) == 0
 
 
@@ -70,7 +70,7 @@ def test_cases_and_pictures_are_frames(tmp_path: Path) -> None:
         repeats=2,
         detector="pocket",
         reader="none",
-        settings={"run.canary": "off"},
+        settings={"run.preflight": "off"},
     )
     cases, images = run.cases, run.images
     assert list(cases["case_id"]) == [case.case_id for case in run.case_list]
@@ -96,8 +96,8 @@ def test_one_frame_over_many_runs(tmp_path: Path) -> None:
     assert list(frame["run"]) == ["one", "junk"]
     assert list(frame["state"]) == ["unfinished", "no run"]
     told = salva.open_run(tmp_path / "one").summary.by_model[0]
-    assert frame["rate"].iloc[0] == pytest.approx(told.violation_rate)
-    assert frame["VIOLATED"].iloc[0] == told.outcomes["VIOLATED"]
+    assert frame["rate"].iloc[0] == pytest.approx(told.failure_rate)
+    assert frame["FAIL"].iloc[0] == told.outcomes["FAIL"]
     assert frame["rate"].isna().iloc[1]
     with pytest.raises(salva.UsageError, match="there is no folder"):
         salva.open_runs(tmp_path / "none")

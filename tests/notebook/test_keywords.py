@@ -10,7 +10,7 @@ import pytest
 
 from salva.errors import UsageError
 from salva.notebook.keywords import RunFlags, read_flags, read_out, read_settings, read_suite
-from salva.run.ask import Ask
+from salva.runs.ask import Ask
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from salva.run.ask import Ask
         ({"judges": "scene"}, {"judges": ("scene",)}),
         ({"judges": ("scene", "openai/x")}, {"judges": ("scene", "openai/x")}),
         ({"repeats": np.int32(2), "seed": 0, "control": True}, {"repeats": 2, "seed": 0, "control": True}),
-        ({"detector": None, "relation": "truth"}, {"relation": "truth"}),
+        ({"detector": None, "check": "truth"}, {"check": "truth"}),
     ],
 )
 def test_flags_as_anybody_would_write_them(flags: dict[str, Any], read: dict[str, Any]) -> None:

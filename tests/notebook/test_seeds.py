@@ -33,7 +33,7 @@ class Painter:
 
 def said(painter: Painter, out: Path, capsys: pytest.CaptureFixture[str]) -> str:
     model = salva.batched(lambda prompts, seeds: [painter(p, s) for p, s in zip(prompts, seeds, strict=True)])
-    salva.run_suite("metalogic", {"one": painter, "many": model}, out=out, settings={"run.canary": "off"}, **FLAGS)
+    salva.run_suite("metalogic", {"one": painter, "many": model}, out=out, settings={"run.preflight": "off"}, **FLAGS)
     return capsys.readouterr().err
 
 
@@ -57,4 +57,4 @@ def test_one_that_ignores_its_seed_is_told_of(tmp_path: Path, capsys: pytest.Cap
 def test_one_that_cannot_do_it_again_costs_no_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     told = said(Painter(most=8), tmp_path / "run", capsys)
     assert told.count("could not paint one of its pictures a second time: RuntimeError: enough") == 2
-    assert not salva.open_run(tmp_path / "run").verdicts["outcome"].eq("FAILED").any()
+    assert not salva.open_run(tmp_path / "run").verdicts["outcome"].eq("ERROR").any()

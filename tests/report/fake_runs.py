@@ -21,8 +21,8 @@ from salva.core.protocols import Query
 from salva.core.run_json import RunFile
 from salva.core.source import RunRecords, Seen
 from salva.core.verdict import Failure, Observers, Outcome, Verdict
-from salva.judging.headline import judgements
-from salva.store.records import Status, StoredComponent, StoredLook
+from salva.results.headline import judgements
+from salva.store.records import Status, StoredComponent, StoredObservation
 from salva.store.runfile import write_run_file
 from salva.store.sqlite import open_run
 
@@ -40,7 +40,7 @@ def make_case(
     category: str = "commutative-and",
     labels: Mapping[str, str] | None = None,
     cluster: str = "",
-    relation: str = "same-scene",
+    check: str = "same-scene",
     determinate: bool | None = True,
     texts: tuple[str, str] = ("There is a cat and a dog", "There is a dog and a cat"),
     findings: tuple[Finding, ...] = (),
@@ -55,7 +55,7 @@ def make_case(
             Prompt(role="a", text=texts[0], formula="cat & dog"),
             Prompt(role="b", text=texts[1], formula="dog & cat"),
         ),
-        relation=relation,
+        check=check,
         labels=labels or {},
         cluster=cluster,
         equivalent=True,
@@ -66,12 +66,12 @@ def make_case(
 
 def make_verdict(
     case_id: str = "case-1",
-    outcome: Outcome = Outcome.HOLDS,
+    outcome: Outcome = Outcome.PASS,
     *,
     repeat: int = 0,
     arm: str = "pair",
     model: str = "painter",
-    relation: str = "same-scene",
+    check: str = "same-scene",
     observers: Observers = ("pocket", "rapidocr"),
     errors: tuple[str, ...] = (),
     failures: tuple[Failure, ...] = (),
@@ -85,10 +85,10 @@ def make_verdict(
         repeat=repeat,
         arm=arm,
         model=model,
-        relation=relation,
+        check=check,
         observers=observers,
         outcome=outcome,
-        errors=errors,
+        failure_types=errors,
         failures=failures,
         scores=scores or {},
         images=images or {},
@@ -107,21 +107,21 @@ def judged(
     apart: tuple[str, str] | None = None,
     **options: Mapping[str, Json],
 ) -> Judgements:
-    """What a metric is handed; options by relation, with _ for -."""
+    """What a metric is handed; options by check, with _ for -."""
     given = {name.replace("_", "-"): values for name, values in options.items()}
-    relations = {
+    checks = {
         name: JudgedBy(rate=RATES.get(name), options=given.get(name, {})) for name in dict.fromkeys([*RATES, *given])
     }
-    return judgements(cases, verdicts, relations, chosen, apart=apart)
+    return judgements(cases, verdicts, checks, chosen, apart=apart)
 
 
 ASKED = Asked(
     suite=AskedComponent(role="suite", name="metalogic"),
     models=(AskedComponent(role="model", name="painter", options={"faults": "entity-omission:0.3"}),),
     observers=(AskedComponent(role="detector", name="pocket"), AskedComponent(role="reader", name="rapidocr")),
-    relations=(
-        AskedComponent(role="relation", name="same-scene", options={"scope": "mentioned"}),
-        AskedComponent(role="relation", name="truth"),
+    checks=(
+        AskedComponent(role="check", name="same-scene", options={"scope": "mentioned"}),
+        AskedComponent(role="check", name="truth"),
     ),
     size="paper",
     repeats=2,
@@ -175,7 +175,7 @@ def metalogic_cases(n_entities: int = 4) -> list[Case]:
                         category=f"{law}-{modifier}",
                         labels={"law": law, "modifier": modifier, "entities": f"{first},{second}"},
                         cluster="+".join(sorted((first, second))),
-                        relation="truth" if is_open else "same-scene",
+                        check="truth" if is_open else "same-scene",
                         determinate=not is_open,
                         texts=(f"There is a {first} and a {second}", f"There is a {second} and a {first}"),
                         findings=(_OPEN,) if is_open else (),
@@ -204,7 +204,7 @@ def metalogic_cases(n_entities: int = 4) -> list[Case]:
 def random_run(
     *, seed: int = 1, n_entities: int = 4, models: Sequence[str] = ("painter",)
 ) -> tuple[RunRecords, FakeImages]:
-    """A whole run with every outcome, both relations, control and pictures."""
+    """A whole run with every outcome, both checks, control and pictures."""
     rng = Random(seed)
     cases = metalogic_cases(n_entities)
     images = FakeImages()
@@ -235,35 +235,37 @@ def _verdicts(case: Case, model: str, repeat: int, rng: Random, images: FakeImag
     law = LAWS.index(case.labels["law"]) if "modifier" in case.labels else 0
     chance = 0.08 + 0.07 * int(case.labels.get("count", "0")) + 0.12 * law
     draw = rng.random()
-    outcome = Outcome.VIOLATED if draw < chance else Outcome.HOLDS
+    outcome = Outcome.FAIL if draw < chance else Outcome.PASS
     if draw > 0.985:
-        outcome = Outcome.FAILED if rng.random() < 0.5 else Outcome.INCONCLUSIVE
-    is_violated = outcome is Outcome.VIOLATED
+        outcome = Outcome.ERROR if rng.random() < 0.5 else Outcome.UNDECIDED
+    is_fail = outcome is Outcome.FAIL
     names = case.labels["entities"].split(",")
     error = rng.choice(ERRORS)
     ids = {role: image_id(f"{model} {case.case_id} {repeat} {role}") for role in ("a", "b")}
     for role, picture in ids.items():
-        images.seen_in[picture] = _scene(names, error if is_violated and role == "b" else "", rng)
-    failure = Failure(error=error, role="b", message=f"no {names[-1]} where the prompt asks for 1", entity=names[-1])
+        images.seen_in[picture] = _scene(names, error if is_fail and role == "b" else "", rng)
+    failure = Failure(
+        failure_type=error, role="b", message=f"no {names[-1]} where the prompt asks for 1", entity=names[-1]
+    )
     common = make_verdict(
         case.case_id,
         outcome,
         repeat=repeat,
         model=model,
         images=ids,
-        errors=(error,) if is_violated else (),
-        failures=(failure,) if is_violated else (),
-        reason="the model timed out" if outcome is Outcome.FAILED else "",
+        errors=(error,) if is_fail else (),
+        failures=(failure,) if is_fail else (),
+        reason="the model timed out" if outcome is Outcome.ERROR else "",
     )
-    is_alike = outcome is Outcome.HOLDS and rng.random() < 0.05
+    is_alike = outcome is Outcome.PASS and rng.random() < 0.05
     scores = {
         "right_a": float(not is_alike),
-        "right_b": float(not is_violated and not is_alike),
-        "wrong_alike": float(is_alike),
+        "right_b": float(not is_fail and not is_alike),
+        "both_wrong": float(is_alike),
     }
-    truth = replace(common, relation="truth", scores=scores)
+    truth = replace(common, check="truth", scores=scores)
     if is_alike:
-        truth = replace(truth, outcome=Outcome.VIOLATED, errors=("entity-omission",))
+        truth = replace(truth, outcome=Outcome.FAIL, failure_types=("entity-omission",))
     if not case.determinate:
         return [truth]
     shares = {name: float(rng.random() < 0.15) for name in ("differs_within_a", "differs_within_b")}
@@ -308,8 +310,8 @@ def store_run(directory: Path, records: RunRecords, images: FakeImages) -> None:
                 ("detector", "pocket", Detections(boxes=seen.boxes)),
                 ("reader", "rapidocr", Reading(spans=seen.texts)),
             ):
-                store.put_look(
-                    StoredLook(
+                store.put_observation(
+                    StoredObservation(
                         component_id=_component(role, label).component_id,
                         image_id=image_id,
                         query=Query(role=role),

@@ -22,7 +22,7 @@ EVERYTHING = f"{SCRIPT} {IMAGE} {BREAKOUT} {SEPARATORS} {TEMPLATE}"
 
 
 def hostile_run() -> tuple[RunRecords, FakeImages]:
-    """One violated case with harm in every text that a stranger can choose."""
+    """One failed case with harm in every text that a stranger can choose."""
     case = Case(
         case_id="case-1",
         suite="metalogic",
@@ -31,25 +31,25 @@ def hostile_run() -> tuple[RunRecords, FakeImages]:
             Prompt(role="a", text=EVERYTHING, formula=BREAKOUT),
             Prompt(role="b", text=FORMULA, formula=SCRIPT),
         ),
-        relation="same-scene",
+        check="same-scene",
         labels={"law": BREAKOUT, "modifier": IMAGE, "entities": FORMULA, f"odd {SCRIPT}": SEPARATORS},
         findings=(Finding(kind="", sentence=EVERYTHING),),
         determinate=True,
     )
     model = f"folder/../../{BREAKOUT}"
-    failure = Failure(error=IMAGE, role="b", message=EVERYTHING, entity=SCRIPT)
+    failure = Failure(failure_type=IMAGE, role="b", message=EVERYTHING, entity=SCRIPT)
     verdict = make_verdict(
         "case-1",
-        Outcome.VIOLATED,
+        Outcome.FAIL,
         model=model,
         observers=(SCRIPT,),
         errors=(IMAGE, "+1"),
-        failures=(failure, Failure(error=SCRIPT, role="", message=BREAKOUT)),
+        failures=(failure, Failure(failure_type=SCRIPT, role="", message=BREAKOUT)),
         scores={"=score": -0.5},
         images={"a": "image-a", "b": "image-b"},
     )
     undecided: Verdict = make_verdict(
-        "case-1", Outcome.FAILED, repeat=1, model=model, observers=(SCRIPT,), reason=EVERYTHING
+        "case-1", Outcome.ERROR, repeat=1, model=model, observers=(SCRIPT,), reason=EVERYTHING
     )
     seen = Seen(
         boxes=(Detection(label=SCRIPT, score=0.9, box=(0.1, 0.1, 0.5, 0.5)),),

@@ -44,7 +44,7 @@ def test_four_lines_say_where_what_and_how_it_came_out() -> None:
     assert lines[0] == "salva run runs/mine"
     assert lines[1].startswith("metalogic on ")
     assert " % (95 %: " in lines[2]
-    assert "VIOLATED" in lines[3]
+    assert "FAIL" in lines[3]
     assert not any("\n" in line for line in lines)
 
 
@@ -97,7 +97,9 @@ def test_two_figures_of_a_suites_own_stand_alone_and_one_beside_a_rate() -> None
 def test_of_several_models_a_warning_says_whose_it_is() -> None:
     records, _ = random_run(n_entities=3, models=("good", "bad"))
     flawed = [
-        replace(verdict, outcome=Outcome.FAILED, errors=(), reason="not painted") if verdict.model == "bad" else verdict
+        replace(verdict, outcome=Outcome.ERROR, failure_types=(), reason="not painted")
+        if verdict.model == "bad"
+        else verdict
         for verdict in records.verdicts
     ]
     line = card_lines(summarise_records(replace(records, verdicts=tuple(flawed))), "x")[3]

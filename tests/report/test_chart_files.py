@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from figures.charts import TABLE, make_chart
+from charts.charts import TABLE, make_chart
 from report.fake_runs import random_run
 
+from salva.charts.reading import value_text
 from salva.core.chart import Chart, ChartKind
 from salva.core.table import Table
 from salva.core.verdict import Outcome
-from salva.figures.reading import value_text
 from salva.report.chart_files import all_charts, write_figures
 from salva.report.summary import ModelSummary, Summary, summarise
 
 
 def summary_of(*models: tuple[str, tuple[Chart, ...]]) -> Summary:
-    outcomes = dict.fromkeys(("HOLDS", "VIOLATED", "INCONCLUSIVE", "FAILED"), 0)
+    outcomes = dict.fromkeys(("PASS", "FAIL", "UNDECIDED", "ERROR"), 0)
     return Summary(
         suite="semvar",
         cases=3,
@@ -86,10 +86,10 @@ def test_the_leading_rates_of_all_models_stand_in_one_chart() -> None:
     model, first = charts[0]
     assert (model, first.name) == ("", "models")
     rates = {row[0]: row[1] for row in first.table.rows}
-    assert rates == {one.model: one.violation_rate for one in summary.by_model}
+    assert rates == {one.model: one.failure_rate for one in summary.by_model}
     names = [(model, chart.name) for model, chart in charts]
     assert len(set(names)) == len(names)
     assert [model for model, name in names if name == "by-law"] == [""]
-    undecided = [replace(verdict, outcome=Outcome.FAILED) for verdict in records.verdicts]
+    undecided = [replace(verdict, outcome=Outcome.ERROR) for verdict in records.verdicts]
     nothing = summarise(records.cases, undecided, asked=records.asked)
     assert "models" not in [chart.name for _, chart in all_charts(nothing)]

@@ -74,11 +74,11 @@ def records_of(*verdicts: Verdict, is_whole: bool = True, repeats: int = 1) -> R
 
 
 def test_every_outcome_is_the_element_that_readers_have_for_it() -> None:
-    verdicts = [make_verdict(f"fine-{number}", relation="truth") for number in range(20)]
+    verdicts = [make_verdict(f"fine-{number}", check="truth") for number in range(20)]
     verdicts += [
-        make_verdict("broken", Outcome.VIOLATED, relation="truth", errors=("entity-omission",)),
-        make_verdict("unclear", Outcome.INCONCLUSIVE, relation="truth", reason="nobody knows the word zebu"),
-        make_verdict("crashed", Outcome.FAILED, relation="truth", reason="the model timed out"),
+        make_verdict("broken", Outcome.FAIL, check="truth", errors=("entity-omission",)),
+        make_verdict("unclear", Outcome.UNDECIDED, check="truth", reason="nobody knows the word zebu"),
+        make_verdict("crashed", Outcome.ERROR, check="truth", reason="the model timed out"),
     ]
     root = made(records_of(*verdicts))
     tests = {test.attrib["name"]: [child.tag for child in test] for test in root.iter("testcase")}
@@ -86,18 +86,18 @@ def test_every_outcome_is_the_element_that_readers_have_for_it() -> None:
     assert tests["fine-3"] == []
     assert (tests["broken"], tests["unclear"], tests["crashed"]) == (["failure"], ["skipped"], ["error"])
     messages = {child.tag: (child.attrib["type"], child.attrib["message"]) for child in told(root)}
-    assert messages["skipped"] == ("INCONCLUSIVE", "nobody knows the word zebu")
-    assert messages["error"] == ("FAILED", "the model timed out")
+    assert messages["skipped"] == ("UNDECIDED", "nobody knows the word zebu")
+    assert messages["error"] == ("ERROR", "the model timed out")
     assert {test.attrib["classname"] for test in root.iter("testcase")} == {"metalogic.commutative"}
 
 
 def test_a_failure_names_error_types_both_prompts_and_both_pictures() -> None:
     failures = (
-        Failure(error="entity-omission", role="b", message="no dog where the prompt asks for 1", entity="dog"),
-        Failure(error="x-misposition", role="", message="the cat changed sides"),
+        Failure(failure_type="entity-omission", role="b", message="no dog where the prompt asks for 1", entity="dog"),
+        Failure(failure_type="x-misposition", role="", message="the cat changed sides"),
     )
     verdict = make_verdict(
-        outcome=Outcome.VIOLATED,
+        outcome=Outcome.FAIL,
         errors=("entity-omission", "x-misposition"),
         failures=failures,
         images={"a": "ab12", "b": "cd34"},
@@ -119,7 +119,7 @@ def test_a_failure_names_error_types_both_prompts_and_both_pictures() -> None:
 
 
 def test_the_relation_that_leads_is_the_one_that_is_told() -> None:
-    verdicts = (make_verdict(), make_verdict(relation="truth", outcome=Outcome.VIOLATED, errors=("entity-omission",)))
+    verdicts = (make_verdict(), make_verdict(check="truth", outcome=Outcome.FAIL, errors=("entity-omission",)))
     assert [child.tag for child in told(made(records_of(*verdicts)))] == ["failure"]
     chosen = replace(records_of(*verdicts), asked=replace(ASKED, repeats=1, headline="same-scene"))
     assert told(made(chosen)) == []
@@ -138,7 +138,7 @@ def test_several_models_are_a_suite_each_and_repeats_a_test_each() -> None:
     assert {"metalogic.de-morgan", "metalogic.numbering"} < classes
 
 
-@pytest.mark.parametrize("outcome", [Outcome.INCONCLUSIVE, Outcome.FAILED])
+@pytest.mark.parametrize("outcome", [Outcome.UNDECIDED, Outcome.ERROR])
 def test_a_run_that_decides_nothing_is_not_green(outcome: Outcome) -> None:
     verdicts = [make_verdict(f"case-{number}", outcome, reason="nobody could tell") for number in range(5)]
     root = made(records_of(*verdicts))
@@ -175,8 +175,8 @@ def test_no_text_can_break_the_file_or_forge_a_line() -> None:
         prompts=tuple(replace(prompt, text=harm, formula=harm) for prompt in hostile.cases[0].prompts),
         labels={"law": harm},
     )
-    failure = Failure(error=harm, role="a", message=harm)
-    verdicts = tuple(replace(one, errors=(harm,), failures=(failure,), images={}) for one in hostile.verdicts)
+    failure = Failure(failure_type=harm, role="a", message=harm)
+    verdicts = tuple(replace(one, failure_types=(harm,), failures=(failure,), images={}) for one in hostile.verdicts)
     asked = replace(hostile.asked, size=harm)
     records = replace(hostile, cases=(case,), verdicts=verdicts, asked=asked)
     root = made(records)
@@ -191,13 +191,13 @@ def test_no_text_can_break_the_file_or_forge_a_line() -> None:
 @given(text=st.text())
 def test_any_text_gives_a_file_that_can_be_read(text: str) -> None:
     case = make_case(texts=(text, text), category=text or "none")
-    verdict = make_verdict(outcome=Outcome.VIOLATED, errors=(text,), model=text, reason=text)
+    verdict = make_verdict(outcome=Outcome.FAIL, errors=(text,), model=text, reason=text)
     root = made(RunRecords(cases=(case,), verdicts=(verdict,), is_whole=True))
     assert root.attrib["tests"] in {"1", "2"}
 
 
 def test_a_run_directory_with_a_missing_picture_says_so_and_a_forged_id_ends_it(tmp_path: Path) -> None:
-    verdict = make_verdict(outcome=Outcome.VIOLATED, images={"a": "ab12", "b": "cd34"})
+    verdict = make_verdict(outcome=Outcome.FAIL, images={"a": "ab12", "b": "cd34"})
     store_run(tmp_path / "run", records_of(verdict), FakeImages())
     (tmp_path / "run" / "images" / "cd" / "34.webp").unlink()
     text = junit_of(tmp_path / "run")

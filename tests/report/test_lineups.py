@@ -18,7 +18,7 @@ from salva.judging.instructing import JUDGE_INSTRUCTING
 from salva.report.html import render_html
 from salva.report.lineups import Lineups, make_lineups
 
-HOLDS, VIOLATED = Outcome.HOLDS, Outcome.VIOLATED
+PASS, FAIL = Outcome.PASS, Outcome.FAIL
 MODELS = ("first", "second")
 
 
@@ -29,7 +29,7 @@ def lined_up(*outcomes: tuple[Outcome | None, ...], limit: int = 200) -> Lineups
     for case, row in zip(cases, outcomes, strict=True):
         for model, outcome in zip(MODELS, row, strict=True):
             if outcome is not None:
-                errors = ("entity-omission",) if outcome is VIOLATED else ()
+                errors = ("entity-omission",) if outcome is FAIL else ()
                 verdicts.append(make_verdict(case.case_id, outcome, model=model, errors=errors, reason="why"))
     return make_lineups(records_of(cases, verdicts), FakeImages(), limit)
 
@@ -40,7 +40,7 @@ def records_of(cases: tuple[Case, ...], verdicts: list[Verdict]) -> RunRecords:
 
 
 def test_a_pair_is_shown_when_a_model_broke_it_and_differs_when_another_did_not() -> None:
-    made = lined_up((HOLDS, HOLDS), (HOLDS, VIOLATED), (VIOLATED, VIOLATED), (VIOLATED, Outcome.FAILED))
+    made = lined_up((PASS, PASS), (PASS, FAIL), (FAIL, FAIL), (FAIL, Outcome.ERROR))
     assert (made.n_broken, made.n_differing) == (3, 1)
     shown = {lineup.case.case_id: lineup for lineup in made.shown}
     assert set(shown) == {"case-1", "case-2", "case-3"}
@@ -51,8 +51,8 @@ def test_a_pair_is_shown_when_a_model_broke_it_and_differs_when_another_did_not(
 
 
 def test_where_models_differ_comes_first_in_every_category_and_the_limit_counts_models() -> None:
-    both = (VIOLATED, VIOLATED)
-    rows = [both, both, both, both, (HOLDS, VIOLATED), (VIOLATED, HOLDS)]
+    both = (FAIL, FAIL)
+    rows = [both, both, both, both, (PASS, FAIL), (FAIL, PASS)]
     made = lined_up(*rows, limit=4)
     assert [lineup.case.case_id for lineup in made.shown] == ["case-4", "case-5"]
     assert (made.n_broken, made.n_differing) == (6, 2)
@@ -60,16 +60,16 @@ def test_where_models_differ_comes_first_in_every_category_and_the_limit_counts_
 
 
 def test_a_model_without_a_verdict_is_named() -> None:
-    (lineup,) = lined_up((VIOLATED, None)).shown
+    (lineup,) = lined_up((FAIL, None)).shown
     assert lineup.missing == ("second",)
     assert (lineup.said, lineup.differs) == ("", False)
 
 
 def test_pairs_that_agree_and_are_wrong_and_bribes_are_shown_too() -> None:
-    wrong = {"right_a": 0.0, "right_b": 0.0, "wrong_alike": 1.0}
+    wrong = {"right_a": 0.0, "right_b": 0.0, "both_wrong": 1.0}
     verdicts = [
         make_verdict("case-1", model="first"),
-        make_verdict("case-1", VIOLATED, model="first", relation="truth", scores=wrong),
+        make_verdict("case-1", FAIL, model="first", check="truth", scores=wrong),
         make_verdict("case-1", model="second", scores={JUDGE_INSTRUCTING: 1.0}),
     ]
     records = records_of((make_case(),), verdicts)
@@ -81,10 +81,12 @@ def test_pairs_that_agree_and_are_wrong_and_bribes_are_shown_too() -> None:
 @pytest.mark.parametrize("keep", ["all", "none", "failed", "no-violations"])
 def test_the_page_of_several_models_is_made_of_any_run(keep: str) -> None:
     records, images = random_run(n_entities=2, models=("painter", "other", "third"))
-    changed = {"failed": Outcome.FAILED, "no-violations": HOLDS}
+    changed = {"failed": Outcome.ERROR, "no-violations": PASS}
     verdicts = () if keep == "none" else records.verdicts
     if keep in changed:
-        verdicts = tuple(replace(one, outcome=changed[keep], errors=(), failures=(), scores={}) for one in verdicts)
+        verdicts = tuple(
+            replace(one, outcome=changed[keep], failure_types=(), failures=(), scores={}) for one in verdicts
+        )
     page = render_html(replace(records, verdicts=verdicts), images, limit=9)
     assert page.count('<article class="exhibit lineup"') == (3 if keep == "all" else 0)
     if keep == "all":
@@ -125,9 +127,9 @@ def test_a_group_is_rows_of_models_and_columns_of_prompts_with_scores_and_reason
     case = replace(make_case(), prompts=tuple(map(leveled, ("l1", "l2", "l3"))))
     verdicts = []
     seen = {}
-    for model, outcome in zip(MODELS, (HOLDS, VIOLATED), strict=True):
+    for model, outcome in zip(MODELS, (PASS, FAIL), strict=True):
         images = {role: f"{model}-{role}" for role in ("l1", "l2", "l3")}
-        failures = (Failure(error="deduction-failure", role="l3", message="below 0.5: the rain falls"),)
+        failures = (Failure(failure_type="deduction-failure", role="l3", message="below 0.5: the rain falls"),)
         verdicts.append(
             make_verdict(
                 case.case_id,
@@ -135,8 +137,8 @@ def test_a_group_is_rows_of_models_and_columns_of_prompts_with_scores_and_reason
                 model=model,
                 images=images,
                 scores={"s_l1": 0.9, "s_l2": 0.75},
-                errors=("deduction-failure",) if outcome is VIOLATED else (),
-                failures=failures if outcome is VIOLATED else (),
+                errors=("deduction-failure",) if outcome is FAIL else (),
+                failures=failures if outcome is FAIL else (),
             )
         )
         for role, image in images.items():

@@ -28,10 +28,8 @@ def test_a_model_that_painted_its_prompts_has_no_tables() -> None:
 
 def pair(name: str, repeat: int, outcome: Outcome) -> Judged:
     prompts = (Prompt(role="a", text=f"{name} one"), Prompt(role="b", text=f"{name} two"))
-    case = Case(case_id=name, suite="x", category="x", prompts=prompts, relation="truth")
-    verdict = Verdict(
-        case_id=name, repeat=repeat, arm="pair", model="m", relation="truth", observers=(), outcome=outcome
-    )
+    case = Case(case_id=name, suite="x", category="x", prompts=prompts, check="truth")
+    verdict = Verdict(case_id=name, repeat=repeat, arm="pair", model="m", check="truth", observers=(), outcome=outcome)
     return Judged(case, verdict)
 
 
@@ -50,11 +48,11 @@ def test_rewritten_pairs_stand_apart_and_two_wordings_that_became_one_are_named(
         rewritten("shared two", "that", 0),
     )
     judged = [
-        pair("plain", 0, Outcome.HOLDS),
-        pair("half", 0, Outcome.VIOLATED),
-        pair("same", 0, Outcome.HOLDS),
-        pair("same", 1, Outcome.VIOLATED),
-        pair("shared", 0, Outcome.HOLDS),
+        pair("plain", 0, Outcome.PASS),
+        pair("half", 0, Outcome.FAIL),
+        pair("same", 0, Outcome.PASS),
+        pair("same", 1, Outcome.FAIL),
+        pair("shared", 0, Outcome.PASS),
     ]
     _, apart, merged = painting_tables(made, "m", judged)
     assert [row[:4] for row in apart.rows] == [
@@ -75,7 +73,7 @@ def test_a_prompt_that_stays_as_it_is_counts_by_its_own_text() -> None:
         rewritten("half one", "a half", 0),
         rewritten("half two", "half two", 0),
     )
-    judged = [pair(name, 0, Outcome.HOLDS) for name in ("into", "onto", "from", "own", "half")]
+    judged = [pair(name, 0, Outcome.PASS) for name in ("into", "onto", "from", "own", "half")]
     _, apart, merged = painting_tables(made, "m", judged)
     assert [row[:2] for row in apart.rows] == [("as written", 1), ("rewritten", 1), ("rewritten to one text", 3)]
     assert merged.rows == (

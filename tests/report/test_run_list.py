@@ -41,7 +41,7 @@ def test_every_model_of_every_run_has_a_line_newest_first(folder: Path) -> None:
         ("one", lines[2].model),
     ]
     told = summarise_run(folder / "two").by_model
-    assert [line.rate for line in lines[:2]] == [model.violation_rate for model in told]
+    assert [line.rate for line in lines[:2]] == [model.failure_rate for model in told]
     assert [line.state for line in lines] == ["complete", "complete", UNFINISHED]
     assert lines[0].date is not None
     assert lines[0].date.isoformat() == "2023-11-14T22:13:20+00:00"

@@ -19,7 +19,7 @@ from salva.report import summary
 from salva.report.markdown import to_markdown
 from salva.report.summary import summarise, summarise_run
 
-KEYS = {"suite", "models", "cases", "outcomes", "violation_rate", "interval"}
+KEYS = {"suite", "models", "cases", "outcomes", "failure_rate", "interval"}
 KEYS |= {"macro_rate", "excess", "errors", "tables", "metrics", "by_model"}
 KEYS |= {"schema", "interval_things", "headline", "rates", "previous"}
 
@@ -39,23 +39,23 @@ def test_one_model_has_its_figures_on_top() -> None:
     content = json.loads(json.dumps(shown))
     leads, counts = content["headline"], content["outcomes"]
     assert sum(counts.values()) == leads["n_asked"] == 2 * len(logic), "numbering stands apart"
-    assert leads["n"] == counts["HOLDS"] + counts["VIOLATED"]
-    assert leads["n_undecided"] == counts["INCONCLUSIVE"] + counts["FAILED"]
+    assert leads["n"] == counts["PASS"] + counts["FAIL"]
+    assert leads["n_undecided"] == counts["UNDECIDED"] + counts["ERROR"]
     rows = {row[0]: row[1:5] for table in content["tables"] if table["name"] == "outcomes" for row in table["rows"]}
     assert rows["headline"] == list(counts.values())
     assert sum(rows["numbering, counted apart"]) == 2 * (len(records.cases) - len(logic))
     assert isinstance(rates, dict)
     assert isinstance(before, dict)
-    assert (shown["schema"], headline["relation"], headline["rate"]) == (2, "truth", "wrong")
+    assert (shown["schema"], headline["check"], headline["rate"]) == (2, "truth", "wrong")
     assert (headline["average"], headline["over"]) == ("macro", "20 categories")
-    assert shown["violation_rate"] == rates["wrong"]["rate"] == shown["macro_rate"]  # type: ignore[index, call-overload]  # an object
+    assert shown["failure_rate"] == rates["wrong"]["rate"] == shown["macro_rate"]  # type: ignore[index, call-overload]  # an object
     assert before["schema"] == 1
-    assert before["violation_rate"] != shown["violation_rate"]
+    assert before["failure_rate"] != shown["failure_rate"]
     assert isinstance(shown["interval"], list)
     assert isinstance(shown["excess"], float)
     by_model = shown["by_model"]
     assert isinstance(by_model, dict)
-    assert by_model["painter"]["violation_rate"] == shown["violation_rate"]  # type: ignore[index, call-overload]  # an object
+    assert by_model["painter"]["failure_rate"] == shown["failure_rate"]  # type: ignore[index, call-overload]  # an object
 
 
 def test_several_models_have_none_on_top() -> None:
@@ -64,7 +64,7 @@ def test_several_models_have_none_on_top() -> None:
     shown = summary.to_json()
     assert shown.keys() >= KEYS
     assert shown["models"] == ["painter", "folder/mine"]
-    for key in ("outcomes", "violation_rate", "interval", "macro_rate", "excess", "errors"):
+    for key in ("outcomes", "failure_rate", "interval", "macro_rate", "excess", "errors"):
         assert shown[key] is None
     assert [model for model, rate, ends in summary.rates() if rate is not None and None not in ends] == [
         "painter",
@@ -94,23 +94,21 @@ def test_verdicts_are_weighed_again_only_for_a_model_whose_prompts_were_rewritte
 def test_a_run_without_verdicts_is_still_a_report() -> None:
     records, _ = random_run()
     shown = summarise(records.cases, [], asked=records.asked).to_json()
-    assert shown["violation_rate"] is None
+    assert shown["failure_rate"] is None
     assert shown["interval"] is None
     assert shown["outcomes"] == {outcome.value: 0 for outcome in Outcome}
 
 
 def test_the_chosen_headline_is_read_from_what_was_asked() -> None:
-    verdicts = [make_verdict(), make_verdict(relation="truth", outcome=Outcome.VIOLATED)]
-    assert summarise([make_case()], verdicts, asked=Asked(headline="same-scene")).by_model[0].violation_rate == 0.0
-    assert summarise([make_case()], verdicts, asked=Asked().led_as_before()).by_model[0].violation_rate == 0.0
-    assert summarise([make_case()], verdicts).by_model[0].violation_rate == 1.0
+    verdicts = [make_verdict(), make_verdict(check="truth", outcome=Outcome.FAIL)]
+    assert summarise([make_case()], verdicts, asked=Asked(headline="same-scene")).by_model[0].failure_rate == 0.0
+    assert summarise([make_case()], verdicts, asked=Asked().led_as_before()).by_model[0].failure_rate == 0.0
+    assert summarise([make_case()], verdicts).by_model[0].failure_rate == 1.0
 
 
 def test_cases_that_several_worlds_fit_are_counted_once_by_the_relation_that_leads_them() -> None:
-    cases = [make_case("open", relation="truth", determinate=False), make_case("own", relation="truth"), make_case()]
-    verdicts = [
-        make_verdict(case.case_id, repeat=repeat, relation=case.relation) for case in cases for repeat in (0, 1)
-    ]
+    cases = [make_case("open", check="truth", determinate=False), make_case("own", check="truth"), make_case()]
+    verdicts = [make_verdict(case.case_id, repeat=repeat, check=case.check) for case in cases for repeat in (0, 1)]
     assert summarise(cases, verdicts).by_model[0].open_cases == {"truth": 1}
     before = Asked().led_as_before()
     assert summarise(cases, verdicts, asked=before).by_model[0].open_cases == {"truth": 1}
@@ -120,16 +118,16 @@ def test_cases_that_several_worlds_fit_are_counted_once_by_the_relation_that_lea
 
 
 def test_a_run_judged_by_a_relation_that_is_not_installed_still_has_a_report() -> None:
-    verdicts = [make_verdict(relation="gone", outcome=Outcome.VIOLATED)]
-    assert summarise([make_case(relation="gone")], verdicts).by_model[0].violation_rate == 1.0
+    verdicts = [make_verdict(check="gone", outcome=Outcome.FAIL)]
+    assert summarise([make_case(check="gone")], verdicts).by_model[0].failure_rate == 1.0
 
 
 def test_the_scope_of_the_run_decides_about_published_figures() -> None:
     records, _ = random_run()
-    closed = [replace(case, relation="same-scene", determinate=True) for case in records.cases]
+    closed = [replace(case, check="same-scene", determinate=True) for case in records.cases]
     verdicts = [make_verdict(case.case_id) for case in closed]
     for scope, is_shown in (("all", True), ("mentioned", False)):
-        asked = Asked(relations=(AskedComponent(role="relation", name="same-scene", options={"scope": scope}),))
+        asked = Asked(checks=(AskedComponent(role="check", name="same-scene", options={"scope": scope}),))
         assert (summarise(closed, verdicts, asked=asked).by_model[0].table("reference") is not None) == is_shown
 
 
@@ -147,5 +145,5 @@ def test_a_report_on_part_of_a_run_says_how_much_is_missing() -> None:
     summary = summarise(cases, verdicts, asked=asked)
     assert summary.by_model[0].n_unjudged == 7
     whole = summarise(cases, verdicts, asked=summary.asked, is_whole=True)
-    assert whole.by_model[0].n_unjudged == 0, "the relation does not apply to the others"
+    assert whole.by_model[0].n_unjudged == 0, "the check does not apply to the others"
     assert "Not judged yet: 7" in to_markdown(summary)

@@ -25,7 +25,7 @@ from salva.store.queries import (
     last_written,
     open_source,
 )
-from salva.store.records import Status, StoredComponent, StoredImage, StoredLook, StoredRender
+from salva.store.records import Status, StoredComponent, StoredImage, StoredObservation, StoredRender
 from salva.store.sqlite import RunStore, open_run
 
 LAWS = ("commutative", 'it\'s "quoted"')
@@ -35,7 +35,7 @@ CASES = tuple(
         suite="s",
         category="c",
         prompts=(Prompt(role="a", text="a cat"),),
-        relation="truth",
+        check="truth",
         labels={"law": LAWS[number % 2], "number": str(number)},
     )
     for number in range(6)
@@ -46,10 +46,10 @@ VERDICTS = tuple(
         repeat=0,
         arm=arm,
         model=model,
-        relation="truth",
+        check="truth",
         observers=observers,
-        outcome=Outcome.VIOLATED if case.case_id == "c-3" else Outcome.HOLDS,
-        errors=("entity-omission", "x-misposition") if case.case_id == "c-3" else (),
+        outcome=Outcome.FAIL if case.case_id == "c-3" else Outcome.PASS,
+        failure_types=("entity-omission", "x-misposition") if case.case_id == "c-3" else (),
     )
     for case, arm, model, observers in product(CASES, ("control", "pair"), ("m", "n"), (("p",), ("p", "r")))
 )
@@ -73,9 +73,9 @@ def store(tmp_path: Path) -> Iterator[RunStore]:
     [
         (VerdictFilter(), 48),
         (VerdictFilter(model="m"), 24),
-        (VerdictFilter(relation="truth", arm="pair"), 24),
-        (VerdictFilter(relation="same-scene"), 0),
-        (VerdictFilter(outcome=Outcome.VIOLATED), 8),
+        (VerdictFilter(check="truth", arm="pair"), 24),
+        (VerdictFilter(check="same-scene"), 0),
+        (VerdictFilter(outcome=Outcome.FAIL), 8),
         (VerdictFilter(observers=("p", "r")), 24),
         (VerdictFilter(error="x-misposition", model="n", arm="pair"), 2),
         (VerdictFilter(error="misposition"), 0),
@@ -101,10 +101,10 @@ def test_verdicts_come_in_the_order_of_a_whole_run(store: RunStore) -> None:
 
 def test_verdicts_are_counted_by_model_relation_and_outcome(store: RunStore) -> None:
     assert count_verdicts(store, VerdictFilter(arm="pair", observers=("p",))) == {
-        VerdictGroup("m", "truth", Outcome.HOLDS): 5,
-        VerdictGroup("m", "truth", Outcome.VIOLATED): 1,
-        VerdictGroup("n", "truth", Outcome.HOLDS): 5,
-        VerdictGroup("n", "truth", Outcome.VIOLATED): 1,
+        VerdictGroup("m", "truth", Outcome.PASS): 5,
+        VerdictGroup("m", "truth", Outcome.FAIL): 1,
+        VerdictGroup("n", "truth", Outcome.PASS): 5,
+        VerdictGroup("n", "truth", Outcome.FAIL): 1,
     }
 
 
@@ -137,7 +137,7 @@ def test_what_became_of_prompts_before_they_were_painted_is_read(tmp_path: Path)
                     formula=None,
                     seed=number,
                     repeat=0,
-                    status=Status.DONE if image_id else Status.FAILED,
+                    status=Status.DONE if image_id else Status.ERROR,
                     image_id=image_id,
                     provenance=provenance,
                 )
@@ -160,8 +160,8 @@ def test_only_what_the_observers_of_a_verdict_saw_is_read(tmp_path: Path) -> Non
             store.put_component(
                 StoredComponent(component_id=label, role=role, label=label, is_formula_seen=False, identity={})
             )
-            store.put_look(
-                StoredLook(
+            store.put_observation(
+                StoredObservation(
                     component_id=label,
                     image_id="1",
                     query=Query(role=role),

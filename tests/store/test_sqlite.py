@@ -19,7 +19,7 @@ from salva.core.verdict import Failure, Outcome, Verdict
 from salva.errors import LockedError, PluginError, StoreError, UsageError
 from salva.store import sqlite
 from salva.store.queries import VerdictFilter, count_verdicts
-from salva.store.records import Status, StoredComponent, StoredImage, StoredLook, StoredRender
+from salva.store.records import Status, StoredComponent, StoredImage, StoredObservation, StoredRender
 from salva.store.sqlite import RunStore, open_run
 
 CASE = Case(
@@ -27,7 +27,7 @@ CASE = Case(
     suite="fake",
     category="c",
     prompts=(Prompt(role="a", text="a 猫 \x00 'quoted'", formula="cat"), Prompt(role="b", text="dog")),
-    relation="same",
+    check="same",
     labels={"law": "x"},
     findings=(Finding(kind="", sentence="one"), Finding(kind="k", sentence="two", subject=("a",), general="g")),
     extra={"deep": [1, {"two": None}]},
@@ -37,25 +37,27 @@ VERDICT = Verdict(
     repeat=2,
     arm="pair",
     model="m/x",
-    relation="same",
+    check="same",
     observers=("d", "r"),
-    outcome=Outcome.VIOLATED,
-    errors=("entity-omission",),
+    outcome=Outcome.FAIL,
+    failure_types=("entity-omission",),
     failures=(
-        Failure(error="entity-omission", role="a", message="no \ud800 cat", entity="cat", expected="1", seen="0"),
+        Failure(
+            failure_type="entity-omission", role="a", message="no \ud800 cat", entity="cat", expected="1", seen="0"
+        ),
     ),
     scores={"right_a": 0.5},
     images={"a": "1" * 40},
 )
 
 
-def look(observation: Observation | None, image_id: str = "1" * 40) -> StoredLook:
-    return StoredLook(
+def look(observation: Observation | None, image_id: str = "1" * 40) -> StoredObservation:
+    return StoredObservation(
         component_id="c",
         image_id=image_id,
         query=Query(role="detector", text="what \ud83d?", labels=("cat", "dog")),
         given={"reader": "k"},
-        status=Status.FAILED if observation is None else Status.DONE,
+        status=Status.ERROR if observation is None else Status.DONE,
         observation=observation,
         error="" if observation else "it broke",
         label="pocket",
@@ -103,11 +105,11 @@ def test_looks_come_back_with_their_component_label(tmp_path: Path, observation:
     component = StoredComponent(component_id="c", role="detector", label="pocket", is_formula_seen=False, identity={})
     with open_run(tmp_path, "write") as store:
         store.put_component(component)
-        store.put_look(stored)
+        store.put_observation(stored)
     with open_run(tmp_path) as store:
-        assert dict(store.looks()) == {stored.key(): stored}
-        assert store.look_outcome(stored.key()) == (stored.status, stored.observation, stored.error)
-        assert store.look_outcome("other") is None
+        assert dict(store.needs()) == {stored.key(): stored}
+        assert store.observation_outcome(stored.key()) == (stored.status, stored.observation, stored.error)
+        assert store.observation_outcome("other") is None
         assert store.observations_of(stored.image_id) == ([stored] if observation else [])
         assert store.components() == [component]
 
@@ -115,7 +117,7 @@ def test_looks_come_back_with_their_component_label(tmp_path: Path, observation:
 def test_what_a_look_saw_is_checked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = Detections(boxes=(Detection(label="cat", score=0.25, box=(0.0, 0.1, 0.5, 1.0)),))
     with open_run(tmp_path, "write") as store:
-        store.put_look(look(seen))
+        store.put_observation(look(seen))
     n_checked, check = Counter[str](), typed_record.checked
 
     def counting(record: object) -> object:
@@ -124,15 +126,15 @@ def test_what_a_look_saw_is_checked_once(tmp_path: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(typed_record, "checked", counting)
     with open_run(tmp_path) as store:
-        assert len(list(store.looks())) == 1
+        assert len(list(store.needs())) == 1
         assert n_checked["Detection"] == 1
-        assert store.look_outcome(look(seen).key()) == (Status.DONE, seen, "")
+        assert store.observation_outcome(look(seen).key()) == (Status.DONE, seen, "")
     assert n_checked["Detection"] == 2
 
 
 def test_a_render_comes_back_and_counts_its_attempts(tmp_path: Path) -> None:
     failed = StoredRender(
-        component_id="c", text="a cat", formula=None, seed=3, repeat=1, status=Status.FAILED, error="boom"
+        component_id="c", text="a cat", formula=None, seed=3, repeat=1, status=Status.ERROR, error="boom"
     )
     done = StoredRender(
         component_id="c",
@@ -166,7 +168,7 @@ def test_an_image_that_is_forgotten_has_its_renders_tried_again(tmp_path: Path) 
         store.put_render(done)
         store.forget_image("1" * 40, "it is damaged")
         (forgotten,) = dict(store.renders()).values()
-        assert (forgotten.status, forgotten.error, forgotten.image_id) == (Status.FAILED, "it is damaged", None)
+        assert (forgotten.status, forgotten.error, forgotten.image_id) == (Status.ERROR, "it is damaged", None)
         assert store.find_image("1" * 40) is None
 
 
@@ -263,7 +265,7 @@ def broken_by(tmp_path: Path, statement: str) -> Path:
     with open_run(tmp_path, "write") as store:
         store.put_case(0, CASE)
         store.put_verdict(VERDICT)
-        store.put_look(look(Vector(values=(1.0,))))
+        store.put_observation(look(Vector(values=(1.0,))))
     connection = sqlite3.connect(tmp_path / "salva.db")
     connection.execute(statement)
     connection.commit()
@@ -275,7 +277,7 @@ def broken_by(tmp_path: Path, statement: str) -> Path:
 @pytest.mark.parametrize(
     ("statement", "told"),
     [
-        ("PRAGMA user_version = 99", r"has schema 99, .* up to 3; it was written by a newer salva: install"),
+        ("PRAGMA user_version = 99", r"another version of salva"),
         ("PRAGMA application_id = 7", "not one of salva's"),
         ("ALTER TABLE verdicts DROP COLUMN reason", r"lacks verdicts\.reason: somebody edited it"),
         ("DROP TABLE images", r"lacks images\.image_id"),
@@ -307,13 +309,13 @@ def test_a_newer_store_names_the_version_that_wrote_it(tmp_path: Path) -> None:
         ('UPDATE cases SET record = \'{"case_id": "x"}\'', "table cases, row 'fake-1'"),
         ("UPDATE verdicts SET outcome = 'MAYBE'", "table verdicts, row 'fake-1/2/pair"),
         ("UPDATE verdicts SET failures = '[[1]]'", "table verdicts, row 'fake-1/2/pair"),
-        ('UPDATE looks SET observation = \'{"kind": "dream"}\'', "table looks, row"),
-        ("UPDATE looks SET status = 'perhaps'", "table looks, row"),
+        ('UPDATE observations SET observation = \'{"kind": "dream"}\'', "table looks, row"),
+        ("UPDATE observations SET status = 'perhaps'", "table looks, row"),
     ],
 )
 def test_an_edited_row_is_named(tmp_path: Path, statement: str, row: str) -> None:
     with open_run(broken_by(tmp_path, statement)) as store, pytest.raises(StoreError, match=row):
-        list(store.cases()), list(store.verdicts()), list(store.looks())
+        list(store.cases()), list(store.verdicts()), list(store.needs())
 
 
 def test_an_outcome_that_nobody_knows_is_named_when_verdicts_are_counted(tmp_path: Path) -> None:
@@ -338,15 +340,15 @@ def test_a_file_that_is_no_database_is_refused(tmp_path: Path, content: bytes) -
     "statement",
     [
         "UPDATE cases SET record = replace(record, 'dog', 'cow')",
-        "UPDATE verdicts SET outcome = 'HOLDS'",
+        "UPDATE verdicts SET outcome = 'PASS'",
         "UPDATE verdicts SET reason = x'00'",
-        "UPDATE looks SET observation = replace(observation, '1.0', '2.0')",
+        "UPDATE observations SET observation = replace(observation, '1.0', '2.0')",
         "UPDATE renders SET provenance = '{}'",
     ],
 )
 def test_a_row_whose_content_was_changed_has_another_digest(tmp_path: Path, statement: str) -> None:
     render = StoredRender(
-        component_id="c", text="t", formula=None, seed=1, repeat=0, status=Status.FAILED, provenance={"by": "x"}
+        component_id="c", text="t", formula=None, seed=1, repeat=0, status=Status.ERROR, provenance={"by": "x"}
     )
     with open_run(tmp_path, "write") as store:
         store.put_render(render)

@@ -63,8 +63,8 @@ def test_a_column_about_prompts_is_a_label_and_never_painted(tmp_path: Path, col
 
 
 def test_pairs_come_from_columns_in_any_case_or_from_two_files(tmp_path: Path) -> None:
-    sheet = rows(tmp_path, "p.csv", "prompt_A,PROMPT_B,formula_a,relation\na,b,cat,Differ\n")
-    assert sheet == [PromptRow(where="line 2", texts=("a", "b"), formulas=("cat", None), relation="differ")]
+    sheet = rows(tmp_path, "p.csv", "prompt_A,PROMPT_B,formula_a,check\na,b,cat,Differ\n")
+    assert sheet == [PromptRow(where="line 2", texts=("a", "b"), formulas=("cat", None), check="differ")]
     first, second = written(tmp_path, "a.txt", "one\n\ntwo\n\n\n"), written(tmp_path, "b.txt", "eins\r\n  \r\nzwei")
     read = read_prompt_rows(f"{first},{second}")
     assert [(row.where, row.texts) for row in read] == [("line 1", ("one", "eins")), ("line 3", ("two", "zwei"))]
@@ -232,8 +232,8 @@ def test_fields_are_no_ids_and_a_line_is_one_entry(tmp_path: Path, name: str, co
 def test_prompts_by_letter_or_beside_other_fields_are_one_entry(tmp_path: Path) -> None:
     (pair,) = rows(tmp_path, "p.json", '{"prompt_a": "a cat", "prompt_b": "one cat"}')
     assert pair.texts == ("a cat", "one cat")
-    (other,) = rows(tmp_path, "q.json", '{"prompt_1": "a cat", "prompt_2": "a dog", "relation": "differ"}')
-    assert (other.texts, other.relation) == (("a cat", "a dog"), "differ")
+    (other,) = rows(tmp_path, "q.json", '{"prompt_1": "a cat", "prompt_2": "a dog", "check": "differ"}')
+    assert (other.texts, other.check) == (("a cat", "a dog"), "differ")
     (line,) = rows(tmp_path, "r.jsonl", '{"prompt_1": "a cat", "prompt_2": "one cat"}')
     assert line.texts == ("a cat", "one cat")
 

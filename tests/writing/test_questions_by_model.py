@@ -16,10 +16,10 @@ from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
+from salva.checks.question_files import read_questions
 from salva.cli.main import salva as command
 from salva.core.fingerprint import Json
 from salva.errors import BackendError, UnusableError, UsageError
-from salva.relations.question_files import read_questions
 from salva.store.queries import read_records
 from salva.writing.prompt_files import read_prompts
 from salva.writing.question_replies import read_elements, read_propositions
@@ -439,10 +439,10 @@ def run(server: Server, out: Path, questions: Path, monkeypatch: pytest.MonkeyPa
     """The mean scores of a run that asks an endpoint these questions."""
     monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
     cast = ("--model", "painter", "--reader", "none", "--embedder", "none", "--judge", "openai/j", "--no-progress")
-    asked = ("--set", f"relation.questions={questions}", "--set", "relation.flip_sample=0", "--set", "run.canary=off")
+    asked = ("--set", f"check.questions={questions}", "--set", "check.flip_sample=0", "--set", "run.preflight=off")
     done = CliRunner().invoke(command, ["run", "faithfulness", "--size", "2", *cast, *asked, "--out", str(out)])
     assert done.exit_code == 0, done.output
-    verdicts = [one for one in read_records(out).verdicts if one.relation == "same-answers"]
+    verdicts = [one for one in read_records(out).verdicts if one.check == "same-answers"]
     assert len(verdicts) == 2
     names = set.intersection(*(set(one.scores) for one in verdicts))
     return {name: sum(one.scores[name] for one in verdicts) / 2 for name in names}

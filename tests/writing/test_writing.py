@@ -343,12 +343,12 @@ def test_no_cell_of_a_sheet_is_run_by_a_spreadsheet(tmp_path: Path) -> None:
 def test_the_hard_cases_are_those_most_models_fail(tmp_path: Path) -> None:
     prompts = tuple(Prompt(role=role, text=f"text {role}") for role in ("a", "pv", "pi"))
     cases = tuple(
-        Case(case_id=f"sv-{i}", suite="semvar", category="ab"[i % 2], prompts=prompts, relation="semantic-effect")
+        Case(case_id=f"sv-{i}", suite="semvar", category="ab"[i % 2], prompts=prompts, check="semantic-effect")
         for i in range(6)
     )
     scores = {"pocket": [0.9, 0.5, 0.6, 0.5, 0.9, 0.4], "painter": [0.9, 0.5, 0.9, 0.9, 0.6, 0.3]}
     verdicts = tuple(
-        make_verdict(f"sv-{i}", model=model, relation="semantic-effect", scores={pair_name(*p): value for p in PAIRS})
+        make_verdict(f"sv-{i}", model=model, check="semantic-effect", scores={pair_name(*p): value for p in PAIRS})
         for model, values in scores.items()
         for i, value in enumerate(values)
     )
@@ -368,7 +368,7 @@ def test_hard_cases_stay_what_they_were(tmp_path: Path) -> None:
     cases = tuple(SemVar(SemVar.Options()).cases("quick"))[:3]
     labelled = [replace(one, labels={**one.labels, "category": "color,size"}) for one in cases]
     verdicts = tuple(
-        make_verdict(one.case_id, relation="semantic-effect", scores={pair_name(*p): 0.1 * i for p in PAIRS})
+        make_verdict(one.case_id, check="semantic-effect", scores={pair_name(*p): 0.1 * i for p in PAIRS})
         for i, one in enumerate(cases, 1)
     )
     store_run(tmp_path / "run", RunRecords(cases=tuple(labelled), verdicts=verdicts), FakeImages())

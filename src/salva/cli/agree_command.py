@@ -76,12 +76,12 @@ def command(
     FILE is a table (CSV, TSV, JSON, JSON lines) that holds people's ratings and judges' scores, wide or long; or
     judges' scores alone, with people's ratings in another file under --ratings; such scores may also be raw answers
     to yes-or-no questions, a row each, which are scored as DSG does. For a RUN give people's ratings of
-    its pictures or cases with --ratings; its violation rate is then corrected by them. A RUN made of ratings
+    its pictures or cases with --ratings; its failure rate is then corrected by them. A RUN made of ratings
     (`salva import --as ratings`) holds them already.
     """
-    from salva.people.agreement import Reckoning, file_agreement, parse_bins
-    from salva.people.ratings import Columns
-    from salva.people.run_agreement import imported_agreement, run_agreement
+    from salva.review.agreement import Reckoning, file_agreement, parse_bins
+    from salva.review.ratings import Columns
+    from salva.review.run_agreement import imported_agreement, run_agreement
 
     n_bins, edges = parse_bins(bins)
     reckoning = Reckoning(n_bins=n_bins, edges=edges, level=level, cluster=cluster)
@@ -120,8 +120,8 @@ def command(
 
 
 def _draw(tables: Sequence[Table], folder: Path) -> None:
-    from salva.people.calibration_charts import calibration_charts
     from salva.report.chart_files import write_chart
+    from salva.review.calibration_charts import calibration_charts
 
     charts = list(calibration_charts(tables))
     if not charts:

@@ -17,7 +17,7 @@ from salva.core.legible import legible, legible_json
 from salva.core.question import question_to_json
 from salva.core.table import Cell
 from salva.errors import UsageError
-from salva.run.ask import Ask, make_spec, split_settings
+from salva.runs.ask import Ask, make_spec, split_settings
 
 
 @click.command("cases", short_help="The prompts of a suite.")
@@ -37,12 +37,12 @@ from salva.run.ask import Ask, make_spec, split_settings
     show_default=True,
     help="How to print them.",
 )
-@flags.flag("--check", is_flag=True, help="Look for faults in all of the suite's texts; exit code 2 with any.")
+@flags.flag("--check", is_flag=True, help="Need for faults in all of the suite's texts; exit code 2 with any.")
 def command(
     suite: str, size: str, seed: int, only: tuple[str, ...], settings: tuple[str, ...], form: str, check: bool
 ) -> None:
     """Print the cases of SUITE as a run would use them, or what its own lint finds in its texts."""
-    from salva.run.plan import linted, planned_cases, remarks
+    from salva.runs.plan import linted, planned_cases, remarks
 
     spec = make_spec(Ask(suite=suite, size=size, seed=seed, only=only, settings=split_settings(settings)))
     if check:
@@ -78,7 +78,7 @@ def _as_object(case: Case) -> dict[str, Json]:
         "labels": dict(case.labels),
         "prompts": {prompt.role: prompt.text for prompt in case.prompts},
         "formulas": {prompt.role: prompt.formula for prompt in case.prompts},
-        "relation": case.relation,
+        "check": case.check,
         "equivalent": case.equivalent,
         "determinate": case.determinate,
         "category": case.category,
@@ -99,7 +99,7 @@ def _print_csv(cases: Iterable[Case]) -> None:
     rows = list(cases)
     labels = sorted({name for case in rows for name in case.labels})
     roles = list(dict.fromkeys(prompt.role for case in rows for prompt in case.prompts))
-    fixed: list[Cell] = ["case_id", "suite", "category", "relation", "equivalent", "determinate"]
+    fixed: list[Cell] = ["case_id", "suite", "category", "check", "equivalent", "determinate"]
     lines = [
         [*fixed, *(f"label.{n}" for n in labels), *(f"prompt.{r}" for r in roles), *(f"formula.{r}" for r in roles)]
     ]
@@ -109,7 +109,7 @@ def _print_csv(cases: Iterable[Case]) -> None:
             case.case_id,
             case.suite,
             case.category,
-            case.relation,
+            case.check,
             case.equivalent,
             case.determinate,
         ]
@@ -131,12 +131,12 @@ def _print_table(cases: Iterable[Case]) -> None:
     from rich.table import Table
 
     table = Table(show_lines=True)
-    for column in ("case", "prompts", "relation", "equivalent", "determinate"):
+    for column in ("case", "prompts", "check", "equivalent", "determinate"):
         table.add_column(column, overflow="fold")
     n_cases = 0
     for n_cases, case in enumerate(cases, start=1):  # noqa: B007 - the count is what is left after the loop
         prompts = "\n".join(legible(prompt.text) for prompt in case.prompts)
-        table.add_row(case.case_id, prompts, case.relation, _yes_no(case.equivalent), _yes_no(case.determinate))
+        table.add_row(case.case_id, prompts, case.check, _yes_no(case.equivalent), _yes_no(case.determinate))
     console = Console(markup=False)
     console.print(table)
     console.print(counted(n_cases, "cases"))

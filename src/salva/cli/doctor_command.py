@@ -26,8 +26,8 @@ def command(
 
     With a SUITE, whether the pictures of that run would fit on the disk. Exit 2 when something must be mended.
     """
-    from salva.run.ask import Ask, make_spec, split_settings
-    from salva.run.doctor import examine
+    from salva.runs.ask import Ask, make_spec, split_settings
+    from salva.runs.doctor import examine
 
     spec = None
     if suite:

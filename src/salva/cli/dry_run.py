@@ -15,7 +15,7 @@ from salva.core.legible import legible
 if TYPE_CHECKING:
     from salva.core.spec import RunSpec
     from salva.engine.budget import Limits
-    from salva.run.forecast import Forecast, Work
+    from salva.runs.forecast import Forecast, Work
 
 _MOST_REASONS = 12
 _UNKNOWN = "unknown"
@@ -24,7 +24,7 @@ _UNKNOWN = "unknown"
 def print_forecast(spec: RunSpec, directory: Path, limits: Limits) -> None:
     """Say what a run would do; whatever would refuse the run is raised here too."""
     from salva.engine.budget import check_prices
-    from salva.run.forecast import forecast
+    from salva.runs.forecast import forecast
 
     check_prices((*spec.models, *spec.observers()), limits)
     seen = forecast(spec, directory)
@@ -36,7 +36,7 @@ def print_forecast(spec: RunSpec, directory: Path, limits: Limits) -> None:
 
 
 def _lines(seen: Forecast, spec: RunSpec, directory: Path, limits: Limits) -> Iterator[tuple[str, str]]:
-    from salva.run.foresight import who_could_tell
+    from salva.runs.planning import who_could_tell
 
     yield "dry run", f"{spec.suite.label} on {', '.join(b.label for b in spec.models)}; nothing is painted or written"
     for remark in seen.remarks:
@@ -56,9 +56,12 @@ def _lines(seen: Forecast, spec: RunSpec, directory: Path, limits: Limits) -> It
     if could := who_could_tell(seen.opened_by):
         yield "undecided", could
     for work in seen.work:
-        yield ("pictures" if work.role == "model" else "looks"), _worded(work, spec)
-    if spec.canary and not seen.is_finished:
-        yield "looks", "and a few at pictures of salva's own before the first, to see that whoever looks is awake"
+        yield ("pictures" if work.role == "model" else "observations"), _worded(work, spec)
+    if spec.preflight and not seen.is_finished:
+        yield (
+            "observations",
+            "and a few at pictures of salva's own before the first, to see that whoever looks is awake",
+        )
     if seen.is_finished:
         yield "left", "nothing: the run is finished, and the same command only prints its figures"
         yield "directory", str(directory)

@@ -16,9 +16,9 @@ from salva.cli.main import EXIT_INCOMPLETE
 @click.argument("run", type=flags.RUN_DIRECTORY)
 @flags.images_flag
 @flags.plugin_flag
-@flags.flag("--relation", default=None, help="The relation that leads from now on.")
-@flags.flag("--detector", default=None, help="Look again with another detector; its verdicts stand beside the others.")
-@flags.flag("--reader", default=None, help="Look again with another reader, or none.")
+@flags.flag("--check", default=None, help="The check that leads from now on.")
+@flags.flag("--detector", default=None, help="Need again with another detector; its verdicts stand beside the others.")
+@flags.flag("--reader", default=None, help="Need again with another reader, or none.")
 @flags.flag("--judge", "judges", multiple=True, help="Ask another judge; repeatable.")
 @flags.flag("--reading", type=click.Choice(["exact", "at-least"]), default=None)
 @flags.set_flag
@@ -26,7 +26,7 @@ from salva.cli.main import EXIT_INCOMPLETE
 @flags.progress_flag
 def command(
     run: Path,
-    relation: str | None,
+    check: str | None,
     detector: str | None,
     reader: str | None,
     judges: tuple[str, ...],
@@ -39,12 +39,12 @@ def command(
     from salva.engine.progress import make_progress
     from salva.report.summary import summarise_run
     from salva.report.terminal import print_summary
-    from salva.run.ask import split_settings
-    from salva.run.judge_again import Changes, judge_again
-    from salva.run.workplaces import bind_executor
+    from salva.runs.ask import split_settings
+    from salva.runs.rejudge import Changes, rejudge
+    from salva.runs.workplaces import bind_executor
 
     changes = Changes(
-        relation=relation,
+        check=check,
         detector=detector,
         reader=reader,
         judges=judges,
@@ -52,7 +52,7 @@ def command(
         settings=split_settings(settings),
     )
     workplace = bind_executor(executor, changes.settings)
-    summary = judge_again(run, changes, make_progress(quiet=no_progress), executor=workplace)
+    summary = rejudge(run, changes, make_progress(quiet=no_progress), executor=workplace)
     figures = summarise_run(run)
     print_summary(figures)
     too_little = tell_too_little(figures)

@@ -21,7 +21,7 @@ _ROLES = {
     "readers": "reader",
     "embedders": "embedder",
     "judges": "judge",
-    "relations": "relation",
+    "checks": "check",
     "metrics": "metric",
     "importers": "importer",
     "exporters": "exporter",
@@ -125,8 +125,8 @@ def _sees(role: str, about: About) -> str:
         )
     if role not in ("detector", "reader", "embedder", "judge"):
         return ""
-    if about.needs:
-        seen = f"what the {' and the '.join(about.needs)} saw, not the picture"
+    if about.needs_roles:
+        seen = f"what the {' and the '.join(about.needs_roles)} saw, not the picture"
     else:
         seen = "pictures and texts" if role == "embedder" else "pictures"
     seen += ", and what it is to look for" if about.takes_labels else ""
@@ -136,7 +136,7 @@ def _sees(role: str, about: About) -> str:
 def _needs(role: str, name: str) -> Iterator[str]:
     """What must be installed or set for one of salva's own components."""
     from salva.registry import extra_of, keys_of
-    from salva.run.doctor import state_of_extra
+    from salva.runs.doctor import state_of_extra
 
     if extra := extra_of(role, name):
         yield f"the extra {extra}: {state_of_extra(extra)}"

@@ -27,7 +27,7 @@ from salva.errors import NobodyNamedError, SalvaError, UsageError, unknown_name
 
 COMMANDS = {
     "run": "Paint every prompt of a suite, look at the pictures, judge and summarise.",
-    "list": "What can be named: suites, models, detectors, readers, relations, laws ...",
+    "list": "What can be named: suites, models, detectors, readers, checks, laws ...",
     "cases": "The prompts of a suite; nothing is run.",
     "prove": "Worlds of a formula; of two formulas, whether they are equivalent.",
     "rewrite": "Equivalent formulas by the laws of logic, with their English.",
@@ -76,17 +76,17 @@ class LazyGroup(click.Group):
             raise unknown_name("command", args[0], COMMANDS)
         return super().resolve_command(ctx, args)
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+    def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(f"salva.cli.{cmd_name}_command")
         command: click.Command = module.command
         return command
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 

@@ -24,7 +24,7 @@ def command(runs: tuple[Path, ...], out: Path, no_progress: bool) -> None:
     name is contacted. The command without --shard goes on with the merged run where a shard was not finished.
     """
     from salva.engine.progress import make_progress
-    from salva.run.merge import merge
+    from salva.runs.merge import merge
 
     merged = merge(runs, out, make_progress(quiet=no_progress))
     click.echo(

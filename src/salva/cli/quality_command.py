@@ -14,7 +14,7 @@ from salva.errors import UsageError
 if TYPE_CHECKING:
     from salva.core.table import Cell
     from salva.engine.progress import Progress
-    from salva.run.image_quality import Wanted
+    from salva.runs.image_quality import Wanted
 
 _FOLDER = click.Path(path_type=Path)
 _NOTE = (
@@ -80,7 +80,7 @@ def command(
     kept, and reported with RUN.
     """
     from salva.engine.progress import make_progress
-    from salva.run.image_quality import Wanted
+    from salva.runs.image_quality import Wanted
 
     if r_precision and not by_set:
         raise UsageError("--r-precision is measured set by set; add --by-set")
@@ -113,7 +113,7 @@ def command(
 
 
 def _of_models(run: Path, wanted: Wanted | None, progress: Progress) -> list[dict[str, Cell]]:
-    from salva.run.image_quality import quality_figures
+    from salva.runs.image_quality import quality_figures
 
     assert wanted is not None, "without sets there is nothing else to want"
     return [
@@ -134,7 +134,7 @@ def _of_models(run: Path, wanted: Wanted | None, progress: Progress) -> list[dic
 
 
 def _of_sets(run: Path, wanted: Wanted | None, r_precision: str, progress: Progress) -> list[dict[str, Cell]]:
-    from salva.run.set_figures import Retrieval, set_figures
+    from salva.runs.set_figures import Retrieval, set_figures
 
     retrieval = Retrieval(embedder=r_precision) if r_precision else None
     return [
@@ -157,7 +157,7 @@ def _of_sets(run: Path, wanted: Wanted | None, r_precision: str, progress: Progr
 
 
 def _embedder_options(settings: tuple[str, ...]) -> dict[str, str]:
-    from salva.run.ask import split_settings
+    from salva.runs.ask import split_settings
 
     options: dict[str, str] = {}
     for key, value in split_settings(settings).items():

@@ -15,12 +15,12 @@ from salva.cli.dry_run import print_forecast
 from salva.cli.main import EXIT_GATE, EXIT_INCOMPLETE, EXIT_INTERRUPTED
 from salva.core.counted import counted
 from salva.core.legible import legible
-from salva.run import ask as asking
+from salva.runs import ask as asking
 
 if TYPE_CHECKING:
     from salva.report.summary import Summary
-    from salva.run.gate import Decision, Gate
-    from salva.run.summary import RunSummary
+    from salva.runs.gate import Decision, Gate
+    from salva.runs.summary import RunSummary
 
 
 _MOST_FAILURES = 3
@@ -47,16 +47,16 @@ def _default(role: str) -> str:
 @flags.flag("--shard", default="", metavar="I/N", help="Only the I-th of N shares of the cases; see `salva merge`.")
 @flags.set_flag
 @flags.flag(
-    "--relation",
+    "--check",
     default="",
-    help="The relation that leads; default: truth where prompts have formulas, else each case's own.",
+    help="The check that leads; default: truth where prompts have formulas, else each case's own.",
 )
 @flags.reading_flag
 @flags.flag("--published", is_flag=True, help="Judge by the rule of the suite's paper; prints the flags it stands for.")
 @flags.flag("--out", type=flags.RUN_DIRECTORY, help="The run's directory; default runs/<name of what was asked>.")
 @flags.new_images_flag
 @flags.flag("--executor", default="local", show_default=True, help="Where components run: local or ray.")
-@flags.flag("--max-violation-rate", type=flags.Span(0, 1), help="Exit 1 when the rate is above this.")
+@flags.flag("--max-failure-rate", type=flags.Span(0, 1), help="Exit 1 when the rate is above this.")
 @flags.flag(
     "--gate-on",
     type=click.Choice(["lower", "point", "upper"]),
@@ -66,7 +66,7 @@ def _default(role: str) -> str:
 )
 @flags.flag(
     "--gate-rate",
-    type=click.Choice(["wrong", "inconsistent", "wrong_alike"]),
+    type=click.Choice(["wrong", "inconsistent", "both_wrong"]),
     help="The rate the gate looks at; default: the one that leads.",
 )
 @flags.flag(
@@ -87,7 +87,7 @@ def command(
     out: Path | None,
     images_at: str,
     executor: str,
-    max_violation_rate: float | None,
+    max_failure_rate: float | None,
     gate_on: str,
     gate_rate: str | None,
     min_decided: int,
@@ -109,12 +109,12 @@ def command(
     from salva.engine.progress import make_progress
     from salva.report.summary import summarise_run
     from salva.report.terminal import print_summary
-    from salva.run.directory import RUNS, find_directory
-    from salva.run.foresight import refuse_null_rate
-    from salva.run.gate import Gate
-    from salva.run.pipeline import execute
-    from salva.run.untouched import Untouched
-    from salva.run.workplaces import bind_executor
+    from salva.runs.directory import RUNS, find_directory
+    from salva.runs.gate import Gate
+    from salva.runs.pipeline import execute
+    from salva.runs.planning import refuse_null_rate
+    from salva.runs.untouched import Untouched
+    from salva.runs.workplaces import bind_executor
 
     given = asking.split_settings(settings)
     ask = asking.Ask(suite=suite, settings=given, yielding=flags.config_settings(), **asked)
@@ -151,8 +151,8 @@ def command(
     _tell_place(summary, directory)
     _tell_failures(summary, figures)
     gate = None
-    if max_violation_rate is not None:
-        gate = Gate(limit=max_violation_rate, end=gate_on, rate=gate_rate or "", min_decided=min_decided)
+    if max_failure_rate is not None:
+        gate = Gate(limit=max_failure_rate, end=gate_on, rate=gate_rate or "", min_decided=min_decided)
     decisions = _at_the_gate(figures, gate, summary, directory)
     _exit(summary, figures, decisions)
 
@@ -185,20 +185,20 @@ def _tell_place(summary: RunSummary, directory: Path) -> None:
 
 
 def _tell_failures(summary: RunSummary, figures: Summary) -> None:
-    """What failed, of whatever relation, and what the same command does about it."""
-    n_again = summary.outcomes.get("FAILED", 0) - summary.n_refused
+    """What failed, of whatever check, and what the same command does about it."""
+    n_again = summary.outcomes.get("ERROR", 0) - summary.n_refused
     for model in figures.by_model:
-        for (relation, reason), n in list(model.failed.items())[:_MOST_FAILURES]:
-            click.echo(f"salva: {model.model}: {counted(n, 'verdicts')} of {relation} FAILED: {reason}", err=True)
+        for (check, reason), n in list(model.failed.items())[:_MOST_FAILURES]:
+            click.echo(f"salva: {model.model}: {counted(n, 'verdicts')} of {check} ERROR: {reason}", err=True)
         if n_more := sum(list(model.failed.values())[_MOST_FAILURES:]):
-            click.echo(f"salva: {model.model}: {n_more} more FAILED for other reasons; the report has them", err=True)
+            click.echo(f"salva: {model.model}: {n_more} more ERROR for other reasons; the report has them", err=True)
     if n_again > 0:
-        click.echo(f"salva: {counted(n_again, 'verdicts')} FAILED; the same command tries again", err=True)
+        click.echo(f"salva: {counted(n_again, 'verdicts')} ERROR; the same command tries again", err=True)
     elif summary.n_retryable:
         told = counted(summary.n_retryable, "verdicts")
-        click.echo(f"salva: {told} of the control FAILED; the same command tries again", err=True)
+        click.echo(f"salva: {told} of the control ERROR; the same command tries again", err=True)
     if summary.n_refused:
-        leaves = f"salva: {counted(summary.n_refused, 'verdicts')} FAILED by a refusal"
+        leaves = f"salva: {counted(summary.n_refused, 'verdicts')} ERROR by a refusal"
         click.echo(f"{leaves}; the same command does not ask again, --retry-refused does", err=True)
     if summary.n_unreadable:
         told = f"{counted(summary.n_unreadable, 'replies')} could not be read, which decides nothing"
@@ -207,7 +207,7 @@ def _tell_failures(summary: RunSummary, figures: Summary) -> None:
 
 def _at_the_gate(figures: Summary, gate: Gate | None, summary: RunSummary, directory: Path) -> list[Decision]:
     """Hold every model against the gate, say what was decided and keep it with the run."""
-    from salva.run.gate import decide, forget, keep
+    from salva.runs.gate import decide, forget, keep
 
     if gate is None:
         if any(model.gate is not None for model in figures.by_model):
@@ -215,10 +215,10 @@ def _at_the_gate(figures: Summary, gate: Gate | None, summary: RunSummary, direc
         return []
     decisions = []
     for model in figures.by_model:
-        n_missing = 0 if summary.is_complete else model.outcomes["FAILED"] + model.n_unjudged
+        n_missing = 0 if summary.is_complete else model.outcomes["ERROR"] + model.n_unjudged
         if len(figures.by_model) == 1:
             # Whatever else is missing is this model's too: a run that is not complete passes no gate.
-            n_missing = n_missing or summary.outcomes.get("FAILED", 0) + summary.n_unpainted
+            n_missing = n_missing or summary.outcomes.get("ERROR", 0) + summary.n_unpainted
         decisions.append(decide(model.model, model.leading, gate, n_missing=n_missing, only=figures.asked.only))
     keep(directory, decisions)
     for decision in decisions:
@@ -240,10 +240,10 @@ def _say_what_changed(figures: Summary) -> None:
     """For one release: the rate a gate looked at before, beside the one it looks at now, where that is another."""
     for model in figures.by_model:
         before = model.leading.previous
-        if model.leading.rate is not None and before is not None and before.violation_rate is not None:
+        if model.leading.rate is not None and before is not None and before.failure_rate is not None:
             click.echo(
-                f"gate: {model.model}: until now it looked at how often pairs broke their own relation, which is "
-                f"{before.violation_rate:.3f} here; --relation same-scene --set relation.average=pooled gives it over "
+                f"gate: {model.model}: until now it looked at how often pairs broke their own check, which is "
+                f"{before.failure_rate:.3f} here; --check same-scene --set check.average=pooled gives it over "
                 "the pairs that one world fits (truth decided the others), --gate-rate says which is meant",
                 err=True,
             )

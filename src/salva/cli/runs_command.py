@@ -63,11 +63,11 @@ def command(folder: Path) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from salva.charts.formats import interval_text, percent
     from salva.core.legible import legible
     from salva.core.secrets import redact
-    from salva.figures.formats import interval_text, percent
-    from salva.judging.leading import OK
     from salva.report.run_list import COMPLETE, DAMAGED, NO_RUN, list_runs
+    from salva.results.leading import OK
 
     rows, others = [], []
     for line in list_runs(folder):
@@ -75,7 +75,7 @@ def command(folder: Path) -> None:
             others.append(f"{line.directory.name}: {line.state}: {line.problem}")
             continue
         rate, interval = line.figure or percent(line.rate), interval_text(line.low, line.high)
-        odd = [f"{n} FAILED"] if (n := line.outcomes.get("FAILED", 0)) else []
+        odd = [f"{n} ERROR"] if (n := line.outcomes.get("ERROR", 0)) else []
         # A rate that a blind detector gave must not stand there like the others.
         odd += [f"{line.oracle} oracle"] if line.oracle not in ("", OK) else []
         row = {

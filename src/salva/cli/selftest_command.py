@@ -13,8 +13,8 @@ from salva.cli.main import EXIT_GATE, EXIT_INCOMPLETE
 
 if TYPE_CHECKING:
     from salva.core.table import Table
-    from salva.run.selftest_judge import JudgeReport
-    from salva.run.selftest_report import Mistake, SelftestReport
+    from salva.runs.selftest_judge import JudgeReport
+    from salva.runs.selftest_report import Mistake, SelftestReport
 
 _N_EXPLAINED = 10
 _N_PAIRS, _N_ASKED = 200, 25
@@ -60,13 +60,13 @@ def command(
     Exit 3: too few faults to tell.
     """
     from salva.engine.progress import make_progress
-    from salva.run.ask import split_settings
+    from salva.runs.ask import split_settings
 
     progress = make_progress(quiet=no_progress)
     given = split_settings(settings)
     report: SelftestReport | JudgeReport
     if judge:
-        from salva.run.selftest_judge import judge_selftest
+        from salva.runs.selftest_judge import judge_selftest
 
         n_pictures = n_pairs or _N_ASKED
         report = judge_selftest(
@@ -74,7 +74,7 @@ def command(
         )
         print_judge_report(report, threshold)
     else:
-        from salva.run.selftest import selftest
+        from salva.runs.selftest import selftest
 
         report = selftest(
             detector=detector,
@@ -94,7 +94,7 @@ def command(
 
 def print_report(report: SelftestReport, threshold: float) -> None:
     """Print the tables, some of the mistakes, whether the oracle passes, and what that does not say."""
-    from salva.run.selftest_report import COVERED, NOT_COVERED
+    from salva.runs.selftest_report import COVERED, NOT_COVERED
 
     _print_tables(report.tables())
     _print_mistakes(report.mistakes)

@@ -20,7 +20,7 @@ from salva.core.legible import legible
 def command(run: Path, no_progress: bool) -> None:
     """Read everything RUN has stored and name what does not match."""
     from salva.engine.progress import make_progress
-    from salva.run.verify import verify
+    from salva.runs.verify import verify
 
     report = verify(run, make_progress(quiet=no_progress))
     click.echo(f"{counted(report.n_images, 'images')}, {counted(report.n_rows, 'rows')} checked")

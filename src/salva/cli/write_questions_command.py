@@ -85,14 +85,14 @@ def questions(
         click.echo(f"{left}. The same command asks again", err=True)
         sys.exit(EXIT_INCOMPLETE)
     beside.unlink(missing_ok=True)
-    click.echo(f"ask them with: --judge JUDGE --set relation.questions={output}")
+    click.echo(f"ask them with: --judge JUDGE --set check.questions={output}")
 
 
 def _prompts(source: str, size: str, seed: int, only: tuple[str, ...], settings: tuple[str, ...]) -> list[str]:
     """The prompts of a suite's cases, or of a file."""
     from salva.registry import entries
-    from salva.run.ask import Ask, make_spec, split_settings
-    from salva.run.plan import planned_cases
+    from salva.runs.ask import Ask, make_spec, split_settings
+    from salva.runs.plan import planned_cases
     from salva.writing.prompt_files import read_prompts
 
     suites = [entry.name for entry in entries("suite")]

@@ -13,16 +13,16 @@ from typing import Any
 
 from salva.errors import UsageError, unknown_name
 from salva.files.outfiles import safe_name
-from salva.run.ask import Ask
-from salva.run.gate import MIN_DECIDED
+from salva.runs.ask import Ask
+from salva.runs.gate import MIN_DECIDED
 
 OUT = "salva-check"
 _ENDS = ("lower", "point", "upper")
-_RATES = ("wrong", "inconsistent", "wrong_alike")
+_RATES = ("wrong", "inconsistent", "both_wrong")
 _TOP = ("out", "plugin", "candidate", "baseline", "parts", "rules", "suite")
 _SIDE = ("model", "set")
-_PARTS = ("detector", "reader", "embedder", "judge", "relation", "reading", "seed", "set")
-_RULES = ("fail_if_worse", "max_violation_rate", "gate_on", "gate_rate", "min_decided")
+_PARTS = ("detector", "reader", "embedder", "judge", "check", "reading", "seed", "set")
+_RULES = ("fail_if_worse", "max_failure_rate", "gate_on", "gate_rate", "min_decided")
 _SUITE = ("name", "title", "size", "repeats", "control", "only", "baseline", *_PARTS, *_RULES)
 
 
@@ -41,7 +41,7 @@ class Rules:
 
     fail_if_worse: float | None = None
     """By how much the candidate may be worse than the baseline, on the seeds interval."""
-    max_violation_rate: float | None = None
+    max_failure_rate: float | None = None
     gate_on: str = "lower"
     gate_rate: str = ""
     min_decided: int = MIN_DECIDED
@@ -234,9 +234,9 @@ def _suite(table: _Table, parts: _Table, rules: _Table, baseline: Side | None) -
         rules=_rules(table, rules),
         baseline=table.path.parent / stored if stored else None,
     )
-    if checked.rules.fail_if_worse is None and checked.rules.max_violation_rate is None:
+    if checked.rules.fail_if_worse is None and checked.rules.max_failure_rate is None:
         raise table.error(
-            f"{title!r} has no rule, so that nothing could fail; add fail_if_worse = 0.05 or max_violation_rate = 0.5 "
+            f"{title!r} has no rule, so that nothing could fail; add fail_if_worse = 0.05 or max_failure_rate = 0.5 "
             "under [rules] or in its [[suite]]"
         )
     if checked.rules.fail_if_worse is not None and baseline is None and checked.baseline is None:
@@ -257,7 +257,7 @@ def _ask(name: str, own: _Table, parts: _Table) -> Ask:
         reader=said("reader").text("reader"),
         embedder=said("embedder").text("embedder"),
         judges=said("judge").texts("judge"),
-        relation=said("relation").text("relation"),
+        check=said("check").text("check"),
         reading=said("reading").text("reading", choices=("exact", "at-least")),
         seed=said("seed").whole("seed", 0),
         size=own.size("size"),
@@ -274,7 +274,7 @@ def _rules(own: _Table, shared: _Table) -> Rules:
 
     return Rules(
         fail_if_worse=said("fail_if_worse").fraction("fail_if_worse"),
-        max_violation_rate=said("max_violation_rate").fraction("max_violation_rate"),
+        max_failure_rate=said("max_failure_rate").fraction("max_failure_rate"),
         gate_on=said("gate_on").text("gate_on", "lower", choices=_ENDS),
         gate_rate=said("gate_rate").text("gate_rate", choices=_RATES),
         min_decided=said("min_decided").whole("min_decided", MIN_DECIDED, least=1),

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
+from salva.charts.formats import NOTHING, percent
 from salva.compare.checking import CheckResult, SuiteResult
 from salva.compare.comparing import Duel
 from salva.compare.forms import comparison_json, comparison_markdown
@@ -17,7 +18,6 @@ from salva.compare.words import sentence_of, step_of, value_of, verdict_of
 from salva.core.fingerprint import Json
 from salva.core.legible import legible_json
 from salva.core.table import Cell, Table
-from salva.figures.formats import NOTHING, percent
 from salva.files.outfiles import write_text
 from salva.report.html import write_html
 from salva.report.junit import junit_of
@@ -63,7 +63,7 @@ def check_table(result: CheckResult) -> Table:
 def _figures(suite: SuiteResult) -> tuple[str, str, str, str]:
     duel = _duel(suite)
     if duel is None:
-        return title_of(suite.model.leading), NOTHING, percent(suite.model.violation_rate), NOTHING
+        return title_of(suite.model.leading), NOTHING, percent(suite.model.failure_rate), NOTHING
     figure = duel.leading
     values = [value_of(figure, value) for value in (figure.first, figure.second)]
     return figure.title, values[0], values[1], step_of(figure, figure.difference)
@@ -132,7 +132,7 @@ def _suite_json(suite: SuiteResult) -> dict[str, Json]:
         "suite": suite.suite,
         "candidate": {"run": str(suite.candidate), "model": suite.model.model},
         "baseline": str(suite.baseline) if suite.baseline else None,
-        "violation_rate": suite.model.violation_rate,
+        "failure_rate": suite.model.failure_rate,
         "interval": list(suite.model.interval),
         "comparison": comparison_json(suite.comparison) if suite.comparison else None,
         "rules": [{"rule": rule.name, "passed": rule.passed, "reason": rule.reason} for rule in suite.rules],

@@ -23,11 +23,11 @@ from salva.core.spec import RunSpec
 from salva.engine.progress import Progress
 from salva.errors import NobodyNamedError, UsageError
 from salva.report.summary import ModelSummary, summarise_run
-from salva.run.ask import Ask, make_spec
-from salva.run.foresight import refuse_null_rate, refuse_unwatched
-from salva.run.gate import Decision, Gate, decide, forget, keep
-from salva.run.pipeline import execute
-from salva.run.summary import RunSummary
+from salva.runs.ask import Ask, make_spec
+from salva.runs.gate import Decision, Gate, decide, forget, keep
+from salva.runs.pipeline import execute
+from salva.runs.planning import refuse_null_rate, refuse_unwatched
+from salva.runs.summary import RunSummary
 from salva.store.queries import read_records
 from salva.store.reading import DATABASE
 from salva.store.runfile import read_run_file
@@ -104,7 +104,7 @@ def run_check(spec: CheckSpec, progress: Progress, tell: Callable[[str], None]) 
 
 def _plan(spec: CheckSpec, check: SuiteCheck) -> _Plan:
     candidate = _bound(spec, check.asked_of(spec.candidate))
-    if check.rules.max_violation_rate is not None and check.rules.gate_rate:
+    if check.rules.max_failure_rate is not None and check.rules.gate_rate:
         refuse_null_rate(candidate, check.rules.gate_rate)
     if check.baseline is not None:
         _check_stored(spec, check, candidate)
@@ -176,7 +176,7 @@ def _command(ask: Ask, baseline: Side | None, out: Path) -> str:
     """`salva run` that makes a baseline."""
     settings = {**ask.settings, **(baseline.settings if baseline else {})}
     words = ["salva", "run", ask.suite, "--model", baseline.model if baseline else "MODEL"]
-    for flag in ("detector", "reader", "embedder", "relation", "reading"):
+    for flag in ("detector", "reader", "embedder", "check", "reading"):
         words += [f"--{flag}", getattr(ask, flag)] if getattr(ask, flag) else []
     for judge in ask.judges:
         words += ["--judge", judge]
@@ -223,7 +223,7 @@ def _enough(model: ModelSummary, done: RunSummary, baseline_done: RunSummary | N
     problems = [model.leading.reason or "too little is decided"] if _is_too_little(model) else []
     for who, summary in (("candidate", done), ("baseline", baseline_done)):
         if summary is not None and not summary.is_complete:
-            problems.append(f"{counted(_n_missing(summary), 'verdicts')} of the {who} FAILED or missing")
+            problems.append(f"{counted(_n_missing(summary), 'verdicts')} of the {who} ERROR or missing")
     figure = model.leading.figure
     reason = "; ".join(problems) or f"{counted(figure.n if figure else 0, 'pairs')} of the candidate decided"
     return RuleResult(name=ENOUGH, passed=None if problems else True, reason=reason)
@@ -234,7 +234,7 @@ def _is_too_little(model: ModelSummary) -> bool:
 
 
 def _n_missing(summary: RunSummary) -> int:
-    return summary.outcomes.get("FAILED", 0) + summary.n_unpainted
+    return summary.outcomes.get("ERROR", 0) + summary.n_unpainted
 
 
 def _not_worse(comparison: Comparison, margin: float) -> RuleResult:
@@ -247,11 +247,11 @@ def _at_the_gate(directory: Path, rules: Rules, done: RunSummary) -> Decision | 
     """Hold the candidate against its limit and keep what was decided with the run, for its report."""
     figures = summarise_run(directory)
     (model,) = figures.by_model
-    if rules.max_violation_rate is None:
+    if rules.max_failure_rate is None:
         if model.gate is not None:
             forget(directory)
         return None
-    gate = Gate(limit=rules.max_violation_rate, end=rules.gate_on, rate=rules.gate_rate, min_decided=rules.min_decided)
+    gate = Gate(limit=rules.max_failure_rate, end=rules.gate_on, rate=rules.gate_rate, min_decided=rules.min_decided)
     n_missing = 0 if done.is_complete else _n_missing(done)
     decision = decide(model.model, model.leading, gate, n_missing=n_missing, only=figures.asked.only)
     keep(directory, [decision])

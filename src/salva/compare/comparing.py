@@ -20,7 +20,7 @@ from salva.compare.series import Series
 from salva.core.counted import counted
 from salva.core.legible import legible
 from salva.errors import UsageError
-from salva.judging.leading import FEWEST_DECIDED
+from salva.results.leading import FEWEST_DECIDED
 from salva.stats.paired import holm
 
 MIN_DECIDED = 16
@@ -188,7 +188,7 @@ def _led_by(first: Entrant, second: Entrant) -> tuple[Series, Series]:
         raise UsageError(
             f"{str(first.directory)!r} and {str(second.directory)!r} have no figure in common: "
             f"{', '.join(ours) or 'nothing is judged'} there, {', '.join(theirs) or 'nothing is judged'} here; judge "
-            "both by one relation with salva judge RUN --relation R"
+            "both by one check with salva judge RUN --check R"
         )
     return ours[decided[0]], theirs[decided[0]]
 

@@ -17,8 +17,8 @@ from salva.compare.series import Series, series_of
 from salva.core.asked import Asked
 from salva.core.case import Case
 from salva.core.source import RunRecords
-from salva.judging.leading import Leading, leading_of
 from salva.report.summary import judgements_on
+from salva.results.leading import Leading, leading_of
 from salva.store.queries import read_records
 from salva.store.runfile import read_run_file
 
@@ -41,8 +41,8 @@ class Entrant:
     cases: tuple[Case, ...]
     observers: frozenset[str]
     """The labels of those whose looks the figures rest on."""
-    relations: frozenset[str]
-    """The relations whose verdicts the figures are made of."""
+    checks: frozenset[str]
+    """The checks whose verdicts the figures are made of."""
     fingerprints: Fingerprints
     leading: Leading
     series: tuple[Series, ...]
@@ -92,7 +92,7 @@ def _entrant(directory: Path, model: str, records: RunRecords, fingerprints: Fin
         at_first=run_file.asked if (run_file := read_run_file(directory)) else asked,
         cases=records.cases,
         observers=frozenset(label for verdict in resting for label in verdict.observers),
-        relations=frozenset(verdict.relation for verdict in resting),
+        checks=frozenset(verdict.check for verdict in resting),
         fingerprints=fingerprints,
         leading=leading,
         series=tuple(series),

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from salva.core.fingerprint import Json
 from salva.engine.snapshots import PREFIX
-from salva.run.ledger import CASES, RULES
+from salva.runs.ledger import CASES, RULES
 from salva.store.sqlite import RunStore, open_run
 
 Identity = Mapping[str, Json]
@@ -29,7 +29,7 @@ class Fingerprints:
 
     suite: Identity = field(default_factory=dict)
     rules: Mapping[str, Identity] = field(default_factory=dict)
-    """By relation."""
+    """By check."""
     observers: Mapping[str, tuple[Identity, ...]] = field(default_factory=dict)
     """By label: those whose looks are stored under it."""
     snapshots: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

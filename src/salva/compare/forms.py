@@ -112,7 +112,7 @@ def _flip_json(flip: Flip) -> dict[str, Json]:
         "is_apart": flip.is_apart,
         "labels": dict(flip.case.labels),
         "prompts": {prompt.role: prompt.text for prompt in flip.case.prompts},
-        "errors": list((flip.second if flip.got_worse else flip.first).errors),
+        "errors": list((flip.second if flip.got_worse else flip.first).failure_types),
         "images": {"first": dict(flip.first.images), "second": dict(flip.second.images)},
     }
 
@@ -150,7 +150,7 @@ def _flips_markdown(duel: Duel) -> str:
     lines = []
     for flip in duel.flipped[:_MOST_FLIPS]:
         texts = " / ".join(prompt.text for prompt in flip.case.prompts)
-        errors = ", ".join((flip.second if flip.got_worse else flip.first).errors)
+        errors = ", ".join((flip.second if flip.got_worse else flip.first).failure_types)
         word = "worse" if flip.got_worse else "better"
         lines.append(
             f"- {word}: {escape(flip.case.case_id)}: {escape(texts)}" + (f" ({escape(errors)})" if errors else "")

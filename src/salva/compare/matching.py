@@ -17,8 +17,8 @@ from salva.core.counted import counted
 from salva.core.fingerprint import Json
 from salva.core.verdict import Verdict, observers_text
 from salva.errors import UsageError
-from salva.judging.leading import BLIND
 from salva.registry import installed_version_of, suite_about
+from salva.results.leading import BLIND
 
 _LONGEST = 60
 _MOST = 3
@@ -79,12 +79,12 @@ def _same_figure(first: Entrant, second: Entrant) -> None:
     if not first.series or not second.series:
         return
     ours, theirs = first.series[0], second.series[0]
-    # Where each case is judged by its own relation, a run that is not finished may not have come to all of them.
-    is_each_its_own = OWN in (first.asked.headline or suite_about(first.suite).leads, ours.relation, theirs.relation)
-    if ours.name == theirs.name and (ours.relation == theirs.relation or is_each_its_own):
+    # Where each case is judged by its own check, a run that is not finished may not have come to all of them.
+    is_each_its_own = OWN in (first.asked.headline or suite_about(first.suite).leads, ours.check, theirs.check)
+    if ours.name == theirs.name and (ours.check == theirs.check or is_each_its_own):
         return
-    led = [f"{series.title} ({series.relation})" if series.relation else series.title for series in (ours, theirs)]
-    # A figure of the suite's own cannot be named: then it is the other's relation that both can be led by.
+    led = [f"{series.title} ({series.check})" if series.check else series.title for series in (ours, theirs)]
+    # A figure of the suite's own cannot be named: then it is the other's check that both can be led by.
     wanted, other = (first, second) if _leader(first) else (second, first)
     raise UsageError(
         f"{_place(first)} is led by {led[0]} and {_place(second)} by {led[1]}: two rules are no measure of two models; "
@@ -93,25 +93,25 @@ def _same_figure(first: Entrant, second: Entrant) -> None:
 
 
 def _leader(entrant: Entrant) -> str:
-    """The relation that --relation names to lead as this one; empty where none does."""
-    relation = entrant.asked.headline or entrant.series[0].relation
-    return "" if relation == OWN else relation
+    """The check that --check names to lead as this one; empty where none does."""
+    check = entrant.asked.headline or entrant.series[0].check
+    return "" if check == OWN else check
 
 
 def _same_rules(first: Entrant, second: Entrant) -> None:
-    """The same relation by the same rule: reading, scope, thresholds and the rest."""
+    """The same check by the same rule: reading, scope, thresholds and the rest."""
     for one, other in _shared(first, second):
-        if one.relation != other.relation:
+        if one.check != other.check:
             raise UsageError(
-                f"{_place(first)} judges the case {one.case_id} by {one.relation} and {_place(second)} by "
-                f"{other.relation}: two rules are no measure of two models; bring one to the other's with salva judge "
-                f"{shlex.quote(str(second.directory))} --relation {one.relation}"
+                f"{_place(first)} judges the case {one.case_id} by {one.check} and {_place(second)} by "
+                f"{other.check}: two rules are no measure of two models; bring one to the other's with salva judge "
+                f"{shlex.quote(str(second.directory))} --check {one.check}"
             )
-    for name in sorted(first.relations & second.relations):
+    for name in sorted(first.checks & second.checks):
         ours, theirs = _rules(name, first, second)
         if ours and theirs and (differing := _differing(ours, theirs)):
             # Judging goes by the version that is installed, so it is the run of another that can be brought to it.
-            installed = installed_version_of("relation", name)
+            installed = installed_version_of("check", name)
             is_first = ours.get("version") != installed == theirs.get("version")
             wanted, brought = (second, first) if is_first else (first, second)
             raise UsageError(
@@ -120,9 +120,9 @@ def _same_rules(first: Entrant, second: Entrant) -> None:
             )
 
 
-def _rules(relation: str, first: Entrant, second: Entrant) -> tuple[dict[str, Json], dict[str, Json]]:
-    """The rules a relation judged both by; versions where both say theirs."""
-    ours, theirs = _rule(first, relation), _rule(second, relation)
+def _rules(check: str, first: Entrant, second: Entrant) -> tuple[dict[str, Json], dict[str, Json]]:
+    """The rules a check judged both by; versions where both say theirs."""
+    ours, theirs = _rule(first, check), _rule(second, check)
     if {"version"} <= ours.keys() & theirs.keys():
         return ours, theirs
     # Verdicts that were imported say by which rule they were made, and not by whose program.
@@ -131,35 +131,35 @@ def _rules(relation: str, first: Entrant, second: Entrant) -> tuple[dict[str, Js
 
 def unlike(ours: Series, theirs: Series, first: Entrant, second: Entrant) -> str:
     """Why a figure beside the one that leads is not the same figure on both sides; empty where it is."""
-    for relation in sorted(ours.judged_by.keys() | theirs.judged_by.keys()):
-        if (one := ours.judged_by.get(relation)) != (other := theirs.judged_by.get(relation)):
+    for check in sorted(ours.judged_by.keys() | theirs.judged_by.keys()):
+        if (one := ours.judged_by.get(check)) != (other := theirs.judged_by.get(check)):
             by = [f"by {observers_text(eyes)}" if eyes else "by nobody" for eyes in (one, other)]
-            return f"by {relation} {first.title} was looked at {by[0]} and {second.title} {by[1]}"
-        rules = _rules(relation, first, second)
+            return f"by {check} {first.title} was looked at {by[0]} and {second.title} {by[1]}"
+        rules = _rules(check, first, second)
         if all(rules) and (differing := _differing(*rules)):
-            return f"{relation} judged them by different rules ({differing})"
+            return f"{check} judged them by different rules ({differing})"
     return ""
 
 
-def _rule(entrant: Entrant, relation: str) -> dict[str, Json]:
-    """The rule a relation judged by: as asked, with its version where the run says so."""
-    asked = next((dict(component.options) for component in entrant.asked.relations if component.name == relation), {})
-    version = entrant.fingerprints.rules.get(relation, {}).get("version")
+def _rule(entrant: Entrant, check: str) -> dict[str, Json]:
+    """The rule a check judged by: as asked, with its version where the run says so."""
+    asked = next((dict(component.options) for component in entrant.asked.checks if component.name == check), {})
+    version = entrant.fingerprints.rules.get(check, {}).get("version")
     return {**asked, "version": version} if asked and version is not None else asked
 
 
 def _judge(wanted: Entrant, other: Entrant, leader: str = "", roles: str | None = None) -> str:
     """The command that judges one run as the other is, all in one: judging again starts from what was asked at first.
 
-    leader: the relation to lead with; roles: the flags that name who looks, where they must be named whoever did.
+    leader: the check to lead with; roles: the flags that name who looks, where they must be named whoever did.
     """
     led = leader or (wanted.asked.headline if wanted.asked.headline != other.at_first.headline else "")
-    flags = f" --relation {led}" if led not in ("", OWN) else ""
-    at_first = {component.name: component.options for component in other.at_first.relations}
+    flags = f" --check {led}" if led not in ("", OWN) else ""
+    at_first = {component.name: component.options for component in other.at_first.checks}
     settings: dict[str, str] = {}
-    for relation in sorted({*wanted.relations, leader} - {""}):
-        rule = _rule(wanted, relation)
-        settings |= _settings(rule, at_first.get(relation, {})) if rule else {}
+    for check in sorted({*wanted.checks, leader} - {""}):
+        rule = _rule(wanted, check)
+        settings |= _settings(rule, at_first.get(check, {})) if rule else {}
     flags += "".join(settings.values()) + (_changed(wanted, other) if roles is None else roles)
     return f"salva judge {shlex.quote(str(other.directory))}{flags}"
 
@@ -171,7 +171,7 @@ def _settings(ours: Mapping[str, Json], theirs: Mapping[str, Json]) -> dict[str,
         value = ours.get(name)
         if name != "version" and theirs.get(name) != value:
             said = "" if value is None else _word(value)
-            setting = f"--reading {said}" if name == "reading" else f"--set {shlex.quote(f'relation.{name}={said}')}"
+            setting = f"--reading {said}" if name == "reading" else f"--set {shlex.quote(f'check.{name}={said}')}"
             flags[name] = f" {setting}"
     return flags
 

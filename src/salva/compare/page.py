@@ -1,6 +1,6 @@
 """A comparison as one HTML file: verdict, differences by law, and the pairs that flipped with the pictures of both.
 
-Looks like the report and is as safe as it (report/pages.py). Pictures are read from the runs while the page is made.
+Needs like the report and is as safe as it (report/pages.py). Pictures are read from the runs while the page is made.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Shown:
     @property
     def errors(self) -> tuple[str, ...]:
         """Of the side that broke."""
-        return (self.flip.second if self.flip.got_worse else self.flip.first).errors
+        return (self.flip.second if self.flip.got_worse else self.flip.first).failure_types
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +157,7 @@ def _shown(comparison: Comparison) -> list[Shown]:
 
 
 def _word(verdict: Verdict) -> str:
-    return "broke" if verdict.outcome is Outcome.VIOLATED else "held"
+    return "broke" if verdict.outcome is Outcome.FAIL else "held"
 
 
 def _spread(flips: tuple[Flip, ...]) -> list[Flip]:

@@ -13,7 +13,7 @@ from salva.compare.series import Key, Series
 from salva.core.case import Case
 from salva.core.own_figure import one_mean
 from salva.core.verdict import Outcome, Verdict
-from salva.judging.rates import DECIDED, things_of
+from salva.results.rates import DECIDED, things_of
 from salva.stats.intervals import Interval
 from salva.stats.paired import Difference, Paired, holm, paired_difference, pseudo_values
 from salva.stats.rates import Counted, macro
@@ -85,7 +85,7 @@ class Flip:
     @property
     def got_worse(self) -> bool:
         """Whether it is the second side that broke."""
-        return self.second.outcome is Outcome.VIOLATED
+        return self.second.outcome is Outcome.FAIL
 
 
 def difference_of(first: Series, second: Series) -> FigureDifference:

@@ -17,7 +17,7 @@ from salva.compare.series import Key, Series
 from salva.core.about import options_of
 from salva.core.counted import counted
 from salva.errors import UsageError
-from salva.judging.headline import is_apart
+from salva.results.headline import is_apart
 from salva.stats.paired import chance_to_show
 from salva.stats.rates import one_more_repeat
 from salva.stats.sample_size import (

@@ -13,13 +13,13 @@ from salva.core.case import Case
 from salva.core.judged import Judged, Judgements, Rate
 from salva.core.own_figure import OwnFigure, one_mean
 from salva.core.verdict import Observers, Verdict
-from salva.judging.headline import MACRO, POOLED, main_observers, of_main_observers
-from salva.judging.rates import WRONG_ALIKE, Hit, RateHits, averaged_hits, headline_hits, hits_by_rate, hits_of
+from salva.results.headline import MACRO, POOLED, main_observers, of_main_observers
+from salva.results.rates import BOTH_WRONG, Hit, RateHits, averaged_hits, headline_hits, hits_by_rate, hits_of
 
 Key = tuple[str, int]
 """A case and a repeat of it."""
-VIOLATION_RATE = "violation_rate"
-TITLES = {str(Rate.WRONG): "wrong", str(Rate.INCONSISTENT): "inconsistent", WRONG_ALIKE: "wrong alike"}
+VIOLATION_RATE = "failure_rate"
+TITLES = {str(Rate.WRONG): "wrong", str(Rate.INCONSISTENT): "inconsistent", BOTH_WRONG: "both wrong"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +28,7 @@ class Series:
 
     name: str
     title: str
-    relation: str
+    check: str
     """Whose verdicts it is made of; empty where several share in it."""
     average: str
     terms: Mapping[Key, tuple[float, ...] | None]
@@ -39,7 +39,7 @@ class Series:
     verdicts: Mapping[Key, Verdict] = field(default_factory=dict)
     """What a figure that can lead rests on, for pictures and reasons."""
     judged_by: Mapping[str, Observers] = field(default_factory=dict)
-    """Of a figure that stands beside: the relations it rests on, and who looked for each."""
+    """Of a figure that stands beside: the checks it rests on, and who looked for each."""
     is_own: bool = False
     """Whether the suite leads with it in the place of a rate."""
     is_high_good: bool = False
@@ -66,16 +66,16 @@ def series_of(judged: Judgements, figures: Sequence[OwnFigure], leading_rate: st
     if (headline := headline_hits(judged)) is not None:
         name = leading_rate or VIOLATION_RATE
         beside = hits_of(judged.beside)
-        rate = _rate(name, TITLES.get(name, "violation rate"), headline, (*headline.hits, *beside))
+        rate = _rate(name, TITLES.get(name, "failure rate"), headline, (*headline.hits, *beside))
         verdicts = {_key(pair): pair.verdict for pair in judged.speaking}
         apart = frozenset(hit.case.case_id for hit in beside)
         made.append(replace(rate, verdicts=verdicts, apart=apart))
     main = main_observers(judged.pairs)
     for name, hits in hits_by_rate(judged).items():
         if hits.hits and name != leading_rate:
-            rests_on = (hits.relation, judged.of_rate(Rate.INCONSISTENT) if name == WRONG_ALIKE else hits.relation)
+            rests_on = (hits.check, judged.of_rate(Rate.INCONSISTENT) if name == BOTH_WRONG else hits.check)
             rate = _rate(name, TITLES[name], hits, averaged_hits(hits, judged.apart))
-            made.append(replace(rate, judged_by={relation: main[relation] for relation in rests_on}))
+            made.append(replace(rate, judged_by={check: main[check] for check in rests_on}))
     return made
 
 
@@ -83,7 +83,7 @@ def _rate(name: str, title: str, made: RateHits, hits: Sequence[Hit]) -> Series:
     return Series(
         name=name,
         title=title,
-        relation=made.relation,
+        check=made.check,
         average=made.average,
         terms={(hit.case.case_id, hit.repeat): None if hit.is_hit is None else (float(hit.is_hit),) for hit in hits},
         cases={hit.case.case_id: hit.case for hit in hits},
@@ -105,7 +105,7 @@ def _own(judged: Judgements, figures: Sequence[OwnFigure]) -> Iterator[Series]:
             yield Series(
                 name=figure.name,
                 title=figure.title,
-                relation="",
+                check="",
                 average=POOLED,
                 terms=terms,
                 cases={case.case_id: case for case in judged.cases if case.case_id in case_ids},

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from salva.charts.formats import NOTHING, percent
 from salva.compare.comparing import Comparison, Duel, Finding
 from salva.compare.pairing import FigureDifference
 from salva.core.counted import counted
-from salva.figures.formats import NOTHING, percent
 from salva.stats.intervals import Interval
 
 

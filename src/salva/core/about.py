@@ -48,15 +48,15 @@ class About:
     name: str = ""
     """For a loose file; empty for the class's own, in kebab-case."""
 
-    needs: tuple[str, ...] = ()
-    """Perceivers: roles whose observations of the same image they are given first. Relations: roles that must be
+    needs_roles: tuple[str, ...] = ()
+    """ActorsByRole: roles whose observations of the same image they are given first. Checks: roles that must be
     bound for them to be judged at all."""
     sees_formula: bool = False
     """Whether the formula, and not only the text, can change what is painted or answered."""
     needs_formulas: bool = False
-    """Whether a perceiver can say nothing of a text without a formula."""
+    """Whether a observer can say nothing of a text without a formula."""
     takes_labels: bool = False
-    """Whether Query.labels can change what a perceiver sees."""
+    """Whether Query.labels can change what a observer sees."""
 
     is_remote: bool = False
     """Whether it waits for an endpoint: it gets one element a call, and as many calls at once as the endpoint takes."""
@@ -86,45 +86,45 @@ class About:
     user names another, such as {"judge": "scene"}. A model that says nothing is looked at by whom the user names."""
 
     leads: str = ""
-    """Suites: the relation whose figure leads, or asked.OWN where that is each case's own; empty where truth does."""
+    """Suites: the check whose figure leads, or asked.OWN where that is each case's own; empty where truth does."""
     published: Mapping[str, str] = field(default_factory=dict)
-    """Suites: the rule its paper judged by: flags (reader) and settings (relation.scope) to their values."""
+    """Suites: the rule its paper judged by: flags (reader) and settings (check.scope) to their values."""
     apart: tuple[str, str] | None = None
     """Suites: a label and its value; cases with it are counted apart from the leading rate."""
 
     figures: tuple[OwnFigure, ...] = ()
     """Metrics: the figures that the suites they are made for lead with in the place of a rate, the first before all."""
 
-    errors: Mapping[str, str] = field(default_factory=dict)
-    """Relations: the error types they can report, each with one sentence."""
+    failure_types: Mapping[str, str] = field(default_factory=dict)
+    """Checks: the error types they can report, each with one sentence."""
     broken: str = ""
-    """Relations: what a violation shows, in a few words; empty for the relation's name and "broken"."""
+    """Checks: what a failure shows, in a few words; empty for the check's name and "broken"."""
     has_control: bool = False
-    """Relations: whether seed noise can be measured by them: any two images can be put in their two places, or (for
+    """Checks: whether seed noise can be measured by them: any two images can be put in their two places, or (for
     Rate.WRONG) each image is right or wrong by itself."""
     crossed: tuple[str, ...] = ()
-    """Relations: those of their scores whose mean over pictures of one wording under other seeds is kept too, as
+    """Checks: those of their scores whose mean over pictures of one wording under other seeds is kept too, as
     <score>.within_a and <score>.within_b of a control verdict."""
     takes_gaps: bool = False
-    """Relations: whether they can score some of a case's pictures where others were not painted or looked at; the
-    verdict is FAILED all the same, and keeps those scores."""
+    """Checks: whether they can score some of a case's pictures where others were not painted or looked at; the
+    verdict is ERROR all the same, and keeps those scores."""
     rate: Rate | None = None
-    """Relations: what their violations are a rate of that reports know; None for a figure of their own."""
+    """Checks: what their failures are a rate of that reports know; None for a figure of their own."""
     scoring: PairScoring | None = None
-    """Relations that score pictures against texts: what they say about such scores."""
+    """Checks that score pictures against texts: what they say about such scores."""
 
     case_rows: Callable[[Iterable[Case]], Iterator[list[Cell]]] | None = None
     """Exporters that can also write cases nobody has painted yet: these as rows, header first."""
 
     def __post_init__(self) -> None:
-        for name, value in (("needs", self.needs), ("priced_by", self.priced_by), ("names", self.names)):
+        for name, value in (("needs_roles", self.needs_roles), ("priced_by", self.priced_by), ("names", self.names)):
             if not isinstance(value, tuple | Naming):
                 raise ValueError(f"about.{name} is {value!r}; it must be a tuple of names, as in ('detector',)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Habits:
-    """How a generator or perceiver likes to be called: an attribute `habits`, of the class or set on construction."""
+    """How a generator or observer likes to be called: an attribute `habits`, of the class or set on construction."""
 
     batch_size: int = 1
     """Elements a call."""

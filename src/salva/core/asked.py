@@ -16,12 +16,12 @@ from salva.core.secrets import redact
 from salva.core.typed_json import as_object, entry, shortened
 
 OWN = "each case's own"
-"""In place of a leading relation: as runs of schema 1 are led."""
+"""In place of a leading check: as runs of schema 1 are led."""
 Choice = Mapping[str, Json]
 """What the user chose, in the words of the command line: a flag, or ROLE.OPTION, to its value."""
 Defaults = Callable[[str, str], Mapping[str, Json]]
 """Role and name of a component to its options when nobody sets any; empty where nobody knows them."""
-CANARY, ON, OFF = "run.canary", "on", "off"
+CANARY, ON, OFF = "run.preflight", "on", "off"
 """The setting of the run itself, and what it can be."""
 PASSED, TOLD, STOPPED = "passed", "told", "stopped"
 """What else a report can say of it, besides off: told where somebody failed who could not be held to it."""
@@ -76,9 +76,9 @@ class Asked:
     models: tuple[AskedComponent, ...] = ()
     observers: tuple[AskedComponent, ...] = ()
     """Whoever looked, in whatever role."""
-    relations: tuple[AskedComponent, ...] = ()
+    checks: tuple[AskedComponent, ...] = ()
     headline: str = ""
-    """The relation the user chose to lead with; empty leaves it to each case."""
+    """The check the user chose to lead with; empty leaves it to each case."""
     size: str = ""
     repeats: int = 1
     seed: int = 0
@@ -87,10 +87,10 @@ class Asked:
     """Labels a case must have, as (name, value)."""
     imported: str = ""
     """The format of the files the run was made of; empty for a run of our own."""
-    canary: bool = True
+    preflight: bool = True
     """Whether observers are tried on pictures of salva's own first; changes no picture and no verdict, so that no run
     is known by it."""
-    lookout: bool = False
+    injection_reader: bool = False
     """Whether pictures are read for text that tells a judge what to say by somebody nobody named; changes no outcome
     by default, so that no run is known by it, and a run made without goes on without."""
     shard: str = ""
@@ -101,11 +101,11 @@ class Asked:
         return replace(self, headline=self.headline or OWN)
 
     def components(self) -> Iterator[AskedComponent]:
-        """All of them, the suite first and the relations last."""
-        yield from (self.suite, *self.models, *self.observers, *self.relations)
+        """All of them, the suite first and the checks last."""
+        yield from (self.suite, *self.models, *self.observers, *self.checks)
 
     def chosen(self, defaults: Defaults) -> Asked:
-        """The same less the options that stand at their default, and less the relations that have no other."""
+        """The same less the options that stand at their default, and less the checks that have no other."""
 
         def less(component: AskedComponent) -> AskedComponent:
             standing = defaults(component.role, component.typed or component.name)
@@ -117,16 +117,16 @@ class Asked:
             suite=less(self.suite),
             models=tuple(map(less, self.models)),
             observers=tuple(map(less, self.observers)),
-            relations=tuple(relation for relation in map(less, self.relations) if relation.options),
+            checks=tuple(check for check in map(less, self.checks) if check.options),
         )
 
     def words(self) -> Choice:
-        """In the words of the command line, where an option of relations goes to all that know it."""
+        """In the words of the command line, where an option of checks goes to all that know it."""
         words: dict[str, Json] = {"suite": self.suite.name, "model": [model.spelled for model in self.models]}
         for role in sorted({observer.role for observer in self.observers}):
             words[role] = list[Json](sorted(observer.spelled for observer in self.observers if observer.role == role))
         words |= {"size": self.size, "repeats": self.repeats, "seed": self.seed, "control": self.control}
-        words |= {"only": [list(pair) for pair in self.only], "relation": self.headline}
+        words |= {"only": [list(pair) for pair in self.only], "check": self.headline}
         if self.shard:
             words["shard"] = self.shard
         if self.imported:
@@ -153,7 +153,7 @@ class Asked:
             "suite": self.suite.to_json(),
             "models": [model.to_json() for model in self.models],
             "observers": {f"{observer.role}:{observer.name}": observer.to_json() for observer in self.observers},
-            "relations": [relation.to_json() for relation in self.relations],
+            "checks": [check.to_json() for check in self.checks],
             "headline": self.headline,
             "size": self.size,
             "repeats": self.repeats,
@@ -165,8 +165,8 @@ class Asked:
         return (
             content
             | ({"imported": self.imported} if self.imported else {})
-            | ({} if self.canary else {"canary": OFF})
-            | ({"lookout": ON} if self.lookout else {})
+            | ({} if self.preflight else {"preflight": OFF})
+            | ({"injection_reader": ON} if self.injection_reader else {})
             | ({"shard": self.shard} if self.shard else {})
         )
 
@@ -181,7 +181,7 @@ class Asked:
                 AskedComponent.from_json(key.partition(":")[0], observer)
                 for key, observer in entry(content, "observers", dict).items()
             ),
-            relations=tuple(AskedComponent.from_json("relation", part) for part in entry(content, "relations", list)),
+            checks=tuple(AskedComponent.from_json("check", part) for part in entry(content, "checks", list)),
             headline=entry(content, "headline", str),
             size=entry(content, "size", str),
             repeats=entry(content, "repeats", int),
@@ -189,8 +189,8 @@ class Asked:
             control=entry(content, "control", bool),
             only=tuple(_label(pair) for pair in entry(content, "only", list)),
             imported=entry(content, "imported", str, ""),
-            canary=entry(content, "canary", str, ON) != OFF,
-            lookout=entry(content, "lookout", str, OFF) == ON,
+            preflight=entry(content, "preflight", str, ON) != OFF,
+            injection_reader=entry(content, "injection_reader", str, OFF) == ON,
             shard=entry(content, "shard", str, ""),
         )
 

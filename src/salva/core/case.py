@@ -1,4 +1,4 @@
-"""A case: prompts, and the relation their images must satisfy."""
+"""A case: prompts, and the check their images must satisfy."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """Prompts whose images must stand in a relation."""
+    """Prompts whose images must stand in a check."""
 
     case_id: str
     """Stable from version to version, in the letters [a-z0-9-]."""
@@ -65,8 +65,8 @@ class Case:
     category: str
     """The stratum a sample of cases is balanced over."""
     prompts: tuple[Prompt, ...]
-    relation: str
-    """The relation that decides this case unless the run asks for another."""
+    check: str
+    """The check that decides this case unless the run asks for another."""
     labels: Mapping[str, str] = field(default_factory=dict)
     cluster: str = ""
     """Cases of one cluster are not independent; intervals of mean scores count clusters, not cases."""
@@ -82,8 +82,8 @@ class Case:
     """Cases with the same painting key start from the same noise, so a prompt they share is painted once for all of
     them; empty: the case's id, and no other case shares its pictures."""
     ways: tuple[tuple[str, ...], ...] = ()
-    """Relations that may judge it, in groups, the best first: the first group that somebody here can decide by does,
-    and no other is paid for. Empty: every relation that applies."""
+    """Checks that may judge it, in groups, the best first: the first group that somebody here can decide by does,
+    and no other is paid for. Empty: every check that applies."""
     extra: Mapping[str, Json] = field(default_factory=dict)
     """Whatever a suite wants to keep beside the case; salva itself reads `where` alone, to name its place in a file."""
 
@@ -129,7 +129,7 @@ def case_to_json(case: Case) -> dict[str, Json]:
         "suite": case.suite,
         "category": case.category,
         "prompts": [_prompt_to_json(prompt) for prompt in case.prompts],
-        "relation": case.relation,
+        "check": case.check,
         "labels": dict(case.labels),
         "cluster": case.cluster,
         "equivalent": case.equivalent,

@@ -25,7 +25,7 @@ def command_for(case: Case, model: str, chosen: Asked) -> str:
         words += [f"--{observer.role}", observer.spelled]
     # A role nobody played must be said too: the command line has observers of its own by default.
     for role in ("detector", "reader"):
-        if f"--{role}" not in words and not (role == "reader" and chosen.lookout):
+        if f"--{role}" not in words and not (role == "reader" and chosen.injection_reader):
             words += [f"--{role}", "none"]
     words += ["--size", chosen.size]
     words += ["--repeats", str(chosen.repeats), "--seed", str(chosen.seed)]
@@ -39,7 +39,7 @@ def command_for(case: Case, model: str, chosen: Asked) -> str:
         if component.role != "model" or component.name == model
         for option, value in component.options.items()
     ]
-    if not chosen.canary:
+    if not chosen.preflight:
         settings.append(f"{CANARY}={OFF}")
     for setting in dict.fromkeys(settings):
         words += ["--set", setting]

@@ -50,14 +50,14 @@ class ReadIn:
     counts: Mapping[str, int] = field(default_factory=dict)
     """What was read, in words and numbers: {"answers": 1000}."""
     rules: tuple[AskedComponent, ...] = ()
-    """The relations the scores follow."""
+    """The checks the scores follow."""
     repeats: int = 1
     observers: Mapping[str, str] = field(default_factory=dict)
     """Who looked, as verdicts name them, and what they are: person or judge."""
     headline: str = ""
-    """The relation to lead with; empty for what the suite leads with."""
+    """The check to lead with; empty for what the suite leads with."""
     leading: Mapping[str, str] = field(default_factory=dict)
-    """For a relation the observer to lead with, where several have as many verdicts."""
+    """For a check the observer to lead with, where several have as many verdicts."""
     about: Mapping[str, Json] = field(default_factory=dict)
     """What else run.json should say about the files."""
     keeps_files: bool = False

@@ -1,7 +1,7 @@
 """What was concluded about one model's pictures: the record a metric is handed.
 
-Verdicts stand beside their cases, and those that lead are chosen already. A relation says by its Rate what its
-violations mean, so that whoever reads verdicts need not know it by name.
+Verdicts stand beside their cases, and those that lead are chosen already. A check says by its Rate what its
+failures mean, so that whoever reads verdicts need not know it by name.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from salva.core.verdict import Verdict
 
 
 class Rate(StrEnum):
-    """What the violations of a relation are a rate of."""
+    """What the failures of a check are a rate of."""
 
     WRONG = "wrong"
     """A picture does not show what its own prompt says. Decided verdicts have a score `right_<role>`, 1 or 0, for
-    every picture, and for a pair `wrong_alike`: whether both are wrong and show the same; they may have `named_<role>`,
+    every picture, and for a pair `both_wrong`: whether both are wrong and show the same; they may have `named_<role>`,
     how many things that the prompts name were seen, and `mean_score_<role>`, how sure of them the detector was."""
     INCONSISTENT = "inconsistent"
     """Two pictures of the same meaning do not show the same."""
@@ -36,10 +36,10 @@ class Judged(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedBy:
-    """A relation that took part in a run."""
+    """A check that took part in a run."""
 
     rate: Rate | None = None
-    """None for a relation with a figure of its own."""
+    """None for a check with a figure of its own."""
     options: Mapping[str, Json] = field(default_factory=dict)
     """What it judged with."""
     needs: tuple[str, ...] = ()
@@ -91,12 +91,12 @@ class Judgements:
     controls: tuple[Judged, ...] = ()
     """The control arm alike."""
     headline: tuple[Judged, ...] = ()
-    """The pairs' verdicts that the leading rate counts: of one relation each, by those who looked at most of them."""
+    """The pairs' verdicts that the leading rate counts: of one check each, by those who looked at most of them."""
     beside: tuple[Judged, ...] = ()
-    """The same relation's verdicts on cases that the suite counts apart."""
+    """The same check's verdicts on cases that the suite counts apart."""
     chosen: str = ""
-    """The relation the run asked to lead with; empty where it left that to each case."""
-    relations: Mapping[str, JudgedBy] = field(default_factory=dict)
+    """The check the run asked to lead with; empty where it left that to each case."""
+    checks: Mapping[str, JudgedBy] = field(default_factory=dict)
     has_own_figure: bool = False
     """Whether the suite leads with a figure of its own, beside which rates only stand."""
     figures: tuple[SetFigure, ...] = ()
@@ -119,14 +119,14 @@ class Judgements:
         """The verdicts that speak for their cases, those that are counted apart last."""
         return (*self.headline, *self.beside)
 
-    def rate_of(self, relation: str) -> Rate | None:
-        """What the violations of a relation are a rate of."""
-        return self.relations[relation].rate if relation in self.relations else None
+    def rate_of(self, check: str) -> Rate | None:
+        """What the failures of a check are a rate of."""
+        return self.checks[check].rate if check in self.checks else None
 
     def of_rate(self, rate: Rate) -> str:
-        """The first relation of a rate; empty without one."""
-        return next((name for name, relation in self.relations.items() if relation.rate is rate), "")
+        """The first check of a rate; empty without one."""
+        return next((name for name, check in self.checks.items() if check.rate is rate), "")
 
-    def options_of(self, relation: str) -> Mapping[str, Json]:
-        """What a relation judged with; empty where it took no part."""
-        return self.relations[relation].options if relation in self.relations else {}
+    def options_of(self, check: str) -> Mapping[str, Json]:
+        """What a check judged with; empty where it took no part."""
+        return self.checks[check].options if check in self.checks else {}

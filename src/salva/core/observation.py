@@ -1,4 +1,4 @@
-"""What a perceiver saw in one image: detections, text, an answer or a vector.
+"""What a observer saw in one image: detections, text, an answer or a vector.
 
 Each kind turns into JSON and back without loss, because that is how the store keeps it.
 """
@@ -24,7 +24,7 @@ class Detection:
     raw: str = ""
     """What the detector itself called it, where another name was put in its place."""
     colour: str | None = None
-    """What the colourist called it; None where nobody asked or nobody can tell."""
+    """What the colour_reader called it; None where nobody asked or nobody can tell."""
     mask: Mask | None = None
     """Which pixels it covers, by a detector that says so."""
 

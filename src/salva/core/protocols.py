@@ -1,4 +1,4 @@
-"""The seams: what a suite, a generator, a perceiver, a relation, a metric, a format and an executor are.
+"""The seams: what a suite, a generator, a observer, a check, a metric, a format and an executor are.
 
 A component is a class with a `version`, an optional frozen dataclass `Options`, and a constructor
 that takes an instance of it. Weights load on construction, work happens on call. Calls take a
@@ -53,20 +53,20 @@ class Rendered:
 
     picture: Picture
     provenance: Mapping[str, Json] = field(default_factory=dict)
-    """Kept with the image, never shown to a perceiver: planted faults, a rewritten prompt, a snapshot name."""
+    """Kept with the image, never shown to a observer: planted faults, a rewritten prompt, a snapshot name."""
 
 
-LOOKOUT = "lookout"
+INJECTION_READER = "injection_reader"
 """The role, and the label, of whoever reads pictures for text that tells a judge what to say and for nothing else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """What a perceiver is asked about an image."""
+    """What a observer is asked about an image."""
 
     role: str
-    """detector, reader, embedder or judge; colourist: what colour the things in the detector's boxes have;
-    lookout: what is written in a picture that a judge is shown."""
+    """detector, reader, embedder or judge; colour_reader: what colour the things in the detector's boxes have;
+    injection_reader: what is written in a picture that a judge is shown."""
     text: str = ""
     """For an embedder: the text to embed in place of the picture. For a judge: what it is asked about."""
     labels: tuple[str, ...] = ()
@@ -98,20 +98,20 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LookRequest:
+class ObserveRequest:
     """One query about one image."""
 
     picture: Picture
     query: Query
     given: Mapping[str, Observation] = field(default_factory=dict)
-    """What the roles in the perceiver's `about.needs` saw in the same image."""
+    """What the roles in the observer's `about.needs_roles` saw in the same image."""
     failed_before: bool = False
     """Whether an earlier command asked for it in vain."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
-    """A query about the image of one prompt, as a relation asks for it."""
+class Need:
+    """A query about the image of one prompt, as a check asks for it."""
 
     role: str
     """The prompt's role in its case."""
@@ -119,7 +119,7 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sight:
+class ImageObservations:
     """All that was seen of one prompt's image."""
 
     image: ImageRef
@@ -128,10 +128,10 @@ class Sight:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conclusion:
-    """A relation's answer; the run adds which case, repeat, arm and model it is about."""
+    """A check's answer; the run adds which case, repeat, arm and model it is about."""
 
     outcome: Outcome
-    errors: tuple[str, ...] = ()
+    failure_types: tuple[str, ...] = ()
     failures: tuple[Failure, ...] = ()
     scores: Mapping[str, float] = field(default_factory=dict)
     reason: str = ""
@@ -161,39 +161,41 @@ class Generator(Protocol):
         """One picture or error per request."""
 
 
-class Perceiver(Protocol):
+class Observer(Protocol):
     """Pictures to observations: a detector, a reader, an embedder or a judge."""
 
     version: ClassVar[str]
 
-    def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
+    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Observation | SalvaError]:
         """One observation or error per request."""
 
 
-class Relation(Protocol):
+class Check(Protocol):
     """Observations of a case's images to a conclusion; pure."""
 
     version: ClassVar[str]
 
     def applies(self, case: Case) -> bool:
-        """Whether this case is one for this relation."""
+        """Whether this case is one for this check."""
 
-    def looks(self, case: Case, roles: Collection[str], sights: Mapping[str, Sight]) -> Sequence[Look]:
+    def needs(
+        self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
+    ) -> Sequence[Need]:
         """What must be looked at next, given what was seen; asked again until nothing new comes."""
 
-    def judge(self, case: Case, sights: Mapping[str, Sight]) -> Conclusion:
+    def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         """The conclusion, once every look has been answered."""
 
 
-class ScoringRelation(Relation, Protocol):
-    """A relation over scores of pictures against texts, which can conclude from anybody's; it says about.scoring."""
+class ScoringCheck(Check, Protocol):
+    """A check over scores of pictures against texts, which can conclude from anybody's; it says about.scoring."""
 
     def conclude(
-        self, case: Case, given: Mapping[Pair, tuple[float, float] | str], sights: Mapping[str, Sight]
+        self, case: Case, given: Mapping[Pair, tuple[float, float] | str], observations: Mapping[str, ImageObservations]
     ) -> Conclusion:
         """The conclusion from scores alone: objects and relations, 0 to 50 each, or why there are none.
 
-        sights: whatever else was seen of the pictures; empty where nobody but the scorer looked.
+        observations: whatever else was seen of the pictures; empty where nobody but the scorer looked.
         """
 
 
@@ -205,7 +207,7 @@ class Measured:
     numbers: Mapping[str, float | None] = field(default_factory=dict)
     charts: tuple[Chart, ...] = ()
     key_figures: tuple[KeyFigure, ...] = ()
-    """Shown first; a suite judged by more than a violation rate names its own."""
+    """Shown first; a suite judged by more than a failure rate names its own."""
 
 
 class Metric(Protocol):
@@ -238,8 +240,8 @@ class Exporter(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LookOrder:
-    """A look as a lane is asked for it; where the perceiver is, it becomes a LookRequest."""
+class ObserveOrder:
+    """A look as a lane is asked for it; where the observer is, it becomes a ObserveRequest."""
 
     picture: AnyPicture
     query: Query
@@ -257,7 +259,7 @@ class Delivered:
 
 Painting = Rendered | Delivered
 """What a lane gives back for a picture that was painted."""
-Orders = Sequence[RenderRequest] | Sequence[LookOrder]
+Orders = Sequence[RenderRequest] | Sequence[ObserveOrder]
 
 
 @runtime_checkable

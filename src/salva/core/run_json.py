@@ -15,8 +15,8 @@ from salva.errors import StoreError
 
 SCHEMA = 2
 """Changes when a key of run.json changes its meaning; a file without one is of schema 1, where each case was led by its
-own relation unless one was chosen."""
-_REJUDGED = ("observers", "relations", "headline")
+own check unless one was chosen."""
+_REJUDGED = ("observers", "checks", "headline")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ class Judged:
     asked: Asked
     """What the run would be asked, to be judged so."""
     leading: Mapping[str, str] = field(default_factory=dict)
-    """By relation, the observers whose verdicts come first."""
+    """By check, the observers whose verdicts come first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,20 +158,20 @@ _OUR_KEYS = {"schema", "asked", "choice", "components", "environment", "resumed_
 
 def _judged(asked: dict[str, Json], judged: dict[str, Json]) -> Judged:
     changes = {name: judged[name] for name in _REJUDGED if name in judged}
-    leading = {str(relation): str(who) for relation, who in entry(judged, "leading", dict, {}).items()}
+    leading = {str(check): str(who) for check, who in entry(judged, "leading", dict, {}).items()}
     return Judged(asked=Asked.from_json({**asked, **changes}), leading=leading)
 
 
 def _by_role(components: tuple[Resolved, ...]) -> dict[str, Json]:
     suites = (c for c in components if c.role == "suite")
     models = (c for c in components if c.role == "model")
-    relations = (c for c in components if c.role == "relation")
-    observers = (c for c in components if c.role not in ("suite", "model", "relation"))
+    checks = (c for c in components if c.role == "check")
+    observers = (c for c in components if c.role not in ("suite", "model", "check"))
     return {
         "suite": dict(next(suites).identity),
         "models": [{**model.identity, "component_id": model.component_id} for model in models],
         "observers": {f"{eye.role}:{eye.label or eye.identity['name']}": dict(eye.identity) for eye in observers},
-        "relations": [dict(relation.identity) for relation in relations],
+        "checks": [dict(check.identity) for check in checks],
     }
 
 
@@ -181,7 +181,7 @@ def _resolved(content: dict[str, Json]) -> Iterator[Resolved]:
     listed = [("suite:", entry(content, "suite", dict))]
     listed += [("model:", model) for model in entry(content, "models", list)]
     listed += list(entry(content, "observers", dict).items())
-    listed += [("relation:", relation) for relation in entry(content, "relations", list)]
+    listed += [("check:", check) for check in entry(content, "checks", list)]
     for key, part in listed:
         role, _, label = key.partition(":")
         identity = as_object(part, f"a {role} of 'components'")

@@ -1,6 +1,6 @@
-"""Scores of pictures against texts, S(T, I) from 0 to 1: what they are called, and what a relation says about them.
+"""Scores of pictures against texts, S(T, I) from 0 to 1: what they are called, and what a check says about them.
 
-Whoever handles such scores (people's ratings, training data, sheets) asks the relation that scores; none is known by
+Whoever handles such scores (people's ratings, training data, sheets) asks the check that scores; none is known by
 name.
 """
 
@@ -48,7 +48,7 @@ class TrainingFilter:
 
 
 class PairScoring(Protocol):
-    """What a relation that scores pictures against texts says about its scores."""
+    """What a check that scores pictures against texts says about its scores."""
 
     suite: str
     """Whose cases are scored so."""

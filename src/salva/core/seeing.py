@@ -13,7 +13,7 @@ from salva.core.observation import Detection, Detections
 from salva.core.scene import Box, Scene, Thing
 
 
-class Sighting(NamedTuple):
+class PlacedEntity(NamedTuple):
     """A thing and the score it was seen with."""
 
     thing: Thing
@@ -37,15 +37,17 @@ def scene_of(
     threshold: float | None = None,
 ) -> Scene:
     """The scene a detector saw, in the words that are wanted where it used one of them."""
-    return Scene(things=tuple(sighting.thing for sighting in sightings(detections, merge_iou, wanted, threshold)))
+    return Scene(
+        things=tuple(placed_entity.thing for placed_entity in placed_entities(detections, merge_iou, wanted, threshold))
+    )
 
 
-def sightings(
+def placed_entities(
     detections: Detections,
     merge_iou: float,
     wanted: Collection[str] = (),
     threshold: float | None = None,
-) -> tuple[Sighting, ...]:
+) -> tuple[PlacedEntity, ...]:
     """The things of that scene with their scores.
 
     Of two boxes with one label that overlap by more than merge_iou (intersection over union) the
@@ -60,7 +62,7 @@ def sightings(
         for box in sorted(same, key=lambda one: (-one.score, one.box)) if len(same) > 1 else same:
             if all(overlap(box.box, other.box) <= merge_iou for other in kept):
                 kept.append(box)
-        seen += [Sighting(Thing(label=label, box=box.box, colour=box.colour), box.score) for box in kept]
+        seen += [PlacedEntity(Thing(label=label, box=box.box, colour=box.colour), box.score) for box in kept]
     return tuple(seen)
 
 

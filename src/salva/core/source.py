@@ -77,9 +77,9 @@ class RunRecords:
     """The version of salva that made it."""
     gate: Mapping[str, Json] = field(default_factory=dict)
     """What a gate last decided, by model."""
-    canary_about: tuple[str, ...] = ()
-    """Whom the canary says it of."""
-    canary: str = ""
+    preflight_about: tuple[str, ...] = ()
+    """Whom the preflight says it of."""
+    preflight: str = ""
     """Whether observers were tried on pictures of salva's own: passed, told, off, stopped, or empty where none was."""
     figures: Mapping[str, tuple[SetFigure, ...]] = field(default_factory=dict)
     """What was measured of each model's pictures as pictures; real ones stand under the name REAL."""
@@ -92,7 +92,7 @@ class RunRecords:
     weights: Mapping[str, str] = field(default_factory=dict)
     """Whoever painted or looked, to what pins its weights."""
     is_whole: bool = False
-    """Whether no verdict is missing: what has none is a case that the relation does not apply to."""
+    """Whether no verdict is missing: what has none is a case that the check does not apply to."""
     kept_files: tuple[KeptFile, ...] = ()
     """The files that it was imported from, as far as it keeps them."""
 
@@ -127,8 +127,8 @@ class Seen:
     boxes: tuple[Detection, ...] = ()
     texts: tuple[TextSpan, ...] = ()
     answers: tuple[QuestionAnswer, ...] = ()
-    looked_out: tuple[TextSpan, ...] = ()
-    """What the lookout read, which no verdict rests on."""
+    text_screened: tuple[TextSpan, ...] = ()
+    """What the injection_reader read, which no verdict rests on."""
     painted: tuple[Painted, ...] = ()
     """What was made of the prompts that it was painted from, where these were not painted word for word."""
 

@@ -20,7 +20,7 @@ class ComponentSpec:
     """A component as the user named it, e.g. diffusers/my-checkpoint with two options."""
 
     role: str
-    """suite, model, detector, reader, embedder, judge, relation or executor."""
+    """suite, model, detector, reader, embedder, judge, check or executor."""
     name: str
     target: str = ""
     """What follows the first slash of a model string."""
@@ -142,7 +142,7 @@ class Around:
         """Those of the one outside."""
         return options_of(self.outer)
 
-    def weights(self, options: object) -> str:  # noqa: ARG002  # the seam's shape
+    def weights(self, options: object) -> str:
         """Pins everything about the component inside that can change an outcome."""
         return fingerprint(self.inner.identity())
 
@@ -161,19 +161,19 @@ class RunSpec:
     reader: Binding | None = None
     embedder: Binding | None = None
     judges: tuple[Binding, ...] = ()
-    colourist: Binding | None = None
+    colour_reader: Binding | None = None
     """Who tells the colours in the detector's boxes; no choice of the user's, so no part of what is asked."""
-    lookout: Binding | None = None
+    injection_reader: Binding | None = None
     """Who reads pictures only for text that tells a judge what to say, where a judge looks at them and no reader is
     named."""
-    relations: tuple[Binding, ...] = ()
-    """Every relation whose roles are bound."""
+    checks: tuple[Binding, ...] = ()
+    """Every check whose roles are bound."""
     wanting: tuple[Binding, ...] = ()
-    """Relations that want for a detector alone, where nobody was named and nobody looks by default."""
-    set_for_relations: Mapping[str, str] = field(default_factory=dict, compare=False)
-    """What is set for relations, as typed: of one that is not bound, nothing else tells."""
+    """Checks that want for a detector alone, where nobody was named and nobody looks by default."""
+    set_for_checks: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """What is set for checks, as typed: of one that is not bound, nothing else tells."""
     headline: str = ""
-    """The relation the user chose to lead with; empty leaves it to each case."""
+    """The check the user chose to lead with; empty leaves it to each case."""
     size: str = "quick"
     repeats: int = 1
     seed: int = 0
@@ -184,17 +184,17 @@ class RunSpec:
     """Which share of the cases; None for all of them."""
     notes: tuple[str, ...] = field(default=(), compare=False)
     """What whoever asked should hear before anything happens."""
-    canary: bool = True
+    preflight: bool = True
     """Whether judges and detectors show on pictures of salva's own that they are awake before anything is painted."""
 
     def observers(self) -> tuple[Binding, ...]:
-        """Every bound perceiver."""
+        """Every bound observer."""
         singles = (self.detector, self.reader, self.embedder)
         return tuple(binding for binding in singles if binding is not None) + self.judges
 
     def bindings(self) -> tuple[Binding, ...]:
         """Every component."""
-        return (self.suite, *self.models, *self.observers(), *self.relations)
+        return (self.suite, *self.models, *self.observers(), *self.checks)
 
     def asked(self) -> Asked:
         """All that is asked, every option resolved."""
@@ -202,15 +202,15 @@ class RunSpec:
             suite=self.suite.asked(),
             models=tuple(binding.asked() for binding in self.models),
             observers=tuple(binding.asked() for binding in self.observers()),
-            relations=tuple(binding.asked() for binding in self.relations),
+            checks=tuple(binding.asked() for binding in self.checks),
             headline=self.headline,
             size=self.size,
             repeats=self.repeats,
             seed=self.seed,
             control=self.control,
             only=self.only,
-            canary=self.canary,
-            lookout=self.lookout is not None,
+            preflight=self.preflight,
+            injection_reader=self.injection_reader is not None,
             shard=str(self.shard or ""),
         )
 
@@ -219,7 +219,7 @@ class RunSpec:
         return plain_words(self.asked().chosen(self.defaults).words())
 
     def with_each(self, change: Callable[[Binding], Binding]) -> RunSpec:
-        """The same with every component but the relations changed."""
+        """The same with every component but the checks changed."""
 
         def one(binding: Binding | None) -> Binding | None:
             return binding and change(binding)

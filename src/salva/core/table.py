@@ -23,7 +23,7 @@ class KeyFigure:
     note: str = ""
     """Over how many, and what it means: one short sentence."""
     is_aside: bool = False
-    """Whether it stands in the small print beside a violation rate, and not before it."""
+    """Whether it stands in the small print beside a failure rate, and not before it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

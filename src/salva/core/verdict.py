@@ -1,6 +1,6 @@
 """What was concluded about a case, and why.
 
-Error types are strings that relations register; these are MetaLogic's five.
+Error types are strings that checks register; these are MetaLogic's five.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ OPTICAL_CHARACTER = "optical-character"
 CERTAINTY = "certainty"
 """Score of a verdict: how high a detector's score must be for the verdict to hang on no weaker box; 1 where it hangs on
 none."""
-VIOLATED_AT_THRESHOLD = "violated_at_threshold"
-"""Score of a verdict left open for doubt: 1 where it would be VIOLATED if every box that counts were sure, else 0."""
+FAIL_AT_THRESHOLD = "fail_at_threshold"
+"""Score of a verdict left open for doubt: 1 where it would be FAIL if every box that counts were sure, else 0."""
 
 PAIR = "pair"
 """The arm of a verdict on the images of a case under one seed."""
@@ -34,21 +34,21 @@ Observers: TypeAlias = tuple[str, ...]
 
 
 class Outcome(StrEnum):
-    """How a relation came out; only HOLDS and VIOLATED enter a rate."""
+    """How a check came out; only PASS and FAIL enter a rate."""
 
-    HOLDS = "HOLDS"
-    VIOLATED = "VIOLATED"
-    INCONCLUSIVE = "INCONCLUSIVE"
+    PASS = "PASS"
+    FAIL = "FAIL"
+    UNDECIDED = "UNDECIDED"
     """Nobody could tell."""
-    FAILED = "FAILED"
+    ERROR = "ERROR"
     """The work itself broke; the same command tries again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """One reason why a relation broke, with the numbers that prove it."""
+    """One reason why a check broke, with the numbers that prove it."""
 
-    error: str
+    failure_type: str
     """A registered error type."""
     role: str
     """The prompt whose image shows it; empty when only the comparison does."""
@@ -61,25 +61,25 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """One relation over the images of one case, repeat and model."""
+    """One check over the images of one case, repeat and model."""
 
     case_id: str
     repeat: int
     arm: str
     """PAIR or CONTROL."""
     model: str
-    relation: str
+    check: str
     observers: Observers
     """Whose eyes it rests on: verdicts of two detectors stand side by side."""
     outcome: Outcome
-    errors: tuple[str, ...] = ()
-    """Why the relation broke, most specific first; empty unless outcome is VIOLATED."""
+    failure_types: tuple[str, ...] = ()
+    """Why the check broke, most specific first; empty unless outcome is FAIL."""
     failures: tuple[Failure, ...] = ()
     scores: Mapping[str, float] = field(default_factory=dict)
     images: Mapping[str, str] = field(default_factory=dict)
     """Prompt role to image id."""
     reason: str = ""
-    """Why nobody could tell, or what broke; empty for HOLDS and VIOLATED."""
+    """Why nobody could tell, or what broke; empty for PASS and FAIL."""
 
 
 def observers_text(observers: Observers) -> str:

@@ -13,7 +13,7 @@ from salva.core.case import Case
 from salva.core.fingerprint import Json, fingerprint
 from salva.core.protocols import Query, RenderRequest
 from salva.core.spec import Binding
-from salva.store.records import StoredComponent, look_key, render_key
+from salva.store.records import StoredComponent, observation_key, render_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +80,7 @@ class Actor:
         )
 
     def keyed_query(self, query: Query) -> Query:
-        """A query without what this perceiver never sees."""
+        """A query without what this observer never sees."""
         if query.labels and not self.about.takes_labels:
             query = replace(query, labels=())
         if query.formulas and not self.about.sees_formula:
@@ -89,9 +89,9 @@ class Actor:
             query = replace(query, criteria=(), rubric="")
         return query
 
-    def look_key(self, image_id: str, query: Query, given: Mapping[str, str]) -> str:
+    def observation_key(self, image_id: str, query: Query, given: Mapping[str, str]) -> str:
         """The key of a look; query as keyed_query gives it."""
-        return look_key(self.component_id, image_id, query, given)
+        return observation_key(self.component_id, image_id, query, given)
 
 
 def requests_of(case: Case, repeats: int, run_seed: int) -> list[RenderRequest]:

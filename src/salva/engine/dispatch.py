@@ -18,12 +18,12 @@ from salva.core.spec import Binding
 from salva.engine.actors import Actor
 from salva.engine.budget import Budget
 from salva.engine.ctrl_c import CtrlC
-from salva.engine.events import Event, Loaded, Looked, Painted, Stopped, Written
+from salva.engine.events import Event, Loaded, Observed, Painted, Stopped, Written
 from salva.engine.lanes import JobQueue
-from salva.engine.looks import Looks
+from salva.engine.observing import Needs
 from salva.engine.pictures import ImageFiles
 from salva.engine.progress import said_if_slow
-from salva.engine.units import LookJob, RenderJob, Unit
+from salva.engine.units import ObserveJob, RenderJob, Unit
 from salva.engine.workers import Workers
 from salva.errors import DownError, StoreError
 from salva.hardware.cores import n_cores
@@ -44,7 +44,7 @@ class Dispatch:
         executor: Executor,
         crowd: Sequence[Binding],
         budget: Budget,
-        looks: Looks,
+        looks: Needs,
         files: ImageFiles,
         *,
         ctrl_c: CtrlC | None = None,
@@ -58,7 +58,7 @@ class Dispatch:
         self._looks, self._files = looks, files
         self._workers = Workers(_N_WRITERS)
         self._painters: dict[str, JobQueue[RenderJob]] = {}
-        self._lookers: dict[str, JobQueue[LookJob]] = {}
+        self._observing_actors: dict[str, JobQueue[ObserveJob]] = {}
         self._n_painting = 0
         self._ctrl_c = ctrl_c or CtrlC()
         self._note, self._n_pictures = note, n_pictures
@@ -87,16 +87,16 @@ class Dispatch:
         """Queue a picture."""
         if job.actor.component_id not in self._painters:
             # Those who will look start first, as `send` has it: a detector that cannot start should cost no picture.
-            for actor in unit.first_perceivers():
-                self._looker(actor)
+            for actor in unit.first_observers():
+                self._observing(actor)
             self._painters[job.actor.component_id] = JobQueue(job.actor, self._open)
         self._painters[job.actor.component_id].waiting.append(job)
 
-    def look(self, job: LookJob) -> None:
+    def observe(self, job: ObserveJob) -> None:
         """Queue a look that is ready."""
-        self._looker(job.actor).waiting.append(job)
+        self._observing(job.actor).waiting.append(job)
 
-    def put_off(self) -> Iterator[RenderJob | LookJob]:
+    def put_off(self) -> Iterator[RenderJob | ObserveJob]:
         """What waits for components that may begin nothing more; nobody does it now."""
         for queue in self._queues():
             while queue.waiting and self._budget.is_over(queue.actor):
@@ -107,30 +107,30 @@ class Dispatch:
         for queue in self._queues():
             # Anew each time, because the depth of an endpoint's lane changes.
             self.n_room = max(self.n_room, queue.n_at_once + min(queue.n_at_once, _MOST_BESIDES))
-        self.send_looks()
+        self.send_observations()
         while self._free_room() > 0 and (image_id := self._looks.desk.next_to_load()) is not None:
             self._load(image_id)
         for painter in self._painters.values():
             while jobs := painter.next_batch(is_last, self._free_room(), self._budget.n_allowed(painter.actor)):
                 self._send_renders(painter, jobs)
 
-    def send_looks(self) -> None:
+    def send_observations(self) -> None:
         """Start those looks that are ready, and nothing else."""
         # Who paints here shares the machine with those who look: a look at few pictures takes nearly as long as one at
         # many, and the painting stands still meanwhile. An endpoint that paints does not care, and is slow.
         is_patient = not any(painter.n_under_way and painter.is_remote for painter in self._painters.values())
-        for looker in self._lookers.values():
-            n_allowed = self._budget.n_allowed(looker.actor)
+        for observing in self._observing_actors.values():
+            n_allowed = self._budget.n_allowed(observing.actor)
             # Where there is no room for more pictures, no company will come to a batch either.
             is_last = self._n_painting == 0 or self._room.is_crowded
-            while looks := looker.next_batch(is_last, self.n_room, n_allowed, is_patient=is_patient):
-                self._send_looks(looker, looks)
-                n_allowed = self._budget.n_allowed(looker.actor)
+            while looks := observing.next_batch(is_last, self.n_room, n_allowed, is_patient=is_patient):
+                self._send_observations(observing, looks)
+                n_allowed = self._budget.n_allowed(observing.actor)
 
-    def received(self, event: Painted | Looked) -> None:
+    def received(self, event: Painted | Observed) -> None:
         """A batch is back: its component is free for the next."""
         actor = event.jobs[0].actor
-        queues = self._painters if isinstance(event, Painted) else self._lookers
+        queues = self._painters if isinstance(event, Painted) else self._observing_actors
         queues[actor.component_id].n_under_way -= 1
         for outcome in event.outcomes:
             self._budget.end(actor, outcome)
@@ -153,13 +153,13 @@ class Dispatch:
         """A picture that was to be painted is in its place, or will not come."""
         self._n_painting -= 1
 
-    def _queues(self) -> list[JobQueue[LookJob] | JobQueue[RenderJob]]:
-        return [*self._lookers.values(), *self._painters.values()]
+    def _queues(self) -> list[JobQueue[ObserveJob] | JobQueue[RenderJob]]:
+        return [*self._observing_actors.values(), *self._painters.values()]
 
-    def _looker(self, actor: Actor) -> JobQueue[LookJob]:
-        if actor.component_id not in self._lookers:
-            self._lookers[actor.component_id] = JobQueue(actor, self._open)
-        return self._lookers[actor.component_id]
+    def _observing(self, actor: Actor) -> JobQueue[ObserveJob]:
+        if actor.component_id not in self._observing_actors:
+            self._observing_actors[actor.component_id] = JobQueue(actor, self._open)
+        return self._observing_actors[actor.component_id]
 
     def _open(self, binding: Binding) -> Lane:
         told = f"the {binding.role} {binding.label!r}"
@@ -169,10 +169,10 @@ class Dispatch:
     def _free_room(self) -> int:
         return 0 if self._room.is_crowded else self.n_room - self._n_painting - self._looks.desk.n_pictures
 
-    def _send_looks(self, looker: JobQueue[LookJob], jobs: Sequence[LookJob]) -> None:
-        self._budget.begin(looker.actor, len(jobs))
-        future = looker.submit([self._looks.order_of(job) for job in jobs])
-        self._report(future, lambda outcomes: Looked(jobs=jobs, outcomes=outcomes), jobs)
+    def _send_observations(self, observing: JobQueue[ObserveJob], jobs: Sequence[ObserveJob]) -> None:
+        self._budget.begin(observing.actor, len(jobs))
+        future = observing.submit([self._looks.order_of(job) for job in jobs])
+        self._report(future, lambda outcomes: Observed(jobs=jobs, outcomes=outcomes), jobs)
 
     def _send_renders(self, painter: JobQueue[RenderJob], jobs: Sequence[RenderJob]) -> None:
         self._n_painting += len(jobs)
@@ -200,7 +200,7 @@ class Dispatch:
             return error
 
     def _report(
-        self, future: Future[_T], event_of: Callable[[_T], Event], jobs: Sequence[RenderJob | LookJob] = ()
+        self, future: Future[_T], event_of: Callable[[_T], Event], jobs: Sequence[RenderJob | ObserveJob] = ()
     ) -> None:
         """Have an event put on the queue when work is over; jobs: what was asked of a component."""
 

@@ -11,7 +11,7 @@ from queue import Empty
 
 from salva.core.counted import counted
 from salva.engine.dispatch import Dispatch
-from salva.engine.events import Event, Looked, Painted, Stopped, Written
+from salva.engine.events import Event, Observed, Painted, Stopped, Written
 from salva.engine.progress import Progress
 from salva.engine.results import Results
 from salva.errors import BackendError, UnusableError
@@ -64,8 +64,8 @@ def _keep(event: Event, dispatch: Dispatch, results: Results) -> None:
                 results.keep_picture(job, rendered, image)
         case Stopped():
             dispatch.stopped(event)
-        case Looked():
+        case Observed():
             dispatch.received(event)
             for look, outcome in zip(event.jobs, event.outcomes, strict=True):
                 if not (isinstance(outcome, BackendError) and outcome.is_retryable):
-                    results.keep_look(look, outcome)
+                    results.keep_observation(look, outcome)

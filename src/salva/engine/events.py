@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from salva.core.image import Picture
 from salva.core.protocols import Painting
-from salva.engine.units import LookJob, RenderJob
+from salva.engine.units import ObserveJob, RenderJob
 from salva.errors import StoreError
 from salva.store.records import StoredImage
 
@@ -38,10 +38,10 @@ class Loaded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Looked:
-    """A perceiver is done with a batch."""
+class Observed:
+    """A observer is done with a batch."""
 
-    jobs: Sequence[LookJob]
+    jobs: Sequence[ObserveJob]
     outcomes: Sequence[object]
     """For each job what was seen, or a BackendError."""
 
@@ -51,8 +51,8 @@ class Stopped:
     """Something that no single piece of work can survive: the run ends with it."""
 
     error: BaseException
-    jobs: Sequence[RenderJob | LookJob] = ()
+    jobs: Sequence[RenderJob | ObserveJob] = ()
     """What was asked of a component that ended so."""
 
 
-Event = Painted | Written | Loaded | Looked | Stopped
+Event = Painted | Written | Loaded | Observed | Stopped

@@ -19,16 +19,16 @@ from salva.core.protocols import Executor
 from salva.core.verdict import PAIR, Outcome
 from salva.engine.actors import Actor, requests_of
 from salva.engine.budget import Budget
-from salva.engine.cast import Cast, Perceivers
+from salva.engine.cast import ActorsByRole, Cast
 from salva.engine.ctrl_c import CtrlC
 from salva.engine.dispatch import Dispatch
 from salva.engine.draining import drain
-from salva.engine.events import Event, Loaded, Looked, Painted, Stopped, Written
-from salva.engine.looks import Looks
+from salva.engine.events import Event, Loaded, Observed, Painted, Stopped, Written
+from salva.engine.observing import Needs
 from salva.engine.pictures import ImageFiles
 from salva.engine.progress import Progress
 from salva.engine.results import Results
-from salva.engine.units import PUT_OFF, Asker, FirstLook, LookJob, Place, PutOff, RenderJob, Unit
+from salva.engine.units import PUT_OFF, Asker, FirstObservation, ObserveJob, Place, PutOff, RenderJob, Unit
 from salva.engine.verdicts import verdicts_of
 from salva.errors import StoreError
 from salva.judging.waves import Missing
@@ -61,14 +61,14 @@ class Flow:
     ) -> None:
         self.outcomes: Counter[str] = Counter()
         self.counts: Counter[str] = Counter()
-        """rendered, looked, reused, failed, unpainted, put_off; of FAILED ones retryable (worth a try) and settled."""
+        """rendered, looked, reused, failed, unpainted, put_off; of ERROR ones retryable (worth a try) and settled."""
         self.left_out: set[str] = set()
-        """Cases that no relation has anything to say about."""
+        """Cases that no check has anything to say about."""
         self._store, self._cast, self._progress = store, cast_, progress
         self._may_paint, self._retry_refused = may_paint, retry_refused
         self._lost = {*lost}
         """Keys of stored renders whose pictures are away; what is stored stands until there is another."""
-        self._looks = Looks(store, retry_refused=retry_refused, retry_unreadable=retry_unreadable)
+        self._looks = Needs(store, retry_refused=retry_refused, retry_unreadable=retry_unreadable)
         self._ctrl_c = CtrlC()
         crowd = [actor.binding for actor in cast_.actors() if actor.binding is not None and actor.may_be_asked]
         purse = budget or Budget()
@@ -127,8 +127,8 @@ class Flow:
 
     def open(self, unit: Unit) -> None:
         """Begin a unit: what is stored of it is used, the rest is queued."""
-        if not unit.relations:
-            # No relation has anything to say about this case, so its pictures are not worth their price.
+        if not unit.checks:
+            # No check has anything to say about this case, so its pictures are not worth their price.
             self.left_out.add(unit.case.case_id)
             self._progress.advance("judging")
             return
@@ -155,7 +155,7 @@ class Flow:
             elif not self._may_paint:
                 unit.is_put_off = True
             else:
-                failed_before = error if status is Status.FAILED else None
+                failed_before = error if status is Status.ERROR else None
                 job = RenderJob(key=key, actor=unit.model, request=request, failed_before=failed_before)
                 self._want(job, place)
         if unit.n_pending == 0:
@@ -170,7 +170,7 @@ class Flow:
         self._put_off()
         self._dispatch.send(is_last=self._is_last)
 
-    def look_first(self, wanted: Sequence[FirstLook]) -> list[Observation | Missing | PutOff]:
+    def observe_first(self, wanted: Sequence[FirstObservation]) -> list[Observation | Missing | PutOff]:
         """What is seen in pictures that belong to no case, before anything else goes on.
 
         The looks are stored as every look is. The pictures are not: they are none of the run's, and whoever brings them
@@ -181,12 +181,12 @@ class Flow:
             picture = look.picture
             image = ImageRef(image_id=picture.image_id(), width=picture.width, height=picture.height)
             self._looks.desk.lay(image.image_id, picture)
-            jobs.append(self._looks.find(look.perceivers, image, look.query))
+            jobs.append(self._looks.find(look.actors_by_role, image, look.query))
             self._looks.desk.let_go(image.image_id, 0)
         self._work_off()
         while any(job.outcome is None for job in jobs):
             self._put_off()
-            self._dispatch.send_looks()
+            self._dispatch.send_observations()
             self._receive()
         return [cast("Observation | Missing | PutOff", job.outcome) for job in jobs]
 
@@ -212,7 +212,7 @@ class Flow:
                 self._written(event)
             case Loaded():
                 self._loaded(event)
-            case Looked():
+            case Observed():
                 self._looked(event)
             case Stopped():
                 self._dispatch.stopped(event)
@@ -243,7 +243,7 @@ class Flow:
             else:
                 self._advance(self._ready.popleft())
 
-    def _check(self, job: LookJob) -> None:
+    def _check(self, job: ObserveJob) -> None:
         if job.outcome is not None or job.is_queued:
             return
         problem = self._looks.problem_of(job)
@@ -251,14 +251,14 @@ class Flow:
             self._answer(job, problem)
         elif self._looks.is_ready(job):
             job.is_queued = True
-            self._dispatch.look(job)
+            self._dispatch.observe(job)
 
     def _advance(self, unit: Unit) -> None:
         """Ask a unit's next wave; one that has no more to ask is concluded."""
         if not unit.is_put_off:
-            looks = list(unit.next_looks())
-            for perceivers, asker in looks:
-                self._ask(perceivers, asker)
+            looks = list(unit.next_needs())
+            for actors_by_role, asker in looks:
+                self._ask(actors_by_role, asker)
             if unit.n_pending > 0:
                 return
             if looks:
@@ -274,9 +274,9 @@ class Flow:
             self.counts["retryable"] += is_retryable
             if verdict.arm == PAIR:
                 self.outcomes[str(verdict.outcome)] += 1
-                self.counts["settled"] += verdict.outcome is Outcome.FAILED and not is_retryable
+                self.counts["settled"] += verdict.outcome is Outcome.ERROR and not is_retryable
         self._progress.advance("judging")
-        self._progress.advance("looking", len(unit.look_keys))
+        self._progress.advance("looking", len(unit.observation_keys))
 
     def _release(self, unit: Unit) -> None:
         """One thing less that a unit waits for."""
@@ -290,7 +290,7 @@ class Flow:
         if job.key not in self._rendering:
             self._rendering[job.key] = job
             self._dispatch.paint(job, place.unit)
-            for actor in place.unit.perceivers():
+            for actor in place.unit.actors_by_role():
                 self._newcomers.setdefault(actor.component_id, actor)
         self._rendering[job.key].places.append(place)
         place.unit.n_pending += 1
@@ -298,8 +298,8 @@ class Flow:
     def _place(self, place: Place, image: ImageRef | Missing, picture: AnyPicture | None = None) -> None:
         if isinstance(image, ImageRef) and picture is not None:
             self._looks.desk.lay(image.image_id, picture)
-        for perceivers, asker in place.unit.show(place.repeat, place.role, image):
-            self._ask(perceivers, asker)
+        for actors_by_role, asker in place.unit.show(place.repeat, place.role, image):
+            self._ask(actors_by_role, asker)
         if isinstance(image, ImageRef):
             self._looks.desk.let_go(image.image_id, 0)
 
@@ -313,7 +313,7 @@ class Flow:
             raise ended_by
 
     def _written(self, event: Written) -> None:
-        # All are stored before any goes on: a relation that breaks on one must not cost the others.
+        # All are stored before any goes on: a check that breaks on one must not cost the others.
         kept = [
             self._results.keep_picture(job, rendered, image)
             for (job, rendered), image in zip(event.painted, event.images, strict=True)
@@ -340,13 +340,13 @@ class Flow:
             self._place(place, image, picture)
             self._release(place.unit)
 
-    # Looks
+    # Needs
 
-    def _ask(self, perceivers: Perceivers, asker: Asker) -> None:
+    def _ask(self, actors_by_role: ActorsByRole, asker: Asker) -> None:
         image = asker.waves.images[asker.look.role]
         assert isinstance(image, ImageRef)
-        job = self._looks.find(perceivers, image, asker.look.query)
-        asker.unit.look_keys.add(job.key)
+        job = self._looks.find(actors_by_role, image, asker.look.query)
+        asker.unit.observation_keys.add(job.key)
         if job.outcome is None:
             for pending in (job, *(told for told in job.given.values() if told.outcome is None)):
                 self._newcomers.setdefault(pending.actor.component_id, pending.actor)
@@ -355,7 +355,7 @@ class Flow:
         else:
             job.tell(asker)
 
-    def _answer(self, job: LookJob, outcome: Observation | Missing | PutOff) -> None:
+    def _answer(self, job: ObserveJob, outcome: Observation | Missing | PutOff) -> None:
         for asker in self._looks.answer(job, outcome):
             self._release(asker.unit)
 
@@ -370,9 +370,9 @@ class Flow:
         for job in self._looks.at(event.image_id):
             self._answer(job, Missing(reason=str(event.picture)))
 
-    def _looked(self, event: Looked) -> None:
+    def _looked(self, event: Observed) -> None:
         self._dispatch.received(event)
-        kept = [self._results.keep_look(job, seen) for job, seen in zip(event.jobs, event.outcomes, strict=True)]
+        kept = [self._results.keep_observation(job, seen) for job, seen in zip(event.jobs, event.outcomes, strict=True)]
         for job, outcome in zip(event.jobs, kept, strict=True):
             self.counts["failed" if isinstance(outcome, Missing) else "looked"] += 1
             self._answer(job, outcome)

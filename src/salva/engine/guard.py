@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from salva.core.blame import blaming, described
 from salva.core.observation import Answer, Detections, Reading, Vector
-from salva.core.protocols import LookRequest, Rendered, RenderRequest
+from salva.core.protocols import ObserveRequest, Rendered, RenderRequest
 from salva.core.secrets import redact
 from salva.core.spec import Binding
 from salva.core.threads import start_thread
@@ -50,7 +50,7 @@ _OVER = 0.02
 _NO_GROWTH = BackendError("no answer")
 _SHORTEST_JOIN_S = 0.05
 
-Requests = Sequence[RenderRequest] | Sequence[LookRequest]
+Requests = Sequence[RenderRequest] | Sequence[ObserveRequest]
 _T = TypeVar("_T")
 
 
@@ -128,7 +128,7 @@ class Guard:
         if not self._stopping.is_set():
             self._check_alive(requests, outcomes, asked_at)
 
-    def _in_turn(self, requests: list[RenderRequest | LookRequest], turn: Turn | None) -> Sequence[object]:
+    def _in_turn(self, requests: list[RenderRequest | ObserveRequest], turn: Turn | None) -> Sequence[object]:
         """One attempt; at an endpoint, on the place it was given."""
         if self._limiter is None:
             return self._attempt(requests)
@@ -182,7 +182,7 @@ class Guard:
             "then run the same command again"
         )
 
-    def _attempt(self, requests: list[RenderRequest | LookRequest]) -> Sequence[object]:
+    def _attempt(self, requests: list[RenderRequest | ObserveRequest]) -> Sequence[object]:
         try:
             answered = self._watched(requests)
         except _Hang:
@@ -221,7 +221,7 @@ class Guard:
                 )
         return outcomes
 
-    def _watched(self, requests: list[RenderRequest | LookRequest]) -> object:
+    def _watched(self, requests: list[RenderRequest | ObserveRequest]) -> object:
         """The call itself; where a time limit is set, in a thread that is left behind when it hangs."""
         decoding = DecodingCall()
 
@@ -269,7 +269,7 @@ def _pause(attempt: int) -> float:
 
 
 def _odd_box(seen: Detections) -> str | None:
-    """What no relation can weigh: a box whose score is no number, or that is nowhere in the picture."""
+    """What no check can weigh: a box whose score is no number, or that is nowhere in the picture."""
     for box in seen.boxes:
         if not _is_number(box.score):
             return f"a box {box.label!r} the score {box.score!r}; scores are numbers"

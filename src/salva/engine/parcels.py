@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from salva.core.image import AnyPicture, Picture, PictureFile
-from salva.core.protocols import Delivered, LookOrder, LookRequest, Orders, Rendered, RenderRequest
+from salva.core.protocols import Delivered, ObserveOrder, ObserveRequest, Orders, Rendered, RenderRequest
 from salva.imaging.files import decode_picture, encode_picture, scaled
 from salva.imaging.parts import part_of
 
@@ -23,13 +23,13 @@ def as_file(picture: AnyPicture) -> PictureFile:
     return PictureFile(image_id=picture.image_id(), width=picture.width, height=picture.height, webp=webp)
 
 
-def packed(orders: Orders) -> list[RenderRequest] | list[LookOrder]:
+def packed(orders: Orders) -> list[RenderRequest] | list[ObserveOrder]:
     """Orders as they travel."""
     # A list of either kind, never of both.
     return [_packed(order) for order in orders]  # type: ignore[return-value]
 
 
-def opened(orders: Orders) -> list[RenderRequest | LookRequest]:
+def opened(orders: Orders) -> list[RenderRequest | ObserveRequest]:
     """Orders as a component takes them; a picture that several are about is decoded once."""
     pixels: dict[str, Picture] = {}
     return [_opened(order, pixels) for order in orders]
@@ -45,13 +45,13 @@ def delivered(outcomes: Sequence[object]) -> list[object]:
     ]
 
 
-def _packed(order: RenderRequest | LookOrder) -> RenderRequest | LookOrder:
+def _packed(order: RenderRequest | ObserveOrder) -> RenderRequest | ObserveOrder:
     if isinstance(order, RenderRequest) or isinstance(order.picture, PictureFile):
         return order
     return replace(order, picture=as_file(order.picture))
 
 
-def _opened(order: RenderRequest | LookOrder, pixels: dict[str, Picture]) -> RenderRequest | LookRequest:
+def _opened(order: RenderRequest | ObserveOrder, pixels: dict[str, Picture]) -> RenderRequest | ObserveRequest:
     if isinstance(order, RenderRequest):
         return order
     picture = order.picture
@@ -64,4 +64,4 @@ def _opened(order: RenderRequest | LookOrder, pixels: dict[str, Picture]) -> Ren
         picture = part_of(picture, query.box, query.mask, query.side)
     elif query.side:
         picture = scaled(picture, query.side)
-    return LookRequest(picture=picture, query=order.query, given=order.given, failed_before=order.failed_before)
+    return ObserveRequest(picture=picture, query=order.query, given=order.given, failed_before=order.failed_before)

@@ -13,7 +13,7 @@ from salva.core.observation import Answer, Observation, Reading
 from salva.core.protocols import Painting
 from salva.engine.actors import Actor
 from salva.engine.snapshots import Snapshots
-from salva.engine.units import LookJob, RenderJob
+from salva.engine.units import ObserveJob, RenderJob
 from salva.errors import BackendError, DownError, RefusedError, UnusableError
 from salva.judging.waves import Missing
 from salva.store.records import Status, StoredImage
@@ -62,13 +62,13 @@ class Results:
             return self.keep_failure(job, BackendError(f"its provenance cannot be stored: {error}", is_retryable=False))
         return ImageRef(image_id=image.image_id, width=image.width, height=image.height)
 
-    def keep_look(self, job: LookJob, outcome: object) -> Observation | Missing:
+    def keep_observation(self, job: ObserveJob, outcome: object) -> Observation | Missing:
         """Store what was seen, or that nothing was."""
         if isinstance(outcome, BackendError):
             return self.keep_failure(job, outcome)
         try:
             self._snapshots.check(job.actor, outcome.snapshot if isinstance(outcome, Answer | Reading) else None)
-            self._store.put_look(job.row(Status.DONE, observation=cast(Observation, outcome)), job.key)
+            self._store.put_observation(job.row(Status.DONE, observation=cast(Observation, outcome)), job.key)
         except UnusableError:
             self._drop(job.actor, outcome)
             raise
@@ -77,15 +77,15 @@ class Results:
             return self.keep_failure(job, BackendError(f"what it saw cannot be stored: {error}", is_retryable=False))
         return cast(Observation, outcome)
 
-    def keep_failure(self, job: RenderJob | LookJob, error: BackendError) -> Missing:
+    def keep_failure(self, job: RenderJob | ObserveJob, error: BackendError) -> Missing:
         """Store that a piece of work failed; one that failed before and was not asked again stays as it is."""
         if isinstance(error, DownError) and job.failed_before is not None:
             return Missing(reason=f"{job.failed_before} (not asked again: {error})")
-        status = Status.REFUSED if isinstance(error, RefusedError) else Status.FAILED
-        if job.key in self._lost and status is Status.FAILED:
+        status = Status.REFUSED if isinstance(error, RefusedError) else Status.ERROR
+        if job.key in self._lost and status is Status.ERROR:
             return Missing(reason=str(error))
         if isinstance(job, RenderJob):
             self._store.put_render(job.row(status, error=str(error)), job.key)
         else:
-            self._store.put_look(job.row(status, error=str(error)), job.key)
+            self._store.put_observation(job.row(status, error=str(error)), job.key)
         return Missing(reason=str(error), is_final=status is Status.REFUSED)

@@ -30,7 +30,7 @@ class Station:
         """How many requests an endpoint takes at once; None for what is no endpoint."""
         if is_remote:
             self.limiter = Limiter(max(1, self.habits.max_at_once or MOST_AT_ONCE), stopping)
-        call = self._component.render if binding.role == "model" else self._component.look
+        call = self._component.render if binding.role == "model" else self._component.observe
         self._guard = Guard(binding, call, timeout_s=self.habits.timeout_s, stopping=stopping, limiter=self.limiter)
 
     def __call__(self, orders: Orders) -> Sequence[object]:

@@ -1,4 +1,4 @@
-"""One case under one model while it is worked on: what its relations ask, and the jobs that it waits for.
+"""One case under one model while it is worked on: what its checks ask, and the jobs that it waits for.
 
 Plain state with no threads, no disk and no models; the flow moves it on.
 """
@@ -13,11 +13,11 @@ from salva.core.case import Case
 from salva.core.fingerprint import Json
 from salva.core.image import ImageRef, Picture
 from salva.core.observation import Observation
-from salva.core.protocols import Look, Query, RenderRequest
+from salva.core.protocols import Need, Query, RenderRequest
 from salva.engine.actors import Actor
-from salva.engine.cast import AppliedRelation, Perceivers
+from salva.engine.cast import ActorsByRole, AppliedCheck
 from salva.judging.waves import Missing, Waves
-from salva.store.records import Status, StoredLook, StoredRender
+from salva.store.records import Status, StoredObservation, StoredRender
 
 
 class PutOff:
@@ -36,10 +36,10 @@ class Place(NamedTuple):
     """The prompt's."""
 
 
-class FirstLook(NamedTuple):
+class FirstObservation(NamedTuple):
     """A question about a picture of ours, asked before those about cases."""
 
-    perceivers: Perceivers
+    actors_by_role: ActorsByRole
     picture: Picture
     query: Query
 
@@ -49,7 +49,7 @@ class Asker(NamedTuple):
 
     unit: Unit
     waves: Waves
-    look: Look
+    look: Need
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -87,22 +87,22 @@ class RenderJob:
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class LookJob:
+class ObserveJob:
     """A query about an image, under way or answered."""
 
     key: str
     actor: Actor
     image_id: str
     query: Query
-    given: Mapping[str, LookJob] = field(default_factory=dict)
+    given: Mapping[str, ObserveJob] = field(default_factory=dict)
     """The looks it must be told the answers of."""
     failed_before: str | None = None
     """Why it failed when an earlier command asked for it; None where it did not."""
     is_queued: bool = False
-    """Whether its perceiver has it, or will."""
+    """Whether its observer has it, or will."""
     outcome: Observation | Missing | PutOff | None = None
     askers: list[Asker] = field(default_factory=list)
-    dependents: list[LookJob] = field(default_factory=list)
+    dependents: list[ObserveJob] = field(default_factory=list)
     """The looks that must be told its answer."""
 
     def tell(self, asker: Asker) -> None:
@@ -119,9 +119,9 @@ class LookJob:
         else:
             asker.waves.answer(asker.look, self.outcome)
 
-    def row(self, status: Status, *, observation: Observation | None = None, error: str = "") -> StoredLook:
+    def row(self, status: Status, *, observation: Observation | None = None, error: str = "") -> StoredObservation:
         """Its inputs and what became of it, as the store keeps them."""
-        return StoredLook(
+        return StoredObservation(
             component_id=self.actor.component_id,
             image_id=self.image_id,
             query=self.query,
@@ -139,9 +139,9 @@ class Unit:
     case: Case
     model: Actor
     repeats: int
-    relations: Sequence[tuple[AppliedRelation, Sequence[Waves]]]
-    """Each relation with its waves, one a repeat."""
-    look_keys: set[str] = field(default_factory=set)
+    checks: Sequence[tuple[AppliedCheck, Sequence[Waves]]]
+    """Each check with its waves, one a repeat."""
+    observation_keys: set[str] = field(default_factory=set)
     """The different looks its verdicts rest on."""
     n_pending: int = 0
     """Pictures and answers it waits for."""
@@ -149,36 +149,36 @@ class Unit:
     """Whether something is missing that nobody will paint or look at now."""
 
     @classmethod
-    def of(cls, case: Case, model: Actor, repeats: int, relations: Sequence[AppliedRelation]) -> Unit:
+    def of(cls, case: Case, model: Actor, repeats: int, checks: Sequence[AppliedCheck]) -> Unit:
         """A unit at its beginning."""
-        waves = [(applied, [applied.waves(case) for _ in range(repeats)]) for applied in relations]
-        return cls(case=case, model=model, repeats=repeats, relations=waves)
+        waves = [(applied, [applied.waves(case) for _ in range(repeats)]) for applied in checks]
+        return cls(case=case, model=model, repeats=repeats, checks=waves)
 
     @property
     def is_undecidable(self) -> bool:
-        """Whether no image could tell any of its relations anything."""
-        return all(applied.undecidable for applied, _ in self.relations)
+        """Whether no image could tell any of its checks anything."""
+        return all(applied.undecidable for applied, _ in self.checks)
 
-    def first_perceivers(self) -> Iterator[Actor]:
+    def first_observers(self) -> Iterator[Actor]:
         """Who will be asked first."""
-        for applied, _ in self.relations:
-            for look in applied.first_looks:
-                yield applied.perceivers[look.query.role]
+        for applied, _ in self.checks:
+            for look in applied.first_observations:
+                yield applied.actors_by_role[look.query.role]
 
-    def perceivers(self) -> Iterator[Actor]:
+    def actors_by_role(self) -> Iterator[Actor]:
         """Everyone its verdicts rest on."""
-        for applied, _ in self.relations:
-            yield from (actor for actor in applied.perceivers.values() if actor.label in applied.observers)
+        for applied, _ in self.checks:
+            yield from (actor for actor in applied.actors_by_role.values() if actor.label in applied.observers)
 
-    def show(self, repeat: int, role: str, image: ImageRef | Missing) -> Iterator[tuple[Perceivers, Asker]]:
+    def show(self, repeat: int, role: str, image: ImageRef | Missing) -> Iterator[tuple[ActorsByRole, Asker]]:
         """Put an image in its place; what is asked about it at once, and of whom."""
-        for applied, waves in self.relations:
+        for applied, waves in self.checks:
             for look in waves[repeat].show(role, image):
-                yield applied.perceivers, Asker(self, waves[repeat], look)
+                yield applied.actors_by_role, Asker(self, waves[repeat], look)
 
-    def next_looks(self) -> Iterator[tuple[Perceivers, Asker]]:
-        """The next wave of every relation in every repeat; none when all have asked their last."""
+    def next_needs(self) -> Iterator[tuple[ActorsByRole, Asker]]:
+        """The next wave of every check in every repeat; none when all have asked their last."""
         for repeat in range(self.repeats):
-            for applied, waves in self.relations:
-                for look in waves[repeat].next_looks():
-                    yield applied.perceivers, Asker(self, waves[repeat], look)
+            for applied, waves in self.checks:
+                for look in waves[repeat].next_needs():
+                    yield applied.actors_by_role, Asker(self, waves[repeat], look)

@@ -1,4 +1,4 @@
-"""A run's violated cases as folders of pictures, with an index for people and one for programs.
+"""A run's failed cases as folders of pictures, with an index for people and one for programs.
 
 File names are made from ids, never from prompts, and no cell can be taken for a formula by a spreadsheet.
 """
@@ -26,12 +26,12 @@ from salva.core.verdict import Outcome, Verdict, observers_text
 from salva.errors import StoreError
 from salva.files.outfiles import cannot_write, safe_name, write_bytes, write_text
 from salva.files.tables import csv_text
-from salva.judging.headline import leading_verdicts
 from salva.registry import rates_of, suite_about, widened
+from salva.results.headline import leading_verdicts
 
 
 class Counterexamples:
-    """A folder: every violated case as pictures, with an index."""
+    """A folder: every failed case as pictures, with an index."""
 
     version: ClassVar[str] = "1"
 
@@ -41,16 +41,14 @@ class Counterexamples:
     def write(self, source: RunSource, out: Path) -> Written:
         """OUT/<model>/<case id>-r<repeat>/<role>.png, OUT/index.jsonl and OUT/index.csv."""
         records = source.records
-        rates = rates_of(verdict.relation for verdict in records.verdicts)
+        rates = rates_of(verdict.check for verdict in records.verdicts)
         leads = suite_about(records.suite).leads
         leading = leading_verdicts(records.cases, records.verdicts, rates, records.asked.headline, leads)
-        violated = [
-            judged for group in leading.values() for judged in group if judged.verdict.outcome is Outcome.VIOLATED
-        ]
+        failed = [judged for group in leading.values() for judged in group if judged.verdict.outcome is Outcome.FAIL]
         try:
             out.mkdir(parents=True, exist_ok=True)
             chosen = widened(records.asked)
-            entries = [_write_pair(judged, chosen, source.images, out) for judged in violated]
+            entries = [_write_pair(judged, chosen, source.images, out) for judged in failed]
         except OSError as error:
             raise cannot_write(out, error) from error
         write_text(out / "index.jsonl", "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries))
@@ -75,9 +73,9 @@ def _write_pair(one: Judged, chosen: Asked, images: ImageSource, out: Path) -> d
         if image_id is not None:
             file = (folder / f"{safe_name(prompt.role)}.png").as_posix()
             _save_png(images.file_bytes(image_id), out / file, image_id)
-            sights = images.seen(image_id, verdict.observers)
-            boxes = [_box_json(box) for box in sights.boxes]
-            texts: list[Json] = [{"text": t.text, "score": t.score, "box": list(t.box)} for t in sights.texts]
+            observations = images.seen(image_id, verdict.observers)
+            boxes = [_box_json(box) for box in observations.boxes]
+            texts: list[Json] = [{"text": t.text, "score": t.score, "box": list(t.box)} for t in observations.texts]
             seen = {"boxes": boxes, "texts": texts}
         shots[prompt.role] = {
             "prompt": prompt.text,
@@ -97,9 +95,9 @@ def _entry(case: Case, verdict: Verdict, chosen: Asked) -> dict[str, Json]:
         "model": verdict.model,
         "repeat": verdict.repeat,
         "seed": case.seed(chosen.seed, verdict.repeat),
-        "relation": verdict.relation,
+        "check": verdict.check,
         "observers": observers_text(verdict.observers),
-        "errors": list(verdict.errors),
+        "failure_types": list(verdict.failure_types),
         "failures": failures,
         "labels": dict(case.labels),
         "command": command_for(case, verdict.model, chosen),
@@ -108,15 +106,15 @@ def _entry(case: Case, verdict: Verdict, chosen: Asked) -> dict[str, Json]:
 
 def _index_rows(entries: Sequence[dict[str, Json]]) -> Iterator[list[Cell]]:
     """One row a picture, so that a prompt stands beside its file."""
-    fixed = ("case_id", "suite", "model", "repeat", "seed", "relation")
-    yield [*fixed, "errors", "role", "prompt", "formula", "file", "failures"]
+    fixed = ("case_id", "suite", "model", "repeat", "seed", "check")
+    yield [*fixed, "failure_types", "role", "prompt", "formula", "file", "failures"]
     for entry in entries:
         shots = entry["images"]
         assert isinstance(shots, dict)
         for role, shot in shots.items():
             assert isinstance(shot, dict)
             messages = _messages(entry["failures"], role)
-            values = [entry[name] for name in fixed] + [_joined(entry["errors"]), role]
+            values = [entry[name] for name in fixed] + [_joined(entry["failure_types"]), role]
             values += [shot["prompt"], shot["formula"], shot["file"], messages]
             yield [value if isinstance(value, str | int | float) else "" for value in values]
 

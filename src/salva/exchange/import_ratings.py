@@ -1,7 +1,7 @@
 """Files of ratings by people and scores by judges, made into cases and verdicts.
 
-Whoever rated is an observer: scores of all pairs of text and picture that a relation asks for become a verdict by its
-own rule, a yes or no about a relation becomes one too, and any other rating is kept as a score that decides nothing.
+Whoever rated is an observer: scores of all pairs of text and picture that a check asks for become a verdict by its
+own rule, a yes or no about a check becomes one too, and any other rating is kept as a score that decides nothing.
 The files stay in the run, so that `salva agree RUN` reads what `salva agree FILE` did.
 """
 
@@ -19,19 +19,19 @@ from salva.core.counted import counted
 from salva.core.exchange import Flaw, ImportSettings, ReadIn
 from salva.core.fingerprint import Json
 from salva.core.options import option
-from salva.core.protocols import Conclusion, ScoringRelation
+from salva.core.protocols import Conclusion, ScoringCheck
 from salva.core.scoring import Pair
 from salva.core.spec import Binding, ComponentSpec
 from salva.core.verdict import PAIR, Outcome, Verdict
 from salva.errors import UsageError
-from salva.people.kept_ratings import KeptRatings, read_kept
-from salva.people.question_sheets import is_label_row
-from salva.people.rated_things import RATED, Place
-from salva.people.rating_cells import as_number, column_key
-from salva.people.ratings import Columns, Ratings
+from salva.review.kept_ratings import KeptRatings, read_kept
+from salva.review.question_sheets import is_label_row
+from salva.review.rated_things import RATED, Place
+from salva.review.rating_cells import as_number, column_key
+from salva.review.ratings import Columns, Ratings
 
-_WHETHER = re.compile(r"(.*_)?(violated|outcome)")
-_NO_WORD = "a rating says how good something is, not whether a relation holds"
+_WHETHER = re.compile(r"(.*_)?(failed|outcome)")
+_NO_WORD = "a rating says how good something is, not whether a check holds"
 
 
 class RatingsImport:
@@ -67,11 +67,11 @@ def _read_in(files: Sequence[Path], settings: ImportSettings, columns: Columns) 
         n = sum(value is not None for value in unnamed)
         what = f"{counted(n, 'ratings')} without a rater's name; they count as one person's, called '?'"
         problems.append(Flaw(file=", ".join(names), what=what))
-    is_scored = placed.relation != RATED
+    is_scored = placed.check != RATED
     verdicts = list(_scored_verdicts(kept) if is_scored else _thing_verdicts(kept, problems))
     judges = [kept.observers[who] for who in ratings.judges]
     roles = {**dict.fromkeys(kept.people, "person"), **dict.fromkeys(judges, "judge")}
-    rule = AskedComponent(role="relation", name=RATED, options={"people": ",".join(kept.people)})
+    rule = AskedComponent(role="check", name=RATED, options={"people": ",".join(kept.people)})
     return ReadIn(
         suite=placed.suite,
         models=placed.models,
@@ -84,10 +84,10 @@ def _read_in(files: Sequence[Path], settings: ImportSettings, columns: Columns) 
             "judges": len(ratings.judges),
             "ratings": sum(value is not None for _, given in _everyone(ratings) for value in given),
         },
-        rules=(_relation(placed.relation).asked() if is_scored else rule,),
+        rules=(_check(placed.check).asked() if is_scored else rule,),
         repeats=len({place.repeat for place in placed.places if place}),
         observers=roles,
-        leading={placed.relation: kept.people[0]},
+        leading={placed.check: kept.people[0]},
         about={
             "people": list[Json](kept.people),
             "judges": list[Json](judges),
@@ -109,15 +109,15 @@ def _everyone(ratings: Ratings) -> Iterator[tuple[str, Sequence[float | None]]]:
     yield from ratings.judges.items()
 
 
-def _relation(name: str) -> Binding:
-    return registry.bind(ComponentSpec(role="relation", name=name))
+def _check(name: str) -> Binding:
+    return registry.bind(ComponentSpec(role="check", name=name))
 
 
 def _scored_verdicts(kept: KeptRatings) -> Iterator[Verdict]:
-    """One verdict a case, model, repeat and rater or judge who rated any of its pairs, by the relation's own rule."""
-    bound = _relation(kept.placed.relation)
-    relation: ScoringRelation = bound.build()
-    assert bound.about.scoring is not None, "rated pairs are placed by a relation that scores them"
+    """One verdict a case, model, repeat and rater or judge who rated any of its pairs, by the check's own rule."""
+    bound = _check(kept.placed.check)
+    check: ScoringCheck = bound.build()
+    assert bound.about.scoring is not None, "rated pairs are placed by a check that scores them"
     pairs = bound.about.scoring.pairs
     ratings, placed = kept.ratings, kept.placed
     units: dict[Place, dict[Pair, int]] = {}
@@ -134,8 +134,8 @@ def _scored_verdicts(kept: KeptRatings) -> Iterator[Verdict]:
                 pair: _halves(ratings, who, things[pair]) if pair in things else f"{who} was not asked"
                 for pair in pairs
             }
-            conclusion = relation.conclude(placed.cases[unit.case_id], scores, {})
-            yield _verdict(unit, placed.relation, kept.observers[who], conclusion)
+            conclusion = check.conclude(placed.cases[unit.case_id], scores, {})
+            yield _verdict(unit, placed.check, kept.observers[who], conclusion)
 
 
 def _halves(ratings: Ratings, who: str, index: int) -> tuple[float, float] | str:
@@ -172,25 +172,25 @@ def _concluded(ratings: Ratings, who: str, index: int, value: float, problems: l
     if not is_word and who in ratings.people and ratings.yes_or_no:
         word = as_number(row.get(ratings.yes_or_no, ""))
     if word is None:
-        return Conclusion(outcome=Outcome.INCONCLUSIVE, scores=scores, reason=_NO_WORD)
+        return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=_NO_WORD)
     if word not in (0.0, 1.0):
         file, where = ratings.places[index]
         what = f"{who!r} says {word:g} where yes or no is wanted"
         problems.append(Flaw(file=file, where=where, what=what))
-        return Conclusion(outcome=Outcome.INCONCLUSIVE, scores=scores, reason=what)
-    return Conclusion(outcome=Outcome.VIOLATED if word else Outcome.HOLDS, scores=scores)
+        return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=what)
+    return Conclusion(outcome=Outcome.FAIL if word else Outcome.PASS, scores=scores)
 
 
-def _verdict(place: Place, relation: str, observer: str, conclusion: Conclusion) -> Verdict:
+def _verdict(place: Place, check: str, observer: str, conclusion: Conclusion) -> Verdict:
     return Verdict(
         case_id=place.case_id,
         repeat=place.repeat,
         arm=PAIR,
         model=place.model,
-        relation=relation,
+        check=check,
         observers=(observer,),
         outcome=conclusion.outcome,
-        errors=conclusion.errors,
+        failure_types=conclusion.failure_types,
         failures=conclusion.failures,
         scores=conclusion.scores,
         reason=conclusion.reason,

@@ -77,7 +77,7 @@ def _write(read_in: ReadIn, files: Sequence[Path], form: str, out: Path) -> None
         suite=AskedComponent(role="suite", name=read_in.suite),
         models=tuple(AskedComponent(role="model", name=model) for model in read_in.models),
         observers=tuple(AskedComponent(role=role, name=name) for name, role in read_in.observers.items()),
-        relations=read_in.rules,
+        checks=read_in.rules,
         headline=read_in.headline,
         size="imported",
         repeats=read_in.repeats,

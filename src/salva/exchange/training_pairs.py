@@ -1,6 +1,6 @@
 """Which pictures of a run are worth training on: right ones alone, or right ones against wrong ones.
 
-From scores of pictures against texts, as the relation that scores says, or from what is known to be right and wrong.
+From scores of pictures against texts, as the check that scores says, or from what is known to be right and wrong.
 Pure: verdicts in, (caption, chosen image, rejected image) out. Writes nothing.
 """
 
@@ -77,7 +77,7 @@ def filter_table(records: RunRecords, wanted: TrainingFilter) -> Table | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _FullScores:
-    """All scores that a relation asks for, by every judge who gave all of them."""
+    """All scores that a check asks for, by every judge who gave all of them."""
 
     scoring: PairScoring
     by_judge: tuple[Mapping[Pair, float], ...]
@@ -100,7 +100,7 @@ class _Choice:
 
 
 def _painted(records: RunRecords) -> Iterator[tuple[Case, list[Verdict]]]:
-    """What was concluded about the same pictures, by however many judges and relations."""
+    """What was concluded about the same pictures, by however many judges and checks."""
     cases = {case.case_id: case for case in records.cases}
     groups: dict[tuple[str, int, str], list[Verdict]] = {}
     for verdict in records.verdicts:
@@ -112,7 +112,7 @@ def _painted(records: RunRecords) -> Iterator[tuple[Case, list[Verdict]]]:
 
 def _choices(records: RunRecords, wanted: TrainingFilter) -> Iterator[_Choice]:
     """Pictures to learn from; where several judges looked, all must agree."""
-    rates, scorings = rates_of(verdict.relation for verdict in records.verdicts), pair_scorings()
+    rates, scorings = rates_of(verdict.check for verdict in records.verdicts), pair_scorings()
     for case, verdicts in _painted(records):
         first = verdicts[0]
         if full := _full_scores(verdicts, scorings):
@@ -120,9 +120,9 @@ def _choices(records: RunRecords, wanted: TrainingFilter) -> Iterator[_Choice]:
                 roles = dict.fromkeys(role for role, _ in full.scoring.pairs)
                 right = tuple(role for role in roles if role in first.images)
                 yield _Choice(case=case, verdict=first, right=right, preferences=full.scoring.preferences)
-        # A case whose relation scores is chosen by its scores alone, whoever else looked at it.
-        elif case.relation not in scorings and (
-            truths := [verdict for verdict in verdicts if rates.get(verdict.relation) is Rate.WRONG]
+        # A case whose check scores is chosen by its scores alone, whoever else looked at it.
+        elif case.check not in scorings and (
+            truths := [verdict for verdict in verdicts if rates.get(verdict.check) is Rate.WRONG]
         ):
             right, wrong = (
                 tuple(

@@ -27,14 +27,14 @@ from salva.core.verdict import PAIR, Observers, Outcome, Verdict, observers_text
 from salva.errors import MissingExtraError
 from salva.files.outfiles import writing
 from salva.files.tables import csv_text
-from salva.judging.headline import by_model, kind_of, leading_verdicts, parted, whole_names
 from salva.registry import rates_of, suite_about
+from salva.results.headline import by_model, kind_of, leading_verdicts, parted, whole_names
 from salva.store.queries import is_leading, judged_now, leading_first
 from salva.store.reading import VERDICT_ORDER, RunReader
 from salva.store.rows import observers_from_text
 from salva.store.sqlite import open_run
 
-_FIXED = ("case_id", "suite", "model", "repeat", "arm", "relation", "outcome", "errors")
+_FIXED = ("case_id", "suite", "model", "repeat", "arm", "check", "outcome", "failure_types")
 
 
 _N_AT_ONCE = 4096
@@ -101,7 +101,7 @@ class ParquetRows:
 
 
 def _kind_of(column: str) -> type[int] | type[float] | type[str]:
-    if column in ("repeat", "is_headline"):
+    if column in ("repeat", "is_primary"):
         return int
     return float if column.startswith("score.") else str
 
@@ -116,10 +116,10 @@ def csv_pieces(directory: Path) -> Iterator[str]:
 
 def speaking(records: RunRecords, n_alike: Mapping[str, int] | None = None) -> Callable[[Verdict], bool]:
     """Whether a verdict is one of those that the headline counts; n_alike: how many cases each stands for."""
-    rates, chosen = rates_of(verdict.relation for verdict in records.verdicts), records.asked.headline
+    rates, chosen = rates_of(verdict.check for verdict in records.verdicts), records.asked.headline
     about = suite_about(records.suite)
     led = leading_verdicts(records.cases, records.verdicts, rates, chosen, about.leads, n_alike or {})
-    judged_by = {relation.name: JudgedBy(options=relation.options) for relation in records.asked.relations}
+    judged_by = {check.name: JudgedBy(options=check.options) for check in records.asked.checks}
     observers = {
         _unit(judged.verdict): judged.verdict.observers
         for group in led.values()
@@ -130,13 +130,13 @@ def speaking(records: RunRecords, n_alike: Mapping[str, int] | None = None) -> C
 
     def speaks(verdict: Verdict) -> bool:
         leading = observers.get(_unit(verdict)) if verdict.arm == PAIR else None
-        return leading is not None and names[verdict.model][verdict.relation, verdict.observers] == leading
+        return leading is not None and names[verdict.model][verdict.check, verdict.observers] == leading
 
     return speaks
 
 
 def _unit(verdict: Verdict) -> tuple[str, int, str, str]:
-    return verdict.case_id, verdict.repeat, verdict.model, verdict.relation
+    return verdict.case_id, verdict.repeat, verdict.model, verdict.check
 
 
 @contextmanager
@@ -145,7 +145,7 @@ def verdict_rows(directory: Path) -> Iterator[VerdictRows]:
     with open_run(directory) as store, store.held_still():
         labels = _names(store, "SELECT DISTINCT key FROM cases, json_each(record, '$.labels') ORDER BY key")
         scores = _names(store, "SELECT DISTINCT key FROM verdicts, json_each(scores) ORDER BY key")
-        unit = "case_id, model, repeat, arm, relation"
+        unit = "case_id, model, repeat, arm, check"
         has_observers = any(store.rows(f"SELECT 1 FROM verdicts GROUP BY {unit} HAVING count(*) > 1 LIMIT 1"))
         columns = [*_FIXED, *(f"label.{name}" for name in labels), *(f"score.{name}" for name in scores)]
         judged = judged_now(directory)
@@ -160,12 +160,12 @@ def verdict_rows(directory: Path) -> Iterator[VerdictRows]:
                     alike = lead.first_like(case) if case else ""
                 given = case.labels if case else {}
                 row: list[Cell] = [verdict.case_id, case.suite if case else "", verdict.model, verdict.repeat]
-                row += [verdict.arm, verdict.relation, str(verdict.outcome), ";".join(verdict.errors)]
+                row += [verdict.arm, verdict.check, str(verdict.outcome), ";".join(verdict.failure_types)]
                 row += [given.get(name) for name in labels] + [verdict.scores.get(name) for name in scores]
                 row += [observers_text(verdict.observers)] if has_observers else []
                 yield [*row, int(lead.speaks(replace(verdict, case_id=alike)))]
 
-        named = (*columns, *(("observers",) if has_observers else ()), "is_headline")
+        named = (*columns, *(("observers",) if has_observers else ()), "is_primary")
         yield VerdictRows(columns=named, rows=rows())
 
 
@@ -220,18 +220,18 @@ class _Key:
 
     repeat: int
     model: str
-    relation: str
+    check: str
     observers: Observers
 
     @classmethod
     def of(cls, row: sqlite3.Row) -> _Key:
-        repeat, model, relation, observers = row
-        return cls(repeat, model, relation, observers_from_text(observers))
+        repeat, model, check, observers = row
+        return cls(repeat, model, check, observers_from_text(observers))
 
 
 # Those of the control never lead.
-_PAIR_KEYS = f"SELECT repeat, model, relation, observers FROM verdicts WHERE case_id = ? AND arm = ? {VERDICT_ORDER}"
+_PAIR_KEYS = f'SELECT repeat, model, "check", observers FROM verdicts WHERE case_id = ? AND arm = ? {VERDICT_ORDER}'
 
 
 def _slim(case_id: str, key: _Key) -> Verdict:
-    return Verdict(case_id=case_id, arm=PAIR, outcome=Outcome.HOLDS, **asdict(key))
+    return Verdict(case_id=case_id, arm=PAIR, outcome=Outcome.PASS, **asdict(key))

@@ -1,7 +1,7 @@
 """The control arm: wordings and seeds crossed, to see how much two pictures differ by luck alone.
 
-Takes the waves of every repeat of a case under one relation, gives one conclusion a repeat. Two pictures differ when
-the relation says so of them; under a relation that holds each picture against its own prompt, when one is right and
+Takes the waves of every repeat of a case under one check, gives one conclusion a repeat. Two pictures differ when
+the check says so of them; under a check that holds each picture against its own prompt, when one is right and
 the other is not. Pure.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from salva.core.about import about_of
 from salva.core.judged import Rate
-from salva.core.protocols import Conclusion, Sight
+from salva.core.protocols import Conclusion, ImageObservations
 from salva.core.verdict import Outcome
 from salva.judging.waves import Concluded, Missing, Waves, concluded
 
@@ -27,7 +27,7 @@ def within_name(score: str, role: str) -> str:
     return f"{score}.within_{role}"
 
 
-_Seen = Mapping[tuple[int, str], Sight | Missing]
+_Seen = Mapping[tuple[int, str], ImageObservations | Missing]
 """Repeat and prompt role to what was seen of that picture."""
 _Compared = Callable[[str, int, str], Conclusion | Missing]
 """The picture of a role in the repeat at hand beside that of another repeat and role."""
@@ -38,8 +38,8 @@ grows with repeats and not with their square, and every repeat still meets as ma
 
 
 def can_cross(waves: Waves) -> bool:
-    """Whether a relation can say of any two images of a case if they differ."""
-    return about_of(type(waves.relation)).has_control and len(waves.case.prompts) == 2
+    """Whether a check can say of any two images of a case if they differ."""
+    return about_of(type(waves.check)).has_control and len(waves.case.prompts) == 2
 
 
 def crossed(repeats: Sequence[Waves], i: int) -> Concluded:
@@ -51,10 +51,10 @@ def crossed(repeats: Sequence[Waves], i: int) -> Concluded:
     a, b = (prompt.role for prompt in waves.case.prompts)
     others = [(i + step) % n for step in range(1, min(n - 1, N_OTHERS) + 1)]
     seen = {(k, role): repeats[k].sight(role) for k in (i, *others) for role in (a, b)}
-    holds_each_by_itself = about_of(type(waves.relation)).rate is Rate.WRONG
+    holds_each_by_itself = about_of(type(waves.check)).rate is Rate.WRONG
     compared = (_by_what_is_right if holds_each_by_itself else _side_by_side)(waves, i, seen)
     shown = {a: seen[i, a], b: seen[others[0], a]}
-    images = {role: sight.image.image_id for role, sight in shown.items() if isinstance(sight, Sight)}
+    images = {role: sight.image.image_id for role, sight in shown.items() if isinstance(sight, ImageObservations)}
     neighbour = compared(a, others[0], a)
     if isinstance(neighbour, Missing):
         return concluded(neighbour, images)
@@ -67,13 +67,13 @@ def crossed(repeats: Sequence[Waves], i: int) -> Concluded:
     for name, (own, other) in pairs.items():
         conclusions = [c for k in others if isinstance(c := compared(own, k, other), Conclusion)]
         outcomes = [conclusion.outcome for conclusion in conclusions]
-        for kept in about_of(type(waves.relation)).crossed if own == other else ():
+        for kept in about_of(type(waves.check)).crossed if own == other else ():
             if values := [conclusion.scores[kept] for conclusion in conclusions if kept in conclusion.scores]:
                 scores[within_name(kept, own)] = sum(values) / len(values)
-        decided = [outcome for outcome in outcomes if outcome in (Outcome.HOLDS, Outcome.VIOLATED)]
+        decided = [outcome for outcome in outcomes if outcome in (Outcome.PASS, Outcome.FAIL)]
         n_compared += len(decided)
         if decided:
-            scores[name] = decided.count(Outcome.VIOLATED) / len(decided)
+            scores[name] = decided.count(Outcome.FAIL) / len(decided)
     if scores.keys() == {BETWEEN, WITHIN_A, WITHIN_B}:
         scores["excess"] = scores[BETWEEN] - (scores[WITHIN_A] + scores[WITHIN_B]) / 2
     scores["n_compared"] = float(n_compared)
@@ -81,7 +81,7 @@ def crossed(repeats: Sequence[Waves], i: int) -> Concluded:
 
 
 def _side_by_side(waves: Waves, i: int, seen: _Seen) -> _Compared:
-    """Two pictures in the relation's two places."""
+    """Two pictures in the check's two places."""
     a, b = (prompt.role for prompt in waves.case.prompts)
 
     def compared(own: str, k: int, other: str) -> Conclusion | Missing:
@@ -106,8 +106,8 @@ def _by_what_is_right(waves: Waves, i: int, seen: _Seen) -> _Compared:
             if isinstance(pair, Missing):
                 return pair
             if f"right_{role}" not in pair.scores:
-                return Conclusion(outcome=Outcome.INCONCLUSIVE, reason=pair.reason)
+                return Conclusion(outcome=Outcome.UNDECIDED, reason=pair.reason)
             rights.append(pair.scores[f"right_{role}"])
-        return Conclusion(outcome=Outcome.HOLDS if rights[0] == rights[1] else Outcome.VIOLATED)
+        return Conclusion(outcome=Outcome.PASS if rights[0] == rights[1] else Outcome.FAIL)
 
     return compared

@@ -1,8 +1,8 @@
-"""Case, relation and looks to a conclusion: the relation is asked what it wants to know until it has no more.
+"""Case, check and looks to a conclusion: the check is asked what it wants to know until it has no more.
 
-Questions come in waves, because a relation may ask the next one only when the last is answered. Whoever can answer
+Questions come in waves, because a check may ask the next one only when the last is answered. Whoever can answer
 looks drives it: the engine as answers come in, the selftest and others at once through `conclude`. What could not be
-painted, looked at or judged becomes FAILED with its reason. Pure: no store, no threads, no models.
+painted, looked at or judged becomes ERROR with its reason. Pure: no store, no threads, no models.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from salva.core.blame import described, translating
 from salva.core.case import Case
 from salva.core.image import ImageRef
 from salva.core.observation import Observation
-from salva.core.protocols import LOOKOUT, Conclusion, Look, Query, Relation, Sight
+from salva.core.protocols import INJECTION_READER, Check, Conclusion, ImageObservations, Need, Query
 from salva.core.verdict import Outcome
 from salva.errors import PluginError
 
@@ -34,31 +34,31 @@ class Missing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Concluded:
-    """What came of a relation over some images."""
+    """What came of a check over some images."""
 
     conclusion: Conclusion
     images: Mapping[str, str]
     """Prompt role to image id; an image that was not painted is not here."""
     is_retryable: bool = False
-    """Whether trying again could change it; never for anything but FAILED."""
+    """Whether trying again could change it; never for anything but ERROR."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Waves:
-    """One relation over the images of one case: what it asks next, what it was answered, what it concludes."""
+    """One check over the images of one case: what it asks next, what it was answered, what it concludes."""
 
     case: Case
-    relation: Relation
+    check: Check
     label: str
-    """What the relation is called."""
+    """What the check is called."""
     roles: Collection[str]
     """Who can be asked."""
-    first_looks: tuple[Look, ...] = ()
-    """What the relation asks before anything is seen: each is asked as soon as its image is there."""
+    first_observations: tuple[Need, ...] = ()
+    """What the check asks before anything is seen: each is asked as soon as its image is there."""
     undecidable: str = ""
     """Why nobody can tell whatever the images show; nothing is asked then, and no image is needed."""
     takes_gaps: bool = False
-    """Whether the relation is asked and heard about the pictures that are there, where others are missing."""
+    """Whether the check is asked and heard about the pictures that are there, where others are missing."""
     images: dict[str, ImageRef | Missing] = field(default_factory=dict)
     """Prompt role to image, as they arrive."""
     _answers: dict[str, dict[Query, Observation | Missing | None]] = field(default_factory=dict)
@@ -68,15 +68,15 @@ class Waves:
     _problem: Missing | None = None
     """Why nothing can be concluded."""
 
-    def show(self, role: str, image: ImageRef | Missing) -> list[Look]:
+    def show(self, role: str, image: ImageRef | Missing) -> list[Need]:
         """Put an image in its place; what can be asked about it at once."""
         self.images[role] = image
         if isinstance(image, Missing) or self.undecidable:
             return []
-        return self._asked([look for look in self.first_looks if look.role == role])
+        return self._asked([look for look in self.first_observations if look.role == role])
 
-    def next_looks(self) -> list[Look]:
-        """The next wave, once all images are shown and every look is answered; empty when the relation has no more."""
+    def next_needs(self) -> list[Need]:
+        """The next wave, once all images are shown and every look is answered; empty when the check has no more."""
         if self._is_over or self.undecidable:
             return []
         looks = self._wanted()
@@ -85,11 +85,11 @@ class Waves:
         self._is_over = not looks
         return self._asked(looks)
 
-    def answer(self, look: Look, answer: Observation | Missing) -> None:
+    def answer(self, look: Need, answer: Observation | Missing) -> None:
         """What came of a look."""
         self._answers[look.role][look.query] = answer
 
-    def sight(self, role: str) -> Sight | Missing:
+    def sight(self, role: str) -> ImageObservations | Missing:
         """What was seen of one prompt's image."""
         image = self.images[role]
         if isinstance(image, Missing):
@@ -99,14 +99,14 @@ class Waves:
             assert answer is not None, "a wave is over when every look of it is answered"
             if not isinstance(answer, Missing):
                 seen[query] = answer
-            elif query.role != LOOKOUT:
-                # No conclusion rests on what the lookout reads, so none is lost where it cannot.
+            elif query.role != INJECTION_READER:
+                # No conclusion rests on what the injection_reader reads, so none is lost where it cannot.
                 return answer
-        return Sight(image=image, seen=seen)
+        return ImageObservations(image=image, seen=seen)
 
-    def judged(self, sights: Mapping[str, Sight], case: Case | None = None) -> Conclusion | Missing:
-        """What the relation makes of any sights in its places; case: in another light than this one."""
-        return self._spoken(lambda: self.relation.judge(case or self.case, sights))
+    def judged(self, observations: Mapping[str, ImageObservations], case: Case | None = None) -> Conclusion | Missing:
+        """What the check makes of any observations in its places; case: in another light than this one."""
+        return self._spoken(lambda: self.check.judge(case or self.case, observations))
 
     def conclude(self) -> Concluded:
         """What it all comes to, once no wave is left."""
@@ -116,66 +116,68 @@ class Waves:
             if isinstance(image := self.images.get(prompt.role), ImageRef)
         }
         if self.undecidable:
-            return concluded(Conclusion(outcome=Outcome.INCONCLUSIVE, reason=self.undecidable), images)
-        sights = self._problem or self._sights()
-        conclusion = sights if isinstance(sights, Missing) else self.judged(sights)
+            return concluded(Conclusion(outcome=Outcome.UNDECIDED, reason=self.undecidable), images)
+        observations = self._problem or self._observations()
+        conclusion = observations if isinstance(observations, Missing) else self.judged(observations)
         gap = self._gap() if self.takes_gaps else None
         if gap is None or isinstance(conclusion, Missing):
             return concluded(conclusion, images)
         return replace(concluded(gap, images), conclusion=replace(conclusion, **_failed(gap)))
 
-    def _sights(self) -> dict[str, Sight] | Missing:
-        sights: dict[str, Sight] = {}
+    def _observations(self) -> dict[str, ImageObservations] | Missing:
+        observations: dict[str, ImageObservations] = {}
         for prompt in self.case.prompts:
             whole = self.sight(prompt.role)
             if isinstance(whole, Missing) and not self.takes_gaps:
                 return whole
             sight = self._rest(prompt.role) if isinstance(whole, Missing) else whole
             if sight is not None:
-                sights[prompt.role] = sight
-        return sights
+                observations[prompt.role] = sight
+        return observations
 
-    def _rest(self, role: str) -> Sight | None:
+    def _rest(self, role: str) -> ImageObservations | None:
         """What was seen of an image about which something could not be told; None where it was not painted."""
         image = self.images[role]
         if isinstance(image, Missing):
             return None
         answers = self._answers.get(role, {}).items()
-        return Sight(image=image, seen={query: answer for query, answer in answers if isinstance(answer, Observation)})
+        return ImageObservations(
+            image=image, seen={query: answer for query, answer in answers if isinstance(answer, Observation)}
+        )
 
     def _gap(self) -> Missing | None:
         """The first thing that is missing."""
-        sights = (self.sight(prompt.role) for prompt in self.case.prompts)
-        return next((sight for sight in sights if isinstance(sight, Missing)), None)
+        observations = (self.sight(prompt.role) for prompt in self.case.prompts)
+        return next((sight for sight in observations if isinstance(sight, Missing)), None)
 
-    def _wanted(self) -> list[Look] | Missing:
-        """What the relation asks that it has not asked yet."""
-        sights = self._sights()
-        if isinstance(sights, Missing):
-            return sights
-        looks = self._spoken(lambda: self.relation.looks(self.case, self.roles, sights))
+    def _wanted(self) -> list[Need] | Missing:
+        """What the check asks that it has not asked yet."""
+        observations = self._observations()
+        if isinstance(observations, Missing):
+            return observations
+        looks = self._spoken(lambda: self.check.needs(self.case, self.roles, observations))
         if isinstance(looks, Missing):
             return looks
         new = [look for look in looks if look.query not in self._answers.get(look.role, ())]
         for look in new:
-            if look.query.role not in self.roles or look.role not in sights:
-                raise PluginError(f"the relation {self.label!r} asks for {look!r}, which this run cannot answer")
+            if look.query.role not in self.roles or look.role not in observations:
+                raise PluginError(f"the check {self.label!r} asks for {look!r}, which this run cannot answer")
         self._n_waves += 1
         if new and self._n_waves > _N_WAVES:
             raise PluginError(
-                f"the relation {self.label!r} still has questions after {_N_WAVES} waves; it must come to an end"
+                f"the check {self.label!r} still has questions after {_N_WAVES} waves; it must come to an end"
             )
         return new
 
-    def _asked(self, looks: list[Look]) -> list[Look]:
+    def _asked(self, looks: list[Need]) -> list[Need]:
         for look in looks:
             self._answers.setdefault(look.role, {})[look.query] = None
         return looks
 
     def _spoken(self, call: Callable[[], _T]) -> _T | Missing:
-        """What the relation says; one that breaks fails this conclusion and no other."""
+        """What the check says; one that breaks fails this conclusion and no other."""
         try:
-            with translating(lambda error: _Broke(f"the relation {self.label!r} failed: {described(error)}")):
+            with translating(lambda error: _Broke(f"the check {self.label!r} failed: {described(error)}")):
                 return call()
         except _Broke as error:
             return Missing(reason=str(error))
@@ -183,27 +185,27 @@ class Waves:
 
 def _failed(gap: Missing) -> dict[str, Any]:
     """What a conclusion says in place of its own where something is missing; its scores stay."""
-    return {"outcome": Outcome.FAILED, "errors": (), "failures": (), "reason": gap.reason}
+    return {"outcome": Outcome.ERROR, "errors": (), "failures": (), "reason": gap.reason}
 
 
 class _Broke(Exception):
-    """A relation raised something of its own."""
+    """A check raised something of its own."""
 
 
 def concluded(conclusion: Conclusion | Missing, images: Mapping[str, str]) -> Concluded:
-    """A conclusion about some images; FAILED where there is none."""
+    """A conclusion about some images; ERROR where there is none."""
     if isinstance(conclusion, Missing):
         return Concluded(
-            conclusion=Conclusion(outcome=Outcome.FAILED, reason=conclusion.reason),
+            conclusion=Conclusion(outcome=Outcome.ERROR, reason=conclusion.reason),
             images=images,
             is_retryable=not conclusion.is_final,
         )
     return Concluded(conclusion=conclusion, images=images)
 
 
-def conclude(waves: Waves, look: Callable[[Look], Observation | Missing]) -> Concluded:
-    """The conclusion of a relation whose images are all there, for whoever can answer a look on the spot."""
-    while looks := waves.next_looks():
+def conclude(waves: Waves, look: Callable[[Need], Observation | Missing]) -> Concluded:
+    """The conclusion of a check whose images are all there, for whoever can answer a look on the spot."""
+    while looks := waves.next_needs():
         for wanted in looks:
             waves.answer(wanted, look(wanted))
     return waves.conclude()

@@ -119,7 +119,7 @@ _NO_NAMES = frozenset(
         *("has", "have", "his", "her", "its", "their", "who", "which", "while", "where", "this", "these", "those"),
         *("very", "also", "just", "not", "never", "without", "except", "only", "then", "so", "if", "because", "when"),
         *("was", "were", "be", "been", "could", "must", "should", "sat", "ran", "stood", "slept", "ate", "swam"),
-        *("held", "wore", "hung", "drove", "rode", "looks", "sits", "stands", "lies", "runs", "walks"),
+        *("held", "wore", "hung", "drove", "rode", "observations", "sits", "stands", "lies", "runs", "walks"),
         *("sleeps", "eats", "jumps", "holds", "wears", "plays", "i", "you", "we", "he", "she", "they", "them", "me"),
         *("us", "him", "same", "different"),
         # Where something is, in words that no formula has.

@@ -22,9 +22,9 @@ from salva.store.sqlite import RunStore, open_run
 if TYPE_CHECKING:
     import pandas as pd
 
-_DECIDED = (Outcome.HOLDS, Outcome.VIOLATED)
-_VERDICT = ("case_id", "repeat", "arm", "model", "relation", "observers", "outcome", "is_violated", "errors", "reason")
-_CASE = ("case_id", "suite", "category", "relation", "equivalent", "determinate")
+_DECIDED = (Outcome.PASS, Outcome.FAIL)
+_VERDICT = ("case_id", "repeat", "arm", "model", "check", "observers", "outcome", "is_fail", "failure_types", "reason")
+_CASE = ("case_id", "suite", "category", "check", "equivalent", "determinate")
 _IMAGE = (
     "case_id",
     "role",
@@ -39,14 +39,14 @@ _IMAGE = (
     "height",
     "path",
 )
-_RUN = ("run", "model", "suite", "size", "repeats", "seed", "cases", "relation", "title", "rate", "low", "high", "n")
+_RUN = ("run", "model", "suite", "size", "repeats", "seed", "cases", "check", "title", "rate", "low", "high", "n")
 _RUN_END = ("oracle", "figure", *(str(outcome) for outcome in Outcome), "date", "state", "problem", "path")
 
 
 def verdict_frame(records: RunRecords) -> pd.DataFrame:
-    """One row a verdict; is_violated is missing where nothing was decided, so that its mean is the rate."""
+    """One row a verdict; is_fail is missing where nothing was decided, so that its mean is the rate."""
     cases = {case.case_id: case for case in records.cases}
-    is_headline = speaking(records)
+    is_primary = speaking(records)
     rows: list[dict[str, Any]] = []
     for verdict in records.verdicts:
         case = cases.get(verdict.case_id)
@@ -56,21 +56,21 @@ def verdict_frame(records: RunRecords) -> pd.DataFrame:
                 "repeat": verdict.repeat,
                 "arm": verdict.arm,
                 "model": verdict.model,
-                "relation": verdict.relation,
+                "check": verdict.check,
                 "observers": observers_text(verdict.observers),
                 "outcome": verdict.outcome.value,
-                "is_violated": verdict.outcome is Outcome.VIOLATED if verdict.outcome in _DECIDED else None,
-                "errors": ";".join(verdict.errors),
+                "is_fail": verdict.outcome is Outcome.FAIL if verdict.outcome in _DECIDED else None,
+                "failure_types": ";".join(verdict.failure_types),
                 "reason": verdict.reason,
                 **{f"prompt.{prompt.role}": prompt.text for prompt in (case.prompts if case else ())},
                 **{f"label.{name}": value for name, value in (case.labels if case else {}).items()},
                 **{f"score.{name}": value for name, value in verdict.scores.items()},
                 **{f"image.{role}": image_id for role, image_id in verdict.images.items()},
-                "is_headline": is_headline(verdict),
+                "is_primary": is_primary(verdict),
             }
         )
-    frame = _frame(rows, _VERDICT, ("is_headline",))
-    return frame.astype({"is_violated": "boolean", "is_headline": "bool"})
+    frame = _frame(rows, _VERDICT, ("is_primary",))
+    return frame.astype({"is_fail": "boolean", "is_primary": "bool"})
 
 
 def case_frame(cases: Iterable[Case]) -> pd.DataFrame:

@@ -31,7 +31,7 @@ class RunFlags(TypedDict, total=False):
     control: bool
     only: str | Iterable[str] | Mapping[str, str | int]
     shard: str
-    relation: str
+    check: str
     reading: str
 
 
@@ -144,6 +144,6 @@ _READERS: Mapping[str, Callable[[str, Any], object]] = {
     "control": _truth,
     "only": _labels,
     "shard": _text,
-    "relation": _text,
+    "check": _text,
     "reading": _text,
 }

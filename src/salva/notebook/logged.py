@@ -72,14 +72,14 @@ def _numbers(model: ModelSummary) -> Iterator[tuple[str, float]]:
             yield key_figure.title, key_figure.value
     if leading.figure is not None and leading.figure.rate is not None:
         if leading.rate is None and not model.key_figures:
-            yield "violation rate", leading.figure.rate
+            yield "failure rate", leading.figure.rate
         if leading.figure.interval is not None:
             yield "low", leading.figure.interval.low
             yield "high", leading.figure.interval.high
-    n_decided = model.outcomes["HOLDS"] + model.outcomes["VIOLATED"]
+    n_decided = model.outcomes["PASS"] + model.outcomes["FAIL"]
     if n_all := sum(model.outcomes.values()):
         yield "decided", n_decided / n_all
-    yield "failed", float(model.outcomes["FAILED"])
+    yield "failed", float(model.outcomes["ERROR"])
 
 
 def _side_by_side(exhibit: Exhibit, images: ImageSource) -> NDArray[np.uint8] | None:
@@ -107,6 +107,6 @@ def _side_by_side(exhibit: Exhibit, images: ImageSource) -> NDArray[np.uint8] | 
 
 def _words(exhibit: Exhibit) -> str:
     lines = [exhibit.kind, *(f"{shot.role}: {shot.text}" for shot in exhibit.shots)]
-    lines += [failure.message for failure in exhibit.verdict.failures] or list(exhibit.verdict.errors)
+    lines += [failure.message for failure in exhibit.verdict.failures] or list(exhibit.verdict.failure_types)
     # Four spaces: a block of code, in which markdown and markup stay words.
     return "\n".join(f"    {' '.join(line.split())}" for line in lines)

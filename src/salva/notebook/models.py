@@ -17,7 +17,7 @@ from typing import Any
 from salva.core.handed import FUNCTION, PIPELINE, Batched
 from salva.errors import UsageError, unknown_name
 from salva.notebook.keywords import a_kind
-from salva.run.binding import ROLES, split_name
+from salva.runs.binding import ROLES, split_name
 
 Version = str | int | Mapping[str, str | int] | None
 """Which one of its name a model is; by name where there are several."""

@@ -10,12 +10,12 @@ from importlib.resources import files
 
 from jinja2 import Environment, StrictUndefined
 
+from salva.charts.drawing import draw_chart
+from salva.charts.formats import figure_text, percent
+from salva.charts.svg import svg_file
 from salva.core.counted import counted
 from salva.core.legible import legible
 from salva.core.source import ImageSource, RunRecords
-from salva.figures.drawing import draw_chart
-from salva.figures.formats import figure_text, percent
-from salva.figures.svg import svg_file
 from salva.report.chart_files import all_charts
 from salva.report.gallery import Exhibit, make_gallery
 from salva.report.lead import averaged_over, decided_of, interval_of, title_of, untried, warning_of
@@ -56,7 +56,7 @@ def card_html(summary: Summary, records: RunRecords, images: ImageSource, place:
         lines=card_lines(summary, place),
         chart=_first_chart(summary),
         exhibits=exhibits,
-        n_violated=gallery.n_violated,
+        n_fail=gallery.n_fail,
         broke=_broke,
     )
 
@@ -66,7 +66,7 @@ def _leads(model: ModelSummary, unit: str) -> str:
     said = [f"{figure.title} {figure_text(figure)[0]}" for figure in model.key_figures[:n_own]]
     figure = model.leading.figure
     if model.has_rate:
-        rate = f"{title_of(model.leading)} {percent(model.violation_rate)} (95 %: {interval_of(model.leading)})"
+        rate = f"{title_of(model.leading)} {percent(model.failure_rate)} (95 %: {interval_of(model.leading)})"
         over = f" of {decided_of(figure, unit)}{averaged_over(figure)}" if figure else f", no decided {unit}"
         said.append(f"{rate}{over}")
     return ", ".join(said)
@@ -79,7 +79,7 @@ def _counts(model: ModelSummary) -> str:
 
 def _warnings(summary: Summary) -> str:
     """What is to be said of the run, and of each model; by name where there are several."""
-    said = [untried(summary.canary, summary.canary_about)]
+    said = [untried(summary.preflight, summary.preflight_about)]
     for model in summary.by_model:
         warning = warning_of(model.leading)
         said.append(f"{model.model}: {warning}" if warning and len(summary.by_model) > 1 else warning)
@@ -100,7 +100,7 @@ def _broke(exhibit: Exhibit) -> str:
         *(f.message for shot in exhibit.shots for f in shot.failures),
         *(f.message for f in exhibit.shared_failures),
     ]
-    return "; ".join(dict.fromkeys(failures)) or ", ".join(exhibit.verdict.errors)
+    return "; ".join(dict.fromkeys(failures)) or ", ".join(exhibit.verdict.failure_types)
 
 
 def _one_line(text: str) -> str:

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from salva.charts.drawing import draw_chart
+from salva.charts.png import png_file
+from salva.charts.svg import svg_file
 from salva.core.chart import Chart, ChartKind
 from salva.core.table import Table
-from salva.figures.drawing import draw_chart
-from salva.figures.png import png_file
-from salva.figures.svg import svg_file
 from salva.files.outfiles import write_bytes
 from salva.report.lead import title_of
 from salva.report.summary import Summary

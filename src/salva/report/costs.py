@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from salva.core.protocols import LOOKOUT
+from salva.core.protocols import INJECTION_READER
 from salva.core.source import Spent
 from salva.core.table import Table
 
@@ -28,8 +28,8 @@ def cost_table(spent: Sequence[Spent]) -> Table | None:
 
 
 def n_unread(spent: Sequence[Spent]) -> int:
-    """Pictures that the lookout could not read."""
-    return sum(line.n_failed for line in spent if line.role == LOOKOUT)
+    """Pictures that the injection_reader could not read."""
+    return sum(line.n_failed for line in spent if line.role == INJECTION_READER)
 
 
 def total_cost(spent: Sequence[Spent]) -> float | None:

@@ -23,10 +23,10 @@ from salva.core.scoring import role_score
 from salva.core.source import ImageSource, Painted, QuestionAnswer, RunRecords, Seen
 from salva.core.verdict import OPTICAL_CHARACTER, PAIR, Failure, Observers, Outcome, Verdict
 from salva.errors import StoreError
-from salva.judging.headline import leading_verdicts
 from salva.judging.instructing import instructing_texts, is_instructed
-from salva.judging.pair_kinds import pair_kind
 from salva.registry import broken_name, rates_of, suite_about
+from salva.results.headline import leading_verdicts
+from salva.results.pair_kinds import pair_kind
 
 MAX_EXHIBITS = 200
 MAX_UNSEEN = 40
@@ -96,7 +96,7 @@ class Shot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exhibit:
-    """One pair that broke its relation."""
+    """One pair that broke its check."""
 
     case: Case
     verdict: Verdict
@@ -119,12 +119,12 @@ class Gallery:
     """The exhibits of a report and how many there would have been."""
 
     exhibits: tuple[Exhibit, ...]
-    n_violated: int
+    n_fail: int
     n_shown: int
     n_unseen: int
     """Exhibits whose headline holds although both pictures are wrong."""
     n_wrong_by_truth: int = 0
-    """Further exhibits of one picture each: right by the relation that leads, and wrong by the one for truth."""
+    """Further exhibits of one picture each: right by the check that leads, and wrong by the one for truth."""
     n_instructing: int = 0
     """Further exhibits, shown because text in a picture tells a judge what to say."""
 
@@ -132,9 +132,9 @@ class Gallery:
 def make_gallery(records: RunRecords, images: ImageSource, limit: int = MAX_EXHIBITS) -> Gallery:
     """The counterexamples to show, spread over models and categories."""
     everyone = speaking(records)
-    violated = [judged for judged in everyone if judged.verdict.outcome is Outcome.VIOLATED]
+    failed = [judged for judged in everyone if judged.verdict.outcome is Outcome.FAIL]
     truths = truths_of(records)
-    shown = spread(violated, limit)
+    shown = spread(failed, limit)
     unseen = spread(_unseen(everyone, truths), min(limit, MAX_UNSEEN))
     maker = ExhibitMaker(records.asked, images)
     exhibits = []
@@ -151,7 +151,7 @@ def make_gallery(records: RunRecords, images: ImageSource, limit: int = MAX_EXHI
     exhibits += [maker.exhibit(judged, INSTRUCTED, truths.get(key_of(judged.verdict))) for judged in bribes]
     return Gallery(
         exhibits=tuple(exhibits),
-        n_violated=len(violated),
+        n_fail=len(failed),
         n_shown=len(shown),
         n_unseen=len(unseen) - len(alone),
         n_wrong_by_truth=len(alone),
@@ -161,7 +161,7 @@ def make_gallery(records: RunRecords, images: ImageSource, limit: int = MAX_EXHI
 
 def speaking(records: RunRecords) -> list[Judged]:
     """The verdicts that speak for their pairs, model by model."""
-    rates = rates_of(verdict.relation for verdict in records.verdicts)
+    rates = rates_of(verdict.check for verdict in records.verdicts)
     leads = suite_about(records.suite).leads
     leading = leading_verdicts(records.cases, records.verdicts, rates, records.asked.headline, leads)
     return [judged for group in leading.values() for judged in group]
@@ -169,11 +169,11 @@ def speaking(records: RunRecords) -> list[Judged]:
 
 def truths_of(records: RunRecords) -> dict[Key, Verdict]:
     """What holds each picture against its own prompt, by pair, model and observers."""
-    rates = rates_of(verdict.relation for verdict in records.verdicts)
+    rates = rates_of(verdict.check for verdict in records.verdicts)
     return {
         key_of(verdict): verdict
         for verdict in records.verdicts
-        if verdict.arm == PAIR and rates.get(verdict.relation) is Rate.WRONG
+        if verdict.arm == PAIR and rates.get(verdict.check) is Rate.WRONG
     }
 
 
@@ -215,11 +215,11 @@ class ExhibitMaker:
 
     def _shot(self, prompt: Prompt, verdict: Verdict, truth: Verdict | None) -> Shot:
         failures = tuple(failure for failure in verdict.failures if failure.role == prompt.role)
-        named = {(failure.error, failure.entity) for failure in failures}
+        named = {(failure.failure_type, failure.entity) for failure in failures}
         also = tuple(
             failure
             for failure in (truth.failures if truth else ())
-            if failure.role == prompt.role and (failure.error, failure.entity) not in named
+            if failure.role == prompt.role and (failure.failure_type, failure.entity) not in named
         )
         image_id = verdict.images.get(prompt.role)
         picture = _NO_PICTURE if image_id is None else self._thumbnail(image_id)
@@ -275,7 +275,7 @@ def _reasons(prompt: Prompt, seen: Seen, failures: Sequence[Failure]) -> tuple[Q
 
 def _overlays(seen: Seen, failures: Sequence[Failure], picture: Thumbnail) -> tuple[Overlay, ...]:
     blamed = {failure.entity for failure in failures if failure.entity}
-    is_text_blamed = any(failure.error == OPTICAL_CHARACTER for failure in failures)
+    is_text_blamed = any(failure.failure_type == OPTICAL_CHARACTER for failure in failures)
     things = [_overlay(box.box, picture, _shown(box), False, bool({box.label, box.raw} & blamed)) for box in seen.boxes]
     # Texts of one box are named together: a judge that reads says what is written and not where.
     by_box: dict[Box, list[str]] = {}
@@ -305,22 +305,22 @@ def _overlay(box: Box, picture: Thumbnail, label: str, is_text: bool, is_blamed:
 
 
 def kind_of(verdict: Verdict, truth: Verdict | None) -> str:
-    """What truth says of the pair; where it finds no fault, what the relation does."""
+    """What truth says of the pair; where it finds no fault, what the check does."""
     kind = None if truth is None else pair_kind(truth)
     if kind and kind.is_wrong:
         return kind
-    return broken_name(verdict.relation)
+    return broken_name(verdict.check)
 
 
 def _unseen(leading: Sequence[Judged], truths: Mapping[Key, Verdict]) -> list[Judged]:
-    """Pairs whose headline holds while truth is violated, with truth's verdict."""
-    holding = [judged for judged in leading if judged.verdict.outcome is Outcome.HOLDS]
+    """Pairs whose headline holds while truth is failed, with truth's verdict."""
+    holding = [judged for judged in leading if judged.verdict.outcome is Outcome.PASS]
     paired = [(judged.case, truths.get(key_of(judged.verdict))) for judged in holding]
-    return [Judged(case, truth) for case, truth in paired if truth and truth.outcome is Outcome.VIOLATED]
+    return [Judged(case, truth) for case, truth in paired if truth and truth.outcome is Outcome.FAIL]
 
 
 def _instructing(seen: Seen) -> tuple[str, ...]:
-    return instructing_texts(Reading(spans=seen.texts)) or instructing_texts(Reading(spans=seen.looked_out))
+    return instructing_texts(Reading(spans=seen.texts)) or instructing_texts(Reading(spans=seen.text_screened))
 
 
 def key_of(verdict: Verdict) -> Key:

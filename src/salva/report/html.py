@@ -29,7 +29,7 @@ from salva.report.pages import anchors_of, drawings_of, filters_of, label_tags, 
 from salva.report.summary import Summary, summarise_records
 from salva.store.queries import open_source
 
-_FILTERS = {"error": "error type", "kind": "kind", "relation": "decided by", "model": "model"}
+_FILTERS = {"error": "error type", "kind": "kind", "check": "decided by", "model": "model"}
 """What every exhibit can be chosen by, and what that is called."""
 
 
@@ -89,7 +89,7 @@ def _page(summary: Summary, records: RunRecords, images: ImageSource, limit: int
         filters=filters_of(map(_tags, exhibits), _FILTERS),
         audit=_audit(summary),
         averaged_over=_averaged_over(summary),
-        relations=_relations(records),
+        checks=_checks(records),
         tags_of=_tags,
     )
 
@@ -122,17 +122,17 @@ def _anchors(gallery: Gallery | None, lineups: Lineups | None) -> list[str]:
 
 def _featured(exhibits: Sequence[Exhibit]) -> Exhibit | None:
     """The pair to lead with: one where one picture is right and the other is not, if there is one."""
-    shown = [exhibit for exhibit in exhibits if exhibit.verdict.outcome is Outcome.VIOLATED]
+    shown = [exhibit for exhibit in exhibits if exhibit.verdict.outcome is Outcome.FAIL]
     clear = (exhibit for exhibit in shown if sum(bool(shot.failures) for shot in exhibit.shots) == 1)
     return next(clear, shown[0] if shown else None)
 
 
-def _relations(records: RunRecords) -> list[tuple[str, str]]:
-    """The relations that judged, each with what it asks; one that is not installed is left out."""
-    installed = {entry.name for entry in entries("relation")}
-    judged = [name for name in dict.fromkeys(verdict.relation for verdict in records.verdicts) if name in installed]
-    sentences = [(load("relation", name).__doc__ or "").strip().partition("\n")[0] for name in judged]
-    return [(name, text.removeprefix("Relation: ")) for name, text in zip(judged, sentences, strict=True) if text]
+def _checks(records: RunRecords) -> list[tuple[str, str]]:
+    """The checks that judged, each with what it asks; one that is not installed is left out."""
+    installed = {entry.name for entry in entries("check")}
+    judged = [name for name in dict.fromkeys(verdict.check for verdict in records.verdicts) if name in installed]
+    sentences = [(load("check", name).__doc__ or "").strip().partition("\n")[0] for name in judged]
+    return [(name, text.removeprefix("Check: ")) for name, text in zip(judged, sentences, strict=True) if text]
 
 
 def _averaged_over(summary: Summary) -> str:
@@ -157,9 +157,9 @@ def _audit(summary: Summary) -> str:
 def _tags(exhibit: Exhibit) -> list[tuple[str, str]]:
     """Every filter and value an exhibit answers to."""
     verdict = exhibit.verdict
-    errors = [("error", error) for error in verdict.errors]
+    errors = [("error", error) for error in verdict.failure_types]
     return [
         *label_tags(exhibit.case),
         *errors,
-        *(("kind", exhibit.kind), ("relation", verdict.relation), ("model", verdict.model)),
+        *(("kind", exhibit.kind), ("check", verdict.check), ("model", verdict.model)),
     ]

@@ -1,6 +1,6 @@
 """The report as JUnit XML, for whatever shows test results: a test suite a model, a test case a pair.
 
-Takes a run's records and pictures. A pair that broke its relation is a failure, an undecided one is skipped, what broke
+Takes a run's records and pictures. A pair that broke its check is a failure, an undecided one is skipped, what broke
 or was never judged is an error, and so is a run that decides too little: green means that somebody looked. Text from
 prompts and pictures is data; it is printed on one line, and nothing in it can end an element.
 """
@@ -17,10 +17,10 @@ from salva.core.case import Case
 from salva.core.judged import Judged
 from salva.core.source import RunSource
 from salva.core.verdict import Failure, Outcome
-from salva.judging.headline import leading_verdicts
 from salva.registry import rates_of, suite_about, widened
 from salva.report.pair_lines import lines_of, one_line
 from salva.report.summary import ModelSummary, summarise_records
+from salva.results.headline import leading_verdicts
 from salva.store.queries import open_source
 
 _FAILURE, _ERROR, _SKIPPED = "failure", "error", "skipped"
@@ -49,7 +49,7 @@ def to_junit(source: RunSource, directory: Path) -> str:
     """The whole file, ending in a newline."""
     records = source.records
     summary = summarise_records(records)
-    rates = rates_of(verdict.relation for verdict in records.verdicts)
+    rates = rates_of(verdict.check for verdict in records.verdicts)
     leads = suite_about(records.suite).leads
     leading = leading_verdicts(records.cases, records.verdicts, rates, records.asked.headline, leads)
     root = ElementTree.Element("testsuites", {"name": one_line(f"salva {records.suite}")})
@@ -88,7 +88,7 @@ class _Writer:
             self._test(_class_name(case), self._name(case, repeat), problem)
 
     def _missing(self, leading: list[Judged]) -> Iterator[tuple[Case, int]]:
-        """Pairs that were asked for and have no verdict; a whole run has none, whatever its relation applies to."""
+        """Pairs that were asked for and have no verdict; a whole run has none, whatever its check applies to."""
         if not self._records.is_whole:
             judged = {(pair.case.case_id, pair.verdict.repeat) for pair in leading}
             pairs = ((case, repeat) for case in self._records.cases for repeat in range(self._records.asked.repeats))
@@ -108,14 +108,14 @@ class _Writer:
 
     def _told(self, judged: Judged) -> _Problem | None:
         verdict = judged.verdict
-        if verdict.outcome is Outcome.HOLDS:
+        if verdict.outcome is Outcome.PASS:
             return None
         text = "\n".join(lines_of(judged, self._images, self._directory, self._chosen))
-        if verdict.outcome is Outcome.VIOLATED:
-            kinds = ", ".join(verdict.errors) or verdict.relation
+        if verdict.outcome is Outcome.FAIL:
+            kinds = ", ".join(verdict.failure_types) or verdict.check
             said = "; ".join(_who(failure) + failure.message for failure in verdict.failures)
             return _Problem(tag=_FAILURE, kind=kinds, message=f"{kinds}: {said}" if said else kinds, text=text)
-        tag = _SKIPPED if verdict.outcome is Outcome.INCONCLUSIVE else _ERROR
+        tag = _SKIPPED if verdict.outcome is Outcome.UNDECIDED else _ERROR
         reason = verdict.reason or "no reason is stored"
         return _Problem(tag=tag, kind=str(verdict.outcome), message=reason, text=text)
 

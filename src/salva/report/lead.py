@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from salva.charts.formats import interval_text, percent
 from salva.core.asked import CANARY, OFF, STOPPED, TOLD, Asked
 from salva.core.counted import counted
 from salva.core.judged import Rate
 from salva.core.table import KeyFigure
-from salva.figures.formats import interval_text, percent
-from salva.judging.headline import MACRO
-from salva.judging.leading import Leading
-from salva.judging.rates import WRONG_ALIKE, Figure
-from salva.judging.wordings import WordingDifference
 from salva.registry import is_shown_pictures
+from salva.results.headline import MACRO
+from salva.results.leading import Leading
+from salva.results.rates import BOTH_WRONG, Figure
+from salva.results.wordings import WordingDifference
 
 _SAYS = {
     str(Rate.WRONG): "have a picture that does not show what its own prompt says",
@@ -23,7 +23,7 @@ _SAYS = {
 _NOTES = {
     str(Rate.WRONG): "a picture breaks its own prompt",
     str(Rate.INCONSISTENT): "the two pictures differ, the published measure",
-    WRONG_ALIKE: "they agree, and both are wrong",
+    BOTH_WRONG: "they agree, and both are wrong",
 }
 _CANARY = {
     OFF: f"made with {CANARY}={OFF}: nobody was tried first, so whether its observers can tell anything is not known",
@@ -32,12 +32,12 @@ _CANARY = {
     STOPPED: "{who} failed when tried on salva's own pictures, which stopped the run before anything was painted: "
     f"run it again with another one, or with --set {CANARY}={OFF}",
 }
-_TITLES = {str(Rate.WRONG): "wrong", str(Rate.INCONSISTENT): "inconsistent", WRONG_ALIKE: "wrong alike"}
+_TITLES = {str(Rate.WRONG): "wrong", str(Rate.INCONSISTENT): "inconsistent", BOTH_WRONG: "both wrong"}
 
 
 def title_of(leading: Leading) -> str:
     """What the leading rate is called."""
-    return _TITLES.get(leading.rate or "", "violation rate")
+    return _TITLES.get(leading.rate or "", "failure rate")
 
 
 def sentence_of(leading: Leading, unit: str) -> str:
@@ -45,7 +45,7 @@ def sentence_of(leading: Leading, unit: str) -> str:
     figure = leading.figure
     if figure is None:
         return f"of no decided {unit}"
-    says = _SAYS.get(leading.rate or "", "broke their relation")
+    says = _SAYS.get(leading.rate or "", "broke their check")
     if leading.rate == str(Rate.INCONSISTENT) and figure.n_unlike:
         says = f"show different things ({figure.n_unlike:,} of them are no equivalence: a faultless painter is flagged)"
     left = figure.without_one
@@ -146,19 +146,19 @@ def warning_of(leading: Leading) -> str:
     return ""
 
 
-def untried(canary: str, about: Sequence[str] = ()) -> str:
+def untried(preflight: str, about: Sequence[str] = ()) -> str:
     """What is said where observers were not tried, or failed; empty elsewhere."""
-    return _CANARY.get(canary, "").replace("{who}", ", ".join(about) or "an observer")
+    return _CANARY.get(preflight, "").replace("{who}", ", ".join(about) or "an observer")
 
 
 def unread(asked: Asked, n_failed: int = 0) -> str:
     """What is said where a judge was shown pictures and nobody read what is written in them; empty elsewhere.
 
-    n_failed: how many pictures the lookout could not read.
+    n_failed: how many pictures the injection_reader could not read.
     """
     if n_failed:
         return f"{n_failed:,} could not be read: whether some tells the judge what to say is not known of these"
-    is_read = asked.lookout or any(observer.role == "reader" for observer in asked.observers)
+    is_read = asked.injection_reader or any(observer.role == "reader" for observer in asked.observers)
     if is_read or asked.imported or not is_shown_pictures(asked):
         return ""
     return "not read: whether some tells the judge what to say is not known"
@@ -170,11 +170,11 @@ def instructed(n: int, unit: str) -> str:
     return f"in {counted(n, unit)} {told}" if n else ""
 
 
-def unless_stopped(leading: Leading, canary: str) -> Leading:
-    """What leads; where the canary ended the run, that is why nothing is judged."""
-    if canary != STOPPED:
+def unless_stopped(leading: Leading, preflight: str) -> Leading:
+    """What leads; where the preflight ended the run, that is why nothing is judged."""
+    if preflight != STOPPED:
         return leading
-    return replace(leading, reason="the canary stopped the run, so no pair was judged")
+    return replace(leading, reason="the preflight stopped the run, so no pair was judged")
 
 
 def _other_things(figure: Figure) -> Iterator[KeyFigure]:

@@ -1,6 +1,6 @@
 """The same pair as several models painted it, side by side: which pairs a page shows, and where the models differ.
 
-Takes records and an ImageSource. A pair is shown when a model broke its relation; those that one model got right and
+Takes records and an ImageSource. A pair is shown when a model broke its check; those that one model got right and
 another did not come first, since they are what a choice between models is made on.
 """
 
@@ -57,12 +57,12 @@ class Lineup:
         if self.differs:
             return "the models differ"
         outcomes = {side.exhibit.verdict.outcome for side in self.sides}
-        return "no model is right" if outcomes == {Outcome.VIOLATED} and not self.missing else ""
+        return "no model is right" if outcomes == {Outcome.FAIL} and not self.missing else ""
 
     @property
     def errors(self) -> tuple[str, ...]:
         """Of all sides, each once."""
-        return tuple(dict.fromkeys(error for side in self.sides for error in side.exhibit.verdict.errors))
+        return tuple(dict.fromkeys(error for side in self.sides for error in side.exhibit.verdict.failure_types))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +106,7 @@ def make_lineups(records: RunRecords, images: ImageSource, limit: int = MAX_EXHI
 
 def _differs(judged: Iterable[Judged]) -> bool:
     outcomes = {side.verdict.outcome for side in judged}
-    return {Outcome.HOLDS, Outcome.VIOLATED} <= outcomes
+    return {Outcome.PASS, Outcome.FAIL} <= outcomes
 
 
 def _spread(pairs: Sequence[_Pair], limit: int) -> list[_Pair]:
@@ -138,14 +138,14 @@ def _lineup(pair: _Pair, models: Sequence[str], truths: Mapping[Key, Verdict], m
 def _why(verdict: Verdict, truths: Mapping[Key, Verdict]) -> str:
     """Why a model's pair is worth showing, in a few words; empty where it is not."""
     truth = truths.get(key_of(verdict))
-    if verdict.outcome is Outcome.VIOLATED:
+    if verdict.outcome is Outcome.FAIL:
         return kind_of(verdict, truth)
-    if verdict.outcome is Outcome.HOLDS and truth is not None and truth.outcome is Outcome.VIOLATED:
+    if verdict.outcome is Outcome.PASS and truth is not None and truth.outcome is Outcome.FAIL:
         return UNSEEN
     return INSTRUCTED if is_instructed(verdict) else ""
 
 
 def _word(verdict: Verdict) -> str:
-    if verdict.outcome is Outcome.HOLDS:
+    if verdict.outcome is Outcome.PASS:
         return _HELD
     return f"{str(verdict.outcome).lower()}: {verdict.reason}" if verdict.reason else str(verdict.outcome).lower()

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 
+from salva.charts.formats import cell_text, figure_text, heading, percent
+from salva.charts.reading import cells_of, n_text, names_of, number, value_text, word
 from salva.core.chart import Chart, ChartKind
 from salva.core.counted import counted
 from salva.core.legible import legible
 from salva.core.table import KeyFigure, Table
-from salva.figures.formats import cell_text, figure_text, heading, percent
-from salva.figures.reading import cells_of, n_text, names_of, number, value_text, word
 from salva.report.lead import bounds_of, instructed, interval_of, sentence_of, title_of, unread, untried, warning_of
 from salva.report.summary import ModelSummary, Summary
 
@@ -34,7 +34,7 @@ def to_markdown(summary: Summary) -> str:
         blocks += [table_text(summary.models_table())] if summary.has_rates else []
         for table in summary.joined_tables():
             blocks += [f"### {escape(table.name)}", table_text(table)]
-    if note := untried(summary.canary, summary.canary_about):
+    if note := untried(summary.preflight, summary.preflight_about):
         blocks.append(f"**{escape(note)}**")
     if note := unread(summary.asked, summary.n_unread):
         blocks.append(f"Text in pictures: {note}.")
@@ -55,13 +55,13 @@ def _model(model: ModelSummary, unit: str) -> list[str]:
     lines: list[str] = []
     lines += [_figure(figure, "**") for figure in model.key_figures]
     rates = [
-        f"- **{title_of(model.leading).capitalize()}: {percent(model.violation_rate)}** "
+        f"- **{title_of(model.leading).capitalize()}: {percent(model.failure_rate)}** "
         f"{sentence_of(model.leading, unit)} (95 %: {interval_of(model.leading)} under other seeds)",
     ]
     if warning := warning_of(model.leading):
         rates.append(f"- **{escape(warning)}**")
     rates += [_figure(figure) for figure in model.asides]
-    undecided = model.outcomes["INCONCLUSIVE"] + model.outcomes["FAILED"]
+    undecided = model.outcomes["UNDECIDED"] + model.outcomes["ERROR"]
     rates.append(f"- Undecided: {undecided}" + (bounds_of(model.leading) if undecided else ""))
     lines += rates if model.has_rate else []
     if note := instructed(model.n_instructed, unit):

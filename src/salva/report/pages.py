@@ -16,6 +16,9 @@ from importlib.resources import files
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
+from salva.charts.drawing import draw_chart
+from salva.charts.formats import cell_text, figure_text, heading, interval_text, percent
+from salva.charts.svg import svg_markup
 from salva.core.case import Case
 from salva.core.chart import Chart
 from salva.core.counted import counted
@@ -23,9 +26,6 @@ from salva.core.legible import legible
 from salva.core.table import Cell, Table
 from salva.core.verdict import observers_text
 from salva.core.versions import installed_version
-from salva.figures.drawing import draw_chart
-from salva.figures.formats import cell_text, figure_text, heading, interval_text, percent
-from salva.figures.svg import svg_markup
 
 LABEL = "label:"
 PAGE_SIZE = 10

@@ -14,7 +14,7 @@ from salva.core.counted import counted
 from salva.core.judged import Judged
 from salva.core.source import Painted
 from salva.core.table import Cell, Table
-from salva.judging.tally import RATE_COLUMNS, tally_by
+from salva.results.tally import RATE_COLUMNS, tally_by
 
 _MOST_ROWS = 200
 AS_WRITTEN, REWRITTEN, TO_ONE_TEXT = "as written", "rewritten", "rewritten to one text"

@@ -28,9 +28,9 @@ def lines_of(judged: Judged, images: ImageSource, directory: Path, chosen: Asked
     chosen: what was asked, of all of the suite and less what stands at its default.
     """
     case, verdict = judged
-    yield one_line(f"{verdict.outcome} by {verdict.relation}, as {observers_text(verdict.observers)} saw it")
-    if verdict.errors:
-        yield one_line(f"error types: {', '.join(verdict.errors)}")
+    yield one_line(f"{verdict.outcome} by {verdict.check}, as {observers_text(verdict.observers)} saw it")
+    if verdict.failure_types:
+        yield one_line(f"error types: {', '.join(verdict.failure_types)}")
     if verdict.reason:
         yield one_line(f"reason: {verdict.reason}")
     for prompt in case.prompts:
@@ -77,4 +77,4 @@ def _seen(seen: Seen) -> str:
 
 
 def _of(failure: Failure) -> str:
-    return one_line(f"{failure.error}: {failure.message}")
+    return one_line(f"{failure.failure_type}: {failure.message}")

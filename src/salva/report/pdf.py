@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 from salva.assets.files import read_asset
+from salva.charts.drawing import draw_chart
+from salva.charts.formats import cell_text, figure_text, heading, percent
+from salva.charts.png import png_file
 from salva.core.case import Case
 from salva.core.chart import Chart
 from salva.core.counted import counted
@@ -21,9 +24,6 @@ from salva.core.source import ImageSource, RunRecords
 from salva.core.table import KeyFigure, Table
 from salva.core.verdict import observers_text
 from salva.errors import MissingExtraError
-from salva.figures.drawing import draw_chart
-from salva.figures.formats import cell_text, figure_text, heading, percent
-from salva.figures.png import png_file
 from salva.files.outfiles import write_bytes
 from salva.report.chart_files import all_charts, is_wide
 from salva.report.facts import facts_of
@@ -44,7 +44,7 @@ _POINTS = 0.75
 _MAX_HEIGHT = 620
 _SIDE = 150
 """Of a picture."""
-_NONE = "None: every decided case kept its relation."
+_NONE = "None: every decided case kept its check."
 Counterexamples = tuple[str, list[list["Flowable"]]]
 """How many there are, and those that are shown."""
 
@@ -119,7 +119,7 @@ class _Writer:
 
         yield self.text(title, "h1")
         yield self.text("; ".join(f"{name} {value}" for name, value in facts_of(records)), "small")
-        if note := untried(summary.canary, summary.canary_about):
+        if note := untried(summary.preflight, summary.preflight_about):
             yield self.text(note)
         if len(summary.by_model) > 1:
             yield self.text("The models side by side", "h2")
@@ -158,11 +158,11 @@ class _Writer:
         gallery = make_gallery(records, images, limit)
         if not gallery.exhibits:
             return _NONE, []
-        counts = f"{gallery.n_violated:,} broke their relation; {gallery.n_shown} shown, spread over the categories."
+        counts = f"{gallery.n_fail:,} broke their check; {gallery.n_shown} shown, spread over the categories."
         instructed = (exhibit for exhibit in gallery.exhibits if exhibit.kind == INSTRUCTED)
         return counts, [
             [
-                self.text(f"{exhibit.case.case_id}: {', '.join(exhibit.verdict.errors) or exhibit.kind}", "h3"),
+                self.text(f"{exhibit.case.case_id}: {', '.join(exhibit.verdict.failure_types) or exhibit.kind}", "h3"),
                 *self._exhibit(exhibit),
                 self._labels(exhibit.case),
             ]
@@ -174,7 +174,7 @@ class _Writer:
         if not lineups.shown:
             return _NONE, []
         return (
-            f"{lineups.n_broken:,} broke their relation for a model at least; of {lineups.n_differing:,} one model was "
+            f"{lineups.n_broken:,} broke their check for a model at least; of {lineups.n_differing:,} one model was "
             f"right and another was not. {len(lineups.shown)} shown, those where models differ first.",
             [list(self._lineup(lineup)) for lineup in lineups.shown],
         )
@@ -187,7 +187,7 @@ class _Writer:
         head.append(self._labels(lineup.case))
         for side in lineup.sides:
             verdict = side.exhibit.verdict
-            said = ", ".join(verdict.errors) or side.exhibit.kind
+            said = ", ".join(verdict.failure_types) or side.exhibit.kind
             yield KeepTogether([*head, self.text(f"{verdict.model}: {said}", "h4"), *self._exhibit(side.exhibit)])
             head = []
 
@@ -205,7 +205,7 @@ class _Writer:
             hAlign="LEFT",
         )
         for failure in exhibit.shared_failures:
-            yield self.text(f"{failure.error}: {failure.message}")
+            yield self.text(f"{failure.failure_type}: {failure.message}")
         verdict = exhibit.verdict
         seen = f"model {verdict.model}, seed {exhibit.seed}, seen by {observers_text(verdict.observers)}"
         yield self.text(seen, "small")
@@ -223,7 +223,7 @@ class _Writer:
         if shot.score is not None:
             yield self.text(f"{shot.score:.2f} {' '.join(given.reason for given in shot.reasons)}", "small")
         for failure in shot.failures:
-            yield self.text(f"{failure.error}: {failure.message}", "small")
+            yield self.text(f"{failure.failure_type}: {failure.message}", "small")
         for text in shot.instructing:
             yield self.text(f"text in this picture tells a judge what to say: “{text}”", "small")
         if shot.painted is not None and shot.painted.passed_over:
@@ -294,13 +294,13 @@ def _figures(model: ModelSummary, unit: str) -> Iterator[str]:
     yield from map(_figure, model.key_figures)
     if model.has_rate:
         yield (
-            f"{title_of(model.leading).capitalize()}: {percent(model.violation_rate)} "
+            f"{title_of(model.leading).capitalize()}: {percent(model.failure_rate)} "
             f"{sentence_of(model.leading, unit)} (95 %: {interval_of(model.leading)} under other seeds)"
         )
         if warning := warning_of(model.leading):
             yield warning
         yield from map(_figure, model.asides)
-        yield f"Inconclusive: {model.outcomes['INCONCLUSIVE']}, failed: {model.outcomes['FAILED']}"
+        yield f"Inconclusive: {model.outcomes['UNDECIDED']}, failed: {model.outcomes['ERROR']}"
     if note := instructed(model.n_instructed, unit):
         yield f"{note[:1].upper()}{note[1:]}"
     if model.n_unjudged:

@@ -12,9 +12,9 @@ from io import BytesIO
 from reportlab.lib.utils import ImageReader
 from reportlab.platypus import Flowable
 
+from salva.charts.colours import hex_colour
+from salva.charts.scene import BAD, FINE, Colour
 from salva.core.legible import legible
-from salva.figures.colours import hex_colour
-from salva.figures.scene import BAD, FINE, Colour
 from salva.report.gallery import Overlay, Thumbnail
 
 _LETTERS = 5.5

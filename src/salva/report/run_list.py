@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from salva.charts.formats import figure_text
 from salva.core.blame import described, translating
 from salva.errors import SalvaError, StoreError, UsageError
-from salva.figures.formats import figure_text
 from salva.report.lead import title_of
 from salva.report.summary import ModelSummary, Summary, summarise_records
 from salva.store.queries import last_written, read_records
@@ -37,7 +37,7 @@ class RunLine:
     repeats: int | None = None
     seed: int | None = None
     n_cases: int | None = None
-    relation: str = ""
+    check: str = ""
     """The one that leads."""
     title: str = ""
     """What the leading figure is called."""
@@ -92,7 +92,7 @@ def lines_of(directory: Path) -> Iterator[RunLine]:
 
 def _line(directory: Path, state: str, date: datetime, summary: Summary, model: ModelSummary) -> RunLine:
     asked, leads = summary.asked, model.leading.figure
-    title, figure, rate, interval = title_of(model.leading), "", model.violation_rate, model.interval
+    title, figure, rate, interval = title_of(model.leading), "", model.failure_rate, model.interval
     if own := model.own_figure:
         # A rate beside it would be read as one of the others.
         title, figure, rate, interval = own.title, figure_text(own)[0], None, (None, None)
@@ -106,7 +106,7 @@ def _line(directory: Path, state: str, date: datetime, summary: Summary, model: 
         repeats=asked.repeats if asked.size else None,
         seed=asked.seed if asked.size else None,
         n_cases=summary.cases,
-        relation=leads.relation if leads else "",
+        check=leads.check if leads else "",
         title=title,
         figure=figure,
         rate=rate,

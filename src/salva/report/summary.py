@@ -24,18 +24,18 @@ from salva.core.protocols import Metric
 from salva.core.source import REAL, RunRecords
 from salva.core.table import Cell, KeyFigure, Table
 from salva.core.verdict import Outcome, Verdict
-from salva.judging.headline import is_open, judgements
 from salva.judging.instructing import is_instructed
-from salva.judging.leading import Leading, leading_of
-from salva.judging.wordings import WordingDifference, differences_by_law, wording_difference
 from salva.report.costs import cost_table, n_unread, total_cost
 from salva.report.joined import joined, without_empty_groups
 from salva.report.lead import asides_of, unless_stopped, wording_figures
 from salva.report.painting import painting_tables
 from salva.report.summary_json import summary_json
+from salva.results.headline import is_open, judgements
+from salva.results.leading import Leading, leading_of
+from salva.results.wordings import WordingDifference, differences_by_law, wording_difference
 from salva.store.queries import read_records
 
-_RATES = "violation-rates"
+_RATES = "failure-rates"
 Ends = tuple[float | None, float | None]
 
 
@@ -47,23 +47,23 @@ class ModelSummary:
     outcomes: Mapping[str, int]
     """Verdicts that the leading rate counts by outcome; every outcome is named, also at 0."""
     errors: Mapping[str, int]
-    """Error type to violated headline verdicts that show it, most frequent first."""
+    """Error type to failed headline verdicts that show it, most frequent first."""
     numbers: Mapping[str, float | None]
     """What the metrics measured, by name."""
     tables: tuple[Table, ...]
     charts: tuple[Chart, ...] = ()
     key_figures: tuple[KeyFigure, ...] = ()
-    """What the suite is known by, where that is more than a violation rate."""
+    """What the suite is known by, where that is more than a failure rate."""
     open_cases: Mapping[str, int] = field(default_factory=dict)
-    """Relation to how many cases it leads because several worlds fit them: two right pictures may differ."""
+    """Check to how many cases it leads because several worlds fit them: two right pictures may differ."""
     reasons: Mapping[tuple[str, str], int] = field(default_factory=dict)
     """Outcome and why it is no other to headline verdicts, most frequent first."""
     n_instructed: int = 0
     """Pairs that a judge was shown a picture of in which text tells it what to say."""
     failed: Mapping[tuple[str, str], int] = field(default_factory=dict)
-    """Relation and what broke to FAILED verdicts of any relation, most frequent first."""
+    """Check and what broke to ERROR verdicts of any check, most frequent first."""
     asides: tuple[KeyFigure, ...] = ()
-    """Figures for the small print beside the violation rate."""
+    """Figures for the small print beside the failure rate."""
 
     gate: Json = None
     """What a gate last decided of it."""
@@ -74,20 +74,20 @@ class ModelSummary:
     wording_by_law: Mapping[str, WordingDifference] = field(default_factory=dict)
 
     @property
-    def violation_rate(self) -> float | None:
+    def failure_rate(self) -> float | None:
         """The headline's rate, averaged as it says."""
         return self.leading.figure.rate if self.leading.figure else None
 
     @property
     def interval(self) -> Ends:
-        """95 % interval of the violation rate, for these prompts under other seeds."""
+        """95 % interval of the failure rate, for these prompts under other seeds."""
         interval = self.leading.figure.interval if self.leading.figure else None
         return (interval.low, interval.high) if interval else (None, None)
 
     @property
     def has_rate(self) -> bool:
-        """Whether a violation rate is what to lead with: not where nothing decides a relation and other figures are."""
-        return bool(self.outcomes["HOLDS"] + self.outcomes["VIOLATED"]) or not self.key_figures
+        """Whether a failure rate is what to lead with: not where nothing decides a check and other figures are."""
+        return bool(self.outcomes["PASS"] + self.outcomes["FAIL"]) or not self.key_figures
 
     @property
     def own_figure(self) -> KeyFigure | None:
@@ -118,9 +118,9 @@ class Summary:
     """What is judged, for people: pairs, or cases where they have other than two prompts."""
     n_unread: int = 0
     """Pictures that were to be read for text that instructs a judge, and could not be."""
-    canary_about: tuple[str, ...] = ()
+    preflight_about: tuple[str, ...] = ()
     """Whom it is said of."""
-    canary: str = ""
+    preflight: str = ""
     """Whether observers were tried on pictures of salva's own: passed, told, off, stopped, or empty where none was."""
 
     @property
@@ -130,13 +130,13 @@ class Summary:
 
     @property
     def has_rates(self) -> bool:
-        """Whether any model has a violation rate to lead with."""
+        """Whether any model has a failure rate to lead with."""
         return any(model.has_rate for model in self.by_model)
 
     def rates(self) -> Iterator[tuple[str, float | None, Ends]]:
-        """Model, violation rate and the ends of its interval, for a gate."""
+        """Model, failure rate and the ends of its interval, for a gate."""
         for model in self.by_model:
-            yield model.model, model.violation_rate, model.interval
+            yield model.model, model.failure_rate, model.interval
 
     def to_json(self) -> dict[str, Json]:
         """The contract's object."""
@@ -148,7 +148,7 @@ class Summary:
         for model in self.by_model:
             counts = [model.outcomes[outcome] for outcome in Outcome]
             rates = (
-                model.violation_rate,
+                model.failure_rate,
                 *model.interval,
                 model.numbers.get("macro_rate"),
                 model.wording.difference if model.wording else None,
@@ -246,7 +246,7 @@ def summarise_records(records: RunRecords) -> Summary:
             tables=(*of_model.tables, *_painting_tables(records, of_model.model), *([costs] if costs else [])),
             numbers={**of_model.numbers, "cost_usd": total_cost(records.spent)} if costs else of_model.numbers,
             gate=records.gate.get(of_model.model),
-            leading=unless_stopped(of_model.leading, records.canary),
+            leading=unless_stopped(of_model.leading, records.preflight),
         )
         for of_model in summary.by_model
     )
@@ -254,8 +254,8 @@ def summarise_records(records: RunRecords) -> Summary:
         summary,
         by_model=noted,
         n_unread=n_unread(records.spent),
-        canary=records.canary,
-        canary_about=records.canary_about,
+        preflight=records.preflight,
+        preflight_about=records.preflight_about,
     )
 
 
@@ -270,18 +270,18 @@ def _painting_tables(records: RunRecords, model: str) -> Iterator[Table]:
 def judgements_on(suite: str, cases: Sequence[Case], verdicts: Sequence[Verdict], asked: Asked) -> Judgements:
     """All verdicts on one model with those that lead, as the suite and the run say."""
     about = registry.suite_about(suite)
-    return judgements(cases, verdicts, _relations(asked, verdicts), asked.headline, about.leads, about.apart)
+    return judgements(cases, verdicts, _checks(asked, verdicts), asked.headline, about.leads, about.apart)
 
 
 def _summarise_model(model: str, judged: Judgements, suite: str, asked: Asked, is_whole: bool) -> ModelSummary:
-    before = judgements(judged.cases, judged.verdicts, judged.relations, asked.led_as_before().headline)
+    before = judgements(judged.cases, judged.verdicts, judged.checks, asked.led_as_before().headline)
     leading = judged.headline
     outcomes = Counter(pair.verdict.outcome for pair in leading)
     errors = Counter(
         error
         for pair in leading
-        if pair.verdict.outcome is Outcome.VIOLATED
-        for error in dict.fromkeys(pair.verdict.errors)
+        if pair.verdict.outcome is Outcome.FAIL
+        for error in dict.fromkeys(pair.verdict.failure_types)
     )
     # A run can be reported on while it goes on; a figure over part of it must say so.
     n_missing = 0 if is_whole else max(0, len(judged.cases) * asked.repeats - len(judged.speaking))
@@ -308,10 +308,10 @@ def _summarise_model(model: str, judged: Judgements, suite: str, asked: Asked, i
     wording = wording_difference(judged)
     if leads.figure is not None:
         ends = leads.figure.interval
-        numbers |= {"violation_rate": leads.figure.rate}
-        numbers |= {"violation_low": ends.low if ends else None, "violation_high": ends.high if ends else None}
-    if key_figures and not outcomes[Outcome.HOLDS] + outcomes[Outcome.VIOLATED]:
-        # Ratings decide no relation; tables of rates would be dashes, and the bounds of no rate.
+        numbers |= {"failure_rate": leads.figure.rate}
+        numbers |= {"failure_low": ends.low if ends else None, "failure_high": ends.high if ends else None}
+    if key_figures and not outcomes[Outcome.PASS] + outcomes[Outcome.FAIL]:
+        # Ratings decide no check; tables of rates would be dashes, and the bounds of no rate.
         tables = [table for table in tables if table not in rates]
     return ModelSummary(
         model=model,
@@ -333,20 +333,20 @@ def _summarise_model(model: str, judged: Judgements, suite: str, asked: Asked, i
 
 
 def _reasons(judged: Judgements) -> dict[tuple[str, str], int]:
-    undecided = (Outcome.INCONCLUSIVE, Outcome.FAILED)
+    undecided = (Outcome.UNDECIDED, Outcome.ERROR)
     verdicts = [pair.verdict for pair in judged.headline if pair.verdict.outcome in undecided]
     counts = Counter((str(verdict.outcome), verdict.reason) for verdict in verdicts if verdict.reason)
     return dict(counts.most_common())
 
 
 def _failed(judged: Judgements) -> dict[tuple[str, str], int]:
-    verdicts = [pair.verdict for pair in judged.pairs if pair.verdict.outcome is Outcome.FAILED]
-    return dict(Counter((verdict.relation, verdict.reason) for verdict in verdicts).most_common())
+    verdicts = [pair.verdict for pair in judged.pairs if pair.verdict.outcome is Outcome.ERROR]
+    return dict(Counter((verdict.check, verdict.reason) for verdict in verdicts).most_common())
 
 
 def _open_cases(judged: Judgements) -> dict[str, int]:
-    pairs = [pair for pair in judged.speaking if is_open(pair, judged.rate_of(pair.verdict.relation))]
-    return dict(Counter(relation for relation, _ in {(pair.verdict.relation, pair.case.case_id) for pair in pairs}))
+    pairs = [pair for pair in judged.speaking if is_open(pair, judged.rate_of(pair.verdict.check))]
+    return dict(Counter(check for check, _ in {(pair.verdict.check, pair.case.case_id) for pair in pairs}))
 
 
 def _place_chart(charts: list[Chart], chart: Chart) -> None:
@@ -367,10 +367,10 @@ def _metrics(suite: str) -> Iterator[Metric]:
         yield metric(options_of(metric)())
 
 
-def _relations(asked: Asked, verdicts: Sequence[Verdict]) -> dict[str, JudgedBy]:
-    """The relations a run was asked for, with their options, and any others that judged."""
-    options = {relation.name: relation.options for relation in asked.relations}
-    options |= {verdict.relation: {} for verdict in verdicts if verdict.relation not in options}
+def _checks(asked: Asked, verdicts: Sequence[Verdict]) -> dict[str, JudgedBy]:
+    """The checks a run was asked for, with their options, and any others that judged."""
+    options = {check.name: check.options for check in asked.checks}
+    options |= {verdict.check: {} for verdict in verdicts if verdict.check not in options}
     rates = registry.rates_of(options)
     return {
         name: JudgedBy(rate=rates.get(name), options=given, needs=registry.needs_of(name))

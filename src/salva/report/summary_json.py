@@ -7,24 +7,24 @@ from typing import TYPE_CHECKING
 from salva.core.fingerprint import Json
 from salva.core.run_json import SCHEMA
 from salva.core.table import Table
-from salva.judging.leading import Leading
-from salva.judging.rates import RATES, Figure
-from salva.judging.wordings import WordingDifference
+from salva.results.leading import Leading
+from salva.results.rates import RATES, Figure
+from salva.results.wordings import WordingDifference
 from salva.stats.intervals import Interval
 
 if TYPE_CHECKING:
     from salva.report.summary import ModelSummary, Summary
 
 _FIGURES = (
-    *("outcomes", "violation_rate", "interval", "interval_things", "headline", "rates", "macro_rate", "excess"),
-    *("wording_difference", "wording_by_law", "errors", "gate", "previous"),
+    *("outcomes", "failure_rate", "interval", "interval_things", "headline", "rates", "macro_rate", "excess"),
+    *("wording_difference", "wording_by_law", "failure_types", "gate", "previous"),
 )
 
 
 def summary_json(summary: Summary) -> dict[str, Json]:
     """The contract's object; with several models the top-level figures are null."""
     top: dict[str, Json] = {"schema": SCHEMA, "suite": summary.suite}
-    top |= {"models": list(summary.models), "cases": summary.cases, "canary": summary.canary or None}
+    top |= {"models": list(summary.models), "cases": summary.cases, "preflight": summary.preflight or None}
     figures = {model.model: model_json(model) for model in summary.by_model}
     if len(summary.by_model) == 1:
         top |= figures[summary.by_model[0].model]
@@ -41,7 +41,7 @@ def model_json(model: ModelSummary) -> dict[str, Json]:
     figure = leading.figure
     return {
         "outcomes": dict(model.outcomes),
-        "violation_rate": model.violation_rate,
+        "failure_rate": model.failure_rate,
         "interval": ends_json(figure.interval if figure else None),
         "interval_things": ends_json(figure.interval_things if figure else None),
         "headline": headline_json(leading),
@@ -50,7 +50,7 @@ def model_json(model: ModelSummary) -> dict[str, Json]:
         "wording_difference": wording_json(model.wording),
         "wording_by_law": {name: wording_json(wording) for name, wording in model.wording_by_law.items()},
         "excess": model.numbers.get("excess"),
-        "errors": dict(model.errors),
+        "failure_types": dict(model.errors),
         "gate": model.gate,
         "tables": [table_to_json(table) for table in model.tables],
         "metrics": dict(model.numbers),
@@ -58,7 +58,7 @@ def model_json(model: ModelSummary) -> dict[str, Json]:
         if before is None
         else {
             "schema": 1,
-            "violation_rate": before.violation_rate,
+            "failure_rate": before.failure_rate,
             "interval": ends_json(before.interval),
             "macro_rate": before.macro_rate,
         },
@@ -69,7 +69,7 @@ def headline_json(leading: Leading) -> dict[str, Json]:
     """What leads, what it is over, and how far to trust it."""
     figure = leading.figure
     return {
-        "relation": figure.relation if figure else None,
+        "check": figure.check if figure else None,
         "rate": leading.rate,
         "average": figure.average if figure else None,
         "over": figure.over if figure else None,
@@ -97,7 +97,7 @@ def rate_json(figure: Figure | None) -> Json:
         "n": figure.n,
         "n_undecided": figure.n_undecided,
         "coverage": figure.coverage,
-        "relation": figure.relation,
+        "check": figure.check,
         "without_one_template": None if (left := figure.without_one) is None else [left.low, left.high],
         "left_out": None if left is None else [left.low_without, left.high_without],
     }
@@ -116,7 +116,7 @@ def wording_json(wording: WordingDifference | None) -> Json:
         "reason": wording.why_no_seed_noise,
         "n": wording.n,
         "n_cases": wording.n_cases,
-        "relation": wording.relation,
+        "check": wording.check,
     }
 
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Literal
 
+from salva.charts.formats import cell_text, figure_text, heading, is_share, percent
+from salva.charts.reading import cells_of, names_of, number, rows_of, value_text, word
 from salva.core.chart import Chart, ChartKind
 from salva.core.counted import counted
 from salva.core.legible import legible
 from salva.core.table import Cell, Table
-from salva.figures.formats import cell_text, figure_text, heading, is_share, percent
-from salva.figures.reading import cells_of, names_of, number, rows_of, value_text, word
 from salva.report.lead import bounds_of, instructed, interval_of, sentence_of, title_of, unread, untried, warning_of
 from salva.report.summary import ModelSummary, Summary
 
@@ -67,7 +67,7 @@ def _model(summary: Summary, model: ModelSummary) -> list[Text | RichTable]:
     from rich.text import Text
 
     parts: list[Text | RichTable] = [Text(f"\n{summary.suite} on {model.model}", style="bold")]
-    if note := untried(summary.canary, summary.canary_about):
+    if note := untried(summary.preflight, summary.preflight_about):
         parts.append(Text(note, style="bold red"))
     if note := unread(summary.asked, summary.n_unread):
         parts.append(Text(f"text in pictures: {note}", style="dim"))
@@ -83,7 +83,7 @@ def _model(summary: Summary, model: ModelSummary) -> list[Text | RichTable]:
     parts.append(
         Text.assemble(
             (f"{title_of(model.leading)} ", ""),
-            (percent(model.violation_rate), "bold red" if model.violation_rate else "bold green"),
+            (percent(model.failure_rate), "bold red" if model.failure_rate else "bold green"),
             f"  95 %: {interval_of(model.leading)} under other seeds",
             f"  ({sentence_of(model.leading, summary.unit)})",
         )
@@ -101,7 +101,7 @@ def _small_print(model: ModelSummary, unit: str) -> list[str]:
         lines.append(f"{figure.title}  {value}" + (f" ({note})" if note else ""))
     if model.errors:
         lines.append("errors         " + ", ".join(f"{error} {n}" for error, n in model.errors.items()))
-    undecided = model.outcomes["INCONCLUSIVE"] + model.outcomes["FAILED"]
+    undecided = model.outcomes["UNDECIDED"] + model.outcomes["ERROR"]
     if undecided:
         lines.append(f"undecided      {counted(undecided, unit)}{bounds_of(model.leading)}")
         lines += [f"               {line}" for line in _reasons(model)]

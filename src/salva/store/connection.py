@@ -5,12 +5,11 @@ Every exception of SQLite leaves as a StoreError that says what to do.
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from pathlib import Path
 
 from salva.errors import StoreError
-from salva.store.migrations import APPLICATION_ID, MIGRATIONS, migrate, missing_columns, schema_version
+from salva.store.schema import APPLICATION_ID, FORMAT, create_tables, format_of, missing_columns
 
 _FULL = "the disk is full; free some space and run the same command again"
 _READ_ONLY = "it cannot be written; make the directory writable or choose another one with --out"
@@ -37,18 +36,18 @@ _UNCONVERTIBLE = (*UNREADABLE, ValueError, LookupError, TypeError, AttributeErro
 
 
 def connect_for_writing(path: Path) -> sqlite3.Connection:
-    """A connection that can write, at the newest schema; the caller holds the run lock."""
+    """A connection that can write, with the tables made; the caller holds the run lock."""
     try:
         connection = sqlite3.connect(path, isolation_level=None, timeout=10, cached_statements=64)
     except sqlite3.Error as error:
         raise translated(path, error) from error
     try:
         connection.row_factory = sqlite3.Row
-        checked_version(connection, path, may_be_empty=True)
+        check_format(connection, path, may_be_empty=True)
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA wal_autocheckpoint=4000")
-        migrate(connection)
+        create_tables(connection)
         check_columns(connection, path)
     except _UNCONVERTIBLE as error:
         connection.close()
@@ -86,43 +85,25 @@ def _readable(uri: str) -> sqlite3.Connection:
     return connection
 
 
-def migrated_copy(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:
-    """A copy of an old store that only this process sees, at the newest schema; closes the connection to the old."""
-    try:
-        copy = sqlite3.connect("", isolation_level=None)
-        copy.row_factory = sqlite3.Row
-        connection.backup(copy)
-        connection.close()
-        migrate(copy)
-    except _UNCONVERTIBLE as error:
-        raise translated(path, error) from error
-    return copy
-
-
-def checked_version(connection: sqlite3.Connection, path: Path, *, may_be_empty: bool = False) -> int:
-    """The schema version of a store that is ours and not from the future; may_be_empty: whether one is made of it."""
+def check_format(connection: sqlite3.Connection, path: Path, *, may_be_empty: bool = False) -> None:
+    """Refuse a file that is not ours or of another format; may_be_empty: whether a store is made of it."""
     try:
         is_empty = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
-        if is_empty and not may_be_empty:
-            raise StoreError(f"{str(path)!r} is empty: it holds no run; restore it from a copy, or start the run anew")
         owner = connection.execute("PRAGMA application_id").fetchone()[0]
-        version = schema_version(connection)
-        if not is_empty and owner != APPLICATION_ID:
-            raise StoreError(
-                f"{str(path)!r} is an SQLite file but not one of salva's; choose another directory with --out"
-            )
-        if version < 0:
-            raise StoreError(f"{str(path)!r} has schema {version}, which there is none: {_EDITED}")
-        if version > len(MIGRATIONS):
-            row = connection.execute("SELECT value FROM meta WHERE key = 'salva_version'").fetchone()
-            maker = f"salva {json.loads(row[0])}" if row else "a newer salva"
-            raise StoreError(
-                f"{str(path)!r} has schema {version}, this salva knows schemas up to {len(MIGRATIONS)}; "
-                f"it was written by {maker}: install that version or a newer one"
-            )
+        version = format_of(connection)
     except _UNCONVERTIBLE as error:
         raise translated(path, error) from error
-    return version
+    if is_empty and may_be_empty:
+        return
+    if is_empty:
+        raise StoreError(f"{str(path)!r} is empty: it holds no run; restore it from a copy, or start the run anew")
+    if owner != APPLICATION_ID:
+        raise StoreError(f"{str(path)!r} is an SQLite file but not one of salva's; choose another directory with --out")
+    if version != FORMAT:
+        raise StoreError(
+            f"{str(path)!r} was written by another version of salva (format {version}, this one reads {FORMAT}); "
+            "choose another directory with --out"
+        )
 
 
 def check_columns(connection: sqlite3.Connection, path: Path) -> None:

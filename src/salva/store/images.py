@@ -108,15 +108,15 @@ class UnnamedImages:
             f"--images {shlex.quote(self._address)}"
         )
 
-    def has(self, image_id: str) -> bool:  # noqa: ARG002  # the seam's shape
+    def has(self, image_id: str) -> bool:
         """Refused."""
         raise self._refuse()
 
-    def read(self, image_id: str) -> bytes:  # noqa: ARG002  # the seam's shape
+    def read(self, image_id: str) -> bytes:
         """Refused."""
         raise self._refuse()
 
-    def write(self, image_id: str, data: bytes) -> None:  # noqa: ARG002  # the seam's shape
+    def write(self, image_id: str, data: bytes) -> None:
         """Refused."""
         raise self._refuse()
 

@@ -21,9 +21,9 @@ from salva.store.records import Status, StoredImage
 from salva.store.rows import DIGESTED, digest_of_row, image_from_row, select
 from salva.store.sqlite import RunStore
 
-TABLES = ("components", "cases", "images", "renders", "looks", "verdicts")
+TABLES = ("components", "cases", "images", "renders", "observations", "verdicts")
 """In the order they are taken: whatever a row names is there before it."""
-_RANKS = {Status.DONE: 2, Status.REFUSED: 1, Status.FAILED: 0}
+_RANKS = {Status.DONE: 2, Status.REFUSED: 1, Status.ERROR: 0}
 """Of two rows about the same work the one that came further counts."""
 _CANNOT_LINK = {errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.EACCES}
 
@@ -62,7 +62,7 @@ def _is_further(row: sqlite3.Row, present: sqlite3.Row) -> bool:
     names = row.keys()
     if "status" in names:
         return _RANKS[Status(row["status"])] > _RANKS[Status(present["status"])]
-    return "outcome" in names and present["outcome"] == "FAILED" and row["outcome"] != "FAILED"
+    return "outcome" in names and present["outcome"] == "ERROR" and row["outcome"] != "ERROR"
 
 
 def _agree(store: RunStore, table: str, present: sqlite3.Row, row: sqlite3.Row) -> bool:
@@ -77,11 +77,11 @@ def _agree(store: RunStore, table: str, present: sqlite3.Row, row: sqlite3.Row) 
             return (present["width"], present["height"]) == (row["width"], row["height"])
         case "renders":
             return bool(present["image_id"] == row["image_id"])
-        case "looks":
+        case "observations":
             # Pictures of salva's own, which observers are tried on, are no images of a run and decide nothing in it.
             return _seen(present) == _seen(row) or store.find_image(row["image_id"]) is None
         case "verdicts":
-            return bool(present["outcome"] == row["outcome"] == "FAILED" or present["digest"] == row["digest"])
+            return bool(present["outcome"] == row["outcome"] == "ERROR" or present["digest"] == row["digest"])
         case _:
             return bool(present["digest"] == row["digest"])
 

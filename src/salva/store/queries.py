@@ -21,7 +21,7 @@ from salva.core.case import Case
 from salva.core.fingerprint import Json
 from salva.core.judged import Effort, SetFigure
 from salva.core.observation import Answer, Detection, Detections, Reading, TextSpan
-from salva.core.protocols import LOOKOUT, Query
+from salva.core.protocols import INJECTION_READER, Query
 from salva.core.run_json import Judged, RunFile
 from salva.core.seeing import counting
 from salva.core.source import Painted, QuestionAnswer, RunRecords, RunSource, Seen, Spent
@@ -47,7 +47,7 @@ class VerdictFilter:
     """Which verdicts are wanted; what is not said does not matter."""
 
     model: str | None = None
-    relation: str | None = None
+    check: str | None = None
     arm: str | None = None
     outcome: Outcome | None = None
     observers: Observers | None = None
@@ -61,7 +61,7 @@ class VerdictGroup(NamedTuple):
     """Verdicts that are counted together."""
 
     model: str
-    relation: str
+    check: str
     outcome: Outcome
 
 
@@ -76,7 +76,7 @@ def find_verdicts(
 
 
 def count_verdicts(store: RunReader, wanted: VerdictFilter) -> dict[VerdictGroup, int]:
-    """How many verdicts are wanted, by model, relation and outcome."""
+    """How many verdicts are wanted, by model, check and outcome."""
     where, values = _where(wanted)
     columns = ", ".join(VerdictGroup._fields)
     counted = f"SELECT {columns}, count(*) AS n FROM verdicts {where} GROUP BY {columns} ORDER BY {columns}"
@@ -84,7 +84,7 @@ def count_verdicts(store: RunReader, wanted: VerdictFilter) -> dict[VerdictGroup
 
 
 def _group(row: sqlite3.Row) -> VerdictGroup:
-    return VerdictGroup(row["model"], row["relation"], Outcome(row["outcome"]))
+    return VerdictGroup(row["model"], row["check"], Outcome(row["outcome"]))
 
 
 def cases_by_id(store: RunReader, case_ids: Iterable[str]) -> dict[str, Case]:
@@ -100,7 +100,7 @@ def images_by_id(store: RunReader, image_ids: Iterable[str]) -> dict[str, Stored
 
 
 def _where(wanted: VerdictFilter) -> tuple[str, tuple[Value, ...]]:
-    columns = ("model", "relation", "arm", "outcome")
+    columns = ("model", "check", "arm", "outcome")
     terms: list[tuple[str, tuple[Value, ...]]] = [
         (f"{column} = ?", (value,)) for column in columns if (value := getattr(wanted, column)) is not None
     ]
@@ -118,7 +118,7 @@ def _where(wanted: VerdictFilter) -> tuple[str, tuple[Value, ...]]:
 class StoredImages:
     """The pictures of an open run.
 
-    threshold: from which score on a box counts, where the run's relations say so.
+    threshold: from which score on a box counts, where the run's checks say so.
     """
 
     def __init__(self, store: RunStore, threshold: float | None = None) -> None:
@@ -137,19 +137,19 @@ class StoredImages:
         """What these observers saw; boxes, as far as they count."""
         boxes: tuple[Detection, ...] = ()
         texts: tuple[TextSpan, ...] = ()
-        looked_out: tuple[TextSpan, ...] = ()
+        text_screened: tuple[TextSpan, ...] = ()
         answers: list[QuestionAnswer] = []
-        for look in self._store.observations_of(image_id, (*observers, LOOKOUT)):
+        for look in self._store.observations_of(image_id, (*observers, INJECTION_READER)):
             if isinstance(look.observation, Detections):
                 boxes = counting(look.observation, self._threshold)
-            elif look.query.role == LOOKOUT and isinstance(look.observation, Reading):
-                looked_out = look.observation.spans
+            elif look.query.role == INJECTION_READER and isinstance(look.observation, Reading):
+                text_screened = look.observation.spans
             elif isinstance(look.observation, Reading):
                 texts = look.observation.spans
             elif isinstance(look.observation, Answer) and not look.query.repeat:
                 answers += _questions_answered(look.query, look.observation)
         painted = tuple(_painted(self._store, image_id))
-        return Seen(boxes=boxes, texts=texts, answers=tuple(answers), looked_out=looked_out, painted=painted)
+        return Seen(boxes=boxes, texts=texts, answers=tuple(answers), text_screened=text_screened, painted=painted)
 
     def detections(self, image_id: str, observers: Observers) -> Detections | None:
         """All boxes that the detector among these observers kept, whether they count or not."""
@@ -188,7 +188,7 @@ def spent(store: RunReader) -> tuple[Spent, ...]:
     noted = store.meta().get(IN_VAIN)
     in_vain = noted if isinstance(noted, dict) else {}
     components = {component.component_id: component for component in store.components()}
-    places = (("renders", "$", "provenance"), ("looks", "$.usage", "observation"))
+    places = (("renders", "$", "provenance"), ("observations", "$.usage", "observation"))
     rows = [dict(row) for place in places for row in store.rows(_SPENT.format(*place))]
     # Of one that ended the run with its first answer there is no row.
     without = in_vain.keys() - {row["component_id"] for row in rows}
@@ -277,8 +277,8 @@ def open_source(directory: Path) -> Iterator[RunSource]:
             asked=judged.asked,
             name=directory.resolve().name,
             gate=gate if isinstance(gate := store.meta().get(GATE), dict) else {},
-            canary_about=_names(next((store.meta()[note] for note in _CANARY if note in store.meta()), None)),
-            canary=next((word for note, word in _CANARY.items() if note in store.meta()), ""),
+            preflight_about=_names(next((store.meta()[note] for note in _CANARY if note in store.meta()), None)),
+            preflight=next((word for note, word in _CANARY.items() if note in store.meta()), ""),
             figures=_figures(store.meta().get(FIGURES)),
             weights={component.label: str(component.identity.get("weights", "")) for component in store.components()},
             is_whole=WHOLE in store.meta(),
@@ -325,8 +325,8 @@ def _names(stored: Json) -> tuple[str, ...]:
 
 
 def _threshold(asked: Asked) -> float | None:
-    """The threshold that was set for the relations, which goes to all that know it."""
-    stated = (relation.options.get("threshold") for relation in asked.relations)
+    """The threshold that was set for the checks, which goes to all that know it."""
+    stated = (check.options.get("threshold") for check in asked.checks)
     return next((value for value in stated if isinstance(value, int | float)), None)
 
 
@@ -340,7 +340,7 @@ def leading_first(store: RunReader, leading: Mapping[str, str]) -> Iterator[Verd
 
 def is_leading(verdict: Verdict, leading: Mapping[str, str]) -> bool:
     """Whether a verdict is of the observers named last."""
-    return leading.get(verdict.relation) == observers_text(verdict.observers)
+    return leading.get(verdict.check) == observers_text(verdict.observers)
 
 
 def _figures(stored: Json) -> dict[str, tuple[SetFigure, ...]]:

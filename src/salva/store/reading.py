@@ -25,7 +25,7 @@ from salva.errors import StoreError, UsageError
 from salva.store.blobs import Blobs
 from salva.store.connection import UNREADABLE, translated, write_copy
 from salva.store.images import IMAGES_AT, ImageStore, images_of
-from salva.store.records import Status, StoredComponent, StoredImage, StoredLook, StoredRender
+from salva.store.records import Status, StoredComponent, StoredImage, StoredObservation, StoredRender
 from salva.store.rows import (
     DIGESTED,
     KEYS,
@@ -34,7 +34,7 @@ from salva.store.rows import (
     component_from_row,
     digest_of_row,
     image_from_row,
-    look_from_row,
+    observation_from_row,
     observation_of,
     render_from_row,
     select,
@@ -45,7 +45,8 @@ from salva.store.rows import (
 DATABASE = "salva.db"
 
 VERDICT_ORDER = (
-    "ORDER BY case_id, repeat, arm, model, relation, replace(substr(observers, 3, length(observers) - 4), '\",\"', '+')"
+    'ORDER BY case_id, repeat, arm, model, "check", '
+    "replace(substr(observers, 3, length(observers) - 4), '\",\"', '+')"
 )
 """The order verdicts are read in: of two groups of observers with as many verdicts, the first in it leads."""
 
@@ -203,39 +204,42 @@ class RunReader:
         image = None if width is None else ImageRef(image_id=image_id, width=width, height=height)
         return self.parsed("renders", row, lambda _: Status(status)), image, error
 
-    def looks(self) -> Iterator[tuple[str, StoredLook]]:
+    def needs(self) -> Iterator[tuple[str, StoredObservation]]:
         """Every look row with its key."""
-        for row in self.rows(select("looks")):
-            yield row["look_key"], self._look(row)
+        for row in self.rows(select("observations")):
+            yield row["observation_key"], self._look(row)
 
-    def observations_of(self, image_id: str, observers: Observers | None = None) -> list[StoredLook]:
+    def observations_of(self, image_id: str, observers: Observers | None = None) -> list[StoredObservation]:
         """What these observers saw of an image, or all of them: looks that were answered, by component label."""
         labels = "SELECT component_id FROM components WHERE label IN (SELECT value FROM json_each(?2))"
         where = f"WHERE image_id = ?1 AND status = 'done' AND (?2 IS NULL OR component_id IN ({labels}))"
-        rows = self.rows(select("looks", where), (image_id, None if observers is None else to_text(observers)))
+        rows = self.rows(select("observations", where), (image_id, None if observers is None else to_text(observers)))
         return sorted(map(self._look, rows), key=lambda look: (look.query.role, look.label, look.key()))
 
-    def look_outcome(self, key: str) -> tuple[Status, Observation | None, str] | None:
+    def observation_outcome(self, key: str) -> tuple[Status, Observation | None, str] | None:
         """How a look ended, what was seen and its error, if it was tried; quicker than the whole record."""
-        row = self._row("SELECT look_key, status, observation, error, box_floor FROM looks WHERE look_key = ?", key)
-        return None if row is None else self.parsed("looks", row, _look_outcome)
+        row = self._row(
+            "SELECT observation_key, status, observation, error, box_floor FROM observations WHERE observation_key = ?",
+            key,
+        )
+        return None if row is None else self.parsed("observations", row, _observation_outcome)
 
     def failed_work(self) -> dict[str, int]:
         """How often failed work was tried: by the key of a render, and of looks by the id of their image."""
         rows = self.rows(
             "SELECT render_key, attempts FROM renders WHERE status = 'failed' "
-            "UNION ALL SELECT image_id, max(attempts) FROM looks WHERE status = 'failed' GROUP BY image_id"
+            "UNION ALL SELECT image_id, max(attempts) FROM observations WHERE status = 'failed' GROUP BY image_id"
         )
         return {str(key): int(n_attempts) for key, n_attempts in rows}
 
     def n_unreadable(self) -> int:
         """How many replies were stored that nobody could read."""
         unreadable = "status = 'done' AND json_extract(observation, '$.problem') <> ''"
-        return int(next(self.rows(f"SELECT count(*) FROM looks WHERE {unreadable}"))[0])
+        return int(next(self.rows(f"SELECT count(*) FROM observations WHERE {unreadable}"))[0])
 
     def highest_floor(self, component_id: str) -> float | None:
         """The highest score below which boxes were not kept in any look of a detector; None where nobody knows."""
-        row = self._row("SELECT max(box_floor) FROM looks WHERE component_id = ?", component_id)
+        row = self._row("SELECT max(box_floor) FROM observations WHERE component_id = ?", component_id)
         return None if row is None else row[0]
 
     @contextmanager
@@ -296,8 +300,8 @@ class RunReader:
     def _count(self, table: str) -> int:
         return int(self._connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
 
-    def _look(self, row: sqlite3.Row) -> StoredLook:
-        return self.parsed("looks", row, lambda row: look_from_row(row, self._label(row["component_id"])))
+    def _look(self, row: sqlite3.Row) -> StoredObservation:
+        return self.parsed("observations", row, lambda row: observation_from_row(row, self._label(row["component_id"])))
 
     def _label(self, component_id: str) -> str:
         if not self._labels:
@@ -305,7 +309,7 @@ class RunReader:
         return self._labels.get(component_id, "")
 
 
-def _look_outcome(row: sqlite3.Row) -> tuple[Status, Observation | None, str]:
+def _observation_outcome(row: sqlite3.Row) -> tuple[Status, Observation | None, str]:
     _, status, seen, error, box_floor = row
     return Status(status), None if seen is None else checked(observation_of(seen, box_floor)), error
 

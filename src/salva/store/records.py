@@ -16,7 +16,7 @@ GATE = "gate"
 """The note of a run that a gate looked at: model to what it decided."""
 FIGURES = "figures"
 """The note of a run whose pictures were measured as pictures: model to figures."""
-PASSED, TOLD, UNTRIED, STOPPED = "canary_passed", "canary_told", "canary_off", "canary_stopped"
+PASSED, TOLD, UNTRIED, STOPPED = "preflight_passed", "preflight_warned", "preflight_off", "preflight_stopped"
 """The notes of a run on its observers: those who passed on pictures of salva's own, those who failed and could not be
 held to it, those who were let off, and those who ended the run."""
 IN_VAIN = "spent_in_vain"
@@ -33,7 +33,7 @@ class Status(StrEnum):
     """How a piece of work ended."""
 
     DONE = "done"
-    FAILED = "failed"
+    ERROR = "failed"
     """Tried again when the same command runs again."""
     REFUSED = "refused"
     """Declined on policy; tried again only when the user says so."""
@@ -89,15 +89,15 @@ class StoredRender:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoredLook:
+class StoredObservation:
     """One query about one image, and what was seen, or the reason why nothing was."""
 
     component_id: str
     image_id: str
     query: Query
-    """Without labels when the perceiver takes none."""
+    """Without labels when the observer takes none."""
     given: Mapping[str, str]
-    """Role to look key of what the perceiver was told beforehand."""
+    """Role to look key of what the observer was told beforehand."""
     status: Status
     observation: Observation | None = None
     error: str = ""
@@ -106,7 +106,7 @@ class StoredLook:
 
     def key(self) -> str:
         """The look key these inputs have."""
-        return look_key(self.component_id, self.image_id, self.query, self.given)
+        return observation_key(self.component_id, self.image_id, self.query, self.given)
 
 
 def render_key(
@@ -117,7 +117,7 @@ def render_key(
     return fingerprint([*inputs, "passes over"] if passes_over else inputs)
 
 
-def look_key(component_id: str, image_id: str, query: Query, given: Mapping[str, str]) -> str:
+def observation_key(component_id: str, image_id: str, query: Query, given: Mapping[str, str]) -> str:
     """The key of a look: everything that can change what is seen."""
     return fingerprint([component_id, image_id, query_to_json(query), dict(given)])
 

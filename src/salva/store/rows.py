@@ -9,7 +9,7 @@ import functools
 import hashlib
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -18,16 +18,16 @@ from salva.core.observation import Detections, Observation, observation_from_jso
 from salva.core.secrets import redact, redacted
 from salva.core.typed_json import as_object, parsed_json
 from salva.core.verdict import Failure, Observers, Outcome, Verdict
-from salva.store.migrations import COLUMNS
 from salva.store.records import (
     Status,
     StoredComponent,
     StoredImage,
-    StoredLook,
+    StoredObservation,
     StoredRender,
     query_from_json,
     query_to_json,
 )
+from salva.store.schema import COLUMNS
 
 Value: TypeAlias = str | int | float | None
 Row: TypeAlias = dict[str, Value]
@@ -38,19 +38,19 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "cases": ("case_id",),
     "images": ("image_id",),
     "renders": ("render_key",),
-    "looks": ("look_key",),
-    "verdicts": ("case_id", "repeat", "arm", "model", "relation", "observers"),
+    "observations": ("observation_key",),
+    "verdicts": ("case_id", "repeat", "arm", "model", "check", "observers"),
 }
 """What tells the rows of a table apart."""
 
 DIGESTED: Mapping[str, tuple[str, ...]] = {
     table: tuple(column for column in COLUMNS[table] if column not in ("digest", "attempts"))
-    for table in ("cases", "renders", "looks", "verdicts")
+    for table in ("cases", "renders", "observations", "verdicts")
 }
 """Tables whose rows carry a digest, and the columns it covers. How often work was tried is none of its content; images
 have a digest of their file, and components are named by theirs."""
 
-_FAILURE_FIELDS = ("error", "role", "message", "entity", "expected", "seen")
+_FAILURE_FIELDS = ("failure_type", "role", "message", "entity", "expected", "seen")
 
 # Escaped to ASCII: text read off a picture may hold lone surrogates, which SQLite does not take.
 _ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
@@ -66,10 +66,15 @@ def storable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
+def _names(columns: Iterable[str]) -> str:
+    """Columns as SQL writes them; one of them is a word of SQL's own."""
+    return ", ".join(f'"{column}"' for column in columns)
+
+
 @functools.cache
 def select(table: str, where: str = "") -> str:
     """The statement that reads whole rows of a table."""
-    return f"SELECT {', '.join(COLUMNS[table])} FROM {table} {where}"
+    return f"SELECT {_names(COLUMNS[table])} FROM {table} {where}"
 
 
 @functools.cache
@@ -80,14 +85,14 @@ def insert(table: str, columns: tuple[str, ...], conflict: str = "REPLACE") -> s
         (key,) = KEYS[table]
         columns = (*columns, "attempts")
         values.append(f"COALESCE((SELECT attempts FROM {table} WHERE {key} = :{key}), 0) + 1")
-    return f"INSERT OR {conflict} INTO {table} ({', '.join(columns)}) VALUES ({', '.join(values)})"
+    return f"INSERT OR {conflict} INTO {table} ({_names(columns)}) VALUES ({', '.join(values)})"
 
 
 @functools.cache
 def copy_of(table: str) -> str:
     """The statement that stores a whole row as it is, in place of one with its key."""
     columns = COLUMNS[table]
-    return f"INSERT OR REPLACE INTO {table} ({', '.join(columns)}) VALUES ({', '.join(f':{c}' for c in columns)})"
+    return f"INSERT OR REPLACE INTO {table} ({_names(columns)}) VALUES ({', '.join(f':{c}' for c in columns)})"
 
 
 def digest_of_row(table: str, row: Mapping[str, Value]) -> str:
@@ -198,13 +203,13 @@ def render_from_row(row: sqlite3.Row) -> StoredRender:
     )
 
 
-def look_to_row(look: StoredLook, key: str) -> Row:
+def observation_to_row(look: StoredObservation, key: str) -> Row:
     """A look as its row, under its key."""
     seen = None if look.observation is None else to_text(redacted(observation_to_json(look.observation)))
     return _digested(
-        "looks",
+        "observations",
         {
-            "look_key": key,
+            "observation_key": key,
             "component_id": look.component_id,
             "image_id": look.image_id,
             "query": to_text(query_to_json(look.query)),
@@ -225,9 +230,9 @@ def observation_of(seen: str, box_floor: float | None) -> Observation:
     return observation
 
 
-def look_from_row(row: sqlite3.Row, label: str) -> StoredLook:
+def observation_from_row(row: sqlite3.Row, label: str) -> StoredObservation:
     """A look from its row."""
-    return StoredLook(
+    return StoredObservation(
         component_id=row["component_id"],
         image_id=row["image_id"],
         query=query_from_json(_object(row["query"])),
@@ -248,10 +253,10 @@ def verdict_to_row(verdict: Verdict) -> Row:
             "repeat": verdict.repeat,
             "arm": verdict.arm,
             "model": verdict.model,
-            "relation": verdict.relation,
+            "check": verdict.check,
             "observers": observers_to_text(verdict.observers),
             "outcome": str(verdict.outcome),
-            "errors": to_text(verdict.errors),
+            "failure_types": to_text(verdict.failure_types),
             "failures": to_text(
                 redacted([[getattr(failure, name) for name in _FAILURE_FIELDS] for failure in verdict.failures])
             ),
@@ -281,12 +286,12 @@ def verdict_from_row(row: sqlite3.Row) -> Verdict:
         repeat=row["repeat"],
         arm=row["arm"],
         model=row["model"],
-        relation=row["relation"],
+        check=row["check"],
         observers=observers_from_text(row["observers"]),
         outcome=Outcome(row["outcome"]),
-        errors=tuple(_list(row["errors"])),
+        failure_types=tuple(_list(row["failure_types"])),
         failures=tuple(Failure(**dict(zip(_FAILURE_FIELDS, values, strict=True))) for values in _list(row["failures"])),
-        # Whole numbers and yes or no too, as a relation may give them; what else stands there is refused later.
+        # Whole numbers and yes or no too, as a check may give them; what else stands there is refused later.
         scores={name: float(s) if isinstance(s, int) else s for name, s in _object(row["scores"]).items()},
         images=_object(row["images"]),
         reason=row["reason"],

@@ -23,16 +23,14 @@ from salva.errors import PluginError, StoreError, UsageError
 from salva.store.blobs import store_error
 from salva.store.connection import (
     check_columns,
-    checked_version,
+    check_format,
     connect_for_reading,
     connect_for_writing,
-    migrated_copy,
 )
 from salva.store.images import IMAGES_AT
 from salva.store.lock import RunLock
-from salva.store.migrations import MIGRATIONS
 from salva.store.reading import DATABASE, RunReader, guarded
-from salva.store.records import Status, StoredComponent, StoredImage, StoredLook, StoredRender
+from salva.store.records import Status, StoredComponent, StoredImage, StoredObservation, StoredRender
 from salva.store.rows import (
     Row,
     Value,
@@ -41,7 +39,7 @@ from salva.store.rows import (
     copy_of,
     image_to_row,
     insert,
-    look_to_row,
+    observation_to_row,
     render_to_row,
     to_text,
     verdict_to_row,
@@ -63,23 +61,12 @@ def open_run(directory: Path, mode: Literal["read", "write"] = "read", *, images
         raise UsageError(f"{str(directory)!r} is no run: it has no {DATABASE}; give the directory `salva run` printed")
     connection = connect_for_reading(path)
     try:
-        if checked_version(connection, path) < len(MIGRATIONS):
-            connection = _brought_up_to_date(directory, connection)
+        check_format(connection, path)
         check_columns(connection, path)
     except StoreError:
         connection.close()
         raise
     return RunStore(directory, connection, None)
-
-
-def _brought_up_to_date(directory: Path, connection: sqlite3.Connection) -> sqlite3.Connection:
-    """An old store at the newest schema: where it stands, or as a copy where it cannot be written."""
-    try:
-        _open_for_writing(directory).close()
-    except StoreError:
-        return migrated_copy(connection, directory / DATABASE)
-    connection.close()
-    return connect_for_reading(directory / DATABASE)
 
 
 def _open_for_writing(directory: Path, images_at: str = "") -> RunStore:
@@ -157,9 +144,9 @@ class RunStore(RunReader):
         """Store what became of a render; key: its own, from whoever has it already."""
         self._put("renders", render_to_row(render, key or render.key()))
 
-    def put_look(self, look: StoredLook, key: str = "") -> None:
+    def put_observation(self, look: StoredObservation, key: str = "") -> None:
         """Store what became of a look; key: its own, from whoever has it already."""
-        self._put("looks", look_to_row(look, key or look.key()))
+        self._put("observations", observation_to_row(look, key or look.key()))
 
     def put_verdict(self, verdict: Verdict) -> None:
         """Store a verdict, in place of an earlier one about the same."""
@@ -169,9 +156,9 @@ class RunStore(RunReader):
         """Store a row as another run has it, digest and count of attempts included."""
         self._write(copy_of(table), dict(row))
 
-    def drop_verdicts(self, relation: str) -> None:
-        """Forget every verdict of a relation."""
-        self._write("DELETE FROM verdicts WHERE relation = :relation", {"relation": relation})
+    def drop_verdicts(self, check: str) -> None:
+        """Forget every verdict of a check."""
+        self._write('DELETE FROM verdicts WHERE "check" = :check', {"check": check})
 
     def set_meta(self, key: str, value: Json) -> None:
         """Keep a note of the run."""
@@ -184,7 +171,7 @@ class RunStore(RunReader):
     def forget_image(self, image_id: str, reason: str) -> None:
         """Drop an image whose file is no good; its renders count as failed and are tried again."""
         for render in self.renders_of(image_id):
-            self.put_render(replace(render, status=Status.FAILED, image_id=None, error=reason))
+            self.put_render(replace(render, status=Status.ERROR, image_id=None, error=reason))
         self._write("DELETE FROM images WHERE image_id = :image_id", {"image_id": image_id})
 
     def tick(self) -> None:

@@ -1,7 +1,7 @@
 """What every component owes the run, as checks a plugin's own tests can call.
 
     def test_my_detector_keeps_its_promises() -> None:
-        check_perceiver(bound("detector", MyDetector), [painted(["cat"])])
+        check_observer(bound("detector", MyDetector), [painted(["cat"])])
 
 Each raises AssertionError with what was got and what was owed. Nothing is mocked: the component
 is built and asked as a run would ask it.
@@ -32,15 +32,15 @@ from salva.core.observation import (
     observation_to_json,
 )
 from salva.core.protocols import (
+    Check,
     Conclusion,
     Generator,
-    LookRequest,
-    Perceiver,
+    ImageObservations,
+    Observer,
+    ObserveRequest,
     Query,
-    Relation,
     Rendered,
     RenderRequest,
-    Sight,
     Suite,
 )
 from salva.core.spec import Binding
@@ -129,7 +129,7 @@ def check_picture(picture: Picture) -> None:
             )
 
 
-def check_perceiver(
+def check_observer(
     binding: Binding,
     pictures: Sequence[Picture],
     *,
@@ -141,20 +141,20 @@ def check_perceiver(
     Numbers may differ in their last digits: networks add up otherwise in a batch.
     """
     check_binding(binding)
-    perceiver: Perceiver
-    with _built(binding) as perceiver:
-        missing = [role for role in binding.about.needs if role not in (given or {})]
+    observer: Observer
+    with _built(binding) as observer:
+        missing = [role for role in binding.about.needs_roles if role not in (given or {})]
         assert not missing, f"{binding.label} needs {missing[0]!r}; pass what it saw as given"
-        assert list(perceiver.look([])) == [], f"{binding.label}: no requests must give no outcomes"
+        assert list(observer.observe([])) == [], f"{binding.label}: no requests must give no outcomes"
         asked = query or Query(role=binding.role)
-        requests = [LookRequest(picture=picture, query=asked, given=given or {}) for picture in pictures]
-        together = _outcomes(binding, perceiver.look(requests), len(requests))
+        requests = [ObserveRequest(picture=picture, query=asked, given=given or {}) for picture in pictures]
+        together = _outcomes(binding, observer.observe(requests), len(requests))
         for request, outcome in zip(requests, together, strict=True):
             assert isinstance(outcome, _KINDS[binding.role]), f"{binding.label}: a {binding.role} gave {outcome!r}"
             stored = observation_from_json(json.loads(json.dumps(observation_to_json(outcome), allow_nan=False)))
             assert stored == outcome, f"{binding.label}: {outcome!r} does not survive the store"
             _check_boxes(binding, outcome)
-            (alone,) = perceiver.look([request])
+            (alone,) = observer.observe([request])
             differs = f"{binding.label}: sees {alone!r} alone and {outcome!r} in a batch"
             assert isinstance(alone, type(outcome)), differs
             assert _is_close(observation_to_json(alone), observation_to_json(outcome)), differs
@@ -170,34 +170,36 @@ def _is_close(one: object, other: object) -> bool:
     return one == other
 
 
-def check_relation(binding: Binding, cases: Sequence[Case], sights: Mapping[str, Sight]) -> None:
+def check_relation(binding: Binding, cases: Sequence[Case], observations: Mapping[str, ImageObservations]) -> None:
     """Asks only for what it may, concludes with known outcomes and its own error types, the same each time."""
     check_binding(binding)
-    relation: Relation = binding.build()
-    assert all(binding.about.errors.values()), f"{binding.label}: every error type needs a sentence"
-    roles = {query.role for sight in sights.values() for query in sight.seen} | set(binding.about.needs)
+    check: Check = binding.build()
+    assert all(binding.about.failure_types.values()), f"{binding.label}: every error type needs a sentence"
+    roles = {query.role for sight in observations.values() for query in sight.seen} | set(binding.about.needs_roles)
     for case in cases:
-        if not relation.applies(case):
+        if not check.applies(case):
             continue
-        looks = list(relation.looks(case, roles, sights))
-        assert looks == list(relation.looks(case, roles, sights)), f"{binding.label}: asks otherwise the second time"
+        looks = list(check.needs(case, roles, observations))
+        assert looks == list(check.needs(case, roles, observations)), f"{binding.label}: asks otherwise the second time"
         for look in looks:
             case.prompt(look.role)
             assert look.query.role in roles, f"{binding.label}: asks a {look.query.role}, but there is none"
-        seen = {look.query for look in looks if look.role in sights}
-        if all(query in sight.seen for sight in sights.values() for query in seen):
-            concluded = relation.judge(case, sights)
-            assert concluded == relation.judge(case, sights), f"{binding.label}: judges otherwise the second time"
+        seen = {look.query for look in looks if look.role in observations}
+        if all(query in sight.seen for sight in observations.values() for query in seen):
+            concluded = check.judge(case, observations)
+            assert concluded == check.judge(case, observations), f"{binding.label}: judges otherwise the second time"
             _check_conclusion(binding, concluded)
 
 
 def _check_conclusion(binding: Binding, concluded: Conclusion) -> None:
-    is_violated = concluded.outcome is Outcome.VIOLATED
-    assert concluded.outcome is not Outcome.FAILED, f"{binding.label}: FAILED is the run's to say; raise instead"
-    assert bool(concluded.errors) == is_violated, f"{binding.label}: {concluded.outcome} with errors {concluded.errors}"
-    unknown = [error for error in concluded.errors if error not in binding.about.errors]
+    is_fail = concluded.outcome is Outcome.FAIL
+    assert concluded.outcome is not Outcome.ERROR, f"{binding.label}: ERROR is the run's to say; raise instead"
+    assert bool(concluded.failure_types) == is_fail, (
+        f"{binding.label}: {concluded.outcome} with errors {concluded.failure_types}"
+    )
+    unknown = [error for error in concluded.failure_types if error not in binding.about.failure_types]
     assert not unknown, f"{binding.label}: error type {unknown[0]!r} is not in its about.errors"
-    is_told = concluded.outcome in (Outcome.HOLDS, Outcome.VIOLATED) or concluded.reason
+    is_told = concluded.outcome in (Outcome.PASS, Outcome.FAIL) or concluded.reason
     assert is_told, f"{binding.label}: {concluded.outcome} without a reason"
 
 

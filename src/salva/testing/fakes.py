@@ -1,6 +1,6 @@
-"""Small real components without models: a suite, a generator, perceivers and a relation.
+"""Small real components without models: a suite, a generator, actors_by_role and a check.
 
-The generator writes what it "painted" into the pixels, and the perceivers read it from there, so a
+The generator writes what it "painted" into the pixels, and the actors_by_role read it from there, so a
 whole run can be checked from prompt to verdict. Every way a component can misbehave is an option.
 For our tests and for authors of plugins; registered nowhere.
 """
@@ -23,7 +23,7 @@ from salva.core.fingerprint import fingerprint
 from salva.core.image import Picture
 from salva.core.observation import Answer, Detection, Detections, Observation, Reading, TextSpan
 from salva.core.options import NoOptions, option
-from salva.core.protocols import Conclusion, Look, LookRequest, Query, Rendered, RenderRequest, Sight
+from salva.core.protocols import Conclusion, ImageObservations, Need, ObserveRequest, Query, Rendered, RenderRequest
 from salva.core.verdict import ENTITY_OMISSION, Failure, Outcome
 from salva.errors import BackendError, RefusedError, SalvaError, UnusableError
 
@@ -84,7 +84,7 @@ class FakeSuite:
                     Prompt(role="a", text=f"{first}, {second}", formula=f"{first} & {second}"),
                     Prompt(role="b", text=f"{second}, {first}", formula=f"{second} & {first}"),
                 ),
-                relation="fake-same",
+                check="fake-same",
                 labels={"first": first, "second": second},
                 cluster=f"{first}+{second}",
                 equivalent=True,
@@ -180,12 +180,12 @@ class FakeDetector:
         if options.is_unusable:
             raise UnusableError("no such detector 'fake'; check its name")
 
-    def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
+    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Observation | SalvaError]:
         """One observation or error per request."""
         CALLS.add("detect", len(requests))
         return [self._seen(request) for request in requests]
 
-    def _seen(self, request: LookRequest) -> Observation | SalvaError:
+    def _seen(self, request: ObserveRequest) -> Observation | SalvaError:
         is_healed = bool(self.options.healed_by) and Path(self.options.healed_by).exists()
         fails = self.options.fails
         if fails and not is_healed and random.Random(f"look/{request.picture.image_id()}").random() < fails:
@@ -206,7 +206,7 @@ class FakeReader:
     def __init__(self, options: NoOptions) -> None:
         self.options = options
 
-    def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
+    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Observation | SalvaError]:
         """One observation or error per request."""
         CALLS.add("read", len(requests))
         notes = [written_in(request.picture)[1] for request in requests]
@@ -226,12 +226,12 @@ class FakeJudge:
         bias: int = option(0, "Added to the count.")
 
     version: ClassVar[str] = "1"
-    about: ClassVar[About] = About(needs=("detector",))
+    about: ClassVar[About] = About(needs_roles=("detector",))
 
     def __init__(self, options: Options) -> None:
         self.options = options
 
-    def look(self, requests: Sequence[LookRequest]) -> Sequence[Observation | SalvaError]:
+    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Observation | SalvaError]:
         """One observation or error per request."""
         CALLS.add("judge", len(requests))
         answers: list[Observation | SalvaError] = []
@@ -245,7 +245,7 @@ class FakeJudge:
 
 
 class FakeSame:
-    """Relation: both images show the same labels."""
+    """Check: both images show the same labels."""
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Options:
@@ -255,7 +255,9 @@ class FakeSame:
 
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(
-        needs=("detector",), errors={ENTITY_OMISSION: "A thing of the prompt is missing."}, has_control=True
+        needs_roles=("detector",),
+        failure_types={ENTITY_OMISSION: "An entity is missing."},
+        has_control=True,
     )
 
     def __init__(self, options: Options) -> None:
@@ -265,56 +267,62 @@ class FakeSame:
         """Any pair."""
         return len(case.prompts) == 2
 
-    def looks(self, case: Case, roles: Collection[str], sights: Mapping[str, Sight]) -> Sequence[Look]:  # noqa: ARG002  # the seam's signature
+    def needs(
+        self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
+    ) -> Sequence[Need]:
         """What is in each image, and what is written there when somebody can read."""
         wanted = [role for role in ("detector", "reader") if role in roles]
-        return [Look(role=p.role, query=Query(role=role)) for p in case.prompts for role in wanted]
+        return [Need(role=p.role, query=Query(role=role)) for p in case.prompts for role in wanted]
 
-    def judge(self, case: Case, sights: Mapping[str, Sight]) -> Conclusion:  # noqa: ARG002  # the seam's signature
+    def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         """The same labels on both sides hold; nothing seen on either side cannot be told."""
-        shown = {role: _labels(sight) for role, sight in sights.items()}
+        shown = {role: _labels(sight) for role, sight in observations.items()}
         (a, seen_a), (b, seen_b) = shown.items()
         if not seen_a and not seen_b:
-            return Conclusion(outcome=Outcome.INCONCLUSIVE, reason="nothing was seen in either image")
+            return Conclusion(outcome=Outcome.UNDECIDED, reason="nothing was seen in either image")
         same = seen_a == seen_b if self.options.is_strict else sorted(seen_a) == sorted(seen_b)
         if same:
-            return Conclusion(outcome=Outcome.HOLDS, scores={"n_seen": float(len(seen_a))})
+            return Conclusion(outcome=Outcome.PASS, scores={"n_seen": float(len(seen_a))})
         role = a if len(seen_a) < len(seen_b) else b
-        failure = Failure(error=ENTITY_OMISSION, role=role, message=f"{seen_a} against {seen_b}")
-        return Conclusion(outcome=Outcome.VIOLATED, errors=(ENTITY_OMISSION,), failures=(failure,))
+        failure = Failure(failure_type=ENTITY_OMISSION, role=role, message=f"{seen_a} against {seen_b}")
+        return Conclusion(outcome=Outcome.FAIL, failure_types=(ENTITY_OMISSION,), failures=(failure,))
 
 
 class FakeAnswers:
-    """Relation: a judge gives both images the same answers; asks a second question after the first."""
+    """Check: a judge gives both images the same answers; asks a second question after the first."""
 
     version: ClassVar[str] = "1"
-    about: ClassVar[About] = About(needs=("judge",), errors={"other-answer": "The judge answered differently."})
+    about: ClassVar[About] = About(
+        needs_roles=("judge",), failure_types={"other-answer": "The judge answered differently."}
+    )
 
     def __init__(self, options: NoOptions) -> None:
         self.options = options
 
-    def applies(self, case: Case) -> bool:  # noqa: ARG002  # the seam's signature
+    def applies(self, case: Case) -> bool:
         """Any case."""
         return True
 
-    def looks(self, case: Case, roles: Collection[str], sights: Mapping[str, Sight]) -> Sequence[Look]:  # noqa: ARG002  # the seam's signature
+    def needs(
+        self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
+    ) -> Sequence[Need]:
         """First how many; then, where there is something, whether the number is even."""
         first = Query(role="judge", text="how many?")
-        asked = [Look(role=prompt.role, query=first) for prompt in case.prompts]
-        for role, sight in sights.items():
+        asked = [Need(role=prompt.role, query=first) for prompt in case.prompts]
+        for role, sight in observations.items():
             answer = sight.seen.get(first)
             if isinstance(answer, Answer) and answer.text != "0":
-                asked.append(Look(role=role, query=Query(role="judge", text="even?")))
+                asked.append(Need(role=role, query=Query(role="judge", text="even?")))
         return asked
 
-    def judge(self, case: Case, sights: Mapping[str, Sight]) -> Conclusion:  # noqa: ARG002  # the seam's signature
+    def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         """Compares all answers."""
         answers = [
-            sorted((q.text, o.text) for q, o in s.seen.items() if isinstance(o, Answer)) for s in sights.values()
+            sorted((q.text, o.text) for q, o in s.seen.items() if isinstance(o, Answer)) for s in observations.values()
         ]
         if all(answer == answers[0] for answer in answers):
-            return Conclusion(outcome=Outcome.HOLDS, scores={"n_answers": float(len(answers[0]))})
-        return Conclusion(outcome=Outcome.VIOLATED, errors=("other-answer",))
+            return Conclusion(outcome=Outcome.PASS, scores={"n_answers": float(len(answers[0]))})
+        return Conclusion(outcome=Outcome.FAIL, failure_types=("other-answer",))
 
 
 def painted(labels: Sequence[str], note: str = "", encoded: str = "no") -> Picture:
@@ -341,7 +349,7 @@ def written_in(picture: Picture) -> tuple[list[str], str]:
     return labels, note
 
 
-def _labels(sight: Sight) -> list[str]:
+def _labels(sight: ImageObservations) -> list[str]:
     return [box.label for seen in sight.seen.values() if isinstance(seen, Detections) for box in seen.boxes]
 
 

@@ -23,7 +23,7 @@ def bound(role: str, component: type[Any], label: str = "", **options: object) -
 
 
 def fake_spec(n: int = 6, generator: dict[str, object] | None = None, **changes: Any) -> RunSpec:
-    """A run of n cases with the fake generator, detector and relation; changes replace fields.
+    """A run of n cases with the fake generator, detector and check; changes replace fields.
 
     Nobody is tried beforehand, so that every call is one the run itself asks for.
     """
@@ -31,8 +31,8 @@ def fake_spec(n: int = 6, generator: dict[str, object] | None = None, **changes:
         "suite": bound("suite", FakeSuite, "fake", n=n),
         "models": (bound("model", FakeGenerator, "fake", **(generator or {})),),
         "detector": bound("detector", FakeDetector, "fake-detector"),
-        "relations": (bound("relation", FakeSame, "fake-same"),),
+        "checks": (bound("check", FakeSame, "fake-same"),),
         "size": "full",
-        "canary": False,
+        "preflight": False,
     }
     return RunSpec(**{**fields, **changes})

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from salva.core.fingerprint import Json
-from salva.writing.prompt_files import FORMULA_BY, RELATION, PromptRow
+from salva.writing.prompt_files import CHECK, FORMULA_BY, PromptRow
 from salva.writing.prompt_reading import read_prompt, read_prompts
 
 
@@ -49,5 +49,5 @@ def entry_of(row: PromptRow, accepted: Mapping[str, str], writer: str) -> dict[s
             formula_by = writer
         if formula := given or accepted.get(text):
             entry[f"formula{name}"] = formula
-    said = {RELATION: row.relation, FORMULA_BY: formula_by}
+    said = {CHECK: row.check, FORMULA_BY: formula_by}
     return entry | {name: value for name, value in said.items() if value} | dict(row.labels)

@@ -56,7 +56,7 @@ _SAID_BY = {
     "x-middle": "middle center centre between",
     "y-middle": "middle center centre between",
 }
-"""Relation or place to the words of a prompt that say it."""
+"""Check or place to the words of a prompt that say it."""
 DENYING = words("no not without none never neither nor nobody nothing isn't aren't doesn't don't")
 CHOOSING = words("or either")
 _NO_NOUNS = words(

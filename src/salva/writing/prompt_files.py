@@ -28,7 +28,7 @@ _KNOWN = (*NAMES, *PAIR_NAMES)
 _ABOUT_PROMPTS = ("prompt_id", "prompt_idx", "prompt_index", "prompt_no", "prompt_number", "prompt_type")
 """Columns about a prompt that hold none."""
 _FORMULAS = ("formula", "formula_a", "formula_b")
-RELATION, FORMULA_BY = "relation", "formula_by"
+CHECK, FORMULA_BY = "check", "formula_by"
 _CASE_COLUMNS = ("category", "cluster")
 """Labels that say something of a case, by these names however a file writes them."""
 _TABLES, _JSON = (".csv", ".tsv"), (".json", ".jsonl", ".ndjson")
@@ -50,7 +50,7 @@ class PromptRow:
     """One prompt, or those of a pair or group."""
     formulas: tuple[str | None, ...]
     """In notation, as the file gives them; None where it does not."""
-    relation: str = ""
+    check: str = ""
     formula_by: str = ""
     """The text model that proposed the formulas; empty for a person's."""
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -261,13 +261,13 @@ def _row(where: str, record: Mapping[str, Json], problems: list[str]) -> PromptR
         problems.append(f"{where}: prompt_a and no prompt_b; a prompt by itself stands under prompt")
         return None
     formulas = [_formula(where, by_name.get(_formula_name(name)), problems) for name in places]
-    taken = {*places, RELATION, FORMULA_BY, *map(_formula_name, places), *_FORMULAS}
+    taken = {*places, CHECK, FORMULA_BY, *map(_formula_name, places), *_FORMULAS}
     labels = {_label_name(name): _text(value) for name, value in record.items() if plain_name(name) not in taken}
     return PromptRow(
         where=where,
         texts=tuple(texts),
         formulas=tuple(formulas),
-        relation=_text(by_name.get(RELATION)).lower(),
+        check=_text(by_name.get(CHECK)).lower(),
         formula_by=_text(by_name.get(FORMULA_BY)),
         labels={name: value for name, value in labels.items() if name and value},
     )

@@ -1,6 +1,6 @@
 """Questions about prompts, written by a text model: in the TIFA manner or in the DSG manner.
 
-Prompts come in; rows of a question file go out, in the published fields that relation.questions reads. A reply that is
+Prompts come in; rows of a question file go out, in the published fields that check.questions reads. A reply that is
 not exactly as asked for is asked for again with what was wrong, then given up and named. What a prompt says is data.
 """
 

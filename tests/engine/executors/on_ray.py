@@ -11,7 +11,7 @@ from salva.core.verdict import Verdict
 from salva.engine.executors.ray import RayExecutor, RayOptions
 from salva.engine.progress import SilentProgress
 from salva.registry import add_loose_plugin, bind
-from salva.run.pipeline import execute
+from salva.runs.pipeline import execute
 from salva.store.sqlite import open_run
 from salva.testing.specs import fake_spec
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from salva.engine.progress import SilentProgress
 from salva.errors import SalvaError
-from salva.run.pipeline import execute
-from salva.run.workplaces import bind_executor
+from salva.runs.pipeline import execute
+from salva.runs.workplaces import bind_executor
 from salva.testing.specs import fake_spec
 
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import pytest
 
 from salva.core.case import Prompt
-from salva.core.protocols import Delivered, LookOrder, Query, RenderRequest
+from salva.core.protocols import Delivered, ObserveOrder, Query, RenderRequest
 from salva.core.spec import Binding
 from salva.engine.executors import crews
 from salva.engine.executors.benches import Bench
@@ -141,7 +141,7 @@ def test_batches_go_to_all_actors_and_come_back_as_files(crew_of: Callable[..., 
 
 def test_looks_are_answered(crew_of: Callable[..., Crew]) -> None:
     crew = crew_of(Room(), bound("detector", FakeDetector))
-    order = LookOrder(picture=painted(["cat", "dog"]), query=Query(role="detector"))
+    order = ObserveOrder(picture=painted(["cat", "dog"]), query=Query(role="detector"))
     (seen,) = crew.submit([order]).result(10)
     assert [box.label for box in seen.boxes] == ["cat", "dog"]  # type: ignore[attr-defined]  # Detections
 
@@ -254,7 +254,7 @@ def test_who_has_several_actors_gives_one_up_for_whoever_has_none(
 
     late = crew_of(room, bound("detector", FakeDetector), n_actors=4, make_room=make_room)
     assert (large.n_placed, late.n_placed) == (2, 1)
-    order = LookOrder(picture=painted(["cat"]), query=Query(role="detector"))
+    order = ObserveOrder(picture=painted(["cat"]), query=Query(role="detector"))
     assert late.submit([order]).result(10)
     assert all(isinstance(future.result(20)[0], Delivered) for future in futures), "what it had is asked of the others"
 

@@ -32,8 +32,8 @@ from salva.engine.executors.local import LocalLane
 from salva.engine.executors.ray import RayExecutor, RayOptions
 from salva.engine.progress import SilentProgress
 from salva.errors import MissingExtraError, PluginError, UnusableError, UsageError
-from salva.run.pipeline import execute
-from salva.run.verify import verify
+from salva.runs.pipeline import execute
+from salva.runs.verify import verify
 from salva.store.records import Status
 from salva.store.sqlite import open_run
 from salva.testing.fakes import FakeGenerator
@@ -142,7 +142,7 @@ def test_local_threads_have_no_address(tmp_path: Path) -> None:
 
 
 def test_where_it_runs_is_no_part_of_what_is_asked(tmp_path: Path) -> None:
-    from salva.run.ask import Ask, make_spec
+    from salva.runs.ask import Ask, make_spec
 
     plain = make_spec(Ask(suite="metalogic"))
     elsewhere = make_spec(Ask(suite="metalogic", settings={"executor.address": "head:6379"}))
@@ -295,7 +295,7 @@ def test_a_prompt_that_kills_whoever_paints_it_fails_alone(cluster: TwoNodes, tm
     summary = execute(doomed, tmp_path / "run", SilentProgress(), executor=bound("executor", RayExecutor, "ray"))
     assert (summary.n_rendered, summary.n_failed) == (20, 4), "each of the two texts stands in two cases"
     with open_run(tmp_path / "run") as store:
-        failed = {render.text: render.error for _, render in store.renders() if render.status is Status.FAILED}
+        failed = {render.text: render.error for _, render in store.renders() if render.status is Status.ERROR}
     assert failed.keys() == {"cat, dog", "dog, cat"}
     assert "lost 3 processes over this one" in failed["cat, dog"]
     assert "RuntimeError: out of paint (in ray_plugins.py line" in failed["dog, cat"]

@@ -34,14 +34,14 @@ CPU_ONLY = [bound("model", FakeGenerator), bound("detector", FakeDetector), boun
 NOTHING = Wishes()
 
 
-@given(n_cpus=st.integers(1, 256), n_lookers=st.integers(0, 2))
-def test_all_actors_fit_the_cores_and_every_core_has_a_painter(n_cpus: int, n_lookers: int) -> None:
-    crowd = CPU_ONLY[: 1 + n_lookers]
+@given(n_cpus=st.integers(1, 256), n_observing=st.integers(0, 2))
+def test_all_actors_fit_the_cores_and_every_core_has_a_painter(n_cpus: int, n_observing: int) -> None:
+    crowd = CPU_ONLY[: 1 + n_observing]
     shares = [share_of(binding, crowd, NOTHING, n_cpus, []) for binding in crowd]
     assert sum(share.n_actors * share.n_cpus for share in shares) <= n_cpus
     assert shares[0].n_actors == n_cpus
     assert all(share.n_actors >= 1 and share.n_cpus > 0 and share.n_gpus == 0 for share in shares)
-    assert sum(share.n_actors for share in shares) <= 2 * n_cpus + n_lookers
+    assert sum(share.n_actors for share in shares) <= 2 * n_cpus + n_observing
 
 
 @given(n_gpus=st.integers(1, 64), n_beside=st.integers(1, 5))

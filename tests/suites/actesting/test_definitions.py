@@ -13,7 +13,7 @@ from suites.actesting.slow_definitions import Change, Plain, slow_paper, slow_re
 from salva.core.image import ImageRef
 from salva.core.mutation import Mutation, Pool, Triple
 from salva.core.observation import Detection, Detections, SeenRelation
-from salva.core.protocols import Sight
+from salva.core.protocols import ImageObservations
 from salva.suites.actesting.definitions import (
     DEFINITIONS,
     EXTRA,
@@ -30,7 +30,7 @@ from salva.suites.actesting.definitions import (
     released,
     swapped,
 )
-from salva.suites.actesting.sight import Look, MutationOptions, boxes_query, see
+from salva.suites.actesting.observing import MutationOptions, Need, boxes_query, see
 
 _PAGE = Path(__file__).parents[3] / "docs/explanation/actesting-definitions.md"
 
@@ -120,7 +120,7 @@ def test_tolerance_lets_so_many_differ() -> None:
     mutation = MUTATIONS["ss"]
     assert paper(mutation, *painted, tolerance=1).entity is False
     assert expected(mutation, *painted, tolerance=1).errors.entity is False
-    assert expected(mutation, *painted, tolerance=2).errors.relation is True, "bed stands in all three relations"
+    assert expected(mutation, *painted, tolerance=2).errors.relation is True, "bed stands in all three checks"
     assert expected(mutation, *painted, tolerance=3).errors == Errors(False, False)
 
 
@@ -205,17 +205,17 @@ def _random_picture(rng: random.Random, wanted: Pool) -> Plain:
     )
     boxes = sorted(((name, rng.choice((0.3, 0.6, 0.9, 0.95))) for name in labels), key=lambda box: -box[1])
     places = {name: i for i, (name, _) in enumerate(boxes)}
-    relations = [
+    checks = [
         (places[t.subject], t.predicate, places[t.object])
         for t in wanted.triples
         if {t.subject, t.object} <= places.keys() and rng.random() < 0.95
     ]
     for _ in range(rng.choice((0, 0, 0, 2, 25)) if boxes else 0):
-        relations.append((rng.randrange(len(boxes)), rng.choice(_PREDICATES), rng.randrange(len(boxes))))
-    return Plain(boxes, relations)
+        checks.append((rng.randrange(len(boxes)), rng.choice(_PREDICATES), rng.randrange(len(boxes))))
+    return Plain(boxes, checks)
 
 
-def _seen(plain: Plain, mutation: Mutation) -> Look:
+def _seen(plain: Plain, mutation: Mutation) -> Need:
     n = max(1, len(plain.boxes))
     boxes = tuple(
         Detection(label=name, score=score, box=(i / n, 0.0, (i + 1) / n, 1.0))
@@ -223,9 +223,9 @@ def _seen(plain: Plain, mutation: Mutation) -> Look:
     )
     relations = tuple(SeenRelation(subject=s, predicate=p, object=o, score=0.5) for s, p, o in plain.relations)
     seen = Detections(boxes=boxes, floor=0.1, threshold=_THRESHOLD, relations=relations)
-    sight = Sight(image=ImageRef(image_id="x", width=1, height=1), seen={boxes_query(mutation): seen})
+    sight = ImageObservations(image=ImageRef(image_id="x", width=1, height=1), seen={boxes_query(mutation): seen})
     look = see(mutation, sight, MutationOptions(top_relations=_TOP))
-    assert isinstance(look, Look)
+    assert isinstance(look, Need)
     return look
 
 

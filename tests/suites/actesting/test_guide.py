@@ -14,7 +14,7 @@ from salva.registry import bind
 from salva.suites.actesting.guide import read_guide
 from salva.suites.actesting.suite import Actesting, ActestingOptions
 
-_HEADER = "case_id,outcome,label.entity,label.predicate,is_headline\n"
+_HEADER = "case_id,outcome,label.entity,label.predicate,is_primary\n"
 
 
 def _sheet(path: Path, *rows: str) -> str:
@@ -25,10 +25,10 @@ def _sheet(path: Path, *rows: str) -> str:
 def test_shares_are_over_decided_cases(tmp_path: Path) -> None:
     path = _sheet(
         tmp_path / "v.csv",
-        'a,HOLDS,dog,"on,above",true',
-        "b,VIOLATED,dog,on,true",
-        "c,INCONCLUSIVE,dog,on,true",
-        "d,VIOLATED,dog,on,false",
+        'a,PASS,dog,"on,above",true',
+        "b,FAIL,dog,on,true",
+        "c,UNDECIDED,dog,on,true",
+        "d,FAIL,dog,on,false",
     )
     assert read_guide(path) == {("dog", "on"): 0.5, ("dog", "above"): 1.0}
 
@@ -53,7 +53,7 @@ def test_a_guide_changes_what_is_drawn_and_the_key(tmp_path: Path) -> None:
     things = [case.labels["entity"] for case in Actesting(ActestingOptions(operators=("ec",))).cases("full")]
     weak = "giraffe"
     rows = [
-        f"{i},{'VIOLATED' if name == weak else 'HOLDS'},{name},{p},true"
+        f"{i},{'FAIL' if name == weak else 'PASS'},{name},{p},true"
         for i, name in enumerate(set(things))
         for p in ("above", "under", "left of", "right of", "next to")
     ]
@@ -76,7 +76,7 @@ def test_a_guide_changes_what_is_drawn_and_the_key(tmp_path: Path) -> None:
 
 def test_two_draws_in_one_mutant_weigh_as_their_product(tmp_path: Path) -> None:
     """Only things next to something are told apart here, so that most exchanges are draws of one level."""
-    path = _sheet(tmp_path / "v.csv", "0,VIOLATED,chair,next to,true", "1,HOLDS,table,next to,true")
+    path = _sheet(tmp_path / "v.csv", "0,FAIL,chair,next to,true", "1,PASS,table,next to,true")
     cases = Actesting(ActestingOptions(operators=("er-a", "ec+er-a"), guide=path)).cases("full")
     by_operator: dict[str, dict[str, dict[str, str]]] = {}
     for case in cases:
@@ -94,7 +94,7 @@ def test_weights_undo_the_guidance(tmp_path: Path) -> None:
     things = sorted({case.labels["entity"] for case in Actesting(ActestingOptions(operators=("ec",))).cases("full")})
     weak = set(things[:5])
     rows = [
-        f"{i},{'VIOLATED' if name in weak else 'HOLDS'},{name},{p},true"
+        f"{i},{'FAIL' if name in weak else 'PASS'},{name},{p},true"
         for i, name in enumerate(things)
         for p in ("above", "under", "left of", "right of", "next to")
     ]
@@ -117,4 +117,4 @@ def test_no_run_and_a_run_of_nothing_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is no run"):
         read_guide(str(tmp_path))
     with pytest.raises(UsageError, match="decided no case"):
-        read_guide(_sheet(tmp_path / "v.csv", "c,FAILED,dog,on,true"))
+        read_guide(_sheet(tmp_path / "v.csv", "c,ERROR,dog,on,true"))

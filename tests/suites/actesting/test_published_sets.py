@@ -41,7 +41,7 @@ def test_entries_say_what_was_changed() -> None:
 
 def test_a_run_goes_out_and_comes_back_with_its_pictures(tmp_path: Path) -> None:
     out, again = tmp_path / "sets", tmp_path / "again"
-    run = salva.run_suite("actesting", "painter", reader="none", size="12", relation="truth", out=tmp_path / "run")
+    run = salva.run_suite("actesting", "painter", reader="none", size="12", check="truth", out=tmp_path / "run")
     export_run(run.directory, "actesting", out)
     before = {case.case_id: case for case in run.case_list}
     read = {case.case_id: case for case in Actesting(ActestingOptions(path=str(out))).cases("full")}

@@ -17,7 +17,7 @@ from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
 from salva.core.verdict import CONTROL, PAIR, Outcome, Verdict
-from salva.judging.headline import judgements
+from salva.results.headline import judgements
 from salva.suites.actesting.published import ORIG, SETS, TABLE_1, TABLE_2
 from salva.suites.actesting.tables import ActestingTables
 from salva.writing.captions.reading import nesting
@@ -32,7 +32,7 @@ def case(operator: str, image: int, **labels: str) -> Case:
         suite="actesting",
         category=operator,
         prompts=(Prompt(role="a", text=f"seed {image}"), Prompt(role="b", text=f"{operator} {image}")),
-        relation=RELATION[operator],
+        check=RELATION[operator],
         labels={"operator": operator, **labels},
         cluster=f"image {image}",
         mutation=MUTATIONS[operator],
@@ -46,9 +46,9 @@ def verdict(of: Case, scores: Mapping[str, float], arm: str = PAIR, **changes: A
         "repeat": 0,
         "arm": arm,
         "model": "m",
-        "relation": of.relation,
+        "check": of.check,
         "observers": ("d",),
-        "outcome": Outcome.HOLDS,
+        "outcome": Outcome.PASS,
         "scores": scores,
     }
     return Verdict(**{**fields, **changes})
@@ -69,8 +69,8 @@ def shown(entities: int, triples: int, told: int = 3) -> dict[str, float]:
 
 
 def measured(cases: Iterable[Case], verdicts: Iterable[Verdict], definition: str = "expected") -> Measured:
-    relations = {name: JudgedBy(options={"definition": definition}) for name in RELATION.values()}
-    judged: Judgements = judgements(list(cases), list(verdicts), relations)
+    checks = {name: JudgedBy(options={"definition": definition}) for name in RELATION.values()}
+    judged: Judgements = judgements(list(cases), list(verdicts), checks)
     return ActestingTables(NoOptions()).measure(judged)
 
 
@@ -114,10 +114,10 @@ def test_an_operator_without_a_decided_pair_is_not_said_to_be_in_the_mean() -> N
     cases = [case("ec", 1), case("er-r", 1), case("ss", 1)]
     decided = {"expected.entity_error": 1.0}
     pairs = [verdict(one, decided if n == 0 else {}) for n, one in enumerate(cases)]
-    things, relations = measured(cases, pairs).key_figures
+    things, checks = measured(cases, pairs).key_figures
     assert things.note == "by expected, the mean over ec, 1 pair; synonyms alone undecided, er-r undecided"
-    assert relations.value is None
-    assert "the mean over nothing, 0 pairs" in relations.note
+    assert checks.value is None
+    assert "the mean over nothing, 0 pairs" in checks.note
 
 
 def test_the_noise_floor_stands_beside_every_bar() -> None:
@@ -199,7 +199,7 @@ def test_published_figures_stand_beside_the_published_rule_alone() -> None:
 
 def test_nothing_decided_gives_no_number_and_no_crash() -> None:
     one = case("ec", 0)
-    found = measured([one], [verdict(one, {}, outcome=Outcome.FAILED)])
+    found = measured([one], [verdict(one, {}, outcome=Outcome.ERROR)])
     assert found.numbers["entity_error"] is None
     assert not any(chart.name.startswith("actesting-error") for chart in found.charts)
     assert measured([], []) == Measured()

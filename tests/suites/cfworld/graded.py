@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from salva.core.case import Case, Prompt
 from salva.core.image import ImageRef
 from salva.core.observation import Answer
-from salva.core.protocols import Conclusion, Look, Sight
+from salva.core.protocols import Conclusion, ImageObservations, Need
 from salva.core.question import Question
 from salva.suites.cfworld.groups import question
 from salva.suites.cfworld.levels import Levels, LevelsOptions
@@ -31,7 +31,7 @@ def group(name: str = "g", roles: Sequence[str] = ("l1", "l2", "l3"), discipline
         suite="cfworld",
         category=discipline,
         prompts=prompts,
-        relation="levels",
+        check="levels",
         labels={"discipline": discipline, "part": "levels"},
     )
 
@@ -44,20 +44,20 @@ def judged(
     fact: Mapping[str, float] | None = None,
     alike: Sequence[float] | None = None,
     unreadable: Sequence[str] = (),
-) -> tuple[Conclusion, list[Look]]:
+) -> tuple[Conclusion, list[Need]]:
     """What becomes of a group whose judge gives these grades, and everything that was asked.
 
     grades: by role, for integrity, point and logic. A role that is not there was not painted. fact: how far pictures
     show L1's point. alike: L1's grades by the rubric of the others.
     """
-    relation = Levels(options or LevelsOptions(flip_sample=0.0))
+    check = Levels(options or LevelsOptions(flip_sample=0.0))
     image = ImageRef(image_id="i", width=1, height=1)
-    sights = {role: Sight(image=image) for role in grades}
-    asked: list[Look] = []
+    observations = {role: ImageObservations(image=image) for role in grades}
+    asked: list[Need] = []
     while True:
-        wanted = [look for look in relation.looks(case, ("judge",), sights) if look not in asked]
+        wanted = [look for look in check.needs(case, ("judge",), observations) if look not in asked]
         if not wanted:
-            return relation.judge(case, sights), asked
+            return check.judge(case, observations), asked
         asked += wanted
         for look in wanted:
             if look.role in unreadable:
@@ -69,5 +69,5 @@ def judged(
                 values = (alike or grades[look.role]) if is_alike else grades[look.role]
                 scores = {f"q{i}": value for i, value in enumerate(values, 1)}
                 answer = Answer(text="", scores=scores, reasons={"q2": f"{look.role} looks so"})
-            sight = sights[look.role]
-            sights[look.role] = Sight(image=image, seen={**sight.seen, look.query: answer})
+            sight = observations[look.role]
+            observations[look.role] = ImageObservations(image=image, seen={**sight.seen, look.query: answer})

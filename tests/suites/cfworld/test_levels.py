@@ -1,4 +1,4 @@
-"""The relation over three levels: scores, the gate, what is missing, and how groups fail."""
+"""The check over three levels: scores, the gate, what is missing, and how groups fail."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_a_score_is_by_dimension_or_by_question() -> None:
 
 def test_all_levels_painted_hold() -> None:
     conclusion, _ = judged(group(), {"l1": ALL, "l2": ALL, "l3": ALL})
-    assert conclusion.outcome is Outcome.HOLDS
+    assert conclusion.outcome is Outcome.PASS
     assert {conclusion.scores[f"gated_{level}"] for level in ("l2", "l3")} == {1.0}
     assert "l2 1.00: l2 looks so" in conclusion.reason
 
@@ -50,14 +50,14 @@ def test_all_levels_painted_hold() -> None:
 )
 def test_a_group_says_which_level_failed(grades: dict[str, tuple[float, ...]], errors: tuple[str, ...]) -> None:
     conclusion, _ = judged(group(), grades)
-    assert conclusion.outcome is Outcome.VIOLATED
-    assert conclusion.errors == errors
+    assert conclusion.outcome is Outcome.FAIL
+    assert conclusion.failure_types == errors
 
 
 def test_a_picture_that_shows_the_fact_clings_to_it() -> None:
     conclusion, asked = judged(group(), {"l1": ALL, "l2": WHOLE, "l3": WHOLE}, fact={"l2": 1.0, "l3": 0.2})
-    assert conclusion.errors == (LOCK_IN, COUNTERFACTUAL)
-    assert [f.role for f in conclusion.failures if f.error == LOCK_IN] == ["l2"]
+    assert conclusion.failure_types == (LOCK_IN, COUNTERFACTUAL)
+    assert [f.role for f in conclusion.failures if f.failure_type == LOCK_IN] == ["l2"]
     assert (conclusion.scores["fact_l2"], conclusion.scores["fact_l3"]) == (1.0, 0.2)
     lock_ins = [look for look in asked if look.query.questions == ("point of l1?",)]
     assert [look.role for look in lock_ins] == ["l2", "l3"], "one more call for each picture that fails, and no other"
@@ -77,18 +77,18 @@ def test_the_gate_sets_the_others_to_zero_and_keeps_what_they_were() -> None:
 def test_a_skipped_gate_saves_the_calls_behind_it() -> None:
     shut, asked = judged(group(), {"l1": NONE, "l2": ALL, "l3": ALL}, options(gate="skip"))
     assert {look.role for look in asked} == {"l1"}
-    assert (shut.outcome, shut.errors) == (Outcome.VIOLATED, (FACTUAL,))
+    assert (shut.outcome, shut.failure_types) == (Outcome.FAIL, (FACTUAL,))
     assert (shut.scores["gated_l2"], shut.scores["gated_l3"]) == (0.0, 0.0)
     assert "s_l2" not in shut.scores
     assert "missing_l2" not in shut.scores
     opened, asked = judged(group(), {"l1": ALL, "l2": ALL, "l3": ALL}, options(gate="skip"))
     assert {look.role for look in asked} == {"l1", "l2", "l3"}
-    assert opened.outcome is Outcome.HOLDS
+    assert opened.outcome is Outcome.PASS
 
 
 def test_what_is_missing_is_no_zero() -> None:
     conclusion, _ = judged(group(), {"l1": ALL, "l2": ALL})
-    assert conclusion.outcome is Outcome.INCONCLUSIVE
+    assert conclusion.outcome is Outcome.UNDECIDED
     assert "no score of l3: the picture is missing" in conclusion.reason
     assert conclusion.scores["gated_l2"] == 1.0
     assert "gated_l3" not in conclusion.scores
@@ -102,14 +102,14 @@ def test_what_is_missing_is_no_zero() -> None:
 def test_the_published_program_scores_what_is_missing_zero() -> None:
     conclusion, _ = judged(group(), {"l1": ALL, "l2": ALL}, options(missing="zero"))
     assert (conclusion.scores["s_l3"], conclusion.scores["gated_l3"]) == (0.0, 0.0)
-    assert conclusion.errors == (DEDUCTION,)
+    assert conclusion.failure_types == (DEDUCTION,)
     headless, _ = judged(group(), {"l2": ALL, "l3": ALL}, options(missing="zero"))
     assert (headless.scores["s_l1"], headless.scores["gated_l2"]) == (0.0, 0.0)
 
 
 def test_levels_that_nobody_asks_about_leave_the_group_undecided() -> None:
     conclusion, _ = judged(group(roles=("l1",)), {"l1": ALL})
-    assert conclusion.outcome is Outcome.INCONCLUSIVE
+    assert conclusion.outcome is Outcome.UNDECIDED
     assert "no questions for l2, l3" in conclusion.reason
     assert conclusion.scores["s_l1"] == 1.0
 
@@ -119,7 +119,7 @@ def test_facts_are_graded_more_kindly_and_once_more_like_the_rest() -> None:
     rubrics = sorted((look.role, look.query.rubric) for look in asked)
     assert rubrics == [("l1", "counterfactual"), ("l1", "fact"), ("l2", "counterfactual"), ("l3", "counterfactual")]
     assert conclusion.scores["s_l1_alike"] == pytest.approx(3 / 26)
-    assert conclusion.outcome is Outcome.HOLDS, "the kinder one decides, as published"
+    assert conclusion.outcome is Outcome.PASS, "the kinder one decides, as published"
     _, alone = judged(group(), {"l1": ALL, "l2": ALL, "l3": ALL}, options(rubrics="one"))
     assert {look.query.rubric for look in alone} == {"counterfactual"}
     assert len(alone) == 3
@@ -139,5 +139,5 @@ def outcome(conclusion: Conclusion) -> str:
 
 def test_the_mark_can_be_moved() -> None:
     grades = {"l1": ALL, "l2": POINT, "l3": POINT}
-    assert outcome(judged(group(), grades)[0]) == "HOLDS"
-    assert outcome(judged(group(), grades, options(pass_=0.6))[0]) == "VIOLATED"
+    assert outcome(judged(group(), grades)[0]) == "PASS"
+    assert outcome(judged(group(), grades, options(pass_=0.6))[0]) == "FAIL"

@@ -119,7 +119,7 @@ def test_sound_texts_have_no_findings() -> None:
         ("nothing-changed", replace(SOUND, l2=replace(SOUND.l2, point=SOUND.l1.point))),
         ("other-outcome", replace(SOUND, l3=replace(SOUND.l3, point="The cork is gone."))),
         ("same-prompt", _l3(SOUND.l2.prompt)),
-        ("outcome-not-said", replace(SOUND, l2=replace(SOUND.l2, prompt=SOUND.l3.prompt + " Look."))),
+        ("outcome-not-said", replace(SOUND, l2=replace(SOUND.l2, prompt=SOUND.l3.prompt + " Need."))),
         ("leaked-outcome", _l3(SOUND.l3.prompt + " It hovers.")),
         ("subject-not-shared", _l3("Imagine bees that loved mushrooms. Paint a meadow of flowers at noon.")),
         ("same-logic", replace(SOUND, l1=replace(SOUND.l1, questions=SOUND.l2.questions))),

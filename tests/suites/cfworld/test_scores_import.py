@@ -75,7 +75,7 @@ def test_the_published_rule_counts_what_is_missing_as_zero(file: Path) -> None:
     assert by_id["cfworld-optics-6"].scores["gated_l2"] == 0.0
     kind = ScoresImport(ScoresOptions()).read([file], ImportSettings(model="mine"))
     by_id = {verdict.case_id: verdict for verdict in kind.verdicts}
-    assert by_id["cfworld-optics-7"].outcome is Outcome.INCONCLUSIVE
+    assert by_id["cfworld-optics-7"].outcome is Outcome.UNDECIDED
     assert "gated_l3" not in by_id["cfworld-optics-7"].scores
     assert "missing_l3" not in by_id["cfworld-optics-6"].scores, "skipped behind the gate, not missing"
     assert by_id["cfworld-optics-0"].model == "mine"

@@ -54,8 +54,8 @@ def test_no_prompt_stands_there_twice() -> None:
 @pytest.mark.parametrize(
     ("kind", "at_least", "spoil"),
     [
-        ("leaked-outcome", 115, lambda one, _: _with(one, "l3", one.l2.prompt + " Look.")),
-        ("outcome-not-said", 110, lambda one, _: _with(one, "l2", one.l3.prompt + " Look.")),
+        ("leaked-outcome", 115, lambda one, _: _with(one, "l3", one.l2.prompt + " Need.")),
+        ("outcome-not-said", 110, lambda one, _: _with(one, "l2", one.l3.prompt + " Need.")),
         ("subject-not-shared", 125, lambda one, other: _with(one, "l3", other.l3.prompt)),
         ("law-dropped", 125, lambda one, other: replace(one, denorm=other.denorm)),
         ("point-not-covered", 130, lambda one, other: replace(one, l1=replace(one.l1, point=other.l1.point))),

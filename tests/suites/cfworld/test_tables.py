@@ -10,29 +10,29 @@ from dataclasses import replace
 import pytest
 from suites.cfworld.graded import group
 
+from salva.charts.drawing import draw_chart
+from salva.charts.scene import Dots, Mark
 from salva.core.case import Case, Prompt
 from salva.core.judged import Effort, Judged, JudgedBy, Judgements
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
 from salva.core.verdict import Outcome, Verdict
-from salva.figures.drawing import draw_chart
-from salva.figures.scene import Dots, Mark
 from salva.suites.cfworld.tables import CfWorldTables
 
 
-def verdict(case: Case, scores: Mapping[str, float], judge: str = "judge", outcome: str = "HOLDS") -> Verdict:
+def verdict(case: Case, scores: Mapping[str, float], judge: str = "judge", outcome: str = "PASS") -> Verdict:
     return Verdict(
         case_id=case.case_id,
         repeat=0,
         arm="pair",
         model="m",
-        relation=case.relation,
+        check=case.check,
         observers=(judge,),
         outcome=Outcome(outcome),
         scores=dict(scores),
         images={"l1": f"{case.case_id}-1"},
-        reason="x" if outcome in ("FAILED", "INCONCLUSIVE") else "",
+        reason="x" if outcome in ("ERROR", "UNDECIDED") else "",
     )
 
 
@@ -42,7 +42,7 @@ def gated(l1: float, l2: float, l3: float) -> dict[str, float]:
     return {**raw, "gated_l2": l2 if is_open else 0.0, "gated_l3": l3 if is_open else 0.0}
 
 
-def measured(scores: Sequence[Mapping[str, float]], group_name: str = "", outcome: str = "HOLDS") -> Measured:
+def measured(scores: Sequence[Mapping[str, float]], group_name: str = "", outcome: str = "PASS") -> Measured:
     cases = [group(f"g{i}", discipline="optics" if i % 2 else "geography") for i in range(len(scores))]
     pairs = tuple(
         Judged(case, verdict(case, given, outcome=outcome)) for case, given in zip(cases, scores, strict=True)
@@ -80,7 +80,7 @@ def test_the_fall_from_level_to_level_is_drawn() -> None:
 
 def test_what_failed_counts_as_far_as_it_was_seen() -> None:
     seen = {"s_l1": 1.0, "s_l2": 1.0, "gated_l2": 1.0, "missing_l3": 1.0}
-    result = measured([seen] * 3, outcome="FAILED")
+    result = measured([seen] * 3, outcome="ERROR")
     assert result.numbers["prr"] == 1.0
     assert result.numbers["rrr"] is None
     (missing,) = cells(result, "without a score")
@@ -148,7 +148,7 @@ def test_one_rubric_counts_what_was_not_graded_behind_a_shut_gate_as_zero() -> N
 
 
 def test_the_columns_of_a_probe_give_its_ratio() -> None:
-    cases = [replace(group(f"r{i}"), relation="retention", labels={"part": "rule"}) for i in range(3)]
+    cases = [replace(group(f"r{i}"), check="retention", labels={"part": "rule"}) for i in range(3)]
     given = ({"fact": 0.8, "cf": 0.4}, {"fact": 0.4, "cf": 0.2}, {"fact": 0.0})
     pairs = tuple(Judged(case, verdict(case, scores)) for case, scores in zip(cases, given, strict=True))
     (row,) = cells(CfWorldTables(NoOptions()).measure(Judgements(cases=tuple(cases), pairs=pairs)), "probes")
@@ -168,7 +168,7 @@ def test_what_is_kept_of_nothing_or_by_a_blind_judge_is_said_to_be(scores: list[
     prompts = tuple(Prompt(role=role, text=f"Draw {role}.") for role in ("fact1", "cf1"))
     pairs = []
     for i, value in enumerate(scores or [0.0]):
-        case = replace(group(f"r{i}"), relation="retention", labels={"part": "rule"}, prompts=prompts)
+        case = replace(group(f"r{i}"), check="retention", labels={"part": "rule"}, prompts=prompts)
         given = {"fact": value, "cf": value, "s_fact1": value, "s_cf1": value} if scores else {"fact": 0.5}
         pairs.append(Judged(case, verdict(case, given)))
     result = CfWorldTables(NoOptions()).measure(Judgements(cases=tuple(j.case for j in pairs), pairs=tuple(pairs)))
@@ -228,8 +228,8 @@ def test_hours_are_told_where_they_were_noted() -> None:
 def test_one_rubric_for_all_levels_is_one_rubric_for_all_levels(rubrics: str, given: bool) -> None:
     cases = [group(f"g{i}") for i in range(6)]
     pairs = tuple(Judged(case, verdict(case, gated(0.9, 0.6, 0.3))) for case in cases)
-    relations = {"levels": JudgedBy(options={"rubrics": rubrics})}
-    result = CfWorldTables(NoOptions()).measure(Judgements(cases=tuple(cases), pairs=pairs, relations=relations))
+    checks = {"levels": JudgedBy(options={"rubrics": rubrics})}
+    result = CfWorldTables(NoOptions()).measure(Judgements(cases=tuple(cases), pairs=pairs, checks=checks))
     (row,) = cells(result, "models and judges")
     assert row["PRR one rubric"] == (row["PRR"] if given else None)
 

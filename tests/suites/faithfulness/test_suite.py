@@ -42,7 +42,7 @@ def test_every_generated_pair_is_equivalent_by_the_logic_core(options: dict[str,
         assert are_equivalent(f, g), case.case_id
         assert case.equivalent is True
         assert not is_contradictory(f), case.case_id
-        assert case.relation == "same-answers"
+        assert case.check == "same-answers"
         assert case.prompts[0].text != case.prompts[1].text
 
 
@@ -58,7 +58,7 @@ def test_contrasts_are_not_equivalent_and_must_differ() -> None:
     for case in found:
         f, g = (parse(prompt.formula or "") for prompt in case.prompts)
         assert case.equivalent is False
-        assert case.relation == "must-differ"
+        assert case.check == "must-differ"
         assert case.labels["law"] == "contrast"
         # A thing against its denial leaves no picture for both; the published De Morgan forms overlap.
         assert excludes(f, g) is (case.labels["contrast_of"] == "complement"), case.case_id
@@ -130,7 +130,7 @@ def test_pairs_come_from_a_file_with_what_the_logic_core_finds(tmp_path: Path) -
     assert first.prompts[0].formula == "red cat & blue dog"
     assert first.equivalent is True
     assert second.equivalent is False
-    assert second.relation == "must-differ"
+    assert second.check == "must-differ"
     assert any("not equivalent: a red cat fits only prompt a" in sentence for sentence in sentences(second))
     assert third.equivalent is None
     assert any("no formula found for either prompt" in sentence for sentence in sentences(third))

@@ -15,29 +15,29 @@ from salva.stats.pair_scores import mean, pair_scores
 from salva.suites.faithfulness.tables import FaithfulnessTables
 
 
-def _case(pair: str, law: str, dimension: str, number: str, relation: str = "same-answers") -> Case:
+def _case(pair: str, law: str, dimension: str, number: str, check: str = "same-answers") -> Case:
     return Case(
         case_id=f"faithfulness-{pair}",
         suite="faithfulness",
         category=f"{law}-{dimension}",
         prompts=(Prompt(role="a", text=f"{pair} one way"), Prompt(role="b", text=f"{pair} another way")),
-        relation=relation,
+        check=check,
         labels={"law": law, "dimension": dimension, "category_id": number, "pair_id": pair},
     )
 
 
-def _verdict(case: Case, a: float, b: float, outcome: Outcome = Outcome.HOLDS, **scores: float) -> Verdict:
-    failures = (Failure(error="presence-differs", role="", message=f"what {case.case_id} got wrong"),)
+def _verdict(case: Case, a: float, b: float, outcome: Outcome = Outcome.PASS, **scores: float) -> Verdict:
+    failures = (Failure(failure_type="presence-differs", role="", message=f"what {case.case_id} got wrong"),)
     return Verdict(
         case_id=case.case_id,
         repeat=0,
         arm="pair",
         model="m",
-        relation=case.relation,
+        check=case.check,
         observers=("pocket", "clip/x", "scene"),
         outcome=outcome,
-        failures=failures if outcome is Outcome.VIOLATED else (),
-        scores={**pair_scores("faith", a, b), "dsg_mean": a, **scores} if outcome in ("HOLDS", "VIOLATED") else scores,
+        failures=failures if outcome is Outcome.FAIL else (),
+        scores={**pair_scores("faith", a, b), "dsg_mean": a, **scores} if outcome in ("PASS", "FAIL") else scores,
     )
 
 
@@ -62,9 +62,9 @@ COMM = [_case(f"c{i}", "commutative", "conjunctive", "1") for i in range(3)]
 ASSOC = _case("s1", "associative", "vertical", "7")
 RUN = [
     (COMM[0], _verdict(COMM[0], 1.0, 1.0)),
-    (COMM[1], _verdict(COMM[1], 1.0, 0.5, Outcome.VIOLATED)),
-    (COMM[2], _verdict(COMM[2], 0, 0, Outcome.INCONCLUSIVE)),
-    (ASSOC, _verdict(ASSOC, 0.25, 0.75, Outcome.VIOLATED)),
+    (COMM[1], _verdict(COMM[1], 1.0, 0.5, Outcome.FAIL)),
+    (COMM[2], _verdict(COMM[2], 0, 0, Outcome.UNDECIDED)),
+    (ASSOC, _verdict(ASSOC, 0.25, 0.75, Outcome.FAIL)),
 ]
 
 
@@ -110,17 +110,17 @@ def test_the_worst_categories_come_first_with_prompts_and_answers() -> None:
 
 def test_contrasts_stand_apart_from_the_laws() -> None:
     contrast = _case("x1", "contrast", "conjunctive", "21", "must-differ")
-    measured = _measured([*RUN, (contrast, _verdict(contrast, 1.0, 0.0, Outcome.VIOLATED))])
+    measured = _measured([*RUN, (contrast, _verdict(contrast, 1.0, 0.0, Outcome.FAIL))])
     assert measured.numbers["n_faith_pairs"] == 3
     assert measured.numbers["contrast_rate"] == 1.0
-    assert _rows(measured, "contrasts", "category")["contrast-conjunctive"]["violated"] == 1
+    assert _rows(measured, "contrasts", "category")["contrast-conjunctive"]["failed"] == 1
     assert _rows(measured, "faithfulness by dimension", "dimension")["conjunctive"]["n_pairs"] == 2
     assert "contrasts" not in {table.name for table in _measured(RUN).tables}
 
 
 def test_clip_scores_name_their_scale_and_their_embedder() -> None:
     clip = {**pair_scores("clip", 30.0, 40.0, divide_by=100), "image_similarity": 90.0}
-    run = [(COMM[0], _verdict(COMM[0], 1.0, 1.0, Outcome.HOLDS, **clip)), RUN[1]]
+    run = [(COMM[0], _verdict(COMM[0], 1.0, 1.0, Outcome.PASS, **clip)), RUN[1]]
     row = _rows(_measured(run), "CLIP by category", "category_id")["1"]
     assert (row["n_pairs"], row["n_left_out"], row["mean_clip_mean"], row["mean_clip_stability"]) == (1, 1, 35.0, 0.9)
     note = _table(_measured(run), "CLIP by category").note

@@ -21,8 +21,8 @@ from salva.exchange.importing import PROBLEMS_FILE, import_files
 from salva.files.tables import csv_text
 from salva.report.html import write_html
 from salva.report.summary import summarise_run
-from salva.run.judge_again import Changes, judge_again
-from salva.run.verify import verify
+from salva.runs.rejudge import Changes, rejudge
+from salva.runs.verify import verify
 from salva.store.queries import read_records
 from salva.suites.faithfulness.tifa_import import TifaImport
 
@@ -108,16 +108,16 @@ def test_published_clip_scores_give_a_stability_within_0_and_1(foreign_data: Pat
     first = next(verdict for verdict in verdicts if verdict.case_id == "faithfulness-comm-conj-001")
     assert first.scores["clip_diff"] == pytest.approx(2.663867950439453)
     assert first.scores["image_similarity"] == 84.44414734840393
-    assert first.outcome is Outcome.INCONCLUSIVE
+    assert first.outcome is Outcome.UNDECIDED
 
 
 def test_floor_and_lighting_decide_no_contrast(foreign_data: Path) -> None:
     read_in = read(sorted((foreign_data / "tifa_lite").glob("*.csv")))
     complement = {case.case_id for case in read_in.cases if case.labels["law"] == "complement"}
     verdicts = [verdict for verdict in read_in.verdicts if verdict.case_id in complement]
-    assert {verdict.relation for verdict in verdicts} == {"must-differ"}
+    assert {verdict.check for verdict in verdicts} == {"must-differ"}
     # One of the twenty pairs was asked about the thing that its second prompt denies.
-    assert Counter(verdict.outcome for verdict in verdicts) == {Outcome.INCONCLUSIVE: 19, Outcome.HOLDS: 1}
+    assert Counter(verdict.outcome for verdict in verdicts) == {Outcome.UNDECIDED: 19, Outcome.PASS: 1}
 
 
 def test_pairs_get_the_scores_and_outcomes_the_relations_would_give(tmp_path: Path) -> None:
@@ -125,10 +125,10 @@ def test_pairs_get_the_scores_and_outcomes_the_relations_would_give(tmp_path: Pa
     assert read_in.problems == ()
     assert read_in.models == ("toy",)
     pair = _verdict(read_in, "p1")
-    assert (pair.outcome, pair.errors) == (Outcome.VIOLATED, ("answer-differs",))
+    assert (pair.outcome, pair.failure_types) == (Outcome.FAIL, ("answer-differs",))
     assert (pair.scores["faith_A"], pair.scores["faith_B"], pair.scores["faith_stability"]) == (1, 0.5, 0.5)
     contrast = _verdict(read_in, "p2")
-    assert (contrast.relation, contrast.errors) == ("must-differ", ("no-difference",))
+    assert (contrast.check, contrast.failure_types) == ("must-differ", ("no-difference",))
 
 
 def test_an_imported_run_is_a_run_that_can_be_reported_and_not_judged_again(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_an_imported_run_is_a_run_that_can_be_reported_and_not_judged_again(tmp_
     ]
     assert "neither yes nor no" in (out / PROBLEMS_FILE).read_text(encoding="utf-8")
     with pytest.raises(UsageError, match="was imported"):
-        judge_again(out, Changes(), SilentProgress())
+        rejudge(out, Changes(), SilentProgress())
     with pytest.raises(UsageError, match="not an empty folder"):
         import_files([answers], "tifa-lite", out)
 
@@ -156,7 +156,7 @@ def test_an_imported_run_is_a_run_that_can_be_reported_and_not_judged_again(tmp_
 def test_a_question_without_an_answer_leaves_the_pair_out_of_every_mean_and_says_so(tmp_path: Path) -> None:
     read_in = _read(tmp_path, *GOOD, _row("p1", "B", "Is it red?", "yes", "", ""))
     pair = _verdict(read_in, "p1")
-    assert pair.outcome is Outcome.INCONCLUSIVE
+    assert pair.outcome is Outcome.UNDECIDED
     assert "1 of 3 questions about image B have no answer" in pair.reason
     assert "faith_B" not in pair.scores
     assert "line 8: no answer to this question" in str(read_in.problems[0])
@@ -191,7 +191,7 @@ def test_what_is_wrong_with_a_row_is_named_with_its_line(tmp_path: Path, line: s
     assert any(problem in one for one in named), named
     if "p9" not in line:
         assert any("vqa_raw_results_toy.csv line 8" in one for one in named), named
-    assert _verdict(read_in, "p1").outcome in (Outcome.VIOLATED, Outcome.INCONCLUSIVE)
+    assert _verdict(read_in, "p1").outcome in (Outcome.FAIL, Outcome.UNDECIDED)
 
 
 def test_answers_without_prompts_make_cases_without_prompts(tmp_path: Path) -> None:
@@ -228,10 +228,10 @@ def test_repeats_are_verdicts_of_their_own_and_what_is_none_is_named(tmp_path: P
     assert read_in.repeats == 2
     by_repeat = {(verdict.case_id, verdict.repeat): verdict.outcome for verdict in read_in.verdicts}
     assert by_repeat == {
-        ("faithfulness-p1", 0): Outcome.VIOLATED,
-        ("faithfulness-p1", 1): Outcome.VIOLATED,
-        ("faithfulness-p2", 0): Outcome.VIOLATED,
-        ("faithfulness-p2", 1): Outcome.INCONCLUSIVE,
+        ("faithfulness-p1", 0): Outcome.FAIL,
+        ("faithfulness-p1", 1): Outcome.FAIL,
+        ("faithfulness-p2", 0): Outcome.FAIL,
+        ("faithfulness-p2", 1): Outcome.UNDECIDED,
     }
     named = [str(problem) for problem in read_in.problems]
     assert sum("not a whole number from 0; the row is not used" in problem for problem in named) == len(bad)
@@ -252,11 +252,11 @@ def test_the_share_of_answers_that_rest_on_right_ones_is_taken_where_every_row_h
 @pytest.mark.parametrize(
     ("words", "outcome"),
     [
-        (("HOLDS", "HOLDS"), Outcome.HOLDS),
-        (("INCONCLUSIVE", "INCONCLUSIVE"), Outcome.INCONCLUSIVE),
-        (("HOLDS", "VIOLATED"), Outcome.VIOLATED),
-        (("HOLDS", ""), Outcome.VIOLATED),
-        (("right", "right"), Outcome.VIOLATED),
+        (("PASS", "PASS"), Outcome.PASS),
+        (("UNDECIDED", "UNDECIDED"), Outcome.UNDECIDED),
+        (("PASS", "FAIL"), Outcome.FAIL),
+        (("PASS", ""), Outcome.FAIL),
+        (("right", "right"), Outcome.FAIL),
     ],
 )
 def test_what_was_concluded_of_a_contrast_stands_where_all_its_rows_say_so(
@@ -265,8 +265,8 @@ def test_what_was_concluded_of_a_contrast_stands_where_all_its_rows_say_so(
     rows = [f"{line}," for line in GOOD[:-2]] + [f"{line},{word}" for line, word in zip(GOOD[-2:], words, strict=True)]
     read_in = _read(tmp_path, *rows, header=f"{ANSWERS},pair_outcome")
     assert _verdict(read_in, "p2").outcome is outcome
-    assert _verdict(read_in, "p1").outcome is Outcome.VIOLATED, "no contrast"
-    assert any("'right', none of HOLDS" in str(problem) for problem in read_in.problems) == ("right" in words)
+    assert _verdict(read_in, "p1").outcome is Outcome.FAIL, "no contrast"
+    assert any("'right', none of PASS" in str(problem) for problem in read_in.problems) == ("right" in words)
 
 
 VERDICTS = "pair_id,outcome,errors,reason,scores,failures"
@@ -283,32 +283,32 @@ def _told(folder: Path, *rows: tuple[str, str, dict[str, object], object]) -> Re
 
 
 def test_a_verdict_stands_where_it_is_about_the_answers_beside_it(tmp_path: Path) -> None:
-    read_in = _told(tmp_path, ("VIOLATED", "count-differs", {**SCORES, "named_a": 2}, [FAILURE]))
+    read_in = _told(tmp_path, ("FAIL", "count-differs", {**SCORES, "named_a": 2}, [FAILURE]))
     assert read_in.problems == ()
     pair = _verdict(read_in, "p1")
-    assert (pair.outcome, pair.errors, pair.scores["named_a"]) == (Outcome.VIOLATED, ("count-differs",), 2)
+    assert (pair.outcome, pair.failure_types, pair.scores["named_a"]) == (Outcome.FAIL, ("count-differs",), 2)
     assert [failure.message for failure in pair.failures] == ["one and none"]
-    assert _verdict(read_in, "p2").errors == ("no-difference",), "nothing is told of it"
+    assert _verdict(read_in, "p2").failure_types == ("no-difference",), "nothing is told of it"
 
 
 @pytest.mark.parametrize(
     ("row", "problem"),
     [
-        (("HOLDS", "", {**SCORES, "faith_B": 1}, []), "a verdict on other answers: faith_B is not what the files give"),
-        (("HOLDS", "", {**SCORES, "clip_A": 1}, []), "clip_A is not what the files give"),
-        (("HOLDS", "", {}, []), "n_counted_A is not what the files give"),
-        (("HOLDS", "", SCORES, []), "HOLDS, where its answers give VIOLATED"),
-        (("VIOLATED", "count-differs", {**SCORES, "faith_mean": 99}, []), "faith_mean is not what the files give"),
+        (("PASS", "", {**SCORES, "faith_B": 1}, []), "a verdict on other answers: faith_B is not what the files give"),
+        (("PASS", "", {**SCORES, "clip_A": 1}, []), "clip_A is not what the files give"),
+        (("PASS", "", {}, []), "n_counted_A is not what the files give"),
+        (("PASS", "", SCORES, []), "PASS, where its answers give FAIL"),
+        (("FAIL", "count-differs", {**SCORES, "faith_mean": 99}, []), "faith_mean is not what the files give"),
         (("right", "", SCORES, []), "'right' is not a valid Outcome"),
-        (("HOLDS", "count-differs", SCORES, []), "HOLDS with error types"),
-        (("VIOLATED", "", SCORES, []), "VIOLATED with no error types"),
-        (("VIOLATED", "<script>", SCORES, []), "'<script>' is no error type"),
-        (("VIOLATED", "count-differs", SCORES, [{**FAILURE, "error": "x"}]), "'x' is no error type"),
-        (("VIOLATED", "count-differs", SCORES, [{**FAILURE, "seen": 3}]), "failures are no JSON list"),
-        (("VIOLATED", "count-differs", SCORES, FAILURE | {"more": ""}), "failures are no JSON list"),
-        (("HOLDS", "", {**SCORES, "named_a": float("nan")}, []), "a score is no number"),
-        (("HOLDS", "", {**SCORES, "named_a": 10**400}, []), "too large"),
-        (("HOLDS", "", {**SCORES, "named_a": "2"}, []), "a score is no number"),
+        (("PASS", "count-differs", SCORES, []), "PASS with error types"),
+        (("FAIL", "", SCORES, []), "FAIL with no error types"),
+        (("FAIL", "<script>", SCORES, []), "'<script>' is no error type"),
+        (("FAIL", "count-differs", SCORES, [{**FAILURE, "error": "x"}]), "'x' is no error type"),
+        (("FAIL", "count-differs", SCORES, [{**FAILURE, "seen": 3}]), "failures are no JSON list"),
+        (("FAIL", "count-differs", SCORES, FAILURE | {"more": ""}), "failures are no JSON list"),
+        (("PASS", "", {**SCORES, "named_a": float("nan")}, []), "a score is no number"),
+        (("PASS", "", {**SCORES, "named_a": 10**400}, []), "too large"),
+        (("PASS", "", {**SCORES, "named_a": "2"}, []), "a score is no number"),
     ],
 )
 def test_a_verdict_that_is_none_or_on_other_answers_is_named_and_not_used(
@@ -319,11 +319,11 @@ def test_a_verdict_that_is_none_or_on_other_answers_is_named_and_not_used(
     assert str(named).startswith("verdicts_toy.csv line 2: ")
     assert problem in named.what
     assert named.what.endswith("the answers decide")
-    assert _verdict(read_in, "p1").errors == ("answer-differs",)
+    assert _verdict(read_in, "p1").failure_types == ("answer-differs",)
 
 
 def test_two_verdicts_on_one_pair_stop_the_import(tmp_path: Path) -> None:
-    row: tuple[str, str, dict[str, object], object] = ("HOLDS", "", dict(SCORES), [])
+    row: tuple[str, str, dict[str, object], object] = ("PASS", "", dict(SCORES), [])
     with pytest.raises(UsageError, match="line 3: a verdict on pair 'p1' twice"):
         _told(tmp_path, row, row)
 

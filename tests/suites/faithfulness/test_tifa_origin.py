@@ -44,7 +44,7 @@ def back(tmp_path: Path, change: Callable[[Rows], object] = lambda _: None) -> R
 
 def asks(case: Case) -> object:
     prompts = tuple((prompt.role, prompt.text, prompt.formula) for prompt in case.prompts)
-    return case.case_id, case.category, case.relation, prompts, case.equivalent, case.determinate, case.cluster
+    return case.case_id, case.category, case.check, prompts, case.equivalent, case.determinate, case.cluster
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def asks(case: Case) -> object:
     [
         ("--size", "quick"),
         ("--size", "quick", "--repeats", "2", "--only", "law=associative", "--embedder", "none"),
-        ("--size", "quick", "--set", "relation.min_stability=0.8", "--only", "dimension=vertical"),
+        ("--size", "quick", "--set", "check.min_stability=0.8", "--only", "dimension=vertical"),
         ("--size", "contrast", "--set", "suite.pairs=1", "--embedder", "none"),
     ],
 )
@@ -61,11 +61,11 @@ def test_a_run_and_its_own_export_can_be_compared(tmp_path: Path, asked: tuple[s
     back(tmp_path)
     before, after = (read_records(tmp_path / name) for name in ("run", "again"))
     assert [asks(case) for case in before.cases] == [asks(case) for case in after.cases]
-    told = {(v.case_id, v.repeat, v.relation, v.observers): v.outcome for v in before.verdicts}
-    assert all(told[v.case_id, v.repeat, v.relation, v.observers] == v.outcome for v in after.verdicts)
-    rules = {rule.name: rule.options for rule in before.asked.relations}
-    judged_by = {verdict.relation for verdict in after.verdicts}
-    assert all(rules[rule.name] == rule.options for rule in after.asked.relations if rule.name in judged_by)
+    told = {(v.case_id, v.repeat, v.check, v.observers): v.outcome for v in before.verdicts}
+    assert all(told[v.case_id, v.repeat, v.check, v.observers] == v.outcome for v in after.verdicts)
+    rules = {rule.name: rule.options for rule in before.asked.checks}
+    judged_by = {verdict.check for verdict in after.verdicts}
+    assert all(rules[rule.name] == rule.options for rule in after.asked.checks if rule.name in judged_by)
     if "contrast" in asked:
         return  # Such a run leads with truth, which the project's files have no place for.
     done = in_process.salva("compare", str(tmp_path / "run"), str(tmp_path / "again"))
@@ -76,7 +76,7 @@ def test_a_run_and_its_own_export_can_be_compared(tmp_path: Path, asked: tuple[s
 @pytest.mark.parametrize("size", ["quick", "contrast"])
 def test_words_that_only_their_maker_can_read_keep_their_formulas(size: str) -> None:
     cases = list(Faithfulness(Faithfulness.Options()).cases(size))
-    nothing_known = {"relation": "same-answers", "equivalent": None, "determinate": None}
+    nothing_known = {"check": "same-answers", "equivalent": None, "determinate": None}
     unread = {
         case.labels["pair_id"]: replace(
             case,
@@ -89,7 +89,7 @@ def test_words_that_only_their_maker_can_read_keep_their_formulas(size: str) -> 
     }
     told = []
     for case in cases:
-        cells = origin_cells(case, make_verdict(case.case_id, relation=case.relation), ())
+        cells = origin_cells(case, make_verdict(case.case_id, check=case.check), ())
         row = dict(zip(ORIGIN_COLUMNS, map(str, cells), strict=True))
         told.append(Told(case.labels["pair_id"], row, pytest.fail))
     assert list(cases_as_made(unread, told).values()) == cases

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 from salva.core.case import Case
 from salva.core.judged import JudgedBy, Judgements, Rate
 from salva.core.verdict import PAIR, Outcome, Verdict
-from salva.judging.headline import judgements
+from salva.results.headline import judgements
 from salva.suites.geneval.suite import GenEval, GenEvalOptions
 
-RELATIONS = {"geneval": JudgedBy(options={"rule": "published"}), "truth": JudgedBy(rate=Rate.WRONG)}
+CHECKS = {"geneval": JudgedBy(options={"rule": "published"}), "truth": JudgedBy(rate=Rate.WRONG)}
 Right = Callable[[Case, int], bool | None]
 
 
@@ -19,7 +19,7 @@ def cases_of(size: str = "quick", **options: object) -> list[Case]:
 
 
 def verdicts(
-    cases: Iterable[Case], right: Right, relation: str = "geneval", observers: str = "eye", repeats: int = 1
+    cases: Iterable[Case], right: Right, check: str = "geneval", observers: str = "eye", repeats: int = 1
 ) -> list[Verdict]:
     """right: whether the pictures of a case and repeat are; None for undecided."""
     made = []
@@ -27,14 +27,14 @@ def verdicts(
         for repeat in range(repeats):
             is_right = right(case, repeat)
             scores = {f"right_{prompt.role}": float(bool(is_right)) for prompt in case.prompts}
-            outcome = {True: Outcome.HOLDS, False: Outcome.VIOLATED, None: Outcome.INCONCLUSIVE}[is_right]
+            outcome = {True: Outcome.PASS, False: Outcome.FAIL, None: Outcome.UNDECIDED}[is_right]
             made.append(
                 Verdict(
                     case_id=case.case_id,
                     repeat=repeat,
                     arm=PAIR,
                     model="m",
-                    relation=relation,
+                    check=check,
                     observers=(observers,),
                     outcome=outcome,
                     scores=scores,
@@ -44,4 +44,4 @@ def verdicts(
 
 
 def judged(cases: list[Case], made: list[Verdict], chosen: str = "geneval") -> Judgements:
-    return judgements(cases, made, RELATIONS, chosen, apart=("set", "beside"))
+    return judgements(cases, made, CHECKS, chosen, apart=("set", "beside"))

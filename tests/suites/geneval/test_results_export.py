@@ -14,9 +14,9 @@ from salva.store.sqlite import open_run
 from salva.suites.geneval.rules import SAYS
 
 
-def _verdicts(run: Path, relation: str) -> dict[tuple[str, int], Verdict]:
+def _verdicts(run: Path, check: str) -> dict[tuple[str, int], Verdict]:
     with open_run(run) as store:
-        return {(v.case_id, v.repeat): v for v in store.verdicts() if v.relation == relation}
+        return {(v.case_id, v.repeat): v for v in store.verdicts() if v.check == check}
 
 
 @pytest.fixture(scope="module")
@@ -50,11 +50,11 @@ def test_lines_come_back_equal(made: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "contradict" not in done.stdout
     before, after = _verdicts(made, "geneval"), _verdicts(back, "geneval")
-    decided = {key: one for key, one in before.items() if one.outcome in ("HOLDS", "VIOLATED")}
+    decided = {key: one for key, one in before.items() if one.outcome in ("PASS", "FAIL")}
     assert {key: (v.outcome, v.model, v.observers) for key, v in after.items()} == {
         key: (v.outcome, v.model, v.observers) for key, v in decided.items()
     }
-    assert any(one.outcome == "VIOLATED" for one in decided.values())
+    assert any(one.outcome == "FAIL" for one in decided.values())
     duel = compare_runs([made, back]).duels[0]
     assert (duel.leading.difference, duel.leading.n_pairs) == (0.0, len(decided))
 
@@ -63,20 +63,20 @@ def test_lines_come_back_equal(made: Path, tmp_path: Path) -> None:
 def test_error_types_come_back(tmp_path: Path, rule: str) -> None:
     run, out, back = (tmp_path / name for name in ("run", "out", "back"))
     faults = "entity-omission:0.3,entity-duplication:0.2,wrong-colour:0.5,x-misposition:0.5,y-misposition:0.5"
-    flags = ("--size", "24", "--model", "painter", "--set", f"model.faults={faults}", "--set", f"relation.rule={rule}")
+    flags = ("--size", "24", "--model", "painter", "--set", f"model.faults={faults}", "--set", f"check.rule={rule}")
     done = salva("run", "geneval", *flags, "--reader", "none", "--no-progress", "--out", str(run))
     assert done.returncode in (0, 3), done.stderr
     assert salva("export", str(run), "--as", "geneval", "-o", str(out)).returncode == 0
     done = salva("import", str(out / "results.jsonl"), "--as", "geneval", "--out", str(back))
     assert done.returncode == 0, done.stderr
     assert "without an error type" not in done.stdout
-    relation = "truth" if rule == "ours" else "geneval"
-    before, after = _verdicts(run, relation), _verdicts(back, relation)
-    assert len({error for verdict in after.values() for error in verdict.errors}) >= 3
+    check = "truth" if rule == "ours" else "geneval"
+    before, after = _verdicts(run, check), _verdicts(back, check)
+    assert len({error for verdict in after.values() for error in verdict.failure_types}) >= 3
     for key, verdict in after.items():
-        assert verdict.errors == before[key].errors, key
-        told = [(one.error, one.role, SAYS.sub("", one.message)) for one in before[key].failures]
-        assert told == [(one.error, one.role, SAYS.sub("", one.message)) for one in verdict.failures]
+        assert verdict.failure_types == before[key].failure_types, key
+        told = [(one.failure_type, one.role, SAYS.sub("", one.message)) for one in before[key].failures]
+        assert told == [(one.failure_type, one.role, SAYS.sub("", one.message)) for one in verdict.failures]
 
 
 def test_pictures_come_back_equal(made: Path, tmp_path: Path) -> None:

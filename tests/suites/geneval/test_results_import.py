@@ -74,8 +74,8 @@ def test_a_strangers_file_becomes_a_run_and_a_report(foreign_data: Path, tmp_pat
     assert f"{len(lines)} of GenEval's 553 prompts; missing: " in done.stdout
     assert "contradict" not in done.stdout, "its boxes say by the published rule what it says"
     told = json.loads(salva("report", str(run), "--format", "json").stdout)
-    assert told["headline"]["relation"] == "geneval"
-    assert told["outcomes"]["HOLDS"] == sum(line["correct"] for line in lines)
+    assert told["headline"]["check"] == "geneval"
+    assert told["outcomes"]["PASS"] == sum(line["correct"] for line in lines)
     by_task = {
         tag: [line["correct"] for line in lines if line["tag"] == tag] for tag in {line["tag"] for line in lines}
     }
@@ -97,12 +97,12 @@ def test_boxes_are_judged_again_by_our_rule_and_colours_are_not(tmp_path: Path) 
         _line("a photo of a red cow", 2, **red),
         _line("a photo of a red cow again", 3, details="{}", correct=False, reason="expected cow>=1, found 0", **red),
     )
-    ours = {verdict.case_id: verdict for verdict in read.verdicts if verdict.relation == "truth"}
+    ours = {verdict.case_id: verdict for verdict in read.verdicts if verdict.check == "truth"}
     outcomes = [verdict.outcome for verdict in ours.values()]
-    assert outcomes == [Outcome.HOLDS, Outcome.VIOLATED, Outcome.INCONCLUSIVE, Outcome.VIOLATED]
-    theirs = [verdict for verdict in read.verdicts if verdict.relation == "geneval"]
-    assert [verdict.outcome for verdict in theirs] == [Outcome.HOLDS] * 3 + [Outcome.VIOLATED]
-    assert theirs[3].errors == ("entity-omission",)
+    assert outcomes == [Outcome.PASS, Outcome.FAIL, Outcome.UNDECIDED, Outcome.FAIL]
+    theirs = [verdict for verdict in read.verdicts if verdict.check == "geneval"]
+    assert [verdict.outcome for verdict in theirs] == [Outcome.PASS] * 3 + [Outcome.FAIL]
+    assert theirs[3].failure_types == ("entity-omission",)
     assert {name for verdict in read.verdicts for name in verdict.observers} == {THEIRS}
 
 
@@ -119,7 +119,7 @@ def test_error_types_are_told_from_the_reason_alone(tmp_path: Path) -> None:
         _line("e", 4, reason="it is odd", errors=["oddity"], **wrong),
         _line("f", 5, reason="expected cow>=1, found 0", details=None),
     )
-    errors = [verdict.errors for verdict in read.verdicts if verdict.relation == "geneval"]
+    errors = [verdict.failure_types for verdict in read.verdicts if verdict.check == "geneval"]
     assert errors == [("wrong-colour",), ("entity-omission", "no-target"), (), ("entity-omission",), (), ()]
     assert read.counts["wrong lines without an error type"] == 2
     (strange,) = (flaw for flaw in read.problems if "oddity" in flaw.what)
@@ -130,10 +130,10 @@ def test_error_types_are_told_from_the_reason_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("dog", "cow", "outcome"),
     [
-        ((50, 150), (0, 700), Outcome.HOLDS),
-        ((0, 700), (50, 150), Outcome.VIOLATED),
-        ((0, 700), (600, 650), Outcome.HOLDS),
-        ((600, 650), (0, 700), Outcome.VIOLATED),
+        ((50, 150), (0, 700), Outcome.PASS),
+        ((0, 700), (50, 150), Outcome.FAIL),
+        ((0, 700), (600, 650), Outcome.PASS),
+        ((600, 650), (0, 700), Outcome.FAIL),
     ],
 )
 def test_centres_decide_which_side_a_box_is_on(
@@ -145,7 +145,7 @@ def test_centres_decide_which_side_a_box_is_on(
     }
     details = json.dumps({name: [[*box, 0.98]] for name, box in boxes.items()})
     line = _line(f"a photo of a dog {where} a cow", include=include, tag="position", details=details)
-    (ours,) = (verdict for verdict in _read(tmp_path / "r.jsonl", line).verdicts if verdict.relation == "truth")
+    (ours,) = (verdict for verdict in _read(tmp_path / "r.jsonl", line).verdicts if verdict.check == "truth")
     assert ours.outcome is outcome
 
 
@@ -168,27 +168,27 @@ def test_pictures_without_a_number_take_the_repeats_that_are_left(tmp_path: Path
     names = ("0001.png", "best.png", "0000.png", "last.png")
     lines = [{**_line(), "filename": f"sdxl/00000/samples/{name}"} for name in names]
     read = _read(tmp_path / "r.jsonl", *lines)
-    assert [verdict.repeat for verdict in read.verdicts if verdict.relation == "geneval"] == [1, 2, 0, 3]
+    assert [verdict.repeat for verdict in read.verdicts if verdict.check == "geneval"] == [1, 2, 0, 3]
     assert not any("second line" in str(flaw) for flaw in read.problems)
 
 
 def test_results_without_any_box_stand_as_they_are_and_nobody_is_called_blind(tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
     read = _read(path, *(_line(f"a photo of a cow {n}", n, details="{}", correct=n % 2 == 0) for n in range(30)))
-    assert {verdict.relation for verdict in read.verdicts} == {"geneval"}
+    assert {verdict.check for verdict in read.verdicts} == {"geneval"}
     assert "no line has a box in its details" in str(read.problems[0])
     assert read.counts["lines without boxes"] == 30
     done = salva("import", str(path), "--as", "geneval", "--out", str(tmp_path / "run"))
     assert done.returncode == 0, done.stderr
     told = json.loads(salva("report", str(tmp_path / "run"), "--format", "json").stdout)
     assert told["headline"]["oracle"] == "ok", told["headline"]["reason"]
-    assert told["outcomes"]["HOLDS"] == told["outcomes"]["VIOLATED"] == 15
+    assert told["outcomes"]["PASS"] == told["outcomes"]["FAIL"] == 15
 
 
 def test_broken_lines_cost_themselves_alone(tmp_path: Path) -> None:
     read = _read(tmp_path / "r.jsonl", "{half", "[1]", _line(correct="perhaps"), _line(), _line(), _line(sample=1))
     assert len(read.cases) == 1
-    assert [verdict.repeat for verdict in read.verdicts if verdict.relation == "geneval"] == [0, 1]
+    assert [verdict.repeat for verdict in read.verdicts if verdict.check == "geneval"] == [0, 1]
     told = [str(flaw) for flaw in read.problems]
     assert [text.partition(":")[0] for text in told[:4]] == [f"r.jsonl line {n}" for n in (1, 2, 3, 5)]
     assert "a second line for 'sdxl/00000/samples/0000.png'; left out" in told[3]

@@ -1,4 +1,4 @@
-"""The relation: which rule judges, whose colours it goes by, and what nobody could tell."""
+"""The check: which rule judges, whose colours it goes by, and what nobody could tell."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from salva.core.case import Case
 from salva.core.image import ImageRef
 from salva.core.masks import Mask, mask_of
 from salva.core.observation import Detection, Detections, Observation, Vector
-from salva.core.protocols import Query, Sight
+from salva.core.protocols import ImageObservations, Query
 from salva.core.verdict import Outcome
 from salva.errors import UsageError
-from salva.run.ask import Ask, by_published_rule, make_spec
+from salva.runs.ask import Ask, by_published_rule, make_spec
 from salva.suites.geneval.demands import demand_in, formula_of
 from salva.suites.geneval.files import Asked
 from salva.suites.geneval.published import COLOURS, PUBLISHED, RL_SCORE, RL_STRICT
@@ -21,7 +21,7 @@ from salva.suites.geneval.rules import COLOURS_BY_EMBEDDER, OURS, GenEvalRule, R
 from salva.suites.geneval.suite import task_case
 
 IMAGE = ImageRef(image_id="i", width=200, height=100)
-DETECTOR, BOTH = ("detector", "colourist"), ("detector", "colourist", "embedder")
+DETECTOR, BOTH = ("detector", "colour_reader"), ("detector", "colour_reader", "embedder")
 
 
 def _case(*include: dict[str, object], tag: str = "mine", **more: object) -> Case:
@@ -46,11 +46,11 @@ def _concluded(
     colours: Mapping[int, str] | None = None,
 ) -> tuple[Outcome, Mapping[str, float], str]:
     """Asked wave after wave; colours: what an embedder says of the parts, in their order."""
-    relation = GenEvalRule(RuleOptions(rule=rule))
+    check = GenEvalRule(RuleOptions(rule=rule))
     seen: dict[Query, Observation] = {}
     n_parts = 0
     for _ in range(3):
-        for look in relation.looks(case, roles, {"a": Sight(image=IMAGE, seen=seen)}):
+        for look in check.needs(case, roles, {"a": ImageObservations(image=IMAGE, seen=seen)}):
             if look.query in seen:
                 continue
             if look.query.role == "embedder":
@@ -59,7 +59,7 @@ def _concluded(
                 n_parts += 1
             else:
                 seen[look.query] = boxes
-    conclusion = relation.judge(case, {"a": Sight(image=IMAGE, seen=seen)})
+    conclusion = check.judge(case, {"a": ImageObservations(image=IMAGE, seen=seen)})
     told = conclusion.reason or "; ".join(failure.message for failure in conclusion.failures)
     return conclusion.outcome, conclusion.scores, told
 
@@ -76,56 +76,56 @@ def test_ours_is_left_to_truth() -> None:
 
 def test_published_asks_for_this_relation_and_rule() -> None:
     ask, told = by_published_rule(Ask(suite="geneval"))
-    assert told == "--relation geneval --reader none --set relation.rule=published"
+    assert told == "--check geneval --reader none --set check.rule=published"
     spec = make_spec(ask)
     assert spec.headline == "geneval"
-    with pytest.raises(UsageError, match=r"relation\.rule"):
-        by_published_rule(Ask(suite="geneval", settings={"relation.rule": RL_STRICT}))
+    with pytest.raises(UsageError, match=r"check\.rule"):
+        by_published_rule(Ask(suite="geneval", settings={"check.rule": RL_STRICT}))
 
 
 def test_more_than_asked_for_is_right_by_the_published_rule_alone() -> None:
     case = _case({"class": "cat", "count": 1})
     two = _seen(_cat(), _cat(at=0.6))
-    assert _concluded(PUBLISHED, case, two)[0] is Outcome.HOLDS
+    assert _concluded(PUBLISHED, case, two)[0] is Outcome.PASS
     outcome, scores, told = _concluded(RL_STRICT, case, two)
-    assert (outcome, scores["right_a"], told) == (Outcome.VIOLATED, 0.0, "expected cat==1, found 2")
+    assert (outcome, scores["right_a"], told) == (Outcome.FAIL, 0.0, "expected cat==1, found 2")
     assert _concluded(RL_SCORE, case, two)[1]["credit_a"] == 0.0
 
 
 def test_one_box_said_twice_counts_twice() -> None:
     case = _case({"class": "cat", "count": 2})
-    assert _concluded(PUBLISHED, case, _seen(_cat(), _cat()))[0] is Outcome.HOLDS
+    assert _concluded(PUBLISHED, case, _seen(_cat(), _cat()))[0] is Outcome.PASS
 
 
 def test_colours_by_the_pixels_are_said_to_be() -> None:
     case = _case(RED_CAT)
     outcome, scores, told = _concluded(PUBLISHED, case, _seen(_cat(colour="blue")))
-    assert outcome is Outcome.VIOLATED
+    assert outcome is Outcome.FAIL
     assert scores[COLOURS_BY_EMBEDDER] == 0.0
     assert told == "expected red cat>=1, found 0 red; and 1 blue (as the pixels say)"
-    assert _concluded(PUBLISHED, case, _seen(_cat(colour="red")))[0] is Outcome.HOLDS
+    assert _concluded(PUBLISHED, case, _seen(_cat(colour="red")))[0] is Outcome.PASS
 
 
 def test_a_colour_nobody_told_is_undecided() -> None:
     outcome, _, told = _concluded(PUBLISHED, _case(RED_CAT), _seen(_cat()))
-    assert (outcome, told) == (Outcome.INCONCLUSIVE, "nobody could tell the colour of the cat in the image of 'a'")
+    assert (outcome, told) == (Outcome.UNDECIDED, "nobody could tell the colour of the cat in the image of 'a'")
 
 
 def test_colours_by_an_embedder_whatever_the_pixels_say() -> None:
     case = _case(RED_CAT)
     outcome, scores, _ = _concluded(PUBLISHED, case, _seen(_cat(colour="blue")), BOTH, {0: "red"})
-    assert (outcome, scores[COLOURS_BY_EMBEDDER]) == (Outcome.HOLDS, 1.0)
+    assert (outcome, scores[COLOURS_BY_EMBEDDER]) == (Outcome.PASS, 1.0)
     outcome, _, told = _concluded(PUBLISHED, case, _seen(_cat(colour="red")), BOTH, {0: "pink"})
-    assert outcome is Outcome.VIOLATED
+    assert outcome is Outcome.FAIL
     assert told == "expected red cat>=1, found 0 red; and 1 pink (as the embedder says)"
 
 
 def test_an_embedder_is_asked_about_the_most_confident_alone() -> None:
     case = _case(RED_CAT)
-    relation = GenEvalRule(RuleOptions(rule=PUBLISHED))
+    check = GenEvalRule(RuleOptions(rule=PUBLISHED))
     boxes = _seen(_cat(0.5), _cat(0.9, at=0.5), _cat(0.2, at=0.7))
-    (first,) = relation.looks(case, BOTH, {"a": Sight(image=IMAGE)})
-    looks = relation.looks(case, BOTH, {"a": Sight(image=IMAGE, seen={first.query: boxes})})
+    (first,) = check.needs(case, BOTH, {"a": ImageObservations(image=IMAGE)})
+    looks = check.needs(case, BOTH, {"a": ImageObservations(image=IMAGE, seen={first.query: boxes})})
     (part,) = [look.query for look in looks if look.query.role == "embedder"]
     assert part.box == boxes.boxes[1].box
     assert len(part.choices) == len(COLOURS)
@@ -136,11 +136,11 @@ def test_the_mask_goes_with_the_box_where_it_can_be_read() -> None:
     whole = mask_of([0, 12], left=20, top=10, width=4, height=3)
     torn = Mask(left=20, top=10, width=4, height=3, packed="nonsense")
     outside = mask_of([0, 12], left=198, top=10, width=4, height=3)
-    relation = GenEvalRule(RuleOptions(rule=PUBLISHED))
+    check = GenEvalRule(RuleOptions(rule=PUBLISHED))
     for mask, told in ((whole, (20, 10, 4, 3, whole.packed)), (torn, ()), (outside, ()), (None, ())):
-        (first,) = relation.looks(_case(RED_CAT), BOTH, {"a": Sight(image=IMAGE)})
-        sight = Sight(image=IMAGE, seen={first.query: _seen(_cat(mask=mask))})
-        queries = [look.query for look in relation.looks(_case(RED_CAT), BOTH, {"a": sight})]
+        (first,) = check.needs(_case(RED_CAT), BOTH, {"a": ImageObservations(image=IMAGE)})
+        sight = ImageObservations(image=IMAGE, seen={first.query: _seen(_cat(mask=mask))})
+        queries = [look.query for look in check.needs(_case(RED_CAT), BOTH, {"a": sight})]
         assert [query.mask for query in queries if query.role == "embedder"] == [told]
 
 
@@ -149,10 +149,10 @@ def test_positions_are_those_of_pixels_and_not_of_shares() -> None:
     case = _case({"class": "cat", "count": 1}, {"class": "dog", "count": 1, "position": ["right of", 0]})
     dog = Detection(label="dog", score=0.9, box=(0.25, 0.3, 0.27, 0.32))
     cat = Detection(label="cat", score=0.9, box=(0.1, 0.1, 0.12, 0.12))
-    assert _concluded(PUBLISHED, case, _seen(cat, dog))[0] is Outcome.HOLDS
+    assert _concluded(PUBLISHED, case, _seen(cat, dog))[0] is Outcome.PASS
     below = _case({"class": "cat", "count": 1}, {"class": "dog", "count": 1, "position": ["below", 0]})
     outcome, _, told = _concluded(PUBLISHED, below, _seen(cat, dog))
-    assert (outcome, told) == (Outcome.HOLDS, "")
+    assert (outcome, told) == (Outcome.PASS, "")
     left = _case({"class": "cat", "count": 1}, {"class": "dog", "count": 1, "position": ["left of", 0]})
     told = _concluded(PUBLISHED, left, _seen(cat, dog))[2]
     assert told == "expected dog left of target, found below and right of target"
@@ -160,17 +160,17 @@ def test_positions_are_those_of_pixels_and_not_of_shares() -> None:
 
 def test_boxes_that_were_not_kept_decide_nothing() -> None:
     outcome, _, told = _concluded(PUBLISHED, _case({"class": "cat", "count": 1}), _seen(_cat(), floor=0.4))
-    assert outcome is Outcome.INCONCLUSIVE
+    assert outcome is Outcome.UNDECIDED
     assert told == "boxes below 0.4 were not kept, and this rule counts from 0.3 on"
 
 
 def test_a_detector_without_scores_is_taken_at_its_word() -> None:
     counted = _case({"class": "cat", "count": 1}, tag="counting")
-    assert _concluded(PUBLISHED, counted, _seen(_cat(0.0), floor=None))[0] is Outcome.HOLDS
-    assert _concluded(PUBLISHED, counted, _seen(_cat(0.5)))[0] is Outcome.VIOLATED
+    assert _concluded(PUBLISHED, counted, _seen(_cat(0.0), floor=None))[0] is Outcome.PASS
+    assert _concluded(PUBLISHED, counted, _seen(_cat(0.5)))[0] is Outcome.FAIL
 
 
 def test_nothing_seen_is_wrong() -> None:
     for rule in (PUBLISHED, RL_STRICT, RL_SCORE):
         outcome, scores, _ = _concluded(rule, _case(RED_CAT), _seen())
-        assert (outcome, scores["right_a"], scores["named_a"]) == (Outcome.VIOLATED, 0.0, 0.0)
+        assert (outcome, scores["right_a"], scores["named_a"]) == (Outcome.FAIL, 0.0, 0.0)

@@ -52,7 +52,7 @@ def test_the_published_rules_say_whose_weights_looked(pin: str, said: str) -> No
 def test_prompts_without_a_picture_are_counted() -> None:
     cases = [replace(case, labels={**case.labels, "source": "file"}) for case in cases_of()]
     made = [
-        replace(verdict, outcome=Outcome.FAILED) if i < 5 else verdict
+        replace(verdict, outcome=Outcome.ERROR) if i < 5 else verdict
         for i, verdict in enumerate(verdicts(cases, lambda *_: True))
     ]
     measured = _measured(judged(cases, made))

@@ -8,14 +8,14 @@ from itertools import pairwise
 
 import pytest
 
+from salva.checks.same_scene import SameScene, SameSceneOptions
+from salva.checks.scenes import SceneOptions
+from salva.checks.truth import Truth
 from salva.core.case import Case
 from salva.core.options import parse_options
 from salva.errors import UsageError
 from salva.logic.equivalence import are_equivalent, is_determinate
 from salva.logic.notation import parse
-from salva.relations.same_scene import SameScene, SameSceneOptions
-from salva.relations.scenes import SceneOptions
-from salva.relations.truth import Truth
 from salva.suites.metalogic.suite import MetaLogic, MetaLogicOptions, decide
 from salva.suites.metalogic.templates import Template
 
@@ -54,7 +54,7 @@ def test_sizes_are_nested_but_beyond_is_only_ours() -> None:
     assert ids["quick"] < ids["paper"] < ids["full"]
     assert not ids["full"] & ids["beyond"]
     assert {case.labels["law"] for case in cases("beyond")} == {"true-or", "true-negation", "absorption"}
-    assert {case.relation for case in cases("beyond")} == {"truth"}
+    assert {case.check for case in cases("beyond")} == {"truth"}
 
 
 def test_every_pair_of_the_suite_is_equivalent_and_only_de_morgan_is_not_determinate() -> None:
@@ -62,7 +62,7 @@ def test_every_pair_of_the_suite_is_equivalent_and_only_de_morgan_is_not_determi
         assert case.equivalent, case.case_id
         is_de_morgan = case.labels["law"] == "de-morgan"
         assert case.determinate is not is_de_morgan, case.case_id
-        assert case.relation == ("truth" if is_de_morgan else "same-scene"), case.case_id
+        assert case.check == ("truth" if is_de_morgan else "same-scene"), case.case_id
 
 
 def test_beyond_is_equivalent_and_says_what_is_determinate() -> None:
@@ -262,7 +262,7 @@ def test_what_is_no_equivalence_is_compared_by_the_published_rule_alone() -> Non
     ours, published = (SameScene(SameSceneOptions(scope="all", indeterminate=rule)) for rule in ("truth", "same-scene"))
     assert not ours.applies(two)
     assert published.applies(two)
-    assert not published.applies(replace(two, relation="must-differ"))
+    assert not published.applies(replace(two, check="must-differ"))
     assert Truth(SceneOptions()).applies(two)
 
 

@@ -6,23 +6,21 @@ import pandas as pd
 import pytest
 from report.fake_runs import judged, make_verdict, metalogic_cases, random_run
 
+from salva.charts.reading import names_of
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.verdict import Outcome
-from salva.figures.reading import names_of
 from salva.suites.metalogic.tables import MetaLogicTables
 
 
-def _measure(scope: str = "mentioned", relation: str = "same-scene") -> Measured:
+def _measure(scope: str = "mentioned", check: str = "same-scene") -> Measured:
     cases = metalogic_cases(3)
     verdicts = [
-        make_verdict(case.case_id, Outcome.VIOLATED if case.labels["law"] == "distributive" else Outcome.HOLDS)
+        make_verdict(case.case_id, Outcome.FAIL if case.labels["law"] == "distributive" else Outcome.PASS)
         for case in cases
     ]
-    if relation == "truth":
-        verdicts = [
-            make_verdict(case.case_id, relation="same-scene" if case.determinate else "truth") for case in cases
-        ]
+    if check == "truth":
+        verdicts = [make_verdict(case.case_id, check="same-scene" if case.determinate else "truth") for case in cases]
     return MetaLogicTables(NoOptions()).measure(judged(cases, verdicts, same_scene={"scope": scope}))
 
 
@@ -43,10 +41,10 @@ def test_rates_agree_with_a_data_frame() -> None:
             "law": own[v.case_id].labels["law"],
             "modifier": own[v.case_id].labels.get("modifier"),
             "category": own[v.case_id].category,
-            "hit": float(v.outcome is Outcome.VIOLATED),
+            "hit": float(v.outcome is Outcome.FAIL),
         }
         for v in records.verdicts
-        if v.arm == "pair" and v.relation == "truth" and v.outcome.value in ("HOLDS", "VIOLATED")
+        if v.arm == "pair" and v.check == "truth" and v.outcome.value in ("PASS", "FAIL")
     )
     logic = frame[frame.law != "numbering"]
     assert measured.numbers["macro_rate"] == pytest.approx(logic.groupby("category").hit.mean().mean())
@@ -67,11 +65,11 @@ def test_tables_keep_the_papers_order_and_numbers_count_up() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scope", "relation", "is_shown"),
+    ("scope", "check", "is_shown"),
     [("all", "same-scene", True), ("mentioned", "same-scene", False), ("all", "truth", False)],
 )
-def test_published_figures_are_shown_under_their_own_rule_alone(scope: str, relation: str, is_shown: bool) -> None:
-    tables = {table.name: table for table in _measure(scope, relation).tables}
+def test_published_figures_are_shown_under_their_own_rule_alone(scope: str, check: str, is_shown: bool) -> None:
+    tables = {table.name: table for table in _measure(scope, check).tables}
     assert ("reference" in tables) == is_shown
     if not is_shown:
         return

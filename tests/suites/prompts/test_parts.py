@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from relations.test_right_answers import judged
+from checks.test_right_answers import judged
 
 from salva.core.case import Case
 from salva.core.verdict import Outcome
@@ -43,13 +43,13 @@ def test_blind_and_contrary_judges_make_a_picture_wrong_and_ask_less(tmp_path: P
     case = planned(tmp_path, questions="parts")[0][0]
     texts = [question.text for question in case.prompts[0].questions]
     right, all_asked = judged(case, {})
-    assert right.outcome is Outcome.HOLDS
+    assert right.outcome is Outcome.PASS
     assert sorted(all_asked) == sorted(texts)
     for replies in (dict.fromkeys(texts, "no"), {texts[0]: "no"}, {texts[-1]: "no"}, {texts[2]: "no"}):
         wrong, asked = judged(case, replies)
-        assert wrong.outcome is Outcome.VIOLATED
+        assert wrong.outcome is Outcome.FAIL
         assert wrong.scores["dsg_A"] < 1
         if texts[0] in replies:
             assert texts[-1] not in asked, "a picture without a cat does not show all of it"
     unread, _ = judged(case, {texts[0]: "?"})
-    assert unread.outcome is Outcome.INCONCLUSIVE
+    assert unread.outcome is Outcome.UNDECIDED

@@ -27,7 +27,7 @@ def test_a_formula_opens_truth_first_then_a_judge(tmp_path: Path) -> None:
     (case,) = cases(tmp_path, "a cat and a dog")
     assert [prompt.text for prompt in case.prompts] == ["a cat and a dog", "There is a dog and a cat"]
     assert [prompt.formula for prompt in case.prompts] == ["cat & dog", "dog & cat"]
-    assert (case.equivalent, case.determinate, case.relation) == (True, True, "same-scene")
+    assert (case.equivalent, case.determinate, case.check) == (True, True, "same-scene")
     assert case.ways[0] == ("truth", "same-scene")
     assert "right-answers" in case.ways[1]
     assert case.labels == {"formula": "read", "reworded": "commutative-and"}
@@ -46,7 +46,7 @@ def test_a_prompt_that_cannot_be_read_brings_one_question(tmp_path: Path) -> Non
 
 def test_pairs_take_what_their_formulas_allow(tmp_path: Path) -> None:
     content = (
-        "prompt_a,prompt_b,relation\n"
+        "prompt_a,prompt_b,check\n"
         "a cat left of a dog,a dog right of a cat,\n"
         "a cat and a dog,two cats and a dog,differ\n"
         "a cat,two cats,same\n"
@@ -55,13 +55,13 @@ def test_pairs_take_what_their_formulas_allow(tmp_path: Path) -> None:
         "a cat,A man rides a wave,same-similarity\n"
     )
     same, contrast, wrongly, plain, unlike, named = cases(tmp_path, content, "p.csv")
-    assert (same.equivalent, same.relation, same.ways[0]) == (True, "same-scene", ("truth", "same-scene"))
-    assert (contrast.equivalent, contrast.relation, contrast.ways[0]) == (False, "must-differ", ("truth",))
-    assert (wrongly.equivalent, wrongly.relation) == (False, "truth")
+    assert (same.equivalent, same.check, same.ways[0]) == (True, "same-scene", ("truth", "same-scene"))
+    assert (contrast.equivalent, contrast.check, contrast.ways[0]) == (False, "must-differ", ("truth",))
+    assert (wrongly.equivalent, wrongly.check) == (False, "truth")
     assert "not-equivalent" in [finding.kind for finding in wrongly.findings]
     assert plain.ways == (("same-scene", "same-answers", "right-answers", "same-similarity"),)
-    assert (plain.equivalent, plain.determinate, plain.relation) == (None, None, "same-scene")
-    assert (unlike.equivalent, unlike.relation) == (False, "must-differ")
+    assert (plain.equivalent, plain.determinate, plain.check) == (None, None, "same-scene")
+    assert (unlike.equivalent, unlike.check) == (False, "must-differ")
     assert named.ways == (("same-similarity",),)
     # Of a pair with one formula the other half says nothing, so neither does it.
     assert [prompt.formula for prompt in named.prompts] == [None, None]
@@ -167,23 +167,23 @@ def test_mutants_have_a_way_of_their_own_beside_the_prompts(tmp_path: Path) -> N
 
 def test_a_relation_that_is_nearly_a_word_for_one_is_asked_about(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="did you mean 'differ'"):
-        cases(tmp_path, "prompt_a,prompt_b,relation\na cat,a dog,differs\n", "p.csv")
+        cases(tmp_path, "prompt_a,prompt_b,check\na cat,a dog,differs\n", "p.csv")
 
 
 def test_one_prompt_differs_from_nothing(tmp_path: Path) -> None:
-    content = "prompt,relation\na cat and a dog,differ\na bird,same\na cow,must-differ\na cup,difer\na tree,truth\n"
+    content = "prompt,check\na cat and a dog,differ\na bird,same\na cow,must-differ\na cup,difer\na tree,truth\n"
     with pytest.raises(UsageError) as error:
         cases(tmp_path, content, "p.csv")
     first, *others = str(error.value).splitlines()
     assert "p.csv' has 3 entries that cannot be used" in first
     assert [line.partition(": ")[0].strip() for line in others] == ["line 2", "line 4", "line 5"]
-    assert "relation 'differ' is of a pair, and this is one prompt; give prompt_a and prompt_b" in others[0]
-    same, named = cases(tmp_path, "prompt,relation\na bird,same\na tree,truth\n", "q.csv")
-    assert (same.relation, named.relation) == ("same-scene", "truth")
+    assert "check 'differ' is of a pair, and this is one prompt; give prompt_a and prompt_b" in others[0]
+    same, named = cases(tmp_path, "prompt,check\na bird,same\na tree,truth\n", "q.csv")
+    assert (same.check, named.check) == ("same-scene", "truth")
 
 
 def test_where_a_relation_is_named_stands_with_its_file(tmp_path: Path) -> None:
-    (case, other) = cases(tmp_path, "prompt_a,prompt_b,relation\na cat,a dog,nonsense\na cat,one cat,\n", "p.csv")
+    (case, other) = cases(tmp_path, "prompt_a,prompt_b,check\na cat,a dog,nonsense\na cat,one cat,\n", "p.csv")
     assert case.extra["where"] == f"{str(tmp_path / 'p.csv')!r}, line 2"
     assert other.extra["where"] == "line 3"
 

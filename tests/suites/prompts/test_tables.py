@@ -45,9 +45,9 @@ def test_ways_are_counted_apart_and_the_rest_is_named(tmp_path: Path) -> None:
     (left,) = rows(made["prompts without a way"])
     assert left["prompt"] == "A man rides a wave"
     assert "no formula" in str(left["why"])
-    (headline,) = (row for row in rows(made["outcomes"]) if row["relation"] == "headline")
-    assert headline["HOLDS"] == 2
-    assert any(row["relation"] == "proposed, counted apart" for row in rows(made["outcomes"]))
+    (headline,) = (row for row in rows(made["outcomes"]) if row["check"] == "headline")
+    assert headline["PASS"] == 2
+    assert any(row["check"] == "proposed, counted apart" for row in rows(made["outcomes"]))
 
 
 def test_what_a_stopped_run_has_not_come_to_is_said_as_that(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ def texts(case: Case) -> list[str]:
 def test_a_law_gives_a_pair_for_every_other_wording() -> None:
     (case,) = cases("2 cat & dog", "commutative")
     assert texts(case) == ["There are two cats and a dog", "There is a dog and two cats"]
-    assert (case.equivalent, case.determinate, case.relation) == (True, True, "same-scene")
+    assert (case.equivalent, case.determinate, case.check) == (True, True, "same-scene")
     assert case.labels == {"law": "commutative"}
     several = cases("cat & dog", "complement")
     assert len({case.case_id for case in several}) == len(several) == 3
@@ -36,7 +36,7 @@ def test_without_a_law_the_prompt_stands_alone() -> None:
     (case,) = cases("cat & dog", prompt="my two friends")
     assert texts(case) == ["my two friends"]
     assert case.prompts[0].formula == "cat & dog"
-    assert case.relation == "truth"
+    assert case.check == "truth"
     assert cases("cat | dog")[0].findings[0].kind == SEVERAL_WORLDS
 
 

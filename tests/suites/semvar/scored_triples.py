@@ -29,7 +29,7 @@ def case(i: int) -> Case:
         suite="semvar",
         category=category.split(",")[0],
         prompts=tuple(Prompt(role=role, text=text) for role, text in texts.items()),
-        relation="semantic-effect",
+        check="semantic-effect",
         labels={"category": category, "aspect": aspects, "id": str(i)},
         cluster=f"template {i % 7}",
         findings=(finding("equal-texts", "so nothing is decided", "T_pv", "T_pi"),) if i == 3 else (),
@@ -44,16 +44,16 @@ def verdict(i: int, repeat: int = 0, judge: str = "judge", **more: float) -> Ver
     scores = {**s, "gamma_w": gamma_w, "gamma_wo": gamma_wo, "kappa": gamma_w - gamma_wo}
     scores["alignment"] = (s["s_a_a"] + s["s_pv_pv"] + s["s_pi_pi"]) / 3
     holds = scores["kappa"] > 0.5
-    failure = Failure(error="reversed-role", role="pv", message="shows the swapped text")
+    failure = Failure(failure_type="reversed-role", role="pv", message="shows the swapped text")
     return Verdict(
         case_id=f"semvar-{i}",
         repeat=repeat,
         arm="pair",
         model="painter",
-        relation="semantic-effect",
+        check="semantic-effect",
         observers=tuple(judge.split("+")),
-        outcome=Outcome.HOLDS if holds else Outcome.VIOLATED,
-        errors=() if holds else ("reversed-role",),
+        outcome=Outcome.PASS if holds else Outcome.FAIL,
+        failure_types=() if holds else ("reversed-role",),
         failures=() if holds else (failure,),
         scores={**scores, **more},
     )

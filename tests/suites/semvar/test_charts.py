@@ -7,9 +7,9 @@ from statistics import fmean
 
 from suites.semvar.scored_triples import CASES, measured, verdict
 
+from salva.charts.drawing import draw_chart
+from salva.charts.scene import Mark
 from salva.core.chart import ChartKind
-from salva.figures.drawing import draw_chart
-from salva.figures.scene import Mark
 from salva.report.chart_files import all_charts
 from salva.report.summary import summarise
 

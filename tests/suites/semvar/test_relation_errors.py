@@ -39,7 +39,7 @@ def prompts(formula: str, swapped: str) -> tuple[Prompt, Prompt]:
 )
 def test_boxes_and_formulas(formula: str, swapped: str, things: list[Thing], error: str | None) -> None:
     found = failure_from_scene(*prompts(formula, swapped), Scene(things=tuple(things)))
-    assert (found.error if found else None) == error
+    assert (found.failure_type if found else None) == error
     if found:
         assert found.role == "a"
         assert found.message
@@ -66,13 +66,13 @@ def test_boxes_say_nothing_of_colours() -> None:
 def test_scores(objects: float, relations: float, swapped: float | None, error: str | None) -> None:
     own = OwnScore(objects=objects, relations=relations)
     found = failure_from_scores(Prompt(role="a", text="own"), own, (objects + relations) / 100, swapped, 0.1)
-    assert (found.error if found else None) == error
+    assert (found.failure_type if found else None) == error
 
 
 def error_at(own: tuple[float, float], swapped: float, margin: float) -> str | None:
     halves = OwnScore(objects=own[0], relations=own[1])
     found = failure_from_scores(Prompt(role="a", text="own"), halves, sum(own) / 100, swapped, margin)
-    return found.error if found else None
+    return found.failure_type if found else None
 
 
 @pytest.mark.parametrize("own", [(50.0, 20.0), (40.0, 30.0), (30.0, 40.0), (30.0, 50.0)])

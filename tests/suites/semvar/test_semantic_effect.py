@@ -1,4 +1,4 @@
-"""The semantic-effect relation: what it asks, what it concludes, and when it cannot tell."""
+"""The semantic-effect check: what it asks, what it concludes, and when it cannot tell."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 from suites.semvar.triples import SPATIAL, answered, scored, triple
 
+from salva.checks.scenes import mentioned
 from salva.core.case import Case
 from salva.core.observation import Answer, Detection, Detections, Observation, Vector
-from salva.core.protocols import Conclusion, Query, Sight
+from salva.core.protocols import Conclusion, ImageObservations, Query
 from salva.core.verdict import Outcome
 from salva.errors import UsageError
-from salva.relations.scenes import mentioned
 from salva.suites.semvar.effect import PAIRS
 from salva.suites.semvar.semantic_effect import SemanticEffect, SemanticEffectOptions, score_query, text_query
 from salva.suites.semvar.token_words import token_query
 
-BLANK: dict[str, Sight] = {}
+BLANK: dict[str, ImageObservations] = {}
 
 
-def relation(**options: float | bool) -> SemanticEffect:
+def check(**options: float | bool) -> SemanticEffect:
     return SemanticEffect(SemanticEffectOptions(**{"flip_sample": 0.0, **options}))  # type: ignore[arg-type]  # tests give only what fits
 
 
 def judged(case: Case, halves: dict[tuple[str, str], tuple[float, float]], **options: float) -> Conclusion:
-    return relation(**options).judge(case, scored(case, halves))
+    return check(**options).judge(case, scored(case, halves))
 
 
 def row(*labels: str) -> Detections:
@@ -43,33 +43,33 @@ def row(*labels: str) -> Detections:
 
 def test_seven_scores_are_asked_and_nothing_else() -> None:
     case = triple()
-    looks = relation().looks(case, {"judge", "detector"}, BLANK)
+    looks = check().needs(case, {"judge", "detector"}, BLANK)
     assert [(look.query.text, look.role) for look in looks] == [(case.prompt(t).text, i) for t, i in PAIRS]
     assert {(look.query.role, look.query.kind, look.query.formulas) for look in looks} == {("judge", "score", ())}
 
 
 def test_formulas_go_with_the_texts_and_boxes_are_asked_for_them() -> None:
     case = triple(SPATIAL)
-    looks = relation().looks(case, {"judge", "detector"}, BLANK)
+    looks = check().needs(case, {"judge", "detector"}, BLANK)
     scores = [look.query for look in looks if look.query.role == "judge"]
     assert {query.formulas for query in scores} == {(formula,) for formula in SPATIAL}
     assert [look.role for look in looks if look.query.role == "detector"] == ["a", "pv", "pi"]
-    assert not [look for look in relation().looks(case, {"judge"}, BLANK) if look.query.role == "detector"]
+    assert not [look for look in check().needs(case, {"judge"}, BLANK) if look.query.role == "detector"]
 
 
 def test_it_needs_a_judge_and_three_roles() -> None:
-    assert SemanticEffect.about.needs == ("judge",)
-    assert relation().applies(triple())
+    assert SemanticEffect.about.needs_roles == ("judge",)
+    assert check().applies(triple())
     pair = replace(triple(), prompts=triple().prompts[:2])
-    assert not relation().applies(pair)
+    assert not check().applies(pair)
 
 
 def test_a_picture_that_follows_the_meaning_holds() -> None:
     found = judged(triple(), {})
-    assert found.outcome is Outcome.HOLDS
+    assert found.outcome is Outcome.PASS
     assert found.scores["kappa"] == 1.0
     assert found.scores["alignment"] == 1.0
-    assert found.errors == ()
+    assert found.failure_types == ()
 
 
 @given(st.fixed_dictionaries({pair: st.tuples(st.integers(0, 50), st.integers(0, 50)) for pair in PAIRS}))
@@ -87,48 +87,52 @@ def test_scores_and_outcome_follow_from_the_halves(halves: dict[tuple[str, str],
     points = {pair: int(objects + relations) for pair, (objects, relations) in halves.items()}
     in_points = abs(points["a", "pv"] - points["a", "a"]) + abs(points["pv", "pv"] - points["pv", "a"])
     in_points -= abs(points["a", "pi"] - points["a", "a"]) + abs(points["pi", "pi"] - points["pi", "a"])
-    assert (found.outcome is Outcome.HOLDS) == (in_points > 50)
-    assert bool(found.errors) == (found.outcome is Outcome.VIOLATED)
-    assert set(found.errors) == {failure.error for failure in found.failures} <= SemanticEffect.about.errors.keys()
+    assert (found.outcome is Outcome.PASS) == (in_points > 50)
+    assert bool(found.failure_types) == (found.outcome is Outcome.FAIL)
+    assert (
+        set(found.failure_types)
+        == {failure.failure_type for failure in found.failures}
+        <= SemanticEffect.about.failure_types.keys()
+    )
 
 
 def test_kappa_must_be_above_the_threshold() -> None:
     halves = {("a", "pv"): (50.0, 25.0), ("pv", "a"): (50.0, 25.0)}
     assert judged(triple(), halves).scores["kappa"] == 0.5
-    assert judged(triple(), halves).outcome is Outcome.VIOLATED
-    assert judged(triple(), halves, kappa_threshold=0.49).outcome is Outcome.HOLDS
+    assert judged(triple(), halves).outcome is Outcome.FAIL
+    assert judged(triple(), halves, kappa_threshold=0.49).outcome is Outcome.PASS
 
 
 def test_a_picture_that_stays_when_the_meaning_changes_is_insensitive() -> None:
     found = judged(triple(), {("a", "pv"): (50, 50), ("pv", "pv"): (50, 0)})
     assert found.scores["kappa"] == 0.0
-    assert found.errors == ("reversed-role", "insensitive")
+    assert found.failure_types == ("reversed-role", "insensitive")
     assert [failure.role for failure in found.failures] == ["pv", ""]
 
 
 def test_a_picture_that_fits_the_swapped_prompt_hardly_better_has_no_reversed_roles() -> None:
     halves = {("a", "pv"): (50.0, 40.0), ("pv", "pv"): (50.0, 30.0), ("pv", "a"): (50.0, 30.0)}
-    assert judged(triple(), halves).errors == ("wrong-interaction", "insensitive")
-    assert judged(triple(), halves, role_margin=0.05).errors == ("reversed-role", "insensitive")
+    assert judged(triple(), halves).failure_types == ("wrong-interaction", "insensitive")
+    assert judged(triple(), halves, role_margin=0.05).failure_types == ("reversed-role", "insensitive")
 
 
 @pytest.mark.parametrize("margin", [-0.1, 1.1, float("nan"), float("inf")])
 def test_a_margin_that_is_none_is_refused(margin: float) -> None:
-    with pytest.raises(UsageError, match=r"relation\.role_margin is .*; it must be from 0 to 1"):
-        relation(role_margin=margin)
+    with pytest.raises(UsageError, match=r"check\.role_margin is .*; it must be from 0 to 1"):
+        check(role_margin=margin)
 
 
 def test_a_picture_that_changes_when_the_meaning_stays_is_oversensitive() -> None:
     found = judged(triple(), {("a", "pi"): (50, 0), ("pi", "pi"): (50, 0)})
     assert found.scores["kappa"] == 0.0
-    assert found.errors == ("no-interaction", "oversensitive")
+    assert found.failure_types == ("no-interaction", "oversensitive")
 
 
 def test_where_neither_step_is_plainly_wrong_the_worse_is_named() -> None:
     halves = {("a", "pv"): (50.0, 15.0), ("pv", "a"): (50.0, 15.0), ("pi", "a"): (50.0, 25.0)}
-    assert judged(triple(), halves).errors == ("insensitive",)
+    assert judged(triple(), halves).failure_types == ("insensitive",)
     halves |= {("a", "pv"): (50.0, 5.0), ("pv", "a"): (50.0, 5.0), ("a", "pi"): (50.0, 30.0)}
-    assert judged(triple(), halves).errors == ("oversensitive",)
+    assert judged(triple(), halves).failure_types == ("oversensitive",)
 
 
 @pytest.mark.parametrize(
@@ -142,15 +146,15 @@ def test_where_neither_step_is_plainly_wrong_the_worse_is_named() -> None:
 )
 def test_a_score_nobody_could_read_is_never_a_zero(answer: Answer | None, reason: str) -> None:
     case = triple()
-    sights = scored(case, {})
-    seen = dict(sights["pv"].seen)
+    observations = scored(case, {})
+    seen = dict(observations["pv"].seen)
     query = score_query(case.prompt("a"))
     if answer is None:
         del seen[query]
     else:
         seen[query] = answer
-    found = relation().judge(case, {**sights, "pv": replace(sights["pv"], seen=seen)})
-    assert found.outcome is Outcome.INCONCLUSIVE
+    found = check().judge(case, {**observations, "pv": replace(observations["pv"], seen=seen)})
+    assert found.outcome is Outcome.UNDECIDED
     assert reason in found.reason
     assert "image of 'pv' against the text of 'a'" in found.reason
     assert "kappa" not in found.scores
@@ -159,8 +163,8 @@ def test_a_score_nobody_could_read_is_never_a_zero(answer: Answer | None, reason
 
 def test_one_sentence_in_two_roles_decides_nothing_but_keeps_its_scores() -> None:
     case = triple(texts=("A cat chases a dog", "A dog chases a cat", "a dog chases a cat."))
-    found = relation().judge(case, scored(case, {}))
-    assert found.outcome is Outcome.INCONCLUSIVE
+    found = check().judge(case, scored(case, {}))
+    assert found.outcome is Outcome.UNDECIDED
     assert "the same sentence" in found.reason
     assert found.scores["kappa"] == 1.0
 
@@ -174,23 +178,23 @@ def test_boxes_tell_what_is_wrong_where_there_are_any() -> None:
         "pi": {query: row("cat")},
     }
     wrong = {("a", "pv"): (50.0, 50.0), ("pv", "pv"): (50.0, 0.0)}
-    found = relation().judge(case, scored(case, wrong, more))
-    assert [(failure.error, failure.role) for failure in found.failures] == [
+    found = check().judge(case, scored(case, wrong, more))
+    assert [(failure.failure_type, failure.role) for failure in found.failures] == [
         ("reversed-role", "pv"),
         ("missing-objects", "pi"),
         ("insensitive", ""),
     ]
-    assert found.errors == ("reversed-role", "missing-objects", "insensitive")
+    assert found.failure_types == ("reversed-role", "missing-objects", "insensitive")
 
 
 def test_texts_are_embedded_only_where_somebody_can_and_their_distance_is_kept() -> None:
     case = triple()
-    looks = relation().looks(case, {"judge", "embedder"}, BLANK)
+    looks = check().needs(case, {"judge", "embedder"}, BLANK)
     asked = [look for look in looks if look.query.role == "embedder"]
     assert [(look.role, look.query.text) for look in asked] == [("a", prompt.text) for prompt in case.prompts]
     vectors = dict(zip(("a", "pv", "pi"), ((1.0, 0.0), (1.0, 0.0), (0.0, 2.0)), strict=True))
     more = {"a": {text_query(case.prompt(role)): Vector(values=values) for role, values in vectors.items()}}
-    found = relation().judge(case, scored(case, {}, more))
+    found = check().judge(case, scored(case, {}, more))
     assert found.scores["text_distance_pv"] == 0.0
     assert found.scores["text_distance_pi"] == 1.0
     assert "text_distance_pv" not in judged(case, {}).scores
@@ -198,8 +202,8 @@ def test_texts_are_embedded_only_where_somebody_can_and_their_distance_is_kept()
 
 def test_questions_asked_again_show_flips_and_the_first_answer_counts() -> None:
     case = triple()
-    twice = relation(judge_repeats=2)
-    looks = [look for look in twice.looks(case, {"judge"}, BLANK) if look.query.repeat]
+    twice = check(judge_repeats=2)
+    looks = [look for look in twice.needs(case, {"judge"}, BLANK) if look.query.repeat]
     assert len(looks) == 7
     again = replace(score_query(case.prompt("a")), repeat=1)
     found = twice.judge(case, scored(case, {}, {"a": {again: answered(0, 0)}}))
@@ -210,13 +214,13 @@ def test_questions_asked_again_show_flips_and_the_first_answer_counts() -> None:
 
 def test_words_are_asked_for_one_by_one_on_request() -> None:
     case = triple()
-    looks = relation(tokens=True).looks(case, {"judge"}, BLANK)
+    looks = check(tokens=True).needs(case, {"judge"}, BLANK)
     grades = [look for look in looks if look.query.kind == "grade"]
     assert [look.role for look in grades] == ["a", "pv", "pi"]
     assert len(grades[0].query.questions) == 3
     replies = {"a": {"q1": 1.0, "q2": 0.5, "q3": 0.0}, "pv": {"q1": 0.4, "q2": 0.0, "q3": 0.0}}
     more = {role: {token_query(case.prompt(role)): Answer(text="", scores=scores)} for role, scores in replies.items()}
-    found = relation(tokens=True).judge(case, scored(case, {}, more))
+    found = check(tokens=True).judge(case, scored(case, {}, more))
     assert found.scores["tokens_a"] == pytest.approx(2 / 3)
     assert found.scores["tokens_pv"] == 0.0
     assert "tokens_pi" not in found.scores
@@ -227,4 +231,4 @@ def test_words_are_asked_for_one_by_one_on_request() -> None:
 )
 def test_options_out_of_range_are_refused(options: dict[str, float]) -> None:
     with pytest.raises(UsageError, match=next(iter(options))):
-        relation(**options)
+        check(**options)

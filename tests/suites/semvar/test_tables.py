@@ -149,14 +149,14 @@ def test_scores_that_are_all_the_same_have_no_interval_and_it_is_said() -> None:
 
 
 def test_with_several_judges_the_figures_at_the_top_are_by_the_one_of_the_rate() -> None:
-    """One judge could not read much: the violation rate still follows it, so kappa must, and must say so."""
-    unread = [replace(verdict(i, judge="a"), outcome=Outcome.INCONCLUSIVE, scores={}) for i in range(20, 60)]
+    """One judge could not read much: the failure rate still follows it, so kappa must, and must say so."""
+    unread = [replace(verdict(i, judge="a"), outcome=Outcome.UNDECIDED, scores={}) for i in range(20, 60)]
     first = [*(verdict(i, judge="a") for i in range(20)), *unread]
     found = measured([*first, *(verdict(i, judge="pocket+b") for i in range(60))])
     assert found.numbers["n_scored"] == 20
     assert "over 20 verdicts by a," in found.key_figures[0].note
     assert " by " not in measured(first).key_figures[0].note, "of one judge nothing need be said"
-    only_b = [replace(one, outcome=Outcome.INCONCLUSIVE, scores={}) for one in first]
+    only_b = [replace(one, outcome=Outcome.UNDECIDED, scores={}) for one in first]
     found = measured([*only_b, *(verdict(i, judge="pocket+b") for i in range(60))])
     assert found.numbers["n_scored"] == 60
 
@@ -197,13 +197,13 @@ def test_errors_are_counted_by_picture() -> None:
     verdicts = [verdict(i) for i in range(60)]
     (row,) = rows(measured(verdicts), "relation errors")
     assert row["error"] == "reversed-role"
-    assert row["image_pv"] == sum(one.outcome is Outcome.VIOLATED for one in verdicts)
+    assert row["image_pv"] == sum(one.outcome is Outcome.FAIL for one in verdicts)
     assert row["image_a"] == row["case"] == 0
 
 
 def test_what_nobody_could_decide_enters_no_figure() -> None:
-    undecided = replace(verdict(59), outcome=Outcome.INCONCLUSIVE)
-    other = replace(verdict(58), relation="truth")
+    undecided = replace(verdict(59), outcome=Outcome.UNDECIDED)
+    other = replace(verdict(58), check="truth")
     found = measured([*(verdict(i) for i in range(58)), undecided, other])
     assert found.numbers["n_scored"] == 58
 

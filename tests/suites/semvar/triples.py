@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from salva.core.case import Case, Prompt
 from salva.core.image import ImageRef
 from salva.core.observation import Answer, Observation
-from salva.core.protocols import Query, Sight
+from salva.core.protocols import ImageObservations, Query
 from salva.suites.semvar.effect import PAIRS
 from salva.suites.semvar.semantic_effect import score_query
 
@@ -28,8 +28,8 @@ def triple(
             Prompt(role=role, text=text, formula=formula)
             for role, text, formula in zip(ROLES, texts, formulas, strict=True)
         ),
-        relation="semantic-effect",
-        labels={"category": "action", "aspect": "relation"},
+        check="semantic-effect",
+        labels={"category": "action", "aspect": "check"},
     )
 
 
@@ -42,10 +42,12 @@ def scored(
     case: Case,
     halves: Mapping[tuple[str, str], tuple[float, float]],
     more: Mapping[str, Mapping[Query, Observation]] | None = None,
-) -> dict[str, Sight]:
+) -> dict[str, ImageObservations]:
     """What was seen when a judge gave these halves, by (text, image); the rest is full marks for meaning the same."""
     seen: dict[str, dict[Query, Observation]] = {role: dict((more or {}).get(role, {})) for role in ROLES}
     for text, image in PAIRS:
         fits = (text == "pv") == (image == "pv")
         seen[image][score_query(case.prompt(text))] = answered(*halves.get((text, image), (50, 50 if fits else 0)))
-    return {role: Sight(image=ImageRef(image_id=role, width=1, height=1), seen=seen[role]) for role in ROLES}
+    return {
+        role: ImageObservations(image=ImageRef(image_id=role, width=1, height=1), seen=seen[role]) for role in ROLES
+    }

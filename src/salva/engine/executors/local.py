@@ -71,7 +71,7 @@ class LocalExecutor:
         self.options = options or NoOptions()
         self._lanes: list[LocalLane] = []
 
-    def open(self, binding: Binding, crowd: Sequence[Binding] = ()) -> LocalLane:  # noqa: ARG002  # the seam's shape
+    def open(self, binding: Binding, crowd: Sequence[Binding] = ()) -> LocalLane:
         """Put a component to work; threads share the machine by themselves."""
         lane = LocalLane(binding)
         self._lanes.append(lane)

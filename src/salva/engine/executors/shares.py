@@ -110,8 +110,8 @@ def _by_wish(role: str, crowd: Sequence[Binding], wishes: Wishes, n_gpus: int) -
 
 def _usual(role: str, crowd: Sequence[Binding], n_cpus: float) -> int:
     """Painting takes longest: an actor a core; those who look share as many again."""
-    n_lookers = sum(other.role != _PAINTS for other in crowd)
-    return max(1, math.ceil(n_cpus if role == _PAINTS else n_cpus / max(1, n_lookers)))
+    n_observing = sum(other.role != _PAINTS for other in crowd)
+    return max(1, math.ceil(n_cpus if role == _PAINTS else n_cpus / max(1, n_observing)))
 
 
 def _down(share: float) -> float:

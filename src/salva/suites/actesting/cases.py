@@ -18,7 +18,7 @@ from salva.logic.notation import parse
 from salva.suites.actesting.files import PublishedPair
 from salva.writing.captions.reading import nesting
 from salva.writing.mutation.making import Mutant
-from salva.writing.mutation.meaning import RELATION_OF, formula_of, pool_formula
+from salva.writing.mutation.meaning import CHECK_OF, formula_of, pool_formula
 from salva.writing.mutation.operators import Seed
 
 
@@ -72,7 +72,7 @@ def _case(
             Prompt(role=role, text=text, formula=formula)
             for role, text, formula in zip("ab", texts, formulas, strict=True)
         ),
-        relation=RELATION_OF[operator],
+        check=CHECK_OF[operator],
         labels={name: value for name, value in all_labels.items() if value},
         cluster=image,
         equivalent=equivalent,

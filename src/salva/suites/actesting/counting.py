@@ -15,7 +15,7 @@ from salva.core.judged import Judged
 from salva.core.mutation import Mutation
 from salva.core.table import Cell
 from salva.judging.crossing import within_name
-from salva.judging.tally import cluster_of
+from salva.results.tally import cluster_of
 from salva.stats.intervals import Interval, wilson
 from salva.stats.rates import Counted, clusters_interval
 from salva.stats.ratios import RelativeChange, Shares, relative_change

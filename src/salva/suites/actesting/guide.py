@@ -18,8 +18,8 @@ from salva.files.tables import read_sheet
 
 _DATABASE = "salva.db"
 _QUERY = """
-    SELECT c.record, v.relation, v.outcome FROM verdicts v JOIN cases c ON c.case_id = v.case_id
-    WHERE v.arm = ? ORDER BY v.case_id, v.repeat, v.model, v.relation, v.observers
+    SELECT c.record, v."check", v.outcome FROM verdicts v JOIN cases c ON c.case_id = v.case_id
+    WHERE v.arm = ? ORDER BY v.case_id, v.repeat, v.model, v."check", v.observers
 """
 _Row = tuple[str, tuple[str, ...], bool]
 """A thing, the predicates at its place, and whether the pictures matched."""
@@ -67,19 +67,19 @@ def _of_run(directory: Path) -> Iterator[_Row]:
             connection.close()
     except sqlite3.Error as error:
         raise UsageError(f"suite.guide={str(directory)!r} cannot be read: {error}") from error
-    for record, relation, outcome in stored:
+    for record, check, outcome in stored:
         case = json.loads(record)
-        if case["relation"] == relation and outcome in (Outcome.HOLDS, Outcome.VIOLATED):
+        if case["check"] == check and outcome in (Outcome.PASS, Outcome.FAIL):
             yield from _row(case["labels"].get("entity"), case["labels"].get("predicate"), outcome)
 
 
 def _of_sheet(file: Path) -> Iterator[_Row]:
     for _, row in read_sheet(file).rows:
-        is_counted = row.get("is_headline", "").lower() not in ("0", "false") and row.get("arm", PAIR) == PAIR
-        if is_counted and row.get("outcome") in (Outcome.HOLDS, Outcome.VIOLATED):
+        is_counted = row.get("is_primary", "").lower() not in ("0", "false") and row.get("arm", PAIR) == PAIR
+        if is_counted and row.get("outcome") in (Outcome.PASS, Outcome.FAIL):
             yield from _row(row.get("label.entity"), row.get("label.predicate"), row["outcome"])
 
 
 def _row(name: str | None, predicates: str | None, outcome: str) -> Iterator[_Row]:
     if name and predicates:
-        yield name, tuple(predicates.split(",")), outcome == Outcome.HOLDS
+        yield name, tuple(predicates.split(",")), outcome == Outcome.PASS

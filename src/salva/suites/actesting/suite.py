@@ -83,11 +83,11 @@ class ActestingOptions:
 
 
 class Actesting:
-    """Suite: captions and what becomes of them when one thing, or one relation, is changed."""
+    """Suite: captions and what becomes of them when one thing, or one check, is changed."""
 
     version: ClassVar[str] = "1"
     sizes: ClassVar[tuple[str, ...]] = ("quick", "paper", "full")
-    about: ClassVar[About] = About(defaults={"reader": "none"}, leads=OWN, published={"relation.definition": "paper"})
+    about: ClassVar[About] = About(defaults={"reader": "none"}, leads=OWN, published={"check.definition": "paper"})
     Options = ActestingOptions
 
     def __init__(self, options: ActestingOptions) -> None:

@@ -15,9 +15,10 @@ from salva.core.judged import Judged, Judgements, SetFigure
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, KeyFigure, Table
-from salva.judging.headline import of_main_observers
+from salva.results.headline import of_main_observers
 from salva.stats.rates import Counted, macro, seeds_interval
 from salva.suites.actesting.charts import charts_of
+from salva.suites.actesting.checks import ENTITY, RELATION, error_score
 from salva.suites.actesting.counting import (
     ORIG,
     Miss,
@@ -46,7 +47,6 @@ from salva.suites.actesting.definitions import (
     SS,
 )
 from salva.suites.actesting.published import REAL_IMAGES, SETS, TABLE_1, TABLE_2
-from salva.suites.actesting.relations import ENTITY, RELATION, error_score
 from salva.writing.captions.reading import nesting
 
 _MISSES = ("Miss_e", "Miss_r")
@@ -101,9 +101,7 @@ class ActestingTables:
 
 def definition_of(judgements: Judgements) -> str:
     """The definition that leads."""
-    named = [
-        judgements.options_of(pair.verdict.relation).get("definition") for pair in judgements.pairs if _is_ours(pair)
-    ]
+    named = [judgements.options_of(pair.verdict.check).get("definition") for pair in judgements.pairs if _is_ours(pair)]
     return str(next((name for name in named if name), EXPECTED))
 
 
@@ -346,4 +344,4 @@ def _ordered(groups: Mapping[str, Sequence[Judged]]) -> list[tuple[str, Sequence
 
 
 def _is_ours(one: Judged) -> bool:
-    return one.case.mutation is not None and one.verdict.relation == one.case.relation
+    return one.case.mutation is not None and one.verdict.check == one.case.check

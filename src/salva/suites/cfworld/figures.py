@@ -70,7 +70,7 @@ def _l2_alike(scores: Mapping[str, float], gate_at: float, fact: str) -> float |
     """L2 behind the gate of the stricter L1; None where nobody can tell."""
     if fact not in scores or not {"s_l2", "gated_l2"} & scores.keys():
         return None
-    # Behind a shut gate L2 may not have been graded (relation.gate=skip): it is zero there all the same.
+    # Behind a shut gate L2 may not have been graded (check.gate=skip): it is zero there all the same.
     return scores.get("s_l2") if scores[fact] >= gate_at else 0.0
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from salva.checks.asking import CALLS, COUNTED, FLIPPED, REPEATED
 from salva.core.judged import Effort, Judged
 from salva.core.scoring import role_score
 from salva.core.table import Cell, Table
-from salva.relations.asking import CALLS, COUNTED, FLIPPED, REPEATED
 
 ByJudge = Mapping[str, Sequence[Judged]]
 _FEWEST = 5

@@ -1,8 +1,8 @@
-"""Relation: a fact, its counterfactual said and its counterfactual to be deduced are all painted, after CF-World.
+"""Check: a fact, its counterfactual said and its counterfactual to be deduced are all painted, after CF-World.
 
 Takes a judge's grades of the pictures of one group, gives S of every level, shuts L2 and L3 behind L1's gate, and says
 of a group that breaks which level failed, and whether the picture clung to the fact. Pure: no model, no disk, no clock.
-A picture or reply that is missing is no zero unless relation.missing says so.
+A picture or reply that is missing is no zero unless check.missing says so.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from salva.checks.asking import AskingOptions, with_checks, with_notes
 from salva.core.about import About
 from salva.core.case import Case, Prompt
 from salva.core.options import option
-from salva.core.protocols import Conclusion, Look, Query, Sight
+from salva.core.protocols import Conclusion, ImageObservations, Need, Query
 from salva.core.question import DIMENSIONS, QUESTIONS, Question, picture_score
 from salva.core.verdict import Failure, Outcome
 from salva.errors import UsageError
-from salva.relations.asking import AskingOptions, with_checks, with_notes
 from salva.suites.cfworld.groups import LEVELS, POINT
 from salva.suites.cfworld.scoring import dimension_scores, grade_query, grades_of, reasons_of
 
@@ -63,7 +63,7 @@ class LevelsOptions(AskingOptions):
         AskingOptions.__post_init__(self)
         for name, value in (("gate_at", self.gate_at), ("pass", self.pass_)):
             if not 0 <= value <= 1:
-                raise UsageError(f"relation.{name} is {value!r}; it must be from 0 to 1")
+                raise UsageError(f"check.{name} is {value!r}; it must be from 0 to 1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,13 +77,13 @@ class _Graded:
 
 
 class Levels:
-    """Relation: a group is painted at all its levels."""
+    """Check: a group is painted at all its levels."""
 
     version: ClassVar[str] = "2"
     about: ClassVar[About] = About(
-        needs=("judge",),
+        needs_roles=("judge",),
         takes_gaps=True,
-        errors={
+        failure_types={
             FACTUAL: "The picture of the fact itself falls short, so that nothing can be said about L2 and L3.",
             COUNTERFACTUAL: "The counterfactual is not painted although the prompt says what is to be seen.",
             DEDUCTION: "The counterfactual is painted when it is said and not when it must be deduced.",
@@ -99,37 +99,39 @@ class Levels:
     def applies(self, case: Case) -> bool:
         """Whether the case is a group of levels, or of those that have questions."""
         roles = [prompt.role for prompt in case.prompts]
-        return case.relation == "levels" and "l1" in roles and set(roles) <= {*LEVELS, DENORM}
+        return case.check == "levels" and "l1" in roles and set(roles) <= {*LEVELS, DENORM}
 
-    def looks(self, case: Case, roles: Collection[str], sights: Mapping[str, Sight]) -> Sequence[Look]:
+    def needs(
+        self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
+    ) -> Sequence[Need]:
         """The own questions of every picture; then L1's of those that fail."""
-        looks = [look for look in self._first(case, sights) if look.role in sights]
-        if any(sight.seen for sight in sights.values()):
-            looks += self._lock_ins(case, sights)
+        looks = [look for look in self._first(case, observations) if look.role in observations]
+        if any(sight.seen for sight in observations.values()):
+            looks += self._lock_ins(case, observations)
         return with_checks(looks, case, roles, self._options)
 
-    def judge(self, case: Case, sights: Mapping[str, Sight]) -> Conclusion:
+    def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         """All levels at the mark or above hold; below it every level that failed says so."""
-        return with_notes(self._judge(case, sights), sights, self._options)
+        return with_notes(self._judge(case, observations), observations, self._options)
 
-    def _first(self, case: Case, sights: Mapping[str, Sight]) -> list[Look]:
-        is_waiting = self._options.gate == SKIP and not self._is_open(case, sights)
+    def _first(self, case: Case, observations: Mapping[str, ImageObservations]) -> list[Need]:
+        is_waiting = self._options.gate == SKIP and not self._is_open(case, observations)
         prompts = [prompt for prompt in case.prompts if prompt.role == "l1" or not is_waiting]
-        looks = [Look(role=prompt.role, query=self.query(case, prompt)) for prompt in prompts]
+        looks = [Need(role=prompt.role, query=self.query(case, prompt)) for prompt in prompts]
         if self._options.rubrics == "both":
-            looks.append(Look(role="l1", query=self.query(case, case.prompt("l1"), _STRICT)))
+            looks.append(Need(role="l1", query=self.query(case, case.prompt("l1"), _STRICT)))
         return looks
 
-    def _lock_ins(self, case: Case, sights: Mapping[str, Sight]) -> list[Look]:
+    def _lock_ins(self, case: Case, observations: Mapping[str, ImageObservations]) -> list[Need]:
         """Whether pictures that fail show the fact; where that fails too, nobody can tell."""
         asked = self._fact_query(case)
-        if not self._options.lock_in or asked is None or not self._is_open(case, sights):
+        if not self._options.lock_in or asked is None or not self._is_open(case, observations):
             return []
-        scores = self._graded(case, sights).scores
+        scores = self._graded(case, observations).scores
         return [
-            Look(role=role, query=asked)
+            Need(role=role, query=asked)
             for role in ("l2", "l3")
-            if role in sights and role in scores and scores[role] < self._options.pass_
+            if role in observations and role in scores and scores[role] < self._options.pass_
         ]
 
     def query(self, case: Case, prompt: Prompt, rubric: str = "") -> Query:
@@ -144,22 +146,22 @@ class Levels:
         points = _points(prompt.questions)
         return grade_query(prompt.text, points, _KIND) if points else None
 
-    def _is_open(self, case: Case, sights: Mapping[str, Sight]) -> bool:
-        return self._graded(case, sights).scores.get("l1", -1.0) >= self._options.gate_at
+    def _is_open(self, case: Case, observations: Mapping[str, ImageObservations]) -> bool:
+        return self._graded(case, observations).scores.get("l1", -1.0) >= self._options.gate_at
 
-    def _graded(self, case: Case, sights: Mapping[str, Sight]) -> _Graded:
+    def _graded(self, case: Case, observations: Mapping[str, ImageObservations]) -> _Graded:
         graded = _Graded()
         for prompt in case.prompts:
-            answer = _seen(sights, prompt.role, self.query(case, prompt))
-            grades = grades_of(answer, prompt.questions) if prompt.role in sights else "the picture is missing"
+            answer = _seen(observations, prompt.role, self.query(case, prompt))
+            grades = grades_of(answer, prompt.questions) if prompt.role in observations else "the picture is missing"
             if isinstance(grades, str):
                 graded.problems[prompt.role] = grades
             else:
                 graded.scores[prompt.role] = picture_score(prompt.questions, grades, self._options.mean)
         return graded
 
-    def _judge(self, case: Case, sights: Mapping[str, Sight]) -> Conclusion:
-        graded = self._graded(case, sights)
+    def _judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
+        graded = self._graded(case, observations)
         skipped = self._skipped(case, graded)
         missing = {role: why for role, why in graded.problems.items() if role not in skipped}
         given = {**graded.scores}
@@ -172,21 +174,21 @@ class Levels:
             gated = {role: value if is_open else 0.0 for role, value in given.items() if role != "l1"}
             gated |= dict.fromkeys(skipped, 0.0)
             scores |= {f"gated_{role}": value for role, value in gated.items()}
-        scores |= self._asides(case, sights, graded.scores)
+        scores |= self._asides(case, observations, graded.scores)
         if missing and self._options.missing == EXCLUDE:
             reason = "; ".join(f"no score of {role}: {why}" for role, why in missing.items())
-            return Conclusion(outcome=Outcome.INCONCLUSIVE, scores=scores, reason=reason)
+            return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=reason)
         if absent := [level for level in LEVELS if level not in {prompt.role for prompt in case.prompts}]:
             reason = f"the group has no prompt or no questions for {', '.join(absent)}, which were not painted"
-            return Conclusion(outcome=Outcome.INCONCLUSIVE, scores=scores, reason=reason)
-        failures = self._failures(case, sights, given)
-        outcome = Outcome.VIOLATED if failures else Outcome.HOLDS
+            return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=reason)
+        failures = self._failures(case, observations, given)
+        outcome = Outcome.FAIL if failures else Outcome.PASS
         return Conclusion(
             outcome=outcome,
-            errors=tuple(sorted({failure.error for failure in failures}, key=_SPECIFIC_FIRST.index)),
+            failure_types=tuple(sorted({failure.failure_type for failure in failures}, key=_SPECIFIC_FIRST.index)),
             failures=tuple(failures),
             scores=scores,
-            reason=self._told(case, sights, given),
+            reason=self._told(case, observations, given),
         )
 
     def _skipped(self, case: Case, graded: _Graded) -> set[str]:
@@ -196,61 +198,72 @@ class Levels:
             return set()
         return {prompt.role for prompt in case.prompts if prompt.role != "l1"}
 
-    def _asides(self, case: Case, sights: Mapping[str, Sight], given: Mapping[str, float]) -> dict[str, float]:
+    def _asides(
+        self, case: Case, observations: Mapping[str, ImageObservations], given: Mapping[str, float]
+    ) -> dict[str, float]:
         """The dimensions of every picture, L1 by the rubric of the others, and whether pictures show the fact."""
         asides: dict[str, float] = {}
         for prompt in case.prompts:
-            grades = grades_of(_seen(sights, prompt.role, self.query(case, prompt)), prompt.questions)
+            grades = grades_of(_seen(observations, prompt.role, self.query(case, prompt)), prompt.questions)
             if prompt.role in given and not isinstance(grades, str):
                 dimensions = dimension_scores(prompt.questions, grades)
                 asides |= {f"{kind}_{prompt.role}": value for kind, value in dimensions.items()}
         fact = case.prompt("l1")
         if self._options.rubrics == "both":
-            alike = grades_of(_seen(sights, "l1", self.query(case, fact, _STRICT)), fact.questions)
+            alike = grades_of(_seen(observations, "l1", self.query(case, fact, _STRICT)), fact.questions)
             if not isinstance(alike, str):
                 asides["s_l1_alike"] = picture_score(fact.questions, alike, self._options.mean)
         for role in ("l2", "l3"):
-            fits = self._fits_fact(case, sights, role)
+            fits = self._fits_fact(case, observations, role)
             if fits is not None:
                 asides[f"fact_{role}"] = fits
         return asides
 
-    def _fits_fact(self, case: Case, sights: Mapping[str, Sight], role: str) -> float | None:
+    def _fits_fact(self, case: Case, observations: Mapping[str, ImageObservations], role: str) -> float | None:
         """How far a picture shows L1's point; None where nobody was asked or the reply cannot be read."""
         asked, points = self._fact_query(case), _points(case.prompt("l1").questions)
-        grades = grades_of(_seen(sights, role, asked), points) if asked is not None else ""
+        grades = grades_of(_seen(observations, role, asked), points) if asked is not None else ""
         return None if isinstance(grades, str) else picture_score(points, grades, QUESTIONS)
 
-    def _failures(self, case: Case, sights: Mapping[str, Sight], given: Mapping[str, float]) -> list[Failure]:
+    def _failures(
+        self, case: Case, observations: Mapping[str, ImageObservations], given: Mapping[str, float]
+    ) -> list[Failure]:
         mark = self._options.pass_
         if given["l1"] < self._options.gate_at:
-            return [self._failure(FACTUAL, "l1", case, sights, given)]
-        failures = [self._failure(FACTUAL, "l1", case, sights, given)] if given["l1"] < mark else []
+            return [self._failure(FACTUAL, "l1", case, observations, given)]
+        failures = [self._failure(FACTUAL, "l1", case, observations, given)] if given["l1"] < mark else []
         if given.get("l2", 0.0) < mark:
-            failures.append(self._failure(COUNTERFACTUAL, "l2", case, sights, given))
+            failures.append(self._failure(COUNTERFACTUAL, "l2", case, observations, given))
         elif given.get("l3", 0.0) < mark:
-            failures.append(self._failure(DEDUCTION, "l3", case, sights, given))
+            failures.append(self._failure(DEDUCTION, "l3", case, observations, given))
         for role in ("l2", "l3"):
-            fits = self._fits_fact(case, sights, role)
+            fits = self._fits_fact(case, observations, role)
             if fits is not None and fits >= mark and given.get(role, 0.0) < mark:
                 message = f"the picture of {role} shows what {case.prompt('l1').text!r} asks for ({fits:.2f})"
-                failures.append(Failure(error=LOCK_IN, role=role, message=message, seen=f"{fits:.2f}"))
+                failures.append(Failure(failure_type=LOCK_IN, role=role, message=message, seen=f"{fits:.2f}"))
         return failures
 
     def _failure(
-        self, error: str, role: str, case: Case, sights: Mapping[str, Sight], given: Mapping[str, float]
+        self,
+        error: str,
+        role: str,
+        case: Case,
+        observations: Mapping[str, ImageObservations],
+        given: Mapping[str, float],
     ) -> Failure:
         value, prompt = given.get(role, 0.0), case.prompt(role)
-        why = reasons_of(_seen(sights, role, self.query(case, prompt)), prompt.questions, POINT)
+        why = reasons_of(_seen(observations, role, self.query(case, prompt)), prompt.questions, POINT)
         message = f"{role} scores {value:.2f}, below {self._options.pass_:g}"
-        return Failure(error=error, role=role, message=f"{message}: {why}" if why else message, seen=f"{value:.2f}")
+        return Failure(
+            failure_type=error, role=role, message=f"{message}: {why}" if why else message, seen=f"{value:.2f}"
+        )
 
-    def _told(self, case: Case, sights: Mapping[str, Sight], given: Mapping[str, float]) -> str:
+    def _told(self, case: Case, observations: Mapping[str, ImageObservations], given: Mapping[str, float]) -> str:
         """Every level with its score and the judge's reason for the point, for people."""
         lines = []
         for prompt in case.prompts:
             if prompt.role in given:
-                why = reasons_of(_seen(sights, prompt.role, self.query(case, prompt)), prompt.questions, POINT)
+                why = reasons_of(_seen(observations, prompt.role, self.query(case, prompt)), prompt.questions, POINT)
                 lines.append(f"{prompt.role} {given[prompt.role]:.2f}" + (f": {why}" if why else ""))
         return "; ".join(lines)
 
@@ -262,5 +275,5 @@ def _points(questions: Sequence[Question]) -> tuple[Question, ...]:
     return tuple(question for question in questions if question.kind == POINT)
 
 
-def _seen(sights: Mapping[str, Sight], role: str, query: Query) -> object:
-    return sights[role].seen.get(query) if role in sights else None
+def _seen(observations: Mapping[str, ImageObservations], role: str, query: Query) -> object:
+    return observations[role].seen.get(query) if role in observations else None

@@ -1,4 +1,4 @@
-"""Relation: what a model paints of a fact it paints of its counterfactual too: the probes of CF-World.
+"""Check: what a model paints of a fact it paints of its counterfactual too: the probes of CF-World.
 
 Takes a judge's grades of the pictures of one rule or pair, gives the mean score of facts and of counterfactuals.
 Pure: no model, no disk, no clock. Some pictures may be missing; a mean is over those that are there.
@@ -10,14 +10,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from salva.checks.asking import AskingOptions, with_checks, with_notes
 from salva.core.about import About
 from salva.core.case import Case, Prompt
 from salva.core.options import option
-from salva.core.protocols import Conclusion, Look, Query, Sight
+from salva.core.protocols import Conclusion, ImageObservations, Need, Query
 from salva.core.question import DIMENSIONS, QUESTIONS, picture_score
 from salva.core.verdict import Failure, Outcome
 from salva.errors import UsageError
-from salva.relations.asking import AskingOptions, with_checks, with_notes
 from salva.stats.means import mean
 from salva.suites.cfworld.groups import RULE
 from salva.suites.cfworld.levels import COUNTERFACTUAL, EXCLUDE, FACTUAL, ZERO
@@ -44,17 +44,17 @@ class RetentionOptions(AskingOptions):
     def __post_init__(self) -> None:
         AskingOptions.__post_init__(self)
         if not 0 <= self.pass_ <= 1:
-            raise UsageError(f"relation.pass is {self.pass_!r}; it must be from 0 to 1")
+            raise UsageError(f"check.pass is {self.pass_!r}; it must be from 0 to 1")
 
 
 class Retention:
-    """Relation: counterfactuals of a rule or pair are painted as its facts are."""
+    """Check: counterfactuals of a rule or pair are painted as its facts are."""
 
     version: ClassVar[str] = "2"
     about: ClassVar[About] = About(
-        needs=("judge",),
+        needs_roles=("judge",),
         takes_gaps=True,
-        errors={
+        failure_types={
             FACTUAL: "The pictures of the facts fall short.",
             COUNTERFACTUAL: "The pictures of the counterfactuals fall short.",
         },
@@ -67,22 +67,26 @@ class Retention:
 
     def applies(self, case: Case) -> bool:
         """Whether the case is a probe."""
-        return case.relation == "retention"
+        return case.check == "retention"
 
-    def looks(self, case: Case, roles: Collection[str], sights: Mapping[str, Sight]) -> Sequence[Look]:
+    def needs(
+        self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
+    ) -> Sequence[Need]:
         """The question of every picture."""
-        looks = [Look(role=p.role, query=query_for(case, p)) for p in case.prompts if p.role in sights]
+        looks = [Need(role=p.role, query=query_for(case, p)) for p in case.prompts if p.role in observations]
         return with_checks(looks, case, roles, self._options)
 
-    def judge(self, case: Case, sights: Mapping[str, Sight]) -> Conclusion:
+    def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         """Facts and counterfactuals at the mark or above hold."""
-        return with_notes(self._judge(case, sights), sights, self._options)
+        return with_notes(self._judge(case, observations), observations, self._options)
 
-    def _judge(self, case: Case, sights: Mapping[str, Sight]) -> Conclusion:
+    def _judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         given: dict[str, float] = {}
         missing: dict[str, str] = {}
         for prompt in case.prompts:
-            answer = sights[prompt.role].seen.get(query_for(case, prompt)) if prompt.role in sights else None
+            answer = (
+                observations[prompt.role].seen.get(query_for(case, prompt)) if prompt.role in observations else None
+            )
             grades = grades_of(answer, prompt.questions)
             if not isinstance(grades, str):
                 given[prompt.role] = picture_score(prompt.questions, grades, self._options.mean)
@@ -95,19 +99,19 @@ class Retention:
         scores |= {f"missing_{role}": 1.0 for role in missing}
         if len(means) < 2 or (missing and self._options.missing == EXCLUDE):
             told = "; ".join(f"no score of {role}: {why}" for role, why in missing.items())
-            return Conclusion(
-                outcome=Outcome.INCONCLUSIVE, scores=scores, reason=told or "facts or counterfactuals lack"
-            )
+            return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=told or "facts or counterfactuals lack")
         kept = share_kept(means[CF], means[FACT])
         scores |= {} if kept is None else {"kept": kept}
         failures = tuple(
-            Failure(error=error, role="", message=f"the mean score is {means[part]:.2f}", seen=f"{means[part]:.2f}")
+            Failure(
+                failure_type=error, role="", message=f"the mean score is {means[part]:.2f}", seen=f"{means[part]:.2f}"
+            )
             for part, error in ((FACT, FACTUAL), (CF, COUNTERFACTUAL))
             if means[part] < self._options.pass_
         )
         return Conclusion(
-            outcome=Outcome.VIOLATED if failures else Outcome.HOLDS,
-            errors=tuple(failure.error for failure in failures),
+            outcome=Outcome.FAIL if failures else Outcome.PASS,
+            failure_types=tuple(failure.failure_type for failure in failures),
             failures=failures,
             scores=scores,
         )

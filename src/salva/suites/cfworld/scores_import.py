@@ -1,6 +1,6 @@
 """Importer: score files as CF-World's program writes them, one entry a question, read into cases and verdicts.
 
-Grades come in, judged by the suite's own relations; no picture is needed and nobody is called. A picture that the
+Grades come in, judged by the suite's own checks; no picture is needed and nobody is called. A picture that the
 program scored zero because it was missing, or because no reply could be read, is missing here too.
 """
 
@@ -21,7 +21,7 @@ from salva.core.fingerprint import Json
 from salva.core.image import ImageRef
 from salva.core.observation import Answer
 from salva.core.options import keyed_options, option
-from salva.core.protocols import Conclusion, Sight
+from salva.core.protocols import Conclusion, ImageObservations
 from salva.core.question import DIMENSIONS, QUESTIONS, Question
 from salva.core.verdict import PAIR, Verdict
 from salva.errors import UsageError
@@ -90,18 +90,18 @@ class ScoresImport:
             judge, model = _judge_of(rows), settings.model or _model_of(path)
             judges[judge] = "judge"
             for case_id, pictures in _sorted_in(rows, path, problems).items():
-                case, sights = self._seen(case_id, pictures)
+                case, observations = self._seen(case_id, pictures)
                 cases.setdefault(case_id, case)
-                verdicts.append(_verdict(case, model, judge, self._judged(case, sights)))
+                verdicts.append(_verdict(case, model, judge, self._judged(case, observations)))
         if not verdicts:
             raise UsageError(
                 "no grades of CF-World in these files: an entry has source_id, prompt_level, question, score and weight"
             )
         rules = (
-            AskedComponent(role="relation", name="levels", options=keyed_options(self._levels)),
-            AskedComponent(role="relation", name="retention", options=keyed_options(self._retention)),
+            AskedComponent(role="check", name="levels", options=keyed_options(self._levels)),
+            AskedComponent(role="check", name="retention", options=keyed_options(self._retention)),
         )
-        n_groups = sum(case.relation == "levels" for case in cases.values())
+        n_groups = sum(case.check == "levels" for case in cases.values())
         return ReadIn(
             suite="cfworld",
             models=tuple(dict.fromkeys(verdict.model for verdict in verdicts)),
@@ -113,12 +113,12 @@ class ScoresImport:
             observers=judges,
         )
 
-    def _judged(self, case: Case, sights: Mapping[str, Sight]) -> Conclusion:
-        if case.relation == "levels":
-            return Levels(self._levels).judge(case, sights)
-        return Retention(self._retention).judge(case, sights)
+    def _judged(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
+        if case.check == "levels":
+            return Levels(self._levels).judge(case, observations)
+        return Retention(self._retention).judge(case, observations)
 
-    def _seen(self, case_id: str, pictures: _Pictures) -> tuple[Case, dict[str, Sight]]:
+    def _seen(self, case_id: str, pictures: _Pictures) -> tuple[Case, dict[str, ImageObservations]]:
         """The case that entries are about, and what a judge said of its pictures; missing ones are not there."""
         is_levels = pictures.labels["part"] == "levels"
         order = (
@@ -133,12 +133,12 @@ class ScoresImport:
             suite="cfworld",
             category=pictures.labels.get("discipline", pictures.labels["part"]),
             prompts=prompts,
-            relation="levels" if is_levels else "retention",
+            check="levels" if is_levels else "retention",
             labels=pictures.labels,
             cluster=case_id,
         )
         levels = Levels(self._levels)
-        sights = {}
+        observations = {}
         for prompt in prompts:
             rows = pictures.rows.get(prompt.role, [])
             if not rows or any(_UNSEEN.search(_text(row, "reasoning")) for row in rows):
@@ -150,8 +150,8 @@ class ScoresImport:
                 reasons={f"q{i}": _text(row, "reasoning") for i, row in enumerate(rows, 1)},
                 usage={"n_calls": 0.0},
             )
-            sights[prompt.role] = Sight(image=_NO_IMAGE, seen={query: answer})
-        return case, sights
+            observations[prompt.role] = ImageObservations(image=_NO_IMAGE, seen={query: answer})
+        return case, observations
 
 
 def _rows(path: Path, problems: list[Flaw]) -> list[Row]:
@@ -225,10 +225,10 @@ def _verdict(case: Case, model: str, judge: str, conclusion: Conclusion) -> Verd
         repeat=0,
         arm=PAIR,
         model=model,
-        relation=case.relation,
+        check=case.check,
         observers=(judge,),
         outcome=conclusion.outcome,
-        errors=conclusion.errors,
+        failure_types=conclusion.failure_types,
         failures=conclusion.failures,
         scores=conclusion.scores,
         images={},

@@ -56,7 +56,7 @@ class CfWorld:
     about: ClassVar[About] = About(
         defaults={"judge": "scene", "reader": "none"},
         leads="levels",
-        published={"relation.mean": "questions", "relation.missing": "zero"},
+        published={"check.mean": "questions", "check.missing": "zero"},
     )
     Options = CfWorldOptions
     author: ClassVar[GroupAuthor] = GroupAuthor()
@@ -140,7 +140,7 @@ def _of_group(group: Group, *, with_denorm: bool) -> Case | None:
         suite="cfworld",
         category=group.discipline,
         prompts=tuple(prompts),
-        relation="levels",
+        check="levels",
         labels={
             "discipline": group.discipline,
             "category": group.category,
@@ -164,7 +164,7 @@ def _of_probe(probe: Probe) -> Case | None:
         suite="cfworld",
         category=probe.part,
         prompts=tuple(prompts),
-        relation="retention",
+        check="retention",
         labels={"part": probe.part, "id": probe.probe_id, "principle": probe.principle},
         cluster=f"{probe.part} {probe.probe_id}",
         findings=probe.findings,

@@ -29,7 +29,7 @@ from salva.suites.cfworld.levels import DENORM, ONE_RUBRIC, LevelsOptions
 from salva.suites.cfworld.probe_tables import denorm_table, probe_figures, probe_tables
 from salva.suites.cfworld.scoring import retention
 
-RELATION = "levels"
+CHECK = "levels"
 GATED = {"l1": "s_l1", "l2": "gated_l2", "l3": "gated_l3"}
 """The score of a level behind the gate; L1 stands before it."""
 _NEAR = 0.125
@@ -41,7 +41,7 @@ ByJudge = Mapping[str, Sequence[Judged]]
 
 def _terms(one: Judged, *names: str) -> tuple[float, ...] | None:
     """Scores of a group, for whoever compares models; None where it lacks one."""
-    scores = one.verdict.scores if one.verdict.relation == RELATION else {}
+    scores = one.verdict.scores if one.verdict.check == CHECK else {}
     return tuple(scores[name] for name in names) if all(name in scores for name in names) else None
 
 
@@ -69,14 +69,14 @@ class CfWorldTables:
 
     def measure(self, judgements: Judgements) -> Measured:
         """Tables, numbers and charts for the report."""
-        by_judge, probes = scored(judgements, RELATION), scored(judgements, "retention")
+        by_judge, probes = scored(judgements, CHECK), scored(judgements, "retention")
         gate_at = _gate_at(judgements)
         tables: list[Table | None] = []
         numbers: dict[str, float | None] = {}
         key_figures: tuple[KeyFigure, ...] = ()
         if by_judge:
             main = next(iter(by_judge.values()))
-            inner = scored(judgements.inner, RELATION) if judgements.inner else {}
+            inner = scored(judgements.inner, CHECK) if judgements.inner else {}
             adds = deduction_figures(by_judge, inner)
             numbers = _numbers(main) | dict(zip(DEDUCTION_NUMBERS, (figure.value for figure in adds), strict=False))
             key_figures = (*_key_figures(by_judge), *adds)
@@ -109,17 +109,17 @@ class CfWorldTables:
         )
 
 
-def scored(judgements: Judgements, relation: str) -> dict[str, list[Judged]]:
-    """The verdicts of a relation by judge; those that failed too, since the scores of what was seen count."""
+def scored(judgements: Judgements, check: str) -> dict[str, list[Judged]]:
+    """The verdicts of a check by judge; those that failed too, since the scores of what was seen count."""
     by_judge: dict[str, list[Judged]] = {}
     for judged in judgements.pairs:
-        if judged.verdict.relation == relation:
+        if judged.verdict.check == check:
             by_judge.setdefault(observers_text(judged.verdict.observers[-1:]), []).append(judged)
     return {judge: group for judge, group in by_judge.items() if any(v.scores for _, v in group)}
 
 
 def _gate_at(judgements: Judgements) -> float:
-    given = judgements.options_of(RELATION).get("gate_at")
+    given = judgements.options_of(CHECK).get("gate_at")
     return float(given) if isinstance(given, int | float) else LevelsOptions().gate_at
 
 
@@ -156,7 +156,7 @@ def _key_figures(by_judge: ByJudge) -> tuple[KeyFigure, ...]:
 def _models_and_judges(by_judge: ByJudge, gate_at: float, judgements: Judgements) -> Table:
     rows: list[tuple[Cell, ...]] = []
     # Where all levels were graded alike from the start, L1's one score is it.
-    alike = "s_l1" if judgements.options_of(RELATION).get("rubrics") == ONE_RUBRIC else "s_l1_alike"
+    alike = "s_l1" if judgements.options_of(CHECK).get("rubrics") == ONE_RUBRIC else "s_l1_alike"
     for judge, judged in by_judge.items():
         means = [level_mean(judged, GATED[level]).value for level in LEVELS]
         resistance, reasoning = prr(judged), rrr(judged)
@@ -172,7 +172,7 @@ def _models_and_judges(by_judge: ByJudge, gate_at: float, judgements: Judgements
         rows=tuple(rows),
         note="L2 and L3 are zero behind a shut gate. PRR and RRR are ratios of means over the groups scored at both "
         "levels. PRR one rubric: L1 graded as strictly as L2, so that a kinder rubric for facts is not taken for a "
-        "better model; a dash where relation.rubrics=levels left that out.",
+        "better model; a dash where check.rubrics=levels left that out.",
         is_joined=True,
         averaged_by="group",
     )
@@ -298,9 +298,9 @@ def _within_groups(by_judge: ByJudge) -> Table:
 def _errors(by_judge: ByJudge) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for judge, judged in by_judge.items():
-        decided = [v for _, v in judged if v.outcome in (Outcome.HOLDS, Outcome.VIOLATED)]
-        for error in dict.fromkeys(error for verdict in decided for error in verdict.errors):
-            n = sum(error in verdict.errors for verdict in decided)
+        decided = [v for _, v in judged if v.outcome in (Outcome.PASS, Outcome.FAIL)]
+        for error in dict.fromkeys(error for verdict in decided for error in verdict.failure_types):
+            n = sum(error in verdict.failure_types for verdict in decided)
             rows.append((judge, error, n, n / len(decided)))
     return Table(name="how groups fail", columns=("judge", "error", "n", "share_of_groups"), rows=tuple(rows))
 
@@ -318,7 +318,7 @@ def _missing(by_judge: ByJudge) -> Table | None:
             name="without a score",
             columns=("judge", "level", "n", "of"),
             rows=tuple(rows),
-            note="Not painted, refused, or a reply nobody could read: left out of every mean unless relation.missing "
+            note="Not painted, refused, or a reply nobody could read: left out of every mean unless check.missing "
             "is zero.",
         )
         if rows

@@ -191,8 +191,8 @@ def _orders(dimension: str, nouns: Sequence[str], things: Sequence[str], is_colo
         for j, second in enumerate(nouns, start=1):
             if i == j or dimension not in _AXES:
                 continue
-            for name, relation in zip(("first", "then"), _AXES[dimension], strict=True):
-                said = f"{relation}({first}, {second})"
+            for name, check in zip(("first", "then"), _AXES[dimension], strict=True):
+                said = f"{check}({first}, {second})"
                 coloured = f"({things[i - 1]} & {things[j - 1]} & {said})"
                 fields[f"{name}{i}{j}"] = coloured if is_coloured else said
     return fields
@@ -215,7 +215,7 @@ def _case_of_pair(template: Template, number: int, i: int, filled: _Filled) -> C
             Prompt(role=role, text=text, formula=formula)
             for role, text, formula in zip("ab", filled.texts, filled.formulas, strict=True)
         ),
-        relation="must-differ" if template.law == CONTRAST else "same-answers",
+        check="must-differ" if template.law == CONTRAST else "same-answers",
         labels=labels,
         cluster="+".join(sorted(filled.objects)),
         equivalent=facts_of(*filled.formulas).equivalent,
@@ -247,7 +247,7 @@ def _case_of_row(row: Row) -> Case:
             Prompt(role=role, text=text, formula=formula)
             for role, text, formula in zip("ab", row.texts, row.formulas, strict=True)
         ),
-        relation="must-differ" if facts is not None and not facts.equivalent else "same-answers",
+        check="must-differ" if facts is not None and not facts.equivalent else "same-answers",
         labels={
             "law": row.law,
             "dimension": row.dimension,

@@ -17,8 +17,8 @@ from salva.core.own_figure import OwnFigure
 from salva.core.protocols import Measured
 from salva.core.table import Cell, KeyFigure, Table
 from salva.core.verdict import observers_text
-from salva.judging.headline import main_observers, of_main_observers
-from salva.judging.tally import RATE_COLUMNS, cluster_of, tally_by
+from salva.results.headline import main_observers, of_main_observers
+from salva.results.tally import RATE_COLUMNS, cluster_of, tally_by
 from salva.stats.intervals import Interval
 from salva.stats.mean_intervals import cautious_mean_interval
 from salva.stats.pair_scores import mean
@@ -41,7 +41,7 @@ class Group(NamedTuple):
 
 def _term(one: Judged, name: str) -> tuple[float] | None:
     """A score of a pair under a law, for whoever compares models; None where it lacks one."""
-    is_asked = one.verdict.relation in (SAME_ANSWERS, MUST_DIFFER) and one.case.labels.get("law") != CONTRAST
+    is_asked = one.verdict.check in (SAME_ANSWERS, MUST_DIFFER) and one.case.labels.get("law") != CONTRAST
     return (one.verdict.scores[name],) if is_asked and _scored([one], *_FAITH) else None
 
 
@@ -70,8 +70,8 @@ class FaithfulnessTables:
     def measure(self, judgements: Judgements) -> Measured:
         """Tables, numbers and charts for the report."""
         mine = of_main_observers(judgements.pairs)
-        answered = [pair for pair in mine if pair.verdict.relation == SAME_ANSWERS]
-        contrasts = [pair for pair in mine if pair.verdict.relation == MUST_DIFFER]
+        answered = [pair for pair in mine if pair.verdict.check == SAME_ANSWERS]
+        contrasts = [pair for pair in mine if pair.verdict.check == MUST_DIFFER]
         everyone = answered + contrasts
         # A pair that a file calls an equivalence stays under its law here, whatever the logic core found.
         of_laws = [pair for pair in everyone if pair.case.labels.get("law") != CONTRAST]
@@ -98,7 +98,7 @@ class FaithfulnessTables:
 
 
 def _clip_note(judgements: Judgements) -> str:
-    """By whom the CLIP scores are, on which scale and by which rule the relations made them."""
+    """By whom the CLIP scores are, on which scale and by which rule the checks made them."""
     observers = main_observers(judgements.pairs)
     seen_by = observers.get(SAME_SIMILARITY) or observers.get(SAME_ANSWERS) or ("an unnamed embedder",)
     given = judgements.options_of(SAME_ANSWERS)
@@ -116,8 +116,8 @@ def _clip_note(judgements: Judgements) -> str:
 def category_table(pairs: Sequence[Judged]) -> Table | None:
     """Faithfulness by category, of the verdicts on one model; None where nothing was answered."""
     mine = of_main_observers(pairs)
-    # One relation after the other: a sum depends on its order in the last digit.
-    answered = [judged for name in (SAME_ANSWERS, MUST_DIFFER) for judged in mine if judged.verdict.relation == name]
+    # One check after the other: a sum depends on its order in the last digit.
+    answered = [judged for name in (SAME_ANSWERS, MUST_DIFFER) for judged in mine if judged.verdict.check == name]
     return _table("faithfulness by category", ("category_id", "law", "dimension"), _by_category(answered))
 
 
@@ -280,7 +280,7 @@ def _contrast_table(pairs: Sequence[Judged]) -> Table | None:
         name="contrasts",
         columns=("category", *RATE_COLUMNS),
         rows=tuple((category, *group.cells()) for category, group in groups.items()),
-        note="Pairs that say two different things: violated means that both pictures got the same answers.",
+        note="Pairs that say two different things: failed means that both pictures got the same answers.",
     )
 
 

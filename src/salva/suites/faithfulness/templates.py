@@ -93,7 +93,7 @@ _CONJUNCTIVE = (
 
 
 def _on_axis(dimension: str, before: str, after: str) -> tuple[Template, ...]:
-    """The templates of one axis; before and after are its two relations in words."""
+    """The templates of one axis; before and after are its two checks in words."""
     three = "{p1} & {p2} & {p3} & "
     return (
         _pair(

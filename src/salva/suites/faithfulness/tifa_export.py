@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from salva.checks.answers import AnswerOptions, asked_about, leaves_open, marks, read_answers
+from salva.checks.question_files import QuestionFile, questions_to_ask
 from salva.core.about import About
 from salva.core.asked import Asked
 from salva.core.case import Case
@@ -24,10 +26,8 @@ from salva.errors import StoreError, UsageError
 from salva.files.kept_files import kept_data
 from salva.files.outfiles import told_apart, write_bytes, write_text
 from salva.files.tables import csv_text
-from salva.judging.headline import join, of_main_observers
 from salva.logic.questions import NO, YES
-from salva.relations.answers import AnswerOptions, asked_about, leaves_open, marks, read_answers
-from salva.relations.question_files import QuestionFile, questions_to_ask
+from salva.results.headline import join, of_main_observers
 from salva.suites.faithfulness.tables import MUST_DIFFER, SAME_ANSWERS, category_table
 from salva.suites.faithfulness.tifa_files import (
     ANSWER_COLUMNS,
@@ -94,7 +94,7 @@ class TifaExport:
         """What a run cannot say of itself."""
 
         questions: str = option(
-            "", "The question file that the run asked from (relation.questions), where it did.", reaches="file"
+            "", "The question file that the run asked from (check.questions), where it did.", reaches="file"
         )
 
     def __init__(self, options: Options) -> None:
@@ -114,7 +114,7 @@ class TifaExport:
         for model in records.models:
             pairs = join(records.cases, [verdict for verdict in records.verdicts if verdict.model == model], PAIR)
             folder = out if len(records.models) == 1 else out / _safe(model)
-            told = [pair.verdict for pair in of_main_observers(pairs) if pair.verdict.relation in _RELATIONS]
+            told = [pair.verdict for pair in of_main_observers(pairs) if pair.verdict.check in _RELATIONS]
             _Model(source.images, records, folder, options).write(told, _safe(model))
             table = category_table(pairs)
             if table is not None:
@@ -158,7 +158,7 @@ class _Model:
         self._images, self._folder, self._options = images, folder, options
         self._file: QuestionFile | None = questions_to_ask(options.questions)
         self._cases = {case.case_id: case for case in records.cases}
-        self._rules = records.asked.relations
+        self._rules = records.asked.checks
 
     def write(self, verdicts: Sequence[Verdict], name: str) -> None:
         """Pictures, answers, CLIP scores and verdicts of pairs, each repeat of each."""
@@ -166,7 +166,7 @@ class _Model:
         # Error types, options and what broke have no place in them: verdicts are a file of their own.
         has_repeats = any(verdict.repeat for verdict in verdicts)
         has_dsg = any("dsg_mean" in verdict.scores for verdict in verdicts)
-        has_contrasts = any(verdict.relation == MUST_DIFFER for verdict in verdicts)
+        has_contrasts = any(verdict.check == MUST_DIFFER for verdict in verdicts)
         more, grounded = ((REPEAT,) if has_repeats else ()), ((GROUNDED,) if has_dsg else ())
         answers: list[Sequence[Cell]] = [(*ANSWER_COLUMNS, *grounded, *((OUTCOME,) if has_contrasts else ()), *more)]
         clips: list[Sequence[Cell]] = [(*CLIP_COLUMNS, *more)]
@@ -177,7 +177,7 @@ class _Model:
             named = (pair_id, law, category_id, dimension)
             paths = _pictures(self._images, case, verdict, self._folder)
             last = (verdict.repeat,) if has_repeats else ()
-            word = verdict.outcome.value if verdict.relation == MUST_DIFFER else ""
+            word = verdict.outcome.value if verdict.check == MUST_DIFFER else ""
             contrast = (word,) if has_contrasts else ()
             # Without the score some answers are missing: means over the rest would be of other pairs.
             for row in self._answers(case, verdict, paths) if "faith_mean" in verdict.scores else ():
@@ -237,7 +237,7 @@ def _pictures(images: ImageSource, case: Case, verdict: Verdict, folder: Path) -
 
 def _asked_with(asked: Asked, questions: str) -> AnswerOptions:
     """How a run's pictures were asked about; questions: the file of questions, named anew."""
-    used = next((relation.options for relation in asked.relations if relation.name in _RELATIONS), {})
+    used = next((check.options for check in asked.checks if check.name in _RELATIONS), {})
     if used.get("questions") and not questions:
         raise UsageError(
             f"the run asked from the file {used['questions']!r}, which says what each answer should be; name it again "

@@ -28,7 +28,7 @@ ANSWER_COLUMNS = (
 CLIP_SCORES = ("clip_A", "clip_B", "clip_mean", "clip_diff", "clip_stability", "image_similarity")
 CLIP_COLUMNS = (*PAIR_COLUMNS, "image_A_path", "image_B_path", *CLIP_SCORES)
 METRIC_COLUMNS = ("n_pairs", "mean_faith_A", "mean_faith_B", "mean_faith", "mean_faith_stability")
-VERDICT_COLUMNS = ("pair_id", "outcome", "errors", "reason", "scores", "failures")
+VERDICT_COLUMNS = ("pair_id", "outcome", "failure_types", "reason", "scores", "failures")
 """Of a file of ours, a row a verdict; errors are parted by semicolons, scores and failures are JSON."""
 CLUSTER = "cluster"
 """Of prompts: pairs about the same things, which are not independent."""
@@ -42,7 +42,7 @@ OUTCOME = "pair_outcome"
 """Of answers about prompts that must differ: what was concluded from all answers, also those that nothing settles."""
 CASE_ID, FORMULAS, SEEN_BY, RULE = "case_id", ("formula_A", "formula_B"), "seen_by", "rule"
 ORIGIN_COLUMNS = (CASE_ID, *FORMULAS, SEEN_BY, RULE)
-"""Of verdicts: the id and formulas of their case, who looked and the options of the relation, the latter as JSON."""
+"""Of verdicts: the id and formulas of their case, who looked and the options of the check, the latter as JSON."""
 _OURS = (CLUSTER, CONTRAST_OF, REPEAT, GROUNDED, OUTCOME, *ORIGIN_COLUMNS)
 _KNOWN = frozenset((*PROMPT_COLUMNS, *ANSWER_COLUMNS, *CLIP_COLUMNS, *METRIC_COLUMNS, *VERDICT_COLUMNS, *_OURS))
 _MODEL = re.compile(r"(?:vqa_raw_results|vqa_results|clip_results|verdicts)_(.+)")

@@ -15,6 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
+from salva.checks.must_differ import MustDiffer
+from salva.checks.same_answers import SameAnswers
 from salva.core.asked import AskedComponent
 from salva.core.case import Case, Finding, Prompt
 from salva.core.exchange import Flaw, ImportSettings, ReadIn
@@ -23,8 +25,6 @@ from salva.core.options import option
 from salva.core.verdict import Outcome, Verdict
 from salva.errors import UsageError
 from salva.files.tables import Row
-from salva.relations.must_differ import MustDiffer
-from salva.relations.same_answers import SameAnswers
 from salva.suites.faithfulness.suite import Faithfulness
 from salva.suites.faithfulness.tifa_files import (
     ANSWERED,
@@ -63,9 +63,9 @@ _Key = tuple[str, _Painted]
 """What a verdict is about: a model, and what it painted."""
 _Answers = dict[_Painted, dict[str, list[AnswerRow]]]
 """The answers about each, by A and B."""
-_DECIDED = {Outcome.HOLDS, Outcome.VIOLATED}
-_ERRORS = {"same-answers": SameAnswers.about.errors, "must-differ": MustDiffer.about.errors}
-"""The error types of each relation."""
+_DECIDED = {Outcome.PASS, Outcome.FAIL}
+_ERRORS = {"same-answers": SameAnswers.about.failure_types, "must-differ": MustDiffer.about.failure_types}
+"""The error types of each check."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -180,7 +180,7 @@ def _read(files: Sequence[Path], model: str, scale: str) -> ReadIn:
             "answers": sum(len(side) for rows in said.values() for pair in rows.values() for side in pair.values()),
             "CLIP scores": sum(2 * len(rows) for rows in fits.values()),
         },
-        rules=tuple(AskedComponent(role="relation", name=name, options=options) for name, options in rules.items()),
+        rules=tuple(AskedComponent(role="check", name=name, options=options) for name, options in rules.items()),
         repeats=len(repeats),
         # Whoever exports the run again gives back what was read.
         keeps_files=True,
@@ -210,7 +210,7 @@ def _verdict_rows(sheet: TifaFile, work: _Work) -> dict[_Painted, Row[str]]:
 def _concluded(sheet: TifaFile, row: Row[str], found: Verdict, work: _Work) -> Verdict:
     """What a row says was concluded in the place of what the answers give, where it is about these answers."""
     try:
-        told = with_conclusion(found, row.cells, _ERRORS[found.relation])
+        told = with_conclusion(found, row.cells, _ERRORS[found.check])
     except (ValueError, OverflowError, RecursionError) as error:
         work.name(sheet, row.where, f"no verdict ({error}); the answers decide")
         return found
@@ -219,7 +219,7 @@ def _concluded(sheet: TifaFile, row: Row[str], found: Verdict, work: _Work) -> V
         what = f"a verdict on other answers: {other[0]} is not what the files give; the answers decide"
         work.name(sheet, row.where, what)
         return found
-    if {told.outcome, found.outcome} == _DECIDED and has_usual_rule(row.cells, found.relation):
+    if {told.outcome, found.outcome} == _DECIDED and has_usual_rule(row.cells, found.check):
         work.name(sheet, row.where, f"{told.outcome}, where its answers give {found.outcome}; the answers decide")
         return found
     return told
@@ -246,15 +246,15 @@ def _rules(
     verdicts: Mapping[_Key, Verdict],
     work: _Work,
 ) -> dict[str, dict[str, Json]]:
-    """The options that each relation judged with, where the verdicts that stand say so."""
+    """The options that each check judged with, where the verdicts that stand say so."""
     rules: dict[str, dict[str, Json]] = {}
-    for relation in dict.fromkeys(verdicts[key].relation for key in standing):
+    for check in dict.fromkeys(verdicts[key].check for key in standing):
         try:
-            said = rule_in((cells for key, cells in standing.items() if verdicts[key].relation == relation), relation)
+            said = rule_in((cells for key, cells in standing.items() if verdicts[key].check == check), check)
         except (ValueError, UsageError, RecursionError) as error:
-            work.name(sheet, "", f"the rule of {relation} is not used ({error})")
+            work.name(sheet, "", f"the rule of {check} is not used ({error})")
             continue
-        rules |= {relation: said} if said else {}
+        rules |= {check: said} if said else {}
     return rules
 
 
@@ -391,7 +391,7 @@ def _case_without_prompts(pair_id: str, labels: Mapping[str, str]) -> Case:
         suite="faithfulness",
         category="-".join(part for part in (law, dimension) if part) or "unknown",
         prompts=(Prompt(role="a", text=""), Prompt(role="b", text="")),
-        relation="same-answers",
+        check="same-answers",
         labels={
             "law": law,
             "dimension": dimension,

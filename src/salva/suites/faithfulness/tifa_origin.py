@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from salva.checks.must_differ import MustDiffer
+from salva.checks.same_answers import SameAnswers
 from salva.core.asked import AskedComponent
 from salva.core.case import Case
 from salva.core.fingerprint import Json
@@ -22,8 +24,6 @@ from salva.core.verdict import Observers, Verdict
 from salva.errors import UsageError
 from salva.logic.equivalence import are_equivalent
 from salva.logic.notation import parse
-from salva.relations.must_differ import MustDiffer
-from salva.relations.same_answers import SameAnswers
 from salva.suites.faithfulness.tifa_files import CASE_ID, FORMULAS, RULE, SEEN_BY
 from salva.writing.pair_facts import facts_of, findings_of
 
@@ -42,7 +42,7 @@ class Told(NamedTuple):
 
 def origin_cells(case: Case, verdict: Verdict, rules: Iterable[AskedComponent]) -> tuple[Cell, ...]:
     """Where a verdict came from, under ORIGIN_COLUMNS."""
-    options = next((rule.options for rule in rules if rule.name == verdict.relation), {})
+    options = next((rule.options for rule in rules if rule.name == verdict.check), {})
     formulas = (prompt.formula or "" for prompt in case.prompts)
     return case.case_id, *formulas, json.dumps(verdict.observers), json.dumps(dict(options))
 
@@ -86,7 +86,7 @@ def _as_made(case: Case, cells: Mapping[str, str]) -> Case:
     facts = facts_of(a, b)
     return replace(
         made,
-        relation="same-answers" if facts.equivalent else "must-differ",
+        check="same-answers" if facts.equivalent else "must-differ",
         equivalent=facts.equivalent,
         determinate=facts.determinate,
         findings=(*(one for one in case.findings if one.kind != _NO_FORMULA), *findings_of(a, b)),
@@ -113,18 +113,18 @@ def seen_by(rows: Iterable[Mapping[str, str]]) -> Observers:
     return observers if len(observers) == len(listed) else ()
 
 
-def rule_in(rows: Iterable[Mapping[str, str]], relation: str) -> dict[str, Json]:
-    """The options that a relation judged with, where all rows say the same; ValueError where it has no such options."""
+def rule_in(rows: Iterable[Mapping[str, str]], check: str) -> dict[str, Json]:
+    """The options that a check judged with, where all rows say the same; ValueError where it has no such options."""
     said = {cells.get(RULE, "").strip() for cells in rows}
     options = _options_in(said.pop() if len(said) == 1 else "")
-    _parsed(options, relation)
+    _parsed(options, check)
     return options
 
 
-def has_usual_rule(cells: Mapping[str, str], relation: str) -> bool:
-    """Whether a verdict says that it was judged with the options a relation has by itself, or nothing that can be."""
+def has_usual_rule(cells: Mapping[str, str], check: str) -> bool:
+    """Whether a verdict says that it was judged with the options a check has by itself, or nothing that can be."""
     try:
-        return _parsed(_options_in(cells.get(RULE, "").strip()), relation) == _OPTIONS[relation]()
+        return _parsed(_options_in(cells.get(RULE, "").strip()), check) == _OPTIONS[check]()
     except (ValueError, UsageError, RecursionError):
         return True
 
@@ -136,5 +136,5 @@ def _options_in(text: str) -> dict[str, Json]:
     return options
 
 
-def _parsed(options: Mapping[str, Json], relation: str) -> object:
-    return parse_options(_OPTIONS[relation], {name: as_typed(value) for name, value in options.items()}, relation)
+def _parsed(options: Mapping[str, Json], check: str) -> object:
+    return parse_options(_OPTIONS[check], {name: as_typed(value) for name, value in options.items()}, check)

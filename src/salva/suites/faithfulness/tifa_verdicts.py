@@ -1,6 +1,6 @@
 """From answers and CLIP scores that others collected to the verdict of one pair.
 
-The same scores under the same names as the relations give, so that a table cannot tell where they came from. A verdict
+The same scores under the same names as the checks give, so that a table cannot tell where they came from. A verdict
 becomes cells of a table here, and cells become a verdict again. Knows no files.
 """
 
@@ -11,6 +11,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 
+from salva.checks.answers import NOTHING_SEEN, is_nothing_seen
 from salva.core.case import Case
 from salva.core.fingerprint import Json
 from salva.core.table import Cell
@@ -18,7 +19,6 @@ from salva.core.verdict import PAIR, Failure, Outcome, Verdict
 from salva.logic.contrasts import questions_of_contrast
 from salva.logic.notation import parse
 from salva.logic.questions import excludes
-from salva.relations.answers import NOTHING_SEEN, is_nothing_seen
 from salva.stats.pair_scores import clip_divisor, mean, pair_scores
 
 _OBSERVERS = ("imported",)
@@ -89,7 +89,7 @@ def verdict_of(
         differing = [failure for failure in compared.values() if failure]
         scores |= {"n_compared_answers": float(len(compared)), "agreement": 1 - len(differing) / len(compared)}
         failures = [*differing, *_wrong(sides)]
-    is_contrast = case.relation == "must-differ"
+    is_contrast = case.check == "must-differ"
     if is_contrast and not reason:
         telling = _telling(case, sides)
         differing = [failure for question, failure in compared.items() if failure and question in telling]
@@ -99,24 +99,26 @@ def verdict_of(
         reason = NOTHING_SEEN
     if is_contrast and not reason and not differing and not _excludes(case):
         reason = "both pictures get the same answers, and some pictures are right for both prompts"
-    is_violated = not reason and (not differing if is_contrast else bool(differing))
+    is_fail = not reason and (not differing if is_contrast else bool(differing))
     if is_contrast and (told := _told(sides)):
-        is_violated = told is Outcome.VIOLATED
-        reason = "" if told in (Outcome.VIOLATED, Outcome.HOLDS) else reason or "the file says that nobody could tell"
-    if is_violated and is_contrast:
-        same = Failure(error="no-difference", role="", message="every question gets the same answer in both pictures")
+        is_fail = told is Outcome.FAIL
+        reason = "" if told in (Outcome.FAIL, Outcome.PASS) else reason or "the file says that nobody could tell"
+    if is_fail and is_contrast:
+        same = Failure(
+            failure_type="no-difference", role="", message="every question gets the same answer in both pictures"
+        )
         failures = [same, *failures]
-    outcome = Outcome.INCONCLUSIVE if reason else Outcome.VIOLATED if is_violated else Outcome.HOLDS
+    outcome = Outcome.UNDECIDED if reason else Outcome.FAIL if is_fail else Outcome.PASS
     return Verdict(
         case_id=case.case_id,
         repeat=0,
         arm=PAIR,
         model=model,
-        relation=case.relation,
+        check=case.check,
         observers=_OBSERVERS,
         outcome=outcome,
-        errors=(failures[0].error,) if is_violated else (),
-        failures=tuple(failures) if is_violated else (),
+        failure_types=(failures[0].failure_type,) if is_fail else (),
+        failures=tuple(failures) if is_fail else (),
         scores=scores,
         reason=reason,
     )
@@ -127,24 +129,24 @@ def verdict_cells(verdict: Verdict) -> tuple[Cell, ...]:
     failures = [{name: text for name, text in asdict(failure).items() if text} for failure in verdict.failures]
     # Escaped by JSON, which is undone: what a table makes legible stays so.
     scores, reasons = json.dumps(dict(verdict.scores)), json.dumps(failures)
-    return verdict.outcome.value, ";".join(verdict.errors), verdict.reason, scores, reasons
+    return verdict.outcome.value, ";".join(verdict.failure_types), verdict.reason, scores, reasons
 
 
 def with_conclusion(verdict: Verdict, cells: Mapping[str, str], known: Collection[str]) -> Verdict:
     """A verdict with what such cells say was concluded; ValueError for what no verdict can say.
 
-    known: the error types of its relation.
+    known: the error types of its check.
     """
     outcome = Outcome(cells["outcome"].strip())
-    errors = tuple(name.strip() for name in cells["errors"].split(";") if name.strip())
+    errors = tuple(name.strip() for name in cells["failure_types"].split(";") if name.strip())
     if strange := [name for name in errors if name not in known]:
-        raise ValueError(f"{strange[0]!r} is no error type of the relation")
-    if bool(errors) != (outcome is Outcome.VIOLATED):
+        raise ValueError(f"{strange[0]!r} is no error type of the check")
+    if bool(errors) != (outcome is Outcome.FAIL):
         raise ValueError(f"{outcome} with {'' if errors else 'no '}error types")
     return replace(
         verdict,
         outcome=outcome,
-        errors=errors,
+        failure_types=errors,
         failures=_failures(json.loads(cells["failures"]), known),
         scores=_scores(json.loads(cells["scores"])),
         reason=cells["reason"].strip(),
@@ -164,10 +166,10 @@ def _failures(said: Json, known: Collection[str]) -> tuple[Failure, ...]:
     failures = []
     for one in said if isinstance(said, list) else [said]:
         texts = {name: text for name, text in one.items() if isinstance(text, str)} if isinstance(one, dict) else {}
-        if len(texts) < 2 or texts != one or not {"error", "message"} <= texts.keys() <= _FAILURE:
-            raise ValueError("failures are no JSON list of objects with error and message")
-        if texts["error"] not in known:
-            raise ValueError(f"{texts['error']!r} is no error type of the relation")
+        if len(texts) < 2 or texts != one or not {"failure_type", "message"} <= texts.keys() <= _FAILURE:
+            raise ValueError("failures are no JSON list of objects with failure_type and message")
+        if texts["failure_type"] not in known:
+            raise ValueError(f"{texts['error']!r} is no error type of the check")
         failures.append(Failure(**({"role": ""} | texts)))
     return tuple(failures)
 
@@ -226,13 +228,13 @@ def _difference(question: str, a: AnswerRow, b: AnswerRow) -> Failure | None:
     if a.heard == b.heard:
         return None
     message = f"{question} {a.heard} in image 'a', {b.heard} in image 'b'"
-    return Failure(error="answer-differs", role="", message=message, expected=a.heard, seen=b.heard)
+    return Failure(failure_type="answer-differs", role="", message=message, expected=a.heard, seen=b.heard)
 
 
 def _wrong(sides: Mapping[str, Sequence[AnswerRow]]) -> list[Failure]:
     return [
         Failure(
-            error="wrong-answer",
+            failure_type="wrong-answer",
             role=side.lower(),
             message=f"{row.question} {row.heard}, and it should be {row.expected}",
             expected=row.expected,

@@ -11,7 +11,7 @@ from itertools import combinations
 from salva.core.chart import Chart, ChartKind
 from salva.core.judged import Judged, Judgements, Rate
 from salva.core.table import Cell, Table
-from salva.judging.headline import of_main_observers
+from salva.results.headline import of_main_observers
 from salva.stats.agreement import cohen
 from salva.stats.rates import difference_interval
 from salva.suites.geneval.embedded import HARD
@@ -59,7 +59,7 @@ def _variants(judgements: Judgements, groups: Groups) -> Table:
     compared = [
         judged
         for judged in of_main_observers(judgements.pairs)
-        if judgements.rate_of(judged.verdict.relation) is Rate.INCONSISTENT
+        if judgements.rate_of(judged.verdict.check) is Rate.INCONSISTENT
     ]
     rows: list[tuple[Cell, ...]] = []
     for standpoint, group in groups.items():

@@ -67,7 +67,7 @@ class SeenBox:
     box: tuple[float, float, float, float]
 
 
-Colourist = Callable[[Sequence[SeenBox]], Sequence[str]]
+ColourReader = Callable[[Sequence[SeenBox]], Sequence[str]]
 """The colours of boxes of one class, in their order."""
 
 
@@ -128,7 +128,7 @@ def positions_of(one: tuple[float, float, float, float], other: tuple[float, flo
     return tuple(name for name, holds in positions.items() if holds)
 
 
-def judge_published(demand: Demand, boxes: Sequence[SeenBox], colours: Colourist) -> Ruling:
+def judge_published(demand: Demand, boxes: Sequence[SeenBox], colours: ColourReader) -> Ruling:
     """The published evaluation of one picture."""
     kept = kept_boxes(boxes, demand.threshold)
     faults: list[Fault] = []
@@ -150,12 +150,12 @@ def judge_published(demand: Demand, boxes: Sequence[SeenBox], colours: Colourist
     return Ruling(faults=tuple(faults), score=float(not faults))
 
 
-def judge_strict(demand: Demand, boxes: Sequence[SeenBox], colours: Colourist) -> Ruling:
+def judge_strict(demand: Demand, boxes: Sequence[SeenBox], colours: ColourReader) -> Ruling:
     """The rule that models are trained on where only right pictures pay: exact numbers, and every box counts."""
     return _trained_on(demand, boxes, colours, is_partial=False)
 
 
-def judge_partly(demand: Demand, boxes: Sequence[SeenBox], colours: Colourist) -> Ruling:
+def judge_partly(demand: Demand, boxes: Sequence[SeenBox], colours: ColourReader) -> Ruling:
     """The rule that models are trained on where a part pays: the mean credit of what each clause says.
 
     A number gets 1 less its error relative to what was asked for, no less than 0; so does a colour; a position all or
@@ -164,7 +164,7 @@ def judge_partly(demand: Demand, boxes: Sequence[SeenBox], colours: Colourist) -
     return _trained_on(demand, boxes, colours, is_partial=True)
 
 
-def _trained_on(demand: Demand, boxes: Sequence[SeenBox], colours: Colourist, *, is_partial: bool) -> Ruling:
+def _trained_on(demand: Demand, boxes: Sequence[SeenBox], colours: ColourReader, *, is_partial: bool) -> Ruling:
     kept = kept_boxes(boxes, demand.threshold)
     faults: list[Fault] = []
     earned: list[float] = []
@@ -187,7 +187,7 @@ def _looked_at(
     clause: Clause,
     named: Sequence[SeenBox],
     groups: Sequence[Sequence[SeenBox] | None],
-    colours: Colourist,
+    colours: ColourReader,
     sign: str,
     credit: list[float] | None = None,
 ) -> list[Fault]:
@@ -276,7 +276,7 @@ def fault_in(line: str) -> Fault | None:
     return None
 
 
-JUDGES: Mapping[str, Callable[[Demand, Sequence[SeenBox], Colourist], Ruling]] = {
+JUDGES: Mapping[str, Callable[[Demand, Sequence[SeenBox], ColourReader], Ruling]] = {
     PUBLISHED: judge_published,
     RL_STRICT: judge_strict,
     RL_SCORE: judge_partly,

@@ -63,7 +63,7 @@ def line_of(result: Result) -> str:
         "rule": result.rule,
         "seen_by": list(result.seen_by),
         "model": result.model,
-        "errors": list(result.errors),
+        "failure_types": list(result.errors),
     }
     return json.dumps(said, ensure_ascii=False)
 
@@ -88,7 +88,7 @@ def result_in(cells: Mapping[str, Json]) -> Result:
         rule=rule if isinstance(rule, str) and rule in (*RULES, "ours") else PUBLISHED,
         seen_by=_names(cells.get("seen_by")),
         model=str(cells.get("model") or ""),
-        errors=_names(cells.get("errors")),
+        errors=_names(cells.get("failure_types")),
     )
 
 

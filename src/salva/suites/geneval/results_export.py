@@ -26,7 +26,7 @@ from salva.suites.geneval.files import METADATA, Asked
 from salva.suites.geneval.published import THRESHOLD, kept_boxes
 from salva.suites.geneval.results import RESULTS, Result, line_of, picture_path
 from salva.suites.geneval.rules import OURS, SAYS, boxes_in_pixels
-from salva.suites.geneval.suite import IN_TASKS, RELATION, SET
+from salva.suites.geneval.suite import CHECK, IN_TASKS, SET
 
 
 class ResultsExport:
@@ -46,7 +46,7 @@ class ResultsExport:
         if not any(verdict.images for verdict in records.verdicts):
             raise UsageError("this run has no pictures; of an imported one the file it came from says all there is")
         numbers = {case.case_id: number for number, case in enumerate(cases)}
-        rules = {relation.name: relation.options.get("rule", "") for relation in records.asked.relations}
+        rules = {check.name: check.options.get("rule", "") for check in records.asked.checks}
         rows: list[tuple[str, int, int, int]] = []
         for model in records.models:
             folder = out if len(records.models) == 1 else out / safe_name(model)
@@ -55,7 +55,7 @@ class ResultsExport:
                 write_text(path, json.dumps(_metadata(case), ensure_ascii=False) + "\n")
             verdicts = _leading(v for v in records.verdicts if v.model == model and v.case_id in numbers)
             verdicts.sort(key=lambda verdict: (numbers[verdict.case_id], verdict.repeat))
-            rule = str(rules.get(RELATION)) if verdicts and verdicts[0].relation == RELATION else OURS
+            rule = str(rules.get(CHECK)) if verdicts and verdicts[0].check == CHECK else OURS
             lines = []
             n_images = 0
             by_id = {case.case_id: case for case in cases}
@@ -66,7 +66,7 @@ class ResultsExport:
                 name = picture_path(numbers[verdict.case_id], verdict.repeat)
                 _write_picture(folder / name, picture)
                 n_images += 1
-                if verdict.outcome in (Outcome.HOLDS, Outcome.VIOLATED):
+                if verdict.outcome in (Outcome.PASS, Outcome.FAIL):
                     lines.append(line_of(_result(by_id[verdict.case_id], verdict, name, picture, rule, source.images)))
             write_text(folder / RESULTS, "".join(f"{line}\n" for line in lines))
             rows.append((model, n_images, len(lines), len(verdicts) - len(lines)))
@@ -90,9 +90,9 @@ def _metadata(case: Case) -> Mapping[str, object]:
 
 def _leading(verdicts: Iterable[Verdict]) -> list[Verdict]:
     """Those of the rule that is not ours where one judged, else ours; of the observers with most of them."""
-    pairs = [verdict for verdict in verdicts if verdict.arm == PAIR and verdict.relation in (RELATION, "truth")]
-    named = {verdict.relation for verdict in pairs}
-    own = [verdict for verdict in pairs if verdict.relation == (RELATION if RELATION in named else "truth")]
+    pairs = [verdict for verdict in verdicts if verdict.arm == PAIR and verdict.check in (CHECK, "truth")]
+    named = {verdict.check for verdict in pairs}
+    own = [verdict for verdict in pairs if verdict.check == (CHECK if CHECK in named else "truth")]
     eyes = [verdict.observers for verdict in own]
     main = max(dict.fromkeys(eyes), key=eyes.count, default=())
     return [verdict for verdict in own if verdict.observers == main]
@@ -107,13 +107,13 @@ def _result(case: Case, verdict: Verdict, name: str, picture: Picture, rule: str
     return Result(
         filename=name,
         asked=Asked(text=prompt.text, demand=demands[0], formula=prompt.formula or ""),
-        is_right=verdict.outcome is Outcome.HOLDS,
+        is_right=verdict.outcome is Outcome.PASS,
         reason="\n".join(SAYS.sub("", failure.message) for failure in verdict.failures),
         boxes=tuple(box for group in kept_boxes(boxes, threshold).values() for box in group),
         rule=rule,
         seen_by=verdict.observers,
         model=verdict.model,
-        errors=tuple(failure.error for failure in verdict.failures),
+        errors=tuple(failure.failure_type for failure in verdict.failures),
     )
 
 

@@ -13,31 +13,31 @@ from itertools import count
 from pathlib import Path
 from typing import ClassVar
 
+from salva.checks.scenes import SceneOptions, failure_types_of, mentioned
+from salva.checks.truth import Truth
 from salva.core.asked import AskedComponent
 from salva.core.case import Case
 from salva.core.exchange import Flaw, ImportSettings, ReadIn
 from salva.core.image import ImageRef
 from salva.core.observation import Detection, Detections
 from salva.core.options import keyed_options, option
-from salva.core.protocols import Sight
+from salva.core.protocols import ImageObservations
 from salva.core.verdict import PAIR, Failure, Outcome, Verdict
 from salva.errors import UsageError
 from salva.files.infiles import file_text
 from salva.files.tables import parse_json
-from salva.relations.scenes import SceneOptions, errors_of, mentioned
-from salva.relations.truth import Truth
 from salva.suites.geneval.demands import TASKS, demands_of
 from salva.suites.geneval.files import read_metadata
 from salva.suites.geneval.published import JUDGES, PUBLISHED, Ruling, SeenBox, fault_in
 from salva.suites.geneval.results import RESULTS, Result, missing_numbers, placed, result_in
 from salva.suites.geneval.rules import OURS, GenEvalRule, RuleOptions, failure_of
-from salva.suites.geneval.suite import RELATION, case_id_of, missing_prompts, task_case
+from salva.suites.geneval.suite import CHECK, case_id_of, missing_prompts, task_case
 
 THEIRS = "published evaluation"
 """Who looked, where the lines do not say."""
 _TRUTH = "truth"
-_ERRORS = {_TRUTH: Truth.about.errors, RELATION: GenEvalRule.about.errors}
-"""The error types of each relation."""
+_ERRORS = {_TRUTH: Truth.about.failure_types, CHECK: GenEvalRule.about.failure_types}
+"""The error types of each check."""
 _N_NAMED = 5
 _NO_IMAGE = ImageRef(image_id="", width=0, height=0)
 
@@ -83,7 +83,9 @@ class ResultsImport:
             for line in lines:
                 case = _case(line.result, cases)
                 verdicts.append(_theirs(case, line, model))
-                counts["wrong lines without an error type"] += not line.result.is_right and not verdicts[-1].errors
+                counts["wrong lines without an error type"] += (
+                    not line.result.is_right and not verdicts[-1].failure_types
+                )
                 problems += _strange_errors(line, name)
                 rules.add(line.result.rule)
                 verdicts += self._judged_again(case, line, model, name, problems, counts)
@@ -106,7 +108,7 @@ class ResultsImport:
             rules=_asked(rules.pop()),
             repeats=1 + max(verdict.repeat for verdict in verdicts),
             observers={name: "detector" for verdict in verdicts for name in verdict.observers},
-            headline=verdicts[0].relation,
+            headline=verdicts[0].check,
         )
 
     def _judged_again(
@@ -129,17 +131,17 @@ class ResultsImport:
             problems.append(Flaw(file=name, where=line.where, what=f"{said}: {ruling.reason or 'nothing is wrong'}"))
         query = mentioned(case).query
         seen = Detections(boxes=tuple(_shares(result.boxes)))
-        conclusion = self._truth.judge(case, {"a": Sight(image=_NO_IMAGE, seen={query: seen})})
+        conclusion = self._truth.judge(case, {"a": ImageObservations(image=_NO_IMAGE, seen={query: seen})})
         return [
             Verdict(
                 case_id=case.case_id,
                 repeat=line.repeat,
                 arm=PAIR,
                 model=model,
-                relation=_TRUTH,
+                check=_TRUTH,
                 observers=result.seen_by or (THEIRS,),
                 outcome=conclusion.outcome,
-                errors=conclusion.errors,
+                failure_types=conclusion.failure_types,
                 failures=conclusion.failures,
                 scores=conclusion.scores,
                 reason=conclusion.reason,
@@ -220,10 +222,12 @@ def _theirs(case: Case, line: _Line, model: str) -> Verdict:
         repeat=line.repeat,
         arm=PAIR,
         model=model,
-        relation=_relation(result),
+        check=_check(result),
         observers=result.seen_by or (THEIRS,),
-        outcome=Outcome.HOLDS if result.is_right else Outcome.VIOLATED,
-        errors=errors_of(failures) if result.rule == OURS else tuple(dict.fromkeys(one.error for one in failures)),
+        outcome=Outcome.PASS if result.is_right else Outcome.FAIL,
+        failure_types=failure_types_of(failures)
+        if result.rule == OURS
+        else tuple(dict.fromkeys(one.failure_type for one in failures)),
         failures=failures,
         scores={"right_a": float(result.is_right)},
     )
@@ -235,20 +239,20 @@ def _failures(result: Result) -> Iterator[Failure]:
         fault = fault_in(message) if result.rule in JUDGES else None
         if fault is not None:
             yield failure_of(fault, "a", "as they say")
-        elif number < len(result.errors) and result.errors[number] in _ERRORS[_relation(result)]:
-            yield Failure(error=result.errors[number], role="a", message=message)
+        elif number < len(result.errors) and result.errors[number] in _ERRORS[_check(result)]:
+            yield Failure(failure_type=result.errors[number], role="a", message=message)
 
 
 def _strange_errors(line: _Line, name: str) -> list[Flaw]:
-    """Error types beside a line that its relation does not have."""
+    """Error types beside a line that its check does not have."""
     result = line.result
-    strange = [error for error in result.errors if error not in _ERRORS[_relation(result)]]
-    what = f"errors has {', '.join(map(repr, strange))}, which {_relation(result)} has no error type of; not used"
+    strange = [error for error in result.errors if error not in _ERRORS[_check(result)]]
+    what = f"errors has {', '.join(map(repr, strange))}, which {_check(result)} has no error type of; not used"
     return [Flaw(file=name, where=line.where, what=what)] if strange else []
 
 
-def _relation(result: Result) -> str:
-    return _TRUTH if result.rule == OURS else RELATION
+def _check(result: Result) -> str:
+    return _TRUTH if result.rule == OURS else CHECK
 
 
 def _optimistic(result: Result, case: Case) -> Ruling:
@@ -289,6 +293,6 @@ def _untaken(model: str, taken: Sequence[str]) -> str:
 
 def _asked(rule: str) -> tuple[AskedComponent, ...]:
     options = keyed_options(RuleOptions(rule=rule if rule != OURS else PUBLISHED))
-    by_rule = AskedComponent(role="relation", name=RELATION, options=options)
-    truth = AskedComponent(role="relation", name=_TRUTH, options=keyed_options(SceneOptions()))
+    by_rule = AskedComponent(role="check", name=CHECK, options=options)
+    truth = AskedComponent(role="check", name=_TRUTH, options=keyed_options(SceneOptions()))
     return (truth,) if rule == OURS else (by_rule, truth)

@@ -1,4 +1,4 @@
-"""Relation: each picture by a rule that others judge GenEval by: the published one, or one of the two for training.
+"""Check: each picture by a rule that others judge GenEval by: the published one, or one of the two for training.
 
 Takes a detector's boxes and whoever tells colours: an embedder over the part of the picture that a box cuts out, as
 published, or the pixels where nobody named one; scores say which. Our own rule is truth, and then this one is silent.
@@ -12,13 +12,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from salva.checks.scenes import WRONG_COLOUR, mentioned
 from salva.core.about import About
 from salva.core.case import Case
 from salva.core.image import ImageRef
 from salva.core.masks import Mask, runs_of
 from salva.core.observation import Detection, Detections, Vector
 from salva.core.options import option
-from salva.core.protocols import Conclusion, Look, Query, Sight
+from salva.core.protocols import Conclusion, ImageObservations, Need, Query
 from salva.core.verdict import (
     ENTITY_DUPLICATION,
     ENTITY_OMISSION,
@@ -27,7 +28,6 @@ from salva.core.verdict import (
     Failure,
     Outcome,
 )
-from salva.relations.scenes import WRONG_COLOUR, mentioned
 from salva.suites.geneval.demands import demands_of
 from salva.suites.geneval.published import (
     COLOUR,
@@ -75,13 +75,13 @@ class RuleOptions:
 
 
 class GenEvalRule:
-    """Relation: every picture is right by the rule that relation.rule names."""
+    """Check: every picture is right by the rule that check.rule names."""
 
     version: ClassVar[str] = "1"
     about: ClassVar[About] = About(
-        needs=("detector",),
+        needs_roles=("detector",),
         broken="the picture is wrong by this rule",
-        errors={
+        failure_types={
             ENTITY_OMISSION: "There is less of something than the rule asks for.",
             ENTITY_DUPLICATION: "There is more of something than the rule allows.",
             WRONG_COLOUR: "The boxes that are looked at have another colour.",
@@ -99,29 +99,31 @@ class GenEvalRule:
         """Whether another rule than ours is asked for, and every prompt is one of GenEval's."""
         return self._rule != OURS and demands_of(case) is not None
 
-    def looks(self, case: Case, roles: Collection[str], sights: Mapping[str, Sight]) -> Sequence[Look]:
+    def needs(
+        self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
+    ) -> Sequence[Need]:
         """Boxes; then the parts of the pictures whose colour the rule looks at, or the colours by the pixels."""
         what = mentioned(case)
-        looks = [Look(role=prompt.role, query=what.query) for prompt in case.prompts]
+        looks = [Need(role=prompt.role, query=what.query) for prompt in case.prompts]
         if _EMBEDDER not in roles:
             asked = what.colour_query if what.colour_query and what.colour_query.role in roles else None
-            return looks + ([Look(role=prompt.role, query=asked) for prompt in case.prompts] if asked else [])
+            return looks + ([Need(role=prompt.role, query=asked) for prompt in case.prompts] if asked else [])
         for prompt, demand in zip(case.prompts, demands_of(case) or (), strict=True):
-            sight = sights.get(prompt.role)
+            sight = observations.get(prompt.role)
             boxes = sight.seen.get(what.query) if sight else None
             if sight is not None and isinstance(boxes, Detections) and not _unusable(boxes, demand):
                 eye = _Eye(sight, boxes, what.query)
                 JUDGES[self._rule](demand, eye.boxes, eye.want)
-                looks += [Look(role=prompt.role, query=query) for query in eye.wanted]
+                looks += [Need(role=prompt.role, query=query) for query in eye.wanted]
         return looks
 
-    def judge(self, case: Case, sights: Mapping[str, Sight]) -> Conclusion:
+    def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         """Each picture by the rule; the scores say which were right, and who told colours."""
         what = mentioned(case)
         failures: list[Failure] = []
         scores: dict[str, float] = {}
         for prompt, demand in zip(case.prompts, demands_of(case) or (), strict=True):
-            sight = sights[prompt.role]
+            sight = observations[prompt.role]
             boxes = sight.seen.get(what.query)
             if not isinstance(boxes, Detections):
                 return _undecided(f"no detections of the image of prompt {prompt.role!r}")
@@ -135,8 +137,8 @@ class GenEvalRule:
             failures += [failure_of(fault, prompt.role, eye.says) for fault in ruling.faults]
             scores |= _scores(prompt.role, ruling, eye, is_partial=self._rule == RL_SCORE)
         return Conclusion(
-            outcome=Outcome.VIOLATED if failures else Outcome.HOLDS,
-            errors=tuple(dict.fromkeys(failure.error for failure in failures)),
+            outcome=Outcome.FAIL if failures else Outcome.PASS,
+            failure_types=tuple(dict.fromkeys(failure.failure_type for failure in failures)),
             failures=tuple(failures),
             scores=scores,
         )
@@ -145,7 +147,7 @@ class GenEvalRule:
 class _Eye:
     """The boxes of one picture in pixels, and their colours, by whoever was asked."""
 
-    def __init__(self, sight: Sight, detections: Detections, query: Query) -> None:
+    def __init__(self, sight: ImageObservations, detections: Detections, query: Query) -> None:
         self.boxes = boxes_in_pixels(detections, sight.image.width, sight.image.height, query.labels)
         # By identity: a detector may say one and the same box twice, and the rule counts it twice.
         self._seen = {id(box): seen for box, seen in zip(self.boxes, detections.boxes, strict=True)}
@@ -224,7 +226,7 @@ def _unusable(detections: Detections, demand: Demand) -> str:
 
 
 def _undecided(reason: str) -> Conclusion:
-    return Conclusion(outcome=Outcome.INCONCLUSIVE, reason=reason)
+    return Conclusion(outcome=Outcome.UNDECIDED, reason=reason)
 
 
 def _scores(role: str, ruling: Ruling, eye: _Eye, *, is_partial: bool) -> dict[str, float]:
@@ -244,4 +246,6 @@ def failure_of(fault: Fault, role: str, says: str) -> Failure:
     on_x = fault.expected in (LEFT, RIGHT)
     error = (X_MISPOSITION if on_x else Y_MISPOSITION) if fault.kind == POSITION else _ERROR_OF[fault.kind]
     message = f"{fault.message} ({says})" if fault.kind == COLOUR else fault.message
-    return Failure(error=error, role=role, message=message, entity=fault.name, expected=fault.expected, seen=fault.seen)
+    return Failure(
+        failure_type=error, role=role, message=message, entity=fault.name, expected=fault.expected, seen=fault.seen
+    )

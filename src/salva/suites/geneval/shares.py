@@ -1,6 +1,6 @@
 """Right pictures counted: verdicts by rule and by who looked, and shares of them with their intervals.
 
-Judgements come in, numbers go out. Knows which relation stands for which rule, and nothing of tables.
+Judgements come in, numbers go out. Knows which check stands for which rule, and nothing of tables.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import NamedTuple
 from salva.core.judged import Judged, Judgements, Rate
 from salva.core.table import Cell
 from salva.core.verdict import Outcome, observers_text
-from salva.judging.headline import main_observers
-from salva.judging.rates import things_of
+from salva.results.headline import main_observers
+from salva.results.rates import things_of
 from salva.stats.intervals import Interval
 from salva.stats.rates import Counted, macro, seeds_interval
 from salva.suites.geneval.demands import TASKS
 from salva.suites.geneval.rules import OURS
-from salva.suites.geneval.suite import IN_TASKS, RELATION, SET
+from salva.suites.geneval.suite import CHECK, IN_TASKS, SET
 
 OVERALL, IMAGES, PROMPTS = "overall", "all images", "any of a prompt"
 
@@ -47,24 +47,24 @@ class Share:
 
 def by_standpoint(judgements: Judgements) -> dict[Standpoint, list[Judged]]:
     """Verdicts by rule and observers; those that lead come first."""
-    leading = judgements.headline[0].verdict.relation if judgements.headline else ""
+    leading = judgements.headline[0].verdict.check if judgements.headline else ""
     main = main_observers(judgements.pairs)
     groups: dict[tuple[bool, bool, str, Standpoint], list[Judged]] = {}
     for judged in judgements.pairs:
-        relation, observers = judged.verdict.relation, judged.verdict.observers
-        rule = rule_of(judgements, relation)
+        check, observers = judged.verdict.check, judged.verdict.observers
+        rule = rule_of(judgements, check)
         if rule:
             standpoint = Standpoint(rule, observers_text(observers))
-            key = (relation != leading, observers != main[relation], relation, standpoint)
+            key = (check != leading, observers != main[check], check, standpoint)
             groups.setdefault(key, []).append(judged)
     return {key[-1]: group for key, group in sorted(groups.items(), key=lambda item: item[0])}
 
 
-def rule_of(judgements: Judgements, relation: str) -> str:
-    """The rule that a relation judges by; empty for one that is no rule of GenEval's."""
-    if relation == RELATION:
-        return str(judgements.options_of(RELATION).get("rule", ""))
-    return OURS if judgements.rate_of(relation) is Rate.WRONG else ""
+def rule_of(judgements: Judgements, check: str) -> str:
+    """The rule that a check judges by; empty for one that is no rule of GenEval's."""
+    if check == CHECK:
+        return str(judgements.options_of(CHECK).get("rule", ""))
+    return OURS if judgements.rate_of(check) is Rate.WRONG else ""
 
 
 def in_tasks(group: Iterable[Judged]) -> list[Judged]:
@@ -75,7 +75,7 @@ def in_tasks(group: Iterable[Judged]) -> list[Judged]:
 def is_right(one: Judged) -> bool | None:
     """Whether all its pictures are right; None where nobody could tell."""
     outcome = one.verdict.outcome
-    return outcome is Outcome.HOLDS if outcome in (Outcome.HOLDS, Outcome.VIOLATED) else None
+    return outcome is Outcome.PASS if outcome in (Outcome.PASS, Outcome.FAIL) else None
 
 
 def share_of(group: Sequence[Judged], *, by_task: bool = False) -> Share:

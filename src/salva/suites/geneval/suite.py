@@ -42,7 +42,7 @@ from salva.suites.geneval.embedded import HARD, embedded, hard
 from salva.suites.geneval.files import Asked, read_metadata, with_rewritten
 from salva.suites.geneval.published import PUBLISHED, Demand
 
-RELATION = "geneval"
+CHECK = "geneval"
 N_OFFICIAL = {SINGLE: 80, TWO: 99, COUNT: 80, COLOR: 94, POSITION: 100, COLOR_ATTR: 100}
 """How many prompts each published task has."""
 SET, IN_TASKS, BESIDE = "set", "tasks", "beside"
@@ -92,7 +92,7 @@ class GenEval:
     sizes: ClassVar[tuple[str, ...]] = ("quick", "paper", "full", "beyond")
     about: ClassVar[About] = About(
         apart=(SET, BESIDE),
-        published={"relation": RELATION, "reader": "none", "relation.rule": PUBLISHED},
+        published={"check": CHECK, "reader": "none", "check.rule": PUBLISHED},
     )
     Options = GenEvalOptions
 
@@ -190,7 +190,7 @@ def _case(case_id: str, prompts: tuple[Prompt, ...], asked: Asked, labels: dict[
         suite="geneval",
         category=labels.get(KIND, asked.demand.tag),
         prompts=prompts,
-        relation="same-scene" if equivalent else "truth",
+        check="same-scene" if equivalent else "truth",
         labels={TAG: asked.demand.tag, "things": ",".join(names), **labels},
         cluster="+".join(names),
         equivalent=equivalent,

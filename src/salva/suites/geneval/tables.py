@@ -20,7 +20,7 @@ from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, KeyFigure, Table
 from salva.core.verdict import Outcome
-from salva.judging.chance import chance_of
+from salva.results.chance import chance_of
 from salva.suites.geneval.beside import beside_charts, beside_tables
 from salva.suites.geneval.demands import TASKS
 from salva.suites.geneval.published import PUBLISHED, RL_SCORE
@@ -129,8 +129,8 @@ def _colours_by(group: Sequence[Judged]) -> str:
 
 def _prompts(cases: Sequence[Case], group: Sequence[Judged]) -> Table:
     """How many prompts of each task there are, and of how many a picture was judged."""
-    with_pictures = {judged.case.case_id for judged in group if judged.verdict.outcome is not Outcome.FAILED}
-    decided = {judged.case.case_id for judged in group if judged.verdict.outcome in (Outcome.HOLDS, Outcome.VIOLATED)}
+    with_pictures = {judged.case.case_id for judged in group if judged.verdict.outcome is not Outcome.ERROR}
+    decided = {judged.case.case_id for judged in group if judged.verdict.outcome in (Outcome.PASS, Outcome.FAIL)}
     asked = [case for case in cases if case.labels.get(SET) == IN_TASKS]
     is_official = all(case.labels.get(SOURCE) == OFFICIAL for case in asked)
     rows: list[tuple[Cell, ...]] = []
@@ -151,7 +151,7 @@ def _prompts(cases: Sequence[Case], group: Sequence[Judged]) -> Table:
 
 def _gaps(group: Sequence[Judged]) -> str:
     """How many of the published prompts these are, where some are missing."""
-    seen = {judged.case.case_id: judged.case for judged in group if judged.verdict.outcome is not Outcome.FAILED}
+    seen = {judged.case.case_id: judged.case for judged in group if judged.verdict.outcome is not Outcome.ERROR}
     if not all(case.labels.get(SOURCE) == OFFICIAL for case in seen.values()):
         return ""
     return missing_prompts(Counter(case.category for case in seen.values())).partition(";")[0]
@@ -193,7 +193,7 @@ def _key_figure(
     weights: Mapping[str, str],
 ) -> KeyFigure:
     share = shares[OVERALL]
-    n_prompts = len({judged.case.case_id for judged in group if judged.verdict.outcome is not Outcome.FAILED})
+    n_prompts = len({judged.case.case_id for judged in group if judged.verdict.outcome is not Outcome.ERROR})
     who = _colours_by(group)
     notes = [
         f"mean of {len(shares) - 3} tasks over {counted(share.n, 'images')} of {counted(n_prompts, 'prompts')}",

@@ -14,7 +14,7 @@ _ALL = "all"
 def charts_of(tables: Sequence[Table], numbers: Mapping[str, float | None]) -> Iterator[Chart]:
     """The charts of one model's tables; the macro average stands in the corner of the heat map."""
     by_name = {table.name: table for table in tables}
-    chart = partial(Chart, is_share=True, ends=(0.0, 1.0), y_label="violation rate", n="n")
+    chart = partial(Chart, is_share=True, ends=(0.0, 1.0), y_label="failure rate", n="n")
     bars = partial(chart, kind=ChartKind.BARS, y="rate", low="low", high="high")
     if "law by modifier" in by_name:
         yield chart(
@@ -35,7 +35,7 @@ def charts_of(tables: Sequence[Table], numbers: Mapping[str, float | None]) -> I
     if "by law" in by_name:
         yield bars(
             name="by-law",
-            title="Violation rate by law",
+            title="Failure rate by law",
             table=by_name["by law"],
             x="law",
             filters={"law": "label:law"},
@@ -43,7 +43,7 @@ def charts_of(tables: Sequence[Table], numbers: Mapping[str, float | None]) -> I
     if "numbering by count and entity" in by_name:
         yield chart(
             name="by-count",
-            title="How many: violation rate over the number of things",
+            title="How many: failure rate over the number of things",
             kind=ChartKind.LINES,
             table=_with_all_things(by_name),
             x="count",

@@ -84,11 +84,11 @@ class MetaLogic:
     about: ClassVar[About] = About(
         apart=("law", "numbering"),
         published={
-            "relation": "same-scene",
+            "check": "same-scene",
             "reader": "none",
-            "relation.scope": "all",
-            "relation.indeterminate": "same-scene",
-            "relation.doubt": "0",
+            "check.scope": "all",
+            "check.indeterminate": "same-scene",
+            "check.doubt": "0",
         },
     )
     Options = MetaLogicOptions
@@ -145,7 +145,7 @@ class MetaLogic:
             suite="metalogic",
             category=category,
             prompts=_prompts(template, entities, self._options.brackets),
-            relation=_relation(template, facts),
+            check=_check(template, facts),
             labels={**labels, "entities": ",".join(entities)},
             cluster="+".join(sorted(entities)),
             equivalent=facts.equivalent,
@@ -154,7 +154,7 @@ class MetaLogic:
         )
 
 
-def _relation(template: Template, facts: Facts) -> str:
+def _check(template: Template, facts: Facts) -> str:
     # Two prompts that say different things are compared by nobody but the paper, whose table prints them as a pair.
     is_compared = facts.equivalent or template.is_as_printed
     return "same-scene" if is_compared and facts.determinate and template not in BEYOND else "truth"

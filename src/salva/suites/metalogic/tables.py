@@ -17,15 +17,15 @@ from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, KeyFigure, Table
 from salva.core.verdict import OPTICAL_CHARACTER, Outcome
-from salva.judging.control import compared_controls, excess_of
-from salva.judging.tally import RATE_COLUMNS, Tally, category_mean, macro_rate, tally, tally_by
+from salva.results.control import compared_controls, excess_of
+from salva.results.tally import RATE_COLUMNS, Tally, category_mean, macro_rate, tally, tally_by
 from salva.suites.metalogic.charts import charts_of
 
 LAWS = ("commutative", "associative", "distributive", "complement", "de-morgan")
 MODIFIERS = ("and", "or", "x", "y")
 NUMBERING = "numbering"
 N_LOGIC_CATEGORIES = len(LAWS) * len(MODIFIERS)
-PAPERS_RELATION = "same-scene"
+PAPERS_CHECK = "same-scene"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +77,7 @@ class MetaLogicTables:
     def measure(self, judgements: Judgements) -> Measured:
         """Tables and numbers for the report; macro_rate here is over the logic categories alone."""
         leading = judgements.speaking
-        looked_at_all = judgements.options_of(PAPERS_RELATION).get("scope") == "all"
+        looked_at_all = judgements.options_of(PAPERS_CHECK).get("scope") == "all"
         logic = [pair for pair in leading if pair.case.labels.get("law") != NUMBERING]
         numbering = [pair for pair in leading if pair.case.labels.get("law") == NUMBERING]
         numbers: dict[str, float | None] = {}
@@ -106,9 +106,7 @@ def _published(logic: Sequence[Judged], numbering: Sequence[Judged], looked_at_a
     if {pair.case.labels.get("law") for pair in logic}.isdisjoint(LAWS) and not numbering:
         return None
     of_the_paper = [pair for pair in logic if pair.case.labels.get("law") in LAWS]
-    by_papers_rule = looked_at_all and all(
-        pair.verdict.relation == PAPERS_RELATION for pair in [*of_the_paper, *numbering]
-    )
+    by_papers_rule = looked_at_all and all(pair.verdict.check == PAPERS_CHECK for pair in [*of_the_paper, *numbering])
     if by_papers_rule and category_mean(of_the_paper).n_categories == N_LOGIC_CATEGORIES:
         return Table(
             name="reference",
@@ -143,8 +141,12 @@ def _ours(which: str, logic: Sequence[Judged], numbering: Sequence[Judged]) -> f
             wanted = {value} if not value.endswith("+") else {str(n) for n in range(int(value[:-1]), 100)}
             return category_mean([pair for pair in numbering if pair.case.labels.get("count") in wanted]).rate
         case "text":
-            decided = [pair.verdict for pair in logic if pair.verdict.outcome in (Outcome.HOLDS, Outcome.VIOLATED)]
-            return sum(OPTICAL_CHARACTER in verdict.errors for verdict in decided) / len(decided) if decided else None
+            decided = [pair.verdict for pair in logic if pair.verdict.outcome in (Outcome.PASS, Outcome.FAIL)]
+            return (
+                sum(OPTICAL_CHARACTER in verdict.failure_types for verdict in decided) / len(decided)
+                if decided
+                else None
+            )
     return None
 
 
@@ -190,15 +192,17 @@ def _errors_by_law(leading: Sequence[Judged]) -> Table | None:
     counts: dict[str, Counter[str]] = {}
     totals: Counter[str] = Counter()
     for pair in leading:
-        if pair.verdict.outcome is Outcome.VIOLATED:
-            counts.setdefault(pair.case.labels.get("law", ""), Counter()).update(dict.fromkeys(pair.verdict.errors, 1))
+        if pair.verdict.outcome is Outcome.FAIL:
+            counts.setdefault(pair.case.labels.get("law", ""), Counter()).update(
+                dict.fromkeys(pair.verdict.failure_types, 1)
+            )
             totals[pair.case.labels.get("law", "")] += 1
     errors = sorted({error for counter in counts.values() for error in counter})
     if not errors:
         return None
     return Table(
         name="error types by law",
-        columns=("law", "violated", *errors),
+        columns=("law", "failed", *errors),
         rows=tuple(
             (law, totals[law], *(counts[law][error] for error in errors))
             for law in sorted(counts, key=lambda law: _order((law,)))

@@ -20,7 +20,7 @@ from salva.writing.captions.spacy_reader import SpacyReader
 from salva.writing.mutation.corpus import Corpus
 from salva.writing.mutation.density import Density
 from salva.writing.mutation.making import Mutant, Tally, mutants
-from salva.writing.mutation.meaning import RELATION_OF, formula_of
+from salva.writing.mutation.meaning import CHECK_OF, formula_of
 from salva.writing.mutation.operators import Seed, Setting
 from salva.writing.prompt_files import PromptRow
 
@@ -78,13 +78,13 @@ def _case(row: PromptRow, seed: Seed, operator: str, mutant: Mutant) -> Case:
             Prompt(role=role, text=text, formula=formula if all(formulas) else None)
             for role, text, formula in zip("ab", texts, formulas, strict=True)
         ),
-        relation=RELATION_OF[operator],
+        check=CHECK_OF[operator],
         labels={**row.labels, "formula": "none", "mutated": operator},
         cluster=row.texts[0][:200],
         equivalent=False,
         mutation=mutant.mutation,
         painting=painting_of(row),
-        ways=((RELATION_OF[operator],),),
+        ways=((CHECK_OF[operator],),),
         extra={"where": row.where},
     )
 

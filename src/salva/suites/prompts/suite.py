@@ -147,12 +147,12 @@ def _unfit(row: PromptRow) -> str:
     """Why an entry cannot be tested; empty where it can."""
     if len(row.texts) > 2:
         return f"{len(row.texts)} prompts; one, or the two of a pair, can be tested here"
-    close = get_close_matches(row.relation, (SAME, DIFFER), n=1, cutoff=0.75)
-    if close and close[0] != row.relation:
-        return f"relation {row.relation!r}; did you mean {close[0]!r}?"
-    if len(row.texts) == 1 and row.relation in (DIFFER, MUST_DIFFER):
+    close = get_close_matches(row.check, (SAME, DIFFER), n=1, cutoff=0.75)
+    if close and close[0] != row.check:
+        return f"check {row.check!r}; did you mean {close[0]!r}?"
+    if len(row.texts) == 1 and row.check in (DIFFER, MUST_DIFFER):
         # Its other wording would be one that a law proves to mean the same.
-        return f"relation {row.relation!r} is of a pair, and this is one prompt; give prompt_a and prompt_b"
+        return f"check {row.check!r} is of a pair, and this is one prompt; give prompt_a and prompt_b"
     return ""
 
 

@@ -17,10 +17,10 @@ from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
 from salva.core.verdict import Outcome
-from salva.judging.headline import of_main_observers
-from salva.judging.left_out import not_asked_about, without_a_way
-from salva.judging.tally import RATE_COLUMNS, tally
-from salva.metrics.rate_charts import BY_CATEGORY
+from salva.results.headline import of_main_observers
+from salva.results.left_out import not_asked_about, without_a_way
+from salva.results.metrics.rate_charts import BY_CATEGORY
+from salva.results.tally import RATE_COLUMNS, tally
 from salva.suites.prompts.cases import NONE, PROPOSED
 from salva.writing.paraphrases import PARAPHRASED_BY
 
@@ -45,7 +45,7 @@ class PromptsTables:
         settled = {judged.case.case_id for judged in seen} | {case.case_id for case in left}
         waiting = [case for case in judgements.cases if case.case_id not in settled]
         ways = _ways(seen, left, waiting)
-        files = (rule.options.get("questions") for rule in judgements.relations.values())
+        files = (rule.options.get("questions") for rule in judgements.checks.values())
         file = next((str(path) for path in files if path), "")
         tables = [ways, *_undecided(seen, len(ways.rows)), *_by_reason(left, file), *_without(left, file)]
         is_sorted = any("category" in case.labels for case in judgements.cases)
@@ -59,13 +59,13 @@ class PromptsTables:
 def _ways(seen: Sequence[Judged], left: Sequence[Case], waiting: Sequence[Case]) -> Table:
     groups: dict[tuple[str, str], list[Judged]] = {}
     for judged in seen:
-        groups.setdefault((judged.verdict.relation, _kind(judged.case)), []).append(judged)
+        groups.setdefault((judged.verdict.check, _kind(judged.case)), []).append(judged)
     rows: list[tuple[Cell, ...]] = []
-    for (relation, kind), group in groups.items():
+    for (check, kind), group in groups.items():
         scores = [judged.verdict.scores for judged in group]
         faith = [given[name] for given in scores for name in _SHARES if name in given]
         n_prompts = len({judged.case.painting for judged in group})
-        rows.append((relation, kind, n_prompts, *tally(group).cells(), fmean(faith) if faith else None))
+        rows.append((check, kind, n_prompts, *tally(group).cells(), fmean(faith) if faith else None))
     for name, unjudged in (("no way open", left), ("not judged yet", waiting)):
         if unjudged:
             n_prompts = len({case.painting for case in unjudged})
@@ -98,7 +98,7 @@ def _chart(ways: Table, *, is_sorted: bool) -> Iterator[Chart]:
             low="low",
             high="high",
             n="decided",
-            y_label="violation rate, each way by itself; decided: of all cases",
+            y_label="failure rate, each way by itself; decided: of all cases",
             is_share=True,
             ends=(0.0, 1.0),
             replaces="" if is_sorted else BY_CATEGORY,
@@ -122,9 +122,9 @@ def _kind(case: Case) -> str:
 def _undecided(seen: Sequence[Judged], n_ways: int) -> Iterator[Table]:
     """Why verdicts of each way are undecided; of a single way the report says it elsewhere."""
     why = Counter(
-        (judged.verdict.relation, _kind(judged.case), judged.verdict.outcome.value, judged.verdict.reason)
+        (judged.verdict.check, _kind(judged.case), judged.verdict.outcome.value, judged.verdict.reason)
         for judged in seen
-        if judged.verdict.outcome in (Outcome.INCONCLUSIVE, Outcome.FAILED)
+        if judged.verdict.outcome in (Outcome.UNDECIDED, Outcome.ERROR)
     )
     if why and n_ways > 1:
         yield Table(

@@ -82,7 +82,7 @@ class Scene:
             suite=_SUITE,
             category=category,
             prompts=prompts,
-            relation="same-scene" if len(prompts) > 1 and has_one_world else "truth",
+            check="same-scene" if len(prompts) > 1 and has_one_world else "truth",
             labels=labels,
             cluster="+".join(sorted(entities(self._formula))),
             equivalent=True if len(prompts) > 1 else None,

@@ -70,12 +70,14 @@ def failure_from_scene(prompt: Prompt, swapped: Prompt, scene: Scene) -> Failure
         return None
     if satisfies(other, scene):
         message = f"shows what {swapped.text!r} says"
-        return Failure(error=REVERSED_ROLE, role=prompt.role, message=message, expected=prompt.text, seen=swapped.text)
+        return Failure(
+            failure_type=REVERSED_ROLE, role=prompt.role, message=message, expected=prompt.text, seen=swapped.text
+        )
     kinds = [_error_of(discrepancy) for discrepancy in discrepancies]
     error = next(error for error in RELATION_ERRORS if error in kinds)
     first = discrepancies[kinds.index(error)]
     return Failure(
-        error=error,
+        failure_type=error,
         role=prompt.role,
         message=first.message,
         entity=first.entity,
@@ -119,4 +121,4 @@ def failure_from_scores(
         error, message = WRONG_INTERACTION, f"the judge gives {own.relations:g} of 50 for relations"
     else:
         return None
-    return Failure(error=error, role=prompt.role, message=message, seen=f"{total:.2f}")
+    return Failure(failure_type=error, role=prompt.role, message=message, seen=f"{total:.2f}")

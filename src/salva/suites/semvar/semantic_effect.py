@@ -1,8 +1,8 @@
-"""Relation: the picture changes when the meaning does and stays when it stays, after SemVarBench.
+"""Check: the picture changes when the meaning does and stays when it stays, after SemVarBench.
 
 Takes a judge's seven scores of three pictures against their own and each other's prompts, gives S-bar, the two
 gammas and kappa, and says of every wrong picture in which of the published ways it is wrong. Pure: no model, no
-disk, no clock. A score that could not be read makes the case INCONCLUSIVE, because a zero would be a guess.
+disk, no clock. A score that could not be read makes the case UNDECIDED, because a zero would be a guess.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from salva.checks.asking import AskingOptions, with_checks, with_notes
+from salva.checks.scenes import mentioned
 from salva.core.about import About
 from salva.core.case import Case, Prompt
 from salva.core.observation import Answer, Detections, Vector
 from salva.core.options import option
-from salva.core.protocols import Conclusion, Look, Query, Sight
+from salva.core.protocols import Conclusion, ImageObservations, Need, Query
 from salva.core.score_rubric import HIGHEST, SCORE_RUBRIC
 from salva.core.scoring import Pair, pair_name
 from salva.core.seeing import scene_of
 from salva.core.verdict import Failure, Outcome
 from salva.errors import UsageError
-from salva.relations.asking import AskingOptions, with_checks, with_notes
-from salva.relations.scenes import mentioned
 from salva.stats.similarity import cosine
 from salva.suites.semvar.effect import PAIRS, Effect, effect
 from salva.suites.semvar.relation_errors import (
@@ -49,7 +49,7 @@ OVERSENSITIVE = "oversensitive"
 class SemanticEffectOptions(AskingOptions):
     """How seven scores become a verdict."""
 
-    kappa_threshold: float = option(0.5, "The relation holds when kappa is above this, between -2 and 2.")
+    kappa_threshold: float = option(0.5, "The check holds when kappa is above this, between -2 and 2.")
     changed_at: float = option(0.5, "A picture counts as changed when its gamma is above this, between 0 and 2.")
     merge_iou: float = option(0.7, "Boxes of one label that overlap by more than this are one thing.")
     threshold: float | None = option(
@@ -74,16 +74,16 @@ class SemanticEffectOptions(AskingOptions):
         ):
             value = getattr(self, name)
             if value is not None and not low <= value <= high:
-                raise UsageError(f"relation.{name} is {value!r}; it must be from {low} to {high}")
+                raise UsageError(f"check.{name} is {value!r}; it must be from {low} to {high}")
 
 
 class SemanticEffect:
-    """Relation: meaning, and nothing else, changes the picture."""
+    """Check: meaning, and nothing else, changes the picture."""
 
     version: ClassVar[str] = "2"
     about: ClassVar[About] = About(
-        needs=("judge",),
-        errors={
+        needs_roles=("judge",),
+        failure_types={
             **RELATION_ERRORS,
             INSENSITIVE: "The meaning changes and the picture hardly does.",
             OVERSENSITIVE: "The meaning stays and the picture changes.",
@@ -99,35 +99,38 @@ class SemanticEffect:
         """Whether the case has an anchor and its two permutations."""
         return {prompt.role for prompt in case.prompts} == set(ROLES)
 
-    def looks(self, case: Case, roles: Collection[str], sights: Mapping[str, Sight]) -> Sequence[Look]:  # noqa: ARG002  # one wave is enough
+    def needs(
+        self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
+    ) -> Sequence[Need]:
         """Seven scores; boxes where the formulas say what to look for; the texts' vectors where somebody makes them."""
-        looks = [Look(role=image, query=score_query(case.prompt(text))) for text, image in PAIRS]
+        looks = [Need(role=image, query=score_query(case.prompt(text))) for text, image in PAIRS]
         if "detector" in roles and _has_formulas(case):
-            looks += [Look(role=role, query=mentioned(case).query) for role in ROLES]
+            looks += [Need(role=role, query=mentioned(case).query) for role in ROLES]
         if "embedder" in roles:
-            looks += [Look(role="a", query=text_query(case.prompt(role))) for role in ROLES]
+            looks += [Need(role="a", query=text_query(case.prompt(role))) for role in ROLES]
         if self._options.tokens:
             asked = ((role, token_query(case.prompt(role))) for role in ROLES)
-            looks += [Look(role=role, query=query) for role, query in asked if query.questions]
+            looks += [Need(role=role, query=query) for role, query in asked if query.questions]
         return with_checks(looks, case, roles, self._options)
 
-    def judge(self, case: Case, sights: Mapping[str, Sight]) -> Conclusion:
+    def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         """Kappa above the threshold holds; below it every picture that is wrong says in which way."""
-        return with_notes(self._judge(case, sights), sights, self._options)
+        return with_notes(self._judge(case, observations), observations, self._options)
 
-    def _judge(self, case: Case, sights: Mapping[str, Sight]) -> Conclusion:
+    def _judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
         given = {
-            (text, image): _halves(sights[image].seen.get(score_query(case.prompt(text)))) for text, image in PAIRS
+            (text, image): _halves(observations[image].seen.get(score_query(case.prompt(text))))
+            for text, image in PAIRS
         }
-        return self.conclude(case, given, sights)
+        return self.conclude(case, given, observations)
 
     def conclude(
-        self, case: Case, given: Mapping[Pair, tuple[float, float] | str], sights: Mapping[str, Sight]
+        self, case: Case, given: Mapping[Pair, tuple[float, float] | str], observations: Mapping[str, ImageObservations]
     ) -> Conclusion:
         """The same from scores alone, whoever gave them.
 
         given: by (text, image) objects and relations, 0 to 50 each, or why there are none.
-        sights: whatever else was seen of the pictures; empty where nobody but the scorer looked.
+        observations: whatever else was seen of the pictures; empty where nobody but the scorer looked.
         """
         own: dict[str, OwnScore] = {}
         totals: dict[Pair, float] = {}
@@ -135,23 +138,23 @@ class SemanticEffect:
             halves = given[text, image]
             if isinstance(halves, str):
                 reason = f"no score of the image of {image!r} against the text of {text!r}: {halves}"
-                return Conclusion(outcome=Outcome.INCONCLUSIVE, reason=reason)
+                return Conclusion(outcome=Outcome.UNDECIDED, reason=reason)
             totals[text, image] = sum(halves) / (2 * HIGHEST)
             if text == image:
                 own[image] = OwnScore(objects=halves[0], relations=halves[1])
         measured = effect(totals)
         scores = _scores(measured, totals, own)
-        scores |= _text_distances(case, sights)
-        scores |= _token_accuracy(case, sights) if self._options.tokens else {}
+        scores |= _text_distances(case, observations)
+        scores |= _token_accuracy(case, observations) if self._options.tokens else {}
         if _is_one_sentence(case):
             reason = "T_pv and T_pi are the same sentence, which cannot both change and keep the meaning"
-            return Conclusion(outcome=Outcome.INCONCLUSIVE, scores=scores, reason=reason)
+            return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=reason)
         if measured.kappa > self._options.kappa_threshold:
-            return Conclusion(outcome=Outcome.HOLDS, scores=scores)
-        failures = [*self._wrong_pictures(case, sights, own, totals), *self._wrong_changes(measured)]
+            return Conclusion(outcome=Outcome.PASS, scores=scores)
+        failures = [*self._wrong_pictures(case, observations, own, totals), *self._wrong_changes(measured)]
         return Conclusion(
-            outcome=Outcome.VIOLATED,
-            errors=tuple(dict.fromkeys(sorted((f.error for f in failures), key=_SPECIFIC_FIRST.index))),
+            outcome=Outcome.FAIL,
+            failure_types=tuple(dict.fromkeys(sorted((f.failure_type for f in failures), key=_SPECIFIC_FIRST.index))),
             failures=tuple(failures),
             scores=scores,
         )
@@ -159,7 +162,7 @@ class SemanticEffect:
     def _wrong_pictures(
         self,
         case: Case,
-        sights: Mapping[str, Sight],
+        observations: Mapping[str, ImageObservations],
         own: Mapping[str, OwnScore],
         totals: Mapping[Pair, float],
     ) -> list[Failure]:
@@ -167,7 +170,7 @@ class SemanticEffect:
         failures: list[Failure | None] = []
         for prompt in case.prompts:
             other = case.prompt("a" if prompt.role == "pv" else "pv")
-            boxes = _seen(sights, prompt.role, mentioned(case).query) if _has_formulas(case) else None
+            boxes = _seen(observations, prompt.role, mentioned(case).query) if _has_formulas(case) else None
             if isinstance(boxes, Detections) and can_tell(prompt, other):
                 scene = scene_of(boxes, self._options.merge_iou, threshold=self._options.threshold)
                 failures.append(failure_from_scene(prompt, other, scene))
@@ -188,10 +191,12 @@ class SemanticEffect:
         failures = []
         if is_insensitive:
             message = f"the meaning changes and gamma_w is {measured.gamma_w:.2f}, where 1 is right"
-            failures.append(Failure(error=INSENSITIVE, role="", message=message, seen=f"{measured.gamma_w:.2f}"))
+            failures.append(Failure(failure_type=INSENSITIVE, role="", message=message, seen=f"{measured.gamma_w:.2f}"))
         if is_oversensitive:
             message = f"the meaning stays and gamma_wo is {measured.gamma_wo:.2f}, where 0 is right"
-            failures.append(Failure(error=OVERSENSITIVE, role="", message=message, seen=f"{measured.gamma_wo:.2f}"))
+            failures.append(
+                Failure(failure_type=OVERSENSITIVE, role="", message=message, seen=f"{measured.gamma_wo:.2f}")
+            )
         return failures
 
 
@@ -221,8 +226,8 @@ def _is_one_sentence(case: Case) -> bool:
     return bool(changed) and changed == kept
 
 
-def _seen(sights: Mapping[str, Sight], role: str, query: Query) -> object:
-    return sights[role].seen.get(query) if role in sights else None
+def _seen(observations: Mapping[str, ImageObservations], role: str, query: Query) -> object:
+    return observations[role].seen.get(query) if role in observations else None
 
 
 def _halves(answer: object) -> tuple[float, float] | str:
@@ -247,20 +252,20 @@ def _scores(measured: Effect, totals: Mapping[Pair, float], own: Mapping[str, Ow
     return scores
 
 
-def _text_distances(case: Case, sights: Mapping[str, Sight]) -> dict[str, float]:
+def _text_distances(case: Case, observations: Mapping[str, ImageObservations]) -> dict[str, float]:
     """1 - cosine of the anchor with each permutation, where an embedder made vectors of all three."""
-    vectors = {role: _seen(sights, "a", text_query(case.prompt(role))) for role in ROLES}
+    vectors = {role: _seen(observations, "a", text_query(case.prompt(role))) for role in ROLES}
     values = {role: vector.values for role, vector in vectors.items() if isinstance(vector, Vector)}
     if len(values) < len(ROLES):
         return {}
     return {f"text_distance_{role}": 1 - cosine(values["a"], values[role]) for role in ("pv", "pi")}
 
 
-def _token_accuracy(case: Case, sights: Mapping[str, Sight]) -> dict[str, float]:
+def _token_accuracy(case: Case, observations: Mapping[str, ImageObservations]) -> dict[str, float]:
     """The part of the words of meaning that a judge found in each picture; a reply nobody could read gives none."""
     shares: dict[str, float] = {}
     for prompt in case.prompts:
-        answer = _seen(sights, prompt.role, token_query(prompt))
+        answer = _seen(observations, prompt.role, token_query(prompt))
         if isinstance(answer, Answer) and answer.scores and not answer.problem:
             shares[f"tokens_{prompt.role}"] = sum(grade >= 0.5 for grade in answer.scores.values()) / len(answer.scores)
     return shares

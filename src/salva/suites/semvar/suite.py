@@ -107,7 +107,7 @@ def _case(row: Row, rarity: Mapping[str, int], *, is_alone: bool) -> Case:
             Prompt(role=role, text=text, formula=formula)
             for role, text, formula in zip(ROLES, row.texts, row.formulas, strict=True)
         ),
-        relation="semantic-effect",
+        check="semantic-effect",
         labels={
             "category": ",".join(categories),
             "aspect": ",".join(aspects),

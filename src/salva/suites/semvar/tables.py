@@ -21,8 +21,8 @@ from salva.core.protocols import Measured
 from salva.core.scoring import pair_name
 from salva.core.table import Cell, KeyFigure, Table
 from salva.core.verdict import Outcome, observers_text
-from salva.judging.headline import main_observers
-from salva.judging.tally import cluster_of
+from salva.results.headline import main_observers
+from salva.results.tally import cluster_of
 from salva.stats.intervals import Interval
 from salva.stats.mean_intervals import cautious_mean_interval
 from salva.stats.means import group_mean, mean, share_above
@@ -40,7 +40,7 @@ from salva.suites.semvar.effect import (
 from salva.suites.semvar.semantic_effect import SemanticEffectOptions
 from salva.suites.semvar.texts import edit_distances, findings_table, text_similarity, token_accuracy
 
-RELATION = "semantic-effect"
+CHECK = "semantic-effect"
 FIGURES = ("alignment", "gamma_w", "gamma_wo", "kappa")
 SHARES_ABOVE = (0.2, 0.5)
 """The thresholds of kappa whose shares the paper compares between aspects."""
@@ -86,8 +86,8 @@ class SemVarTables:
             token_accuracy(by_judge),
             *about_texts,
         )
-        # The judge that the violation rate follows, so that all figures at the top are by one judge.
-        leading = main_observers(judgements.pairs)[RELATION]
+        # The judge that the failure rate follows, so that all figures at the top are by one judge.
+        leading = main_observers(judgements.pairs)[CHECK]
         main = by_judge.get(observers_text(leading)) or max(by_judge.values(), key=len)
         return Measured(
             tables=tuple(table for table in tables if table is not None),
@@ -98,7 +98,7 @@ class SemVarTables:
 
 
 def _changed_at(judgements: Judgements) -> float:
-    given = judgements.options_of(RELATION).get("changed_at")
+    given = judgements.options_of(CHECK).get("changed_at")
     return float(given) if isinstance(given, int | float) else SemanticEffectOptions().changed_at
 
 
@@ -106,16 +106,16 @@ def scored(judgements: Judgements) -> dict[str, list[Judged]]:
     """The decided verdicts with their scores, by who looked, in order of first appearance."""
     by_judge: dict[str, list[Judged]] = {}
     for triple in judgements.pairs:
-        is_decided = triple.verdict.outcome in (Outcome.HOLDS, Outcome.VIOLATED)
-        if triple.verdict.relation == RELATION and is_decided and "kappa" in triple.verdict.scores:
+        is_decided = triple.verdict.outcome in (Outcome.PASS, Outcome.FAIL)
+        if triple.verdict.check == CHECK and is_decided and "kappa" in triple.verdict.scores:
             by_judge.setdefault(observers_text(triple.verdict.observers), []).append(triple)
     return by_judge
 
 
 def _term(one: Judged, name: str) -> tuple[float] | None:
     """A score of a decided verdict, for whoever compares models."""
-    is_decided = one.verdict.outcome in (Outcome.HOLDS, Outcome.VIOLATED)
-    scores = one.verdict.scores if one.verdict.relation == RELATION and is_decided else {}
+    is_decided = one.verdict.outcome in (Outcome.PASS, Outcome.FAIL)
+    scores = one.verdict.scores if one.verdict.check == CHECK and is_decided else {}
     return (scores[name],) if name in scores else None
 
 
@@ -202,7 +202,7 @@ def _categories_of_models(cases: Sequence[Case], by_judge: Mapping[str, Sequence
         ),
         rows=tuple(rows),
         note="Mean kappa; a triple of several categories counts in each. Categories stand in the order of the paper, "
-        "relations first, then comparisons, then values.",
+        "checks first, then comparisons, then values.",
         is_joined=True,
     )
 
@@ -359,10 +359,10 @@ def _pairs(triple: Judged) -> dict[tuple[str, str], float]:
 
 
 def _relation_errors(by_judge: Mapping[str, Sequence[Judged]]) -> Table | None:
-    """Which pictures are wrong in which way, among violated verdicts."""
+    """Which pictures are wrong in which way, among failed verdicts."""
     counts: Counter[tuple[str, str, str]] = Counter()
     for judge, judged in by_judge.items():
-        counts.update((judge, f.error, f.role) for triple in judged for f in triple.verdict.failures)
+        counts.update((judge, f.failure_type, f.role) for triple in judged for f in triple.verdict.failures)
     if not counts:
         return None
     keys = sorted({(judge, error) for judge, error, _ in counts})
@@ -370,7 +370,7 @@ def _relation_errors(by_judge: Mapping[str, Sequence[Judged]]) -> Table | None:
         name="relation errors (as Tables 17 to 22)",
         columns=("judge", "error", "image_a", "image_pv", "image_pi", "case"),
         rows=tuple((*key, *(counts[(*key, role)] for role in ("a", "pv", "pi", ""))) for key in keys),
-        note="The classes of appendix F.3.2 among violated triples, by picture; the last column counts whole triples.",
+        note="The classes of appendix F.3.2 among failed triples, by picture; the last column counts whole triples.",
     )
 
 

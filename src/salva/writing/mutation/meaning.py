@@ -10,7 +10,7 @@ from salva.logic.formula import entity_problem
 from salva.writing.captions.wordlists import words
 from salva.writing.mutation.operators import Seed
 
-RELATION_OF = {
+CHECK_OF = {
     "ec": "entity-change",
     "er-r": "triple-removal",
     "er-a": "triple-addition",

@@ -12,7 +12,7 @@ from typing import ClassVar
 from salva.core.about import About, Naming
 from salva.core.observation import Detection, Detections
 from salva.core.options import option
-from salva.core.protocols import LookRequest
+from salva.core.protocols import ObserveRequest
 from salva.errors import SalvaError
 
 
@@ -35,11 +35,11 @@ class Blobs:
     def __init__(self, options: BlobsOptions) -> None:
         self._contrast = options.contrast
 
-    def look(self, requests: Sequence[LookRequest]) -> Sequence[Detections | SalvaError]:
+    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections | SalvaError]:
         """One Detections per request, in order."""
         return [self._look_at(request) for request in requests]
 
-    def _look_at(self, request: LookRequest) -> Detections:
+    def _look_at(self, request: ObserveRequest) -> Detections:
         import numpy as np
 
         picture = request.picture

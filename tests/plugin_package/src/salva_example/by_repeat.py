@@ -1,4 +1,4 @@
-"""Metric: the violation rate of each repeat, to see how much hangs on the seed."""
+"""Metric: the failure rate of each repeat, to see how much hangs on the seed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from salva.core.judged import Judgements
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Table
-from salva.judging.tally import RATE_COLUMNS, tally_by
+from salva.results.tally import RATE_COLUMNS, tally_by
 
 
 class ByRepeat:

@@ -51,7 +51,7 @@ class WithSwap:
                         formula=f"{second} & {first}",
                     ),
                 ),
-                relation="same-scene",
+                check="same-scene",
                 labels={"entities": f"{first},{second}"},
                 cluster=f"{first}+{second}",
                 equivalent=True,

@@ -1,0 +1,177 @@
+"""Lying bars and boxes: a name a line, the first on top, since names are long."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import quantiles
+
+from salva.charts.layout import (
+    BOLD,
+    NARROW,
+    SMALL,
+    Scale,
+    colour_of,
+    ends_of,
+    fitted,
+    legend,
+    text_width,
+    value_axis,
+    wrapped,
+)
+from salva.charts.reading import (
+    Row,
+    choices,
+    groups_of,
+    mark_title,
+    names_of,
+    number,
+    numbers_of,
+    rows_of,
+    small_print,
+    value_text,
+    word,
+)
+from salva.charts.scene import INK, SOFT, TRACK, Colour, Dots, Line, Mark, Part, Rect, Text
+from salva.core.chart import Chart
+
+_SIZE = 12.5
+_THICK = 13.0
+_GAP = 9.0
+_NOTE = 10.5
+_ROOMY = 640.0
+
+
+def has_axis(chart: Chart) -> bool:
+    """Whether values have an axis, which says what they are: bars on tracks of their own from 0 to 100 % need none."""
+    return (chart.ends, chart.is_share) != ((0.0, 1.0), True) or bool(chart.marks)
+
+
+def draw_bars(chart: Chart, width: float, top: float) -> tuple[list[Part], float]:
+    """A bar a row, with its interval, its value, and over how many it is."""
+    names, groups = names_of(chart, chart.x), groups_of(chart)
+    rows = {(str(row[chart.x]), group): row for group in groups for row in rows_of(chart, group)}
+    reach = [number(row[column]) for row in rows.values() for column in (chart.y, chart.low, chart.high) if column]
+    low, high = ends_of(chart, [value for value in reach if value is not None], has_zero=True)
+    labels = _label_width(chart, names, width)
+    values = max(text_width(value_text(chart, number(row[chart.y])), _SIZE * BOLD) for row in rows.values()) + 8
+    # With room enough the small print stands behind the value, and not on a line of its own.
+    notes = max(text_width(small_print(chart, row), _NOTE) for row in rows.values()) + 12 if width >= _ROOMY else 0.0
+    scale = Scale(low, high, labels, width - notes - values)
+    parts, y = legend(chart, width, top)
+    begin = y
+    bars: list[Part] = []
+    for name in names:
+        head, y = _name(chart, name, labels, width, y)
+        drawn = [(index, row) for index, group in enumerate(groups) if (row := rows.get((name, group))) is not None]
+        for nth, (index, row) in enumerate(drawn):
+            shapes, end = _bar(chart, row, colour_of(chart, index), scale, (width, notes), y)
+            # The name stands beside its first bar, whichever series that is of.
+            if not nth:
+                shapes = (*head, *shapes)
+            floor = y - (18 if labels == 0 and not nth else 0)
+            place = Rect(x=0, y=floor - 2, width=width, height=end - floor + 2)
+            bars.append(Mark(parts=(place, *shapes), title=mark_title(chart, row), chooses=choices(chart, row)))
+            y = end
+        y += _GAP
+    if has_axis(chart):
+        parts += value_axis(chart, scale, begin, y, width)
+        y += 36
+    return parts + bars, y
+
+
+def _bar(
+    chart: Chart, row: Row, colour: Colour, scale: Scale, right: tuple[float, float], y: float
+) -> tuple[tuple[Rect | Line | Dots | Text, ...], float]:
+    value = number(row[chart.y])
+    low, high = (number(row[column]) if column else None for column in (chart.low, chart.high))
+    shapes: list[Rect | Line | Dots | Text] = [
+        Rect(x=scale.start, y=y, width=scale.end - scale.start, height=_THICK, fill=TRACK, radius=3)
+    ]
+    if value is not None:
+        start, end = sorted((scale(0.0), scale(value)))
+        shapes.append(Rect(x=start, y=y, width=end - start, height=_THICK, fill=Colour(colour.role, 0.8), radius=3))
+    if low is not None and high is not None:
+        middle = y + _THICK / 2
+        shapes.append(Line(points=((scale(low), middle), (scale(high), middle)), stroke=INK, width=2))
+    width, notes = right
+    text, note = value_text(chart, value), small_print(chart, row)
+    shapes.append(Text(x=width - notes, y=y + 11, text=text, size=_SIZE, anchor="end", is_bold=True))
+    if note and notes:
+        shapes.append(Text(x=width, y=y + 11, text=note, size=_NOTE, fill=SOFT, anchor="end"))
+    elif note:
+        # A line across the chart may begin where the bars do.
+        shapes.append(Text(x=scale.start + 4 * bool(chart.marks), y=y + _THICK + 12, text=note, size=_NOTE, fill=SOFT))
+    return tuple(shapes), y + _THICK + (16 if note and not notes else 4)
+
+
+def draw_boxes(chart: Chart, width: float, top: float) -> tuple[list[Part], float]:
+    """Boxes from the first to the third quarter with the median, whiskers to 1.5 times that, dots beyond."""
+    names, groups = names_of(chart, chart.x), groups_of(chart)
+    everything = [value for (value,) in numbers_of(chart, "", chart.y)]
+    labels, counts = _label_width(chart, names, width), text_width(f"n {len(everything)}", SMALL) + 8
+    scale = Scale(*ends_of(chart, everything), labels + 4, width - counts)
+    parts, y = legend(chart, width, top)
+    begin = y
+    boxes: list[Part] = []
+    for name in names:
+        head, y = _name(chart, name, labels, width, y)
+        for index, group in enumerate(groups):
+            rows = [row for row in rows_of(chart, group) if str(row[chart.x]) == name]
+            values = sorted(value for row in rows if (value := number(row[chart.y])) is not None)
+            shapes = [*(() if index else head), *(_box(values, colour_of(chart, index), scale, y) if values else ())]
+            shapes.append(Text(x=width, y=y + 11, text=f"n {len(values)}", size=SMALL, fill=SOFT, anchor="end"))
+            said = ", ".join(word(chart, part) for part in (name, group) if part)
+            median = value_text(chart, _quarters(values)[1]) if values else "no value"
+            title = f"{said}: median {median} (n {len(values)})"
+            chosen = choices(chart, rows[0]) if rows else ()
+            place = Rect(x=0, y=y - 2, width=width, height=_THICK + 6)
+            boxes.append(Mark(parts=(place, *shapes), title=title, chooses=chosen))
+            y += _THICK + 5
+        y += _GAP
+    return parts + value_axis(chart, scale, begin - 4, y, width) + boxes, y + 36
+
+
+def _box(values: Sequence[float], colour: Colour, scale: Scale, y: float) -> tuple[Rect | Line | Dots | Text, ...]:
+    first, median, third = _quarters(values)
+    reach = 1.5 * (third - first)
+    inside = [value for value in values if first - reach <= value <= third + reach]
+    beyond = [value for value in values if not first - reach <= value <= third + reach]
+    middle, end = y + _THICK / 2, y + _THICK
+    shapes: list[Rect | Line | Dots | Text] = [
+        Line(points=((scale(inside[0]), middle), (scale(inside[-1]), middle)), stroke=SOFT, width=1.2),
+        Rect(
+            x=scale(first),
+            y=y,
+            width=scale(third) - scale(first),
+            height=_THICK,
+            fill=Colour(colour.role, 0.3),
+            edge=SOFT,
+            radius=2,
+        ),
+        Line(points=((scale(median), y - 1), (scale(median), end + 1)), stroke=colour, width=2.6),
+    ]
+    shapes += [
+        Line(points=((scale(tip), y + 3), (scale(tip), end - 3)), stroke=SOFT, width=1.2)
+        for tip in (inside[0], inside[-1])
+    ]
+    if beyond:
+        shapes.append(Dots(points=tuple((scale(value), middle) for value in beyond), radius=1.8, fill=SOFT))
+    return tuple(shapes)
+
+
+def _quarters(values: Sequence[float]) -> list[float]:
+    return quantiles(values, n=4, method="inclusive") if len(values) > 1 else [values[0]] * 3
+
+
+def _label_width(chart: Chart, names: Sequence[str], width: float) -> float:
+    if width < NARROW:
+        return 0.0
+    return min(0.38 * width, max(text_width(word(chart, name), _SIZE) for name in names) + 14)
+
+
+def _name(chart: Chart, name: str, labels: float, width: float, y: float) -> tuple[list[Text], float]:
+    """The name of a bar, beside or over it, and where the bar begins."""
+    if not labels:
+        return [Text(x=0, y=y + 12, text=fitted(word(chart, name), width, _SIZE), size=_SIZE)], y + 18
+    lines = wrapped(word(chart, name), labels - 10, _SIZE, max_lines=2)
+    return [Text(x=0, y=y + 11 + 14 * index, text=line, size=_SIZE) for index, line in enumerate(lines)], y

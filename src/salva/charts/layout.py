@@ -1,0 +1,141 @@
+"""What every kind of chart needs to find its places: widths of words, scales, ticks, axes and legends."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, floor, log10
+
+from salva.charts.reading import groups_of, word
+from salva.charts.scene import LINE, SERIES, SOFT, Colour, Line, Part, Rect, Text
+from salva.core.chart import Chart
+
+SMALL = 11.0
+BOLD = 1.13
+"""How much wider bold letters are."""
+NARROW = 420.0
+"""Below this width names stand over their bars, and not beside them."""
+_TICKS = 5
+
+
+def text_width(text: str, size: float) -> float:
+    """About how wide words will be: fonts differ, so this leans to the wide side."""
+    return size * sum(map(_em, text))
+
+
+def _em(letter: str) -> float:
+    if unicodedata.east_asian_width(letter) in "WF":
+        return 1.0
+    return 0.36 if letter in "iljtf.,:;|!'()[] " else 0.92 if letter in "mwMW%@" else 0.7 if letter.isupper() else 0.61
+
+
+def fitted(text: str, width: float, size: float) -> str:
+    """The words, cut where they would be too wide."""
+    if text_width(text, size) <= width:
+        return text
+    while text and text_width(f"{text}…", size) > width:
+        text = text[:-1]
+    return f"{text.rstrip()}…"
+
+
+def wrapped(text: str, width: float, size: float, max_lines: int = 3) -> list[str]:
+    """The words on several lines, broken behind blanks, hyphens, underscores and slashes; what is left is cut."""
+    lines = [""]
+    for piece in re.findall(r"[^\s/_-]+[\s/_-]*|[\s/_-]+", text):
+        if lines[-1] and text_width((lines[-1] + piece).strip(), size) > width and len(lines) < max_lines:
+            lines.append("")
+        lines[-1] += piece
+    return [fitted(line.strip(), width, size) for line in lines]
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """From values to places."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def __call__(self, value: float) -> float:
+        share = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
+        return self.start + share * (self.end - self.start)
+
+
+def ends_of(chart: Chart, values: Sequence[float], *, has_zero: bool = False) -> tuple[float, float]:
+    """Where an axis begins and ends: as the chart says, or at round numbers around its values."""
+    if chart.ends and chart.ends[0] < chart.ends[1]:
+        return chart.ends
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    if has_zero:
+        low, high = min(low, 0.0), max(high, 0.0)
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    step = _step(high - low)
+    return floor(low / step) * step, ceil(high / step) * step
+
+
+def ticks(low: float, high: float) -> list[float]:
+    """Round numbers from low to high."""
+    step = _step(high - low)
+    first = ceil(low / step - 1e-9)
+    return [round(index * step, 10) for index in range(first, floor(high / step + 1e-9) + 1)]
+
+
+def _step(span: float) -> float:
+    rough = span / _TICKS
+    power = 10.0 ** floor(log10(rough))
+    return next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= rough * 0.999)
+
+
+def tick_text(chart: Chart, value: float) -> str:
+    """A round number beside an axis of values."""
+    return f"{value * 100:g} %" if chart.is_share else f"{value:g}"
+
+
+def caption(text: str, middle: float, y: float, width: float) -> Text:
+    """Small words around a middle, moved where they would leave the drawing."""
+    text = fitted(text, width, SMALL)
+    half = text_width(text, SMALL) / 2
+    return Text(x=min(max(middle, half), width - half), y=y, text=text, size=SMALL, fill=SOFT, anchor="middle")
+
+
+def value_axis(chart: Chart, scale: Scale, top: float, bottom: float, width: float) -> list[Part]:
+    """Rules from top to bottom over a lying axis, its numbers, the marks and what it measures."""
+    parts: list[Part] = []
+    for value in ticks(scale.low, scale.high):
+        parts.append(Line(points=((scale(value), top), (scale(value), bottom)), stroke=LINE))
+        parts.append(caption(tick_text(chart, value), scale(value), bottom + 15, width))
+    parts += [
+        Line(points=((scale(mark), top), (scale(mark), bottom)), stroke=SOFT, dashes=(4, 3)) for mark in chart.marks
+    ]
+    if chart.y_label:
+        parts.append(caption(chart.y_label, (scale.start + scale.end) / 2, bottom + 32, width))
+    return parts
+
+
+def colour_of(chart: Chart, number: int) -> Colour:
+    """The colour of a series; where high is good the first is not that of failures."""
+    if chart.edge and groups_of(chart)[number] == chart.edge:
+        return SOFT
+    return Colour(SERIES[(number + chart.is_high_good) % len(SERIES)])
+
+
+def legend(chart: Chart, width: float, top: float) -> tuple[list[Part], float]:
+    """Colours and names of the series, and where what follows may begin; nothing for a single one."""
+    groups = groups_of(chart)
+    if len(groups) < 2:
+        return [], top
+    parts: list[Part] = []
+    x, y = 0.0, top
+    for number, group in enumerate(groups):
+        name = fitted(word(chart, group), width - 16, SMALL)
+        wide = 16 + text_width(name, SMALL) + 14
+        if x and x + wide > width:
+            x, y = 0.0, y + 18
+        parts.append(Rect(x=x, y=y + 2, width=10, height=10, radius=2, fill=colour_of(chart, number)))
+        parts.append(Text(x=x + 16, y=y + 11, text=name, size=SMALL))
+        x += wide
+    return parts, y + 24

@@ -1,0 +1,109 @@
+"""A scene as a PNG file on white: the shapes of the SVG, drawn too large and shrunk, which makes their edges smooth."""
+
+from __future__ import annotations
+
+from functools import cache
+from io import BytesIO
+from itertools import pairwise
+from math import hypot
+from typing import TYPE_CHECKING
+
+from salva.assets.files import read_asset
+from salva.charts.colours import rgb
+from salva.charts.scene import Area, Colour, Dots, Line, Mark, Part, Point, Rect, Scene, Text
+
+if TYPE_CHECKING:
+    from PIL.ImageDraw import ImageDraw
+    from PIL.ImageFont import FreeTypeFont
+
+_SCALE = 4
+_SHRINK = 2
+_ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
+
+
+def png_file(scene: Scene, margin: int = 12) -> bytes:
+    """The bytes of a PNG file, two pixels for one of the page."""
+    from PIL import Image, ImageDraw
+
+    size = (round(scene.width + 2 * margin) * _SCALE, round(scene.height + 2 * margin) * _SCALE)
+    image = Image.new("RGB", size, "white")
+    # In this mode faint colours let through what is below them.
+    pen = _Pen(ImageDraw.Draw(image, "RGBA"), margin)
+    for part in scene.parts:
+        pen.draw(part)
+    buffer = BytesIO()
+    image.reduce(_SHRINK).save(buffer, "PNG", optimize=True)
+    return buffer.getvalue()
+
+
+class _Pen:
+    """Draws parts; knows the scale and the margin."""
+
+    def __init__(self, draw: ImageDraw, margin: int) -> None:
+        self._draw = draw
+        self._margin = margin
+
+    def draw(self, part: Part) -> None:
+        match part:
+            case Mark():
+                for inner in part.parts:
+                    self.draw(inner)
+            case Rect():
+                self._rect(part)
+            case Line():
+                for piece in _dashed(part.points, part.dashes):
+                    places = [self._place(point) for point in piece]
+                    self._draw.line(places, _fill(part.stroke), round(part.width * _SCALE), joint="curve")
+            case Area():
+                self._draw.polygon([self._place(point) for point in part.points], _fill(part.fill, part.opacity))
+            case Dots():
+                for point in part.points:
+                    self._draw.circle(self._place(point), part.radius * _SCALE, _fill(part.fill, part.opacity))
+            case Text():
+                font = _font("DejaVuSans-Bold" if part.is_bold else "DejaVuSans", round(part.size * _SCALE))
+                place = self._place((part.x, part.y))
+                self._draw.text(place, part.text, _fill(part.fill), font, anchor=_ANCHORS[part.anchor])
+
+    def _rect(self, part: Rect) -> None:
+        if part.width <= 0 or not (part.fill or part.edge):
+            return
+        corners = [self._place((part.x, part.y)), self._place((part.x + part.width, part.y + part.height))]
+        fill, edge = (_fill(colour) if colour else None for colour in (part.fill, part.edge))
+        radius = min(part.radius, part.width / 2) * _SCALE
+        self._draw.rounded_rectangle(corners, radius, fill, edge, _SCALE if edge else 0)
+
+    def _place(self, point: Point) -> Point:
+        return (point[0] + self._margin) * _SCALE, (point[1] + self._margin) * _SCALE
+
+
+def _fill(colour: Colour, opacity: float = 1.0) -> tuple[int, int, int, int]:
+    return *rgb(colour), round(255 * opacity)
+
+
+def _dashed(points: tuple[Point, ...], dashes: tuple[float, ...]) -> list[list[Point]]:
+    """The pieces of a line that are ink."""
+    if not dashes:
+        return [list(points)]
+    pieces: list[list[Point]] = []
+    index, left = 0, dashes[0]
+    for (x0, y0), (x1, y1) in pairwise(points):
+        length, gone = hypot(x1 - x0, y1 - y0), 0.0
+        while gone < length:
+            step = min(left, length - gone)
+            if index % 2 == 0:
+                ends = [
+                    (x0 + (x1 - x0) * share / length, y0 + (y1 - y0) * share / length) for share in (gone, gone + step)
+                ]
+                pieces.append(ends)
+            gone, left = gone + step, left - step
+            if left <= 0:
+                index += 1
+                left = dashes[index % len(dashes)]
+    return pieces
+
+
+@cache
+def _font(name: str, size: int) -> FreeTypeFont:
+    from PIL import ImageFont
+
+    return ImageFont.truetype(BytesIO(read_asset(f"fonts/{name}.ttf")), size, layout_engine=ImageFont.Layout.BASIC)

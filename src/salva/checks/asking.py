@@ -1,0 +1,132 @@
+"""What checks that ask judges share: questions asked twice, unreadable replies, costs, text that instructs.
+
+    def needs(self, case, roles, observations):
+        return with_checks(looks, case, roles, self._options)
+
+    def judge(self, case, observations):
+        return with_notes(self._judge(case, observations), observations, self._options)
+
+Needs come in and leave with the checks added; a conclusion comes in and leaves with scores named judge_...
+(metrics/judge_costs.py makes tables of them). Pure, and knows nothing of what is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from salva.core.case import Case
+from salva.core.fingerprint import fingerprint
+from salva.core.observation import Answer
+from salva.core.options import option
+from salva.core.protocols import INJECTION_READER, Conclusion, ImageObservations, Need, Query
+from salva.core.verdict import Outcome
+from salva.errors import UsageError
+from salva.judging.instructing import JUDGE_INSTRUCTING, instructing_texts
+
+READER = Query(role="reader")
+UNNAMED_READER = Query(role=INJECTION_READER)
+"""Whoever reads where no reader is named: what it saw is known here and to no check."""
+
+CALLS = "judge_calls"
+ANSWERS = "judge_answers"
+UNREADABLE = "judge_unreadable"
+REPEATED = "judge_repeated"
+FLIPPED = "judge_flipped"
+COUNTED = {"input_tokens": "judge_input_tokens", "output_tokens": "judge_output_tokens", "cost_usd": "judge_cost_usd"}
+"""What an answer's usage may say, and the score it is summed up in."""
+
+_MOST_REPEATS = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskingOptions:
+    """How a judge is kept an eye on; what checks that ask judges let one set."""
+
+    judge_repeats: int = option(1, "How often every question is asked; the first answer counts, the rest show flips.")
+    flip_sample: float = option(0.05, "The part of the questions that is asked twice in any case, to see flips.")
+    instructed: str = option(
+        "flag",
+        "When a picture shows text that tells a judge what to say: flag it, or make the case inconclusive.",
+        choices=("flag", "inconclusive"),
+    )
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.judge_repeats <= _MOST_REPEATS:
+            raise UsageError(f"check.judge_repeats is {self.judge_repeats!r}; it must be from 1 to {_MOST_REPEATS}")
+        if not 0 <= self.flip_sample <= 1:
+            raise UsageError(f"check.flip_sample is {self.flip_sample!r}; it must be from 0 to 1")
+
+
+def with_checks(looks: Sequence[Need], case: Case, roles: Collection[str], options: AskingOptions) -> list[Need]:
+    """The looks, the questions among them that are asked again, and a reading of every picture where one can read."""
+    checked = list(looks)
+    for look in looks:
+        if look.query.role == "judge" and look.query.repeat == 0:
+            n = max(options.judge_repeats, 2 if _is_sampled(case, look, options.flip_sample) else 1)
+            checked += [replace(look, query=replace(look.query, repeat=repeat)) for repeat in range(1, n)]
+    if any(look.query.role == "judge" for look in looks):
+        eye = next((query for query in (READER, UNNAMED_READER) if query.role in roles), None)
+        checked += [Need(role=prompt.role, query=eye) for prompt in case.prompts if eye is not None]
+    return list(dict.fromkeys(checked))
+
+
+def with_notes(
+    conclusion: Conclusion, observations: Mapping[str, ImageObservations], options: AskingOptions
+) -> Conclusion:
+    """The conclusion with what the judge's answers cost, how many flipped, and how much text told it what to say."""
+    answers = {
+        (role, query): seen
+        for role, sight in observations.items()
+        for query, seen in sight.seen.items()
+        if isinstance(seen, Answer)
+    }
+    if not answers:
+        return conclusion
+    scores = {**conclusion.scores, **_costs(list(answers.values())), **_flips(answers)}
+    by_role = {
+        role: instructing_texts(seen)
+        for role, sight in observations.items()
+        if (seen := sight.seen.get(READER) or sight.seen.get(UNNAMED_READER))
+    }
+    if by_role:
+        scores[JUDGE_INSTRUCTING] = float(sum(map(len, by_role.values())))
+    shown = [f"the image of prompt {role!r} shows {texts[0]!r}" for role, texts in by_role.items() if texts]
+    if shown and options.instructed == "inconclusive":
+        reason = f"{shown[0]}, which tells a judge what to say"
+        return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=reason)
+    return replace(conclusion, scores=scores)
+
+
+def _is_sampled(case: Case, look: Need, share: float) -> bool:
+    """Whether a question belongs to the sample; the same on every machine and in every run."""
+    query = look.query
+    chosen = fingerprint([case.case_id, look.role, query.kind, query.text, list(query.questions)])
+    return int(chosen[:12], 16) < share * 16**12
+
+
+def _costs(answers: Sequence[Answer]) -> dict[str, float]:
+    """Sums over all answers; what is not known of every one is left out."""
+    scores = {
+        ANSWERS: float(len(answers)),
+        CALLS: sum(answer.usage.get("n_calls", 1.0) for answer in answers),
+        UNREADABLE: float(sum(bool(answer.problem) for answer in answers)),
+    }
+    for name, score in COUNTED.items():
+        if all(name in answer.usage for answer in answers):
+            scores[score] = sum(answer.usage[name] for answer in answers)
+    return scores
+
+
+def _flips(answers: Mapping[tuple[str, Query], Answer]) -> dict[str, float]:
+    """How often the same question was readably answered again, and how often otherwise than before."""
+    asked: dict[tuple[str, Query], list[tuple[int, Answer]]] = {}
+    for (role, query), answer in answers.items():
+        if not answer.problem:
+            asked.setdefault((role, replace(query, repeat=0)), []).append((query.repeat, answer))
+    pairs = [pair for said in asked.values() for pair in pairwise(sorted(said, key=lambda answered: answered[0]))]
+    if not pairs:
+        return {}
+    n_flipped = sum((a.text, dict(a.scores)) != (b.text, dict(b.scores)) for (_, a), (_, b) in pairs)
+    return {REPEATED: float(len(pairs)), FLIPPED: float(n_flipped)}

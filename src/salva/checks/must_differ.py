@@ -1,0 +1,99 @@
+"""Check: two prompts that cannot both be right should not get pictures with the same answers.
+
+The contrast to same-answers: a model that paints the same for "a cat" and "no cat" looks perfectly stable. Takes the
+same answers, and is content when they differ in what tells the prompts apart: of questions that somebody wrote those
+about anything else (the floor, the lighting) decide nothing. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import ClassVar
+
+from salva.checks.answered_pairs import WRONG_ANSWER, AnsweredPairs, digest_of, wrong_answers
+from salva.checks.answers import AnswerOptions
+from salva.checks.asking import with_notes
+from salva.core.about import About
+from salva.core.case import Case
+from salva.core.protocols import Conclusion, ImageObservations, Need
+from salva.core.verdict import Failure, Outcome
+from salva.logic.contrasts import questions_of_contrast
+from salva.logic.notation import parse
+
+NO_DIFFERENCE = "no-difference"
+
+
+class MustDiffer:
+    """Check: the pictures of a contrast get different answers."""
+
+    version: ClassVar[str] = "2"
+    about: ClassVar[About] = About(
+        needs_roles=("judge",),
+        failure_types={
+            NO_DIFFERENCE: "Both pictures get the same answers although no picture is right for both prompts.",
+            WRONG_ANSWER: "Named beside a failure: a picture gets another answer than its prompt calls for.",
+        },
+    )
+    Options = AnswerOptions
+
+    def __init__(self, options: AnswerOptions) -> None:
+        self._options = options
+        self._pairs = AnsweredPairs(options)
+
+    @classmethod
+    def weights(cls, options: AnswerOptions) -> str:
+        """Pins the question file, if there is one."""
+        return digest_of(options)
+
+    def applies(self, case: Case) -> bool:
+        """Whether the suite says that the pictures of this pair must differ."""
+        return len(case.prompts) == 2 and case.check == "must-differ"
+
+    def needs(
+        self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
+    ) -> Sequence[Need]:
+        """Questions for the judge, and vectors where there is an embedder."""
+        return self._pairs.needs(case, roles, observations)
+
+    def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
+        """Need for a difference; the same answers that are right for both prompts tell nothing."""
+        return with_notes(self._concluded(case, observations), observations, self._options)
+
+    def _concluded(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
+        heard = self._pairs.read(case, observations)
+        if isinstance(heard, Conclusion):
+            return heard
+        questions, pair, similar = heard
+        scores = {**pair.scores, **similar}
+        a, b = pair.answers
+        telling = _telling(case, [asked.question.text for asked in questions if not asked.question.formulas])
+        if not any(asked.question.formulas for asked in questions) and not telling:
+            reason = "no question is about what tells the prompts apart"
+            return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=reason)
+        telling += [asked.question.text for asked in questions if asked.question.formulas]
+        if any(a.said.get(text) != b.said.get(text) for text in telling):
+            return Conclusion(outcome=Outcome.PASS, scores=scores)
+        if all(scored.is_satisfied for scored in pair.scored):
+            reason = "both pictures show the same, and it is right for both prompts"
+            return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=reason)
+        what = "every question" if len(telling) == len(a.said) else "every question about what tells the prompts apart"
+        message = f"{what} gets the same answer in both pictures: " + "; ".join(
+            f"{text} {answer}" for text, answer in a.said.items() if text in telling
+        )
+        failure = Failure(
+            failure_type=NO_DIFFERENCE, role="", message=message, expected="different answers", seen="the same"
+        )
+        return Conclusion(
+            outcome=Outcome.FAIL,
+            failure_types=(NO_DIFFERENCE,),
+            failures=(failure, *wrong_answers(pair)),
+            scores=scores,
+        )
+
+
+def _telling(case: Case, written: Sequence[str]) -> list[str]:
+    """Of the questions that somebody wrote, those about what the prompts say differently; all where nobody knows."""
+    a, b = (prompt.formula for prompt in case.prompts)
+    if a is None or b is None:
+        return list(written)
+    return questions_of_contrast(parse(a), parse(b), written)

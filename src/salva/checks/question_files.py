@@ -1,0 +1,165 @@
+"""Question files in the published shapes of TIFA (JSON) and DSG (CSV).
+
+A path comes in; questions by caption go out, with the answers the files expect. What is wrong with a file is named
+row by row. Matching captions to prompts and reading answers is not done here.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+from salva.core.counted import counted
+from salva.core.fingerprint import Json
+from salva.errors import UsageError
+from salva.files.tables import Row, by_kind, read_rows, unusable
+from salva.logic.questions import NO, YES, Question
+from salva.logic.words import comparable
+
+TIFA_FIELDS = ("id", "caption", "question", "answer")
+DSG_FIELDS = ("item_id", "text", "proposition_id", "dependency", "question_natural_language")
+_Rows = list[Row[Json]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileQuestion:
+    """A question of a file, with the answer it expects."""
+
+    question: Question
+    expected: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionFile:
+    """The questions of a file, by caption and by id."""
+
+    by_caption: Mapping[str, tuple[FileQuestion, ...]] = field(default_factory=dict)
+    by_id: Mapping[str, tuple[FileQuestion, ...]] = field(default_factory=dict)
+    doubts: tuple[str, ...] = ()
+    """What is odd about rows that are used all the same: a dependency on nothing."""
+    n_repeated: int = 0
+    """Rows that ask about a caption what another row asks about it; such a question is asked once."""
+
+    def about(self, caption: str, *ids: str) -> tuple[FileQuestion, ...]:
+        """The questions about a caption; failing that, those filed under one of these ids."""
+        questions = self.by_caption.get(comparable(caption))
+        return questions or next((self.by_id[name] for name in ids if name in self.by_id), ())
+
+
+def questions_to_ask(path: str) -> QuestionFile | None:
+    """The questions of a file, where one is named; what is odd about it is said once."""
+    if not path:
+        return None
+    file = read_questions(path)
+    said = list(by_kind(file.doubts))
+    if file.n_repeated:
+        said.append(
+            f"{counted(file.n_repeated, 'rows repeat', 'row repeats')} a question about the same text; it is asked "
+            "and counted once"
+        )
+    if said:
+        _say_once("\n  ".join((f"salva: {path!r} is used, but:", *said)))
+    return file
+
+
+@lru_cache(maxsize=64)
+def _say_once(text: str) -> None:
+    """A check is made more than once in a run."""
+    print(text, file=sys.stderr)
+
+
+def read_questions(path: str) -> QuestionFile:
+    """The questions of a file; its shape is told by its fields."""
+    rows = read_rows(Path(path))
+    names = {name for _, row in rows for name in row}
+    problems: list[str] = []
+    doubts: list[str] = []
+    if set(TIFA_FIELDS) <= names:
+        made = _tifa(rows, problems)
+    elif set(DSG_FIELDS) <= names:
+        made = _dsg(rows, problems, doubts)
+    else:
+        raise UsageError(
+            f"{path!r} is no question file; a TIFA file has the fields {', '.join(TIFA_FIELDS)}, "
+            f"a DSG file {', '.join(DSG_FIELDS)}; got {', '.join(sorted(names)) or 'nothing'}"
+        )
+    if problems:
+        raise unusable(path, problems)
+    by_caption = _grouped((caption, question) for _, caption, question in made)
+    return QuestionFile(
+        by_caption=by_caption,
+        by_id=_grouped((name, question) for name, _, question in made),
+        doubts=tuple(doubts),
+        n_repeated=len(made) - sum(map(len, by_caption.values())),
+    )
+
+
+_Made = list[tuple[str, str, FileQuestion]]
+"""Id, caption and question."""
+
+
+def _text(row: Mapping[str, object], name: str) -> str:
+    value = row.get(name)
+    return str(value).strip() if value is not None else ""
+
+
+def _tifa(rows: _Rows, problems: list[str]) -> _Made:
+    """One question a row; choices are those of the row, or any answer where it has none."""
+    made = []
+    for where, row in rows:
+        wrong = [f"{where}: no {name}" for name in TIFA_FIELDS if not _text(row, name)]
+        listed = row.get("choices") or []
+        choices = tuple(str(choice).strip().lower() for choice in listed) if isinstance(listed, list) else ()
+        answer = _text(row, "answer").lower()
+        if not isinstance(listed, list):
+            wrong.append(f"{where}: choices are {listed!r}; expected a list")
+        elif choices and answer and answer not in choices:
+            wrong.append(f"{where}: the answer {answer!r} is none of the choices {', '.join(choices)}")
+        problems += wrong
+        if not wrong:
+            kind = _text(row, "element_type") or _text(row, "answer_type") or "answer"
+            question = Question(text=_text(row, "question"), kind=kind, choices=choices)
+            made.append(
+                (_text(row, "id"), comparable(_text(row, "caption")), FileQuestion(question=question, expected=answer))
+            )
+    return made
+
+
+def _dsg(rows: _Rows, problems: list[str], doubts: list[str]) -> _Made:
+    """Yes-or-no questions whose answer is yes; a dependency names propositions of the same text.
+
+    The published file has dependencies on nothing. Such a cell is not half read: its question stands alone.
+    """
+    texts: dict[tuple[str, str], str] = {}
+    for _, row in rows:
+        texts[_text(row, "item_id"), _text(row, "proposition_id")] = _text(row, "question_natural_language")
+    made = []
+    for where, row in rows:
+        needed = (name for name in DSG_FIELDS if name != "dependency")
+        wrong = [f"{where}: no {name}" for name in needed if not _text(row, name)]
+        item = _text(row, "item_id")
+        # "0", "-" and an empty cell all stand for no parent in the published files.
+        named = [part for part in re.split(r"[,;\s]+", _text(row, "dependency")) if part not in ("", "0", "-")]
+        asked = _text(row, "question_natural_language")
+        parents = [texts.get((item, name), "") for name in named]
+        if nowhere := [name for name, parent in zip(named, parents, strict=True) if parent in ("", asked)]:
+            what = f"parent {nowhere[0]!r} is no other proposition of {item!r}; the question stands alone"
+            doubts.append(f"{where}: {what}")
+            parents = []
+        problems += wrong
+        if not wrong:
+            kind = _text(row, "category_broad") or "answer"
+            question = Question(text=asked, kind=kind, choices=(YES, NO), parents=tuple(parents))
+            made.append((item, comparable(_text(row, "text")), FileQuestion(question=question, expected=YES)))
+    return made
+
+
+def _grouped(pairs: Iterable[tuple[str, FileQuestion]]) -> dict[str, tuple[FileQuestion, ...]]:
+    groups: dict[str, dict[str, FileQuestion]] = {}
+    for name, question in pairs:
+        groups.setdefault(name, {}).setdefault(question.question.text, question)
+    return {name: tuple(group.values()) for name, group in groups.items()}

@@ -1,0 +1,166 @@
+"""Check: two prompts that say the same thing should get pictures with the same answers.
+
+Takes a judge's answers to one list of questions about both pictures, and vectors where an embedder is bound; compares
+the answers and scores faithfulness and stability. Pure. A reply nobody can read makes a pair UNDECIDED.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from salva.checks.answered_pairs import WRONG_ANSWER, AnsweredPairs, digest_of, wrong_answers
+from salva.checks.answers import (
+    NOTHING_SEEN,
+    AnswerOptions,
+    PairAnswers,
+    PairQuestion,
+    is_asked_about,
+    is_nothing_seen,
+)
+from salva.checks.asking import AskingOptions, with_notes
+from salva.core.about import About
+from salva.core.case import Case
+from salva.core.options import option
+from salva.core.protocols import Conclusion, ImageObservations, Need
+from salva.core.verdict import Failure, Outcome
+from salva.errors import UsageError
+from salva.logic.questions import KINDS
+
+ANSWER_DIFFERS = "answer-differs"
+FORMULA_DIFFERS = "formula-differs"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SameAnswersOptions(AnswerOptions):
+    """How the answers about two pictures are compared."""
+
+    compare: str = option(
+        "answers",
+        "answers: the share of questions with the same answer. faithfulness: 1 - the difference in faithfulness.",
+        choices=("answers", "faithfulness"),
+    )
+    min_stability: float = option(1.0, "A pair with less agreement, or less stable faithfulness, is failed.")
+
+    def __post_init__(self) -> None:
+        AskingOptions.__post_init__(self)
+        if not 0 <= self.min_stability <= 1:
+            raise UsageError(f"check.min_stability is {self.min_stability!r}; it must be from 0 to 1")
+
+
+class _Difference(NamedTuple):
+    error: str
+    message: str
+    a: str
+    b: str
+
+
+class SameAnswers:
+    """Check: both pictures get the same answers, as far as the prompts settle them."""
+
+    version: ClassVar[str] = "2"
+    about: ClassVar[About] = About(
+        needs_roles=("judge",),
+        broken="the pictures differ",
+        has_control=True,
+        failure_types={
+            "presence-differs": "A thing was found in one picture and not in the other.",
+            "count-differs": "Another number of something was counted in the two pictures.",
+            "colour-differs": "Something has the asked colour in one picture and not in the other.",
+            "place-differs": "Something is at the asked place in one picture and not in the other.",
+            "size-differs": "Things compare in size as asked in one picture and not in the other.",
+            "relation-differs": "Things stand as asked in one picture and not in the other.",
+            FORMULA_DIFFERS: "By the answers one picture is right for its prompt and the other is not.",
+            ANSWER_DIFFERS: "A question of a file is answered differently for the two pictures.",
+            WRONG_ANSWER: "Named beside a failure: a picture gets another answer than its prompt calls for.",
+        },
+    )
+    Options = SameAnswersOptions
+
+    def __init__(self, options: SameAnswersOptions) -> None:
+        self._options = options
+        self._pairs = AnsweredPairs(options)
+
+    @classmethod
+    def weights(cls, options: SameAnswersOptions) -> str:
+        """Pins the question file, if there is one."""
+        return digest_of(options)
+
+    def applies(self, case: Case) -> bool:
+        """Whether this is a pair with something to ask about, not known to say two different things."""
+        if len(case.prompts) != 2 or case.equivalent is False:
+            return False
+        return is_asked_about(case, self._pairs.file)
+
+    def needs(
+        self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
+    ) -> Sequence[Need]:
+        """Questions for the judge, and vectors where there is an embedder."""
+        return self._pairs.needs(case, roles, observations)
+
+    def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
+        """Compare the answers about the two pictures."""
+        return with_notes(self._concluded(case, observations), observations, self._options)
+
+    def _concluded(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
+        heard = self._pairs.read(case, observations)
+        if isinstance(heard, Conclusion):
+            return heard
+        questions, pair, similar = heard
+        compared, differences = _compare(questions, pair)
+        agreement = 1 - len(differences) / compared if compared else 1.0
+        scores = {**pair.scores, "agreement": agreement, "n_compared_answers": float(compared), **similar}
+        # Where no formula says what there should be, two pictures of nothing agree on everything.
+        has_formulas = all(prompt.formula is not None for prompt in case.prompts)
+        if not has_formulas and is_nothing_seen(said for answers in pair.answers for said in answers.said.values()):
+            return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=NOTHING_SEEN)
+        stability = agreement
+        if self._options.compare == "faithfulness":
+            if "faith_stability" not in scores:
+                return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason="no question has a settled answer")
+            stability = scores["faith_stability"]
+        if stability >= self._options.min_stability:
+            return Conclusion(outcome=Outcome.PASS, scores=scores)
+        failures = [
+            Failure(
+                failure_type=differing.error, role="", message=differing.message, expected=differing.a, seen=differing.b
+            )
+            for differing in differences
+        ]
+        return Conclusion(
+            outcome=Outcome.FAIL,
+            failure_types=tuple(dict.fromkeys(failure.failure_type for failure in failures)) or (WRONG_ANSWER,),
+            failures=(*failures, *wrong_answers(pair)),
+            scores=scores,
+        )
+
+
+def _compare(questions: Sequence[PairQuestion], pair: PairAnswers) -> tuple[int, list[_Difference]]:
+    """How many answers were compared, and those that differ.
+
+    A question without a settled answer may be answered differently by two right pictures; of such a pair the formula
+    as a whole is compared: whether each picture's answers make its own prompt true.
+    """
+    first, second = pair.answers
+    role_a, role_b = pair.roles
+    compared = 0
+    differences = []
+    for asked in questions:
+        if None in asked.expected.values():
+            continue
+        compared += 1
+        text, kind = asked.question.text, asked.question.kind
+        a, b = first.said.get(text, ""), second.said.get(text, "")
+        if a != b:
+            message = f"{text} {a or 'no answer'} in image {role_a!r}, {b or 'no answer'} in image {role_b!r}"
+            error = f"{kind}-differs" if kind in KINDS and asked.question.formulas else ANSWER_DIFFERS
+            differences.append(_Difference(error, message, a, b))
+    right_a, right_b = (scored.is_satisfied for scored in pair.scored)
+    if any(asked.question.literal and None in asked.expected.values() for asked in questions):
+        compared += 1
+        if right_a != right_b:
+            good, bad = (role_a, role_b) if right_a else (role_b, role_a)
+            message = f"by the answers image {good!r} is right for its prompt and image {bad!r} is not"
+            differences.append(_Difference(FORMULA_DIFFERS, message, str(right_a), str(right_b)))
+    return compared, differences

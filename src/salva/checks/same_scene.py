@@ -1,0 +1,262 @@
+"""Check: two prompts that say the same thing should show the same things.
+
+Takes what was seen of both images of a case and compares labels, numbers, the order of centroids
+on the prompt's axis, and unrequested text. Pure: no model, no disk, no clock. The formulas only
+say where to look and, once the images differ, which of them is to blame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from salva.checks.doubt import doubted, hangs_on
+from salva.checks.scenes import (
+    MISPOSITION,
+    Mentioned,
+    SceneOptions,
+    Seen,
+    failure_of,
+    failure_types_of,
+    looks_at,
+    mentioned,
+    see,
+    text_failure,
+)
+from salva.core.about import About
+from salva.core.case import Case
+from salva.core.judged import Rate
+from salva.core.options import option
+from salva.core.protocols import Conclusion, ImageObservations, Need
+from salva.core.verdict import (
+    ENTITY_DUPLICATION,
+    ENTITY_FORBIDDEN,
+    ENTITY_OMISSION,
+    OPTICAL_CHARACTER,
+    X_MISPOSITION,
+    Y_MISPOSITION,
+    Failure,
+    Outcome,
+)
+from salva.logic.comparing import compare_orders, counts_of, number_differences
+from salva.logic.orders import OrderDifference
+from salva.logic.satisfaction import (
+    EXTRA,
+    FORBIDDEN,
+    MISSING,
+    UNRELATED,
+    X_MISPLACED,
+    Y_MISPLACED,
+    Discrepancy,
+    explain,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SameSceneOptions(SceneOptions):
+    """How two images are compared."""
+
+    scope: str = option(
+        "mentioned", "Compare what the prompts mention, or every detected label.", choices=("mentioned", "all")
+    )
+    indeterminate: str = option(
+        "truth",
+        "Pairs with several right pictures: leave them to truth, or compare them too, as the paper does.",
+        choices=("truth", "same-scene"),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Comparison:
+    """What differs between two images."""
+
+    differing: tuple[str, ...]
+    """Labels with other numbers."""
+    orders: tuple[OrderDifference, ...]
+    text_differs: bool
+    is_empty: bool
+    """Whether there is nothing in either image, and no formula to say that this is wrong."""
+
+    @property
+    def outcome(self) -> Outcome:
+        if self.is_empty:
+            return Outcome.UNDECIDED
+        return Outcome.FAIL if self.differing or self.orders or self.text_differs else Outcome.PASS
+
+
+class SameScene:
+    """Check: both images show the same things, in the same numbers and order, and neither or both show text."""
+
+    version: ClassVar[str] = "1"
+    about: ClassVar[About] = About(
+        needs_roles=("detector",),
+        broken="the pictures differ",
+        has_control=True,
+        rate=Rate.INCONSISTENT,
+        failure_types={
+            X_MISPOSITION: "The things stand in different orders from left to right.",
+            Y_MISPOSITION: "The things stand in different orders from top to bottom.",
+            ENTITY_DUPLICATION: "One image has more of something than the other and than its prompt asks for.",
+            ENTITY_OMISSION: "One image has less of something than the other.",
+            ENTITY_FORBIDDEN: "One image has something that its prompt wants none of.",
+            OPTICAL_CHARACTER: "One image alone shows text that its prompt does not ask for.",
+        },
+    )
+    Options = SameSceneOptions
+
+    def __init__(self, options: SameSceneOptions) -> None:
+        self._options = options
+
+    def applies(self, case: Case) -> bool:
+        """Whether this is a pair whose right pictures cannot differ, as far as anybody knows."""
+        if len(case.prompts) != 2:
+            return False
+        compares_all = self._options.indeterminate == "same-scene"
+        # Prompts that say different things are a pair only where a paper printed them as one and its rule is asked for.
+        is_by_paper = compares_all and self._options.scope == "all"
+        if case.equivalent is False and not (is_by_paper and case.check == "same-scene"):
+            return False
+        # Without formulas nothing is mentioned that could be compared; a suite that means every label says so.
+        is_meant = any("same-scene" in way for way in case.ways)
+        if self._options.scope == "mentioned" and any(prompt.formula is None for prompt in case.prompts):
+            return is_meant
+        if compares_all:
+            return True
+        # A suite that hands a case to truth means it, even where the formulas are determinate.
+        return case.determinate is not False and case.check != "truth"
+
+    def needs(
+        self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
+    ) -> Sequence[Need]:
+        """Boxes of what the case mentions, and text where somebody can read it."""
+        return looks_at(case, roles)
+
+    def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
+        """Compare the two images."""
+        options = self._options
+        seen = see(case, observations, options)
+        if isinstance(seen, str):
+            return Conclusion(outcome=Outcome.UNDECIDED, reason=seen)
+        what = mentioned(case)
+
+        def decide(images: tuple[Seen, ...]) -> Outcome:
+            return self._compare(images, what).outcome
+
+        labels = None if self._is_all(what) else what.entities
+        conclusion = self._conclude(seen, what)
+        return doubted(seen, conclusion, lambda: hangs_on(seen, conclusion.outcome, decide, labels))
+
+    def _is_all(self, what: Mentioned) -> bool:
+        """Whether every label is compared: where that is asked for, and where no formula says what to look at."""
+        return self._options.scope == "all" or None in what.formulas
+
+    def _compare(self, seen: tuple[Seen, ...], what: Mentioned) -> _Comparison:
+        """What differs between the two images, without saying who is to blame."""
+        a, b = seen
+        is_all, reading = self._is_all(what), self._options.reading
+        differing = number_differences(a.scene, b.scene, what.compared, reading=reading, all_labels=is_all)
+        # An order of different things has no meaning, so it is compared only when the numbers agree.
+        orders = (
+            ()
+            if differing
+            else compare_orders(
+                a.scene, b.scene, what.compared, reading=reading, place=self._options.place, all_labels=is_all
+            )
+        )
+        return _Comparison(
+            differing=differing,
+            orders=orders,
+            text_differs=bool(a.text) != bool(b.text),
+            is_empty=not any(what.formulas) and not any(image.scene.things or image.text for image in seen),
+        )
+
+    def _conclude(self, seen: tuple[Seen, ...], what: Mentioned) -> Conclusion:
+        """The comparison as a conclusion, with whoever is to blame."""
+        a, b = seen
+        compared = self._compare(seen, what)
+        if compared.is_empty:
+            return Conclusion(outcome=Outcome.UNDECIDED, reason="nothing was seen in either picture")
+        failures = self._number_failures(a, b, what, compared.differing) if compared.differing else []
+        failures += self._order_failures(a, b, what, compared.orders)
+        if compared.text_differs:
+            failures.append(text_failure(a if a.text else b))
+        return Conclusion(
+            outcome=compared.outcome,
+            failure_types=failure_types_of(failures),
+            failures=tuple(failures),
+            scores={
+                "labels_that_differ": float(len(compared.differing)),
+                "orders_that_differ": float(len(compared.orders)),
+                "text_differs": float(compared.text_differs),
+            },
+        )
+
+    def _number_failures(self, a: Seen, b: Seen, what: Mentioned, differing: Sequence[str]) -> list[Failure]:
+        """Who has too many or too few, by the prompts' own formulas; by comparison where these are content."""
+        failures = self._blamed(a, b, what, {MISSING, EXTRA, FORBIDDEN}, frozenset(differing))
+        for label in differing:
+            if any(failure.entity == label for failure in failures):
+                continue
+            n_a, n_b = (counts_of(seen.scene, (label,))[label] for seen in (a, b))
+            fewer, more = (a, b) if n_a < n_b else (b, a)
+            n_fewer, n_more = min(n_a, n_b), max(n_a, n_b)
+            is_unasked = label not in what.entities and None not in what.formulas
+            failures.append(
+                Failure(
+                    failure_type=ENTITY_DUPLICATION if is_unasked else ENTITY_OMISSION,
+                    role=more.role if is_unasked else "",
+                    message=(
+                        f"{label}: {n_more} in the image of prompt {more.role!r}, "
+                        f"{n_fewer} in that of prompt {fewer.role!r}"
+                    ),
+                    entity=label,
+                    expected=str(n_fewer if is_unasked else n_more),
+                    seen=str(n_more if is_unasked else n_fewer),
+                )
+            )
+        return failures
+
+    def _order_failures(
+        self, a: Seen, b: Seen, what: Mentioned, differences: Sequence[OrderDifference]
+    ) -> list[Failure]:
+        """Whose things are out of place, by the prompts' own formulas; by comparison where these are content."""
+        failures: list[Failure] = []
+        for axis in dict.fromkeys(difference.axis for difference in differences):
+            on_axis = [difference for difference in differences if difference.axis == axis]
+            labels = frozenset().union(*(difference.labels for difference in on_axis))
+            kinds = {X_MISPLACED if axis == "x" else Y_MISPLACED, UNRELATED}
+            blamed = [f for f in self._blamed(a, b, what, kinds, labels) if f.failure_type == MISPOSITION[axis]]
+            failures += blamed or [_compared(difference, a, b) for difference in on_axis]
+        return failures
+
+    def _blamed(
+        self, a: Seen, b: Seen, what: Mentioned, kinds: Collection[str], labels: frozenset[str]
+    ) -> list[Failure]:
+        """What each image gets wrong about its own prompt, of these kinds and labels."""
+        failures = []
+        for seen, formula in zip((a, b), what.formulas, strict=True):
+            if formula is None:
+                continue
+            for discrepancy in explain(formula, seen.scene, self._options.reading, self._options.place):
+                if discrepancy.kind in kinds and _touches(discrepancy, labels):
+                    failures.append(failure_of(discrepancy, seen.role))
+        return failures
+
+
+def _touches(discrepancy: Discrepancy, labels: frozenset[str]) -> bool:
+    check = discrepancy.relation
+    return discrepancy.entity in labels or (check is not None and check.second in labels)
+
+
+def _compared(difference: OrderDifference, a: Seen, b: Seen) -> Failure:
+    first, second = difference.orders
+    direction = "from left to right" if difference.axis == "x" else "from top to bottom"
+    return Failure(
+        failure_type=MISPOSITION[difference.axis],
+        role="",
+        message=f"{direction}: {first} in the image of prompt {a.role!r}, {second} in that of prompt {b.role!r}",
+        entity=", ".join(sorted(difference.labels)),
+        expected=first,
+        seen=second,
+    )

@@ -1,0 +1,306 @@
+"""What the checks over scenes share: from observations to scenes, counts and text.
+
+Detections and readings come in; scenes, counts by label and unrequested text go out. Pure, and
+knows nothing of how a verdict follows from them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from salva.core.case import Case
+from salva.core.observation import Detections, Reading
+from salva.core.options import option
+from salva.core.protocols import ImageObservations, Need, Query
+from salva.core.scene import Scene
+from salva.core.seeing import placed_entities
+from salva.core.verdict import (
+    ENTITY_DUPLICATION,
+    ENTITY_FORBIDDEN,
+    ENTITY_OMISSION,
+    OPTICAL_CHARACTER,
+    X_MISPOSITION,
+    Y_MISPOSITION,
+    Failure,
+)
+from salva.errors import UsageError
+from salva.logic.comparing import Comparable, comparable, shows_same
+from salva.logic.formula import Atom, Formula, atoms
+from salva.logic.notation import parse
+from salva.logic.nouns import plural
+from salva.logic.orders import AXIS_OF_RELATION
+from salva.logic.satisfaction import COLOUR, EXTRA, FORBIDDEN, MISSING, X_MISPLACED, Y_MISPLACED, Discrepancy
+
+WRONG_COLOUR = "wrong-colour"
+WRONG_RELATION = "wrong-relation"
+
+MISPOSITION = {"x": X_MISPOSITION, "y": Y_MISPOSITION}
+READER = Query(role="reader")
+
+_SPECIFIC_FIRST = (
+    X_MISPOSITION,
+    Y_MISPOSITION,
+    WRONG_RELATION,
+    WRONG_COLOUR,
+    ENTITY_DUPLICATION,
+    ENTITY_FORBIDDEN,
+    ENTITY_OMISSION,
+    OPTICAL_CHARACTER,
+)
+_ERROR_OF = {
+    MISSING: ENTITY_OMISSION,
+    EXTRA: ENTITY_DUPLICATION,
+    FORBIDDEN: ENTITY_FORBIDDEN,
+    X_MISPLACED: X_MISPOSITION,
+    Y_MISPLACED: Y_MISPOSITION,
+    COLOUR: WRONG_COLOUR,
+}
+_QUOTED = re.compile(r'"([^"]*)"|“([^”]*)”|«([^»]*)»')
+_MIN_LETTERS = 2
+_LONGEST_QUOTE = 80
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SceneOptions:
+    """How an image becomes a scene and is held against a formula."""
+
+    reading: str = option(
+        "exact", "exact: two cats are wrong for a cat. at-least: they are not.", choices=("exact", "at-least")
+    )
+    place: str = option(
+        "order", "Places by the order of centroids, or by thirds of the picture.", choices=("order", "thirds")
+    )
+    merge_iou: float = option(0.7, "Boxes of one label that overlap by more than this are one thing.")
+    min_text_score: float = option(0.5, "Text read with a lower score is left out.")
+    average: str = option(
+        "macro",
+        "macro: the rate is the mean over categories. pooled: the plain share of all pairs.",
+        choices=("macro", "pooled"),
+        since="0.2",
+    )
+    threshold: float | None = option(
+        None, "Boxes with a lower score do not count; unset, as the detector states.", since="0.2"
+    )
+    doubt: float | None = option(
+        None,
+        "A pair whose verdict hangs on boxes with a lower score is undecided; unset, as the detector states; 0: none.",
+        since="0.2",
+    )
+
+    def __post_init__(self) -> None:
+        for name in ("merge_iou", "min_text_score", "threshold", "doubt"):
+            value = getattr(self, name)
+            if value is not None and not 0 <= value <= 1:
+                raise UsageError(f"check.{name} is {value!r}; it must be from 0 to 1")
+        if self.threshold and self.doubt and self.doubt < self.threshold:
+            raise UsageError(
+                f"check.doubt is {self.doubt:g}, and boxes below check.threshold, {self.threshold:g}, do not "
+                "count; give as much or more, or 0 for no doubt"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mentioned:
+    """What the formulas of a case talk about."""
+
+    formulas: tuple[Formula | None, ...]
+    compared: Comparable
+    """What of their pictures is compared."""
+    coloured: tuple[frozenset[str], ...]
+    """For each formula, the entities whose colour it speaks of."""
+    query: Query
+    """What the detector is asked."""
+    colour_query: Query | None
+    """What the colour_reader is asked; None where no formula speaks of a colour."""
+
+    @property
+    def entities(self) -> tuple[str, ...]:
+        """All things that the formulas name, sorted."""
+        return self.compared.entities
+
+
+def mentioned(case: Case) -> Mentioned:
+    """What the prompts of a case talk about; parsed once for every case with the same formulas."""
+    return _mentioned(tuple(prompt.formula for prompt in case.prompts))
+
+
+@lru_cache(maxsize=4096)
+def _mentioned(notations: tuple[str | None, ...]) -> Mentioned:
+    formulas = tuple(None if notation is None else parse(notation) for notation in notations)
+    compared = comparable([formula for formula in formulas if formula is not None])
+    names = compared.entities
+    coloured = tuple(_coloured(formula) for formula in formulas)
+    return Mentioned(
+        formulas=formulas,
+        compared=compared,
+        coloured=coloured,
+        query=Query(role="detector", labels=names),
+        # In the detector's words, so that the colour_reader is told what the detector saw for everybody.
+        colour_query=Query(role="colour_reader", labels=names) if any(coloured) else None,
+    )
+
+
+def _coloured(formula: Formula | None) -> frozenset[str]:
+    leaves = atoms(formula) if formula is not None else ()
+    return frozenset(leaf.entity for leaf in leaves if isinstance(leaf, Atom) and leaf.colour)
+
+
+def looks_at(case: Case, roles: Iterable[str]) -> list[Need]:
+    """Boxes of what the case mentions, and text where somebody can read it, for every prompt's image."""
+    queries = [mentioned(case).query] + ([READER] if "reader" in roles else [])
+    return [Need(role=prompt.role, query=query) for prompt in case.prompts for query in queries]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What was seen of one prompt's image, as far as a check asks."""
+
+    role: str
+    scene: Scene
+    text: tuple[str, ...]
+    """Unrequested text; empty when there is none or nobody read."""
+    scores: tuple[float, ...] = ()
+    """Those of the scene's things."""
+    has_scores: bool = False
+    """Whether the detector says what its scores are worth, or the check does."""
+    threshold: float | None = None
+    doubt: float | None = None
+    """Below which score a thing is in doubt; 0 or None for none."""
+
+
+def see(case: Case, observations: Mapping[str, ImageObservations], options: SceneOptions) -> tuple[Seen, ...] | str:
+    """What was seen of every image, or the reason why nobody can tell."""
+    what = mentioned(case)
+    query = what.query
+    seen = []
+    for prompt in case.prompts:
+        sight = observations.get(prompt.role)
+        boxes = sight.seen.get(query) if sight else None
+        if sight is None or not isinstance(boxes, Detections):
+            return f"no detections of the image of prompt {prompt.role!r}"
+        reading = sight.seen.get(READER)
+        if isinstance(reading, Reading) and reading.problem:
+            return f"the text in the image of prompt {prompt.role!r}: {reading.problem}"
+        if problem := _unusable(boxes, options.threshold):
+            return f"the image of prompt {prompt.role!r}: {problem}"
+        coloured = sight.seen.get(what.colour_query) if what.colour_query else None
+        told = coloured if isinstance(coloured, Detections) else boxes
+        things = placed_entities(told, options.merge_iou, query.labels, options.threshold)
+        least = options.min_text_score
+        text = unrequested_text(reading, prompt.text, least) if isinstance(reading, Reading) else ()
+        threshold = boxes.threshold if options.threshold is None else options.threshold
+        seen.append(
+            Seen(
+                role=prompt.role,
+                scene=Scene(things=tuple(placed_entity.thing for placed_entity in things)),
+                text=text,
+                scores=tuple(placed_entity.score for placed_entity in things),
+                has_scores=boxes.threshold is not None or bool(options.doubt),
+                threshold=threshold,
+                doubt=boxes.doubt if options.doubt is None else options.doubt,
+            )
+        )
+    return tuple(seen)
+
+
+def _unusable(detections: Detections, threshold: float | None) -> str:
+    """Why these scores say nothing at this threshold; empty where they do."""
+    least = detections.threshold if threshold is None else threshold
+    odd = next((box for box in detections.boxes if not 0 <= box.score <= 1), None)
+    if odd is not None and least is not None:
+        return f"the detector gave {odd.label} the score {odd.score}, which is none from 0 to 1"
+    if least is not None and detections.floor is not None and least < detections.floor:
+        return f"boxes below {detections.floor:g} were not kept, and the threshold is {least:g}"
+    return ""
+
+
+def unrequested_text(reading: Reading, prompt: str, min_score: float) -> tuple[str, ...]:
+    """The texts in the image that the prompt does not ask for.
+
+    A text counts from two letters or digits on: single strokes are read off drawings. A prompt asks
+    for text by quoting it, and a part of what was quoted is what was asked for.
+    """
+    if not reading.spans:
+        return ()
+    asked = [_letters("".join(groups)) for groups in _QUOTED.findall(prompt)]
+    return tuple(
+        span.text
+        for span in reading.spans
+        if span.score >= min_score
+        and len(letters := _letters(span.text)) >= _MIN_LETTERS
+        and not any(letters in quoted for quoted in asked)
+    )
+
+
+def _letters(text: str) -> str:
+    return "".join(c for c in text.casefold() if c.isalnum())
+
+
+def is_alike(a: Seen, b: Seen, what: Mentioned, *, reading: str, place: str) -> bool:
+    """Whether two images show the same of what the prompts mention, and both or neither show text.
+
+    Colours count for the things whose colour a prompt speaks of.
+    """
+    if bool(a.text) != bool(b.text):
+        return False
+    coloured = frozenset().union(*what.coloured)
+    colours_a, colours_b = (
+        Counter((thing.label, thing.colour) for thing in seen.scene.things if thing.label in coloured)
+        for seen in (a, b)
+    )
+    if colours_a != colours_b and (reading == "exact" or colours_a.keys() != colours_b.keys()):
+        return False
+    return shows_same(a.scene, b.scene, what.compared, reading=reading, place=place)
+
+
+def failure_of(discrepancy: Discrepancy, role: str, *, has_choice: bool = False) -> Failure:
+    """A discrepancy between an image and its prompt as a registered error.
+
+    has_choice: whether other pictures would be right as well, so that this is only the shortest way to one.
+    """
+    message = discrepancy.message
+    if discrepancy.kind in (MISSING, EXTRA, FORBIDDEN):
+        asked = "none" if discrepancy.expected == "0" else discrepancy.expected
+        wants = "the nearest right picture has" if has_choice else "the prompt asks for"
+        message = f"{_number_of(discrepancy.entity, discrepancy.seen)} where {wants} {asked}"
+    return Failure(
+        failure_type=_error_of(discrepancy),
+        role=role,
+        message=message,
+        entity=discrepancy.entity,
+        expected=discrepancy.expected,
+        seen=discrepancy.seen,
+    )
+
+
+def _error_of(discrepancy: Discrepancy) -> str:
+    if discrepancy.relation is None:
+        return _ERROR_OF[discrepancy.kind]
+    return MISPOSITION.get(AXIS_OF_RELATION.get(discrepancy.relation.relation, ""), WRONG_RELATION)
+
+
+def _number_of(entity: str, n: str) -> str:
+    return {"0": f"no {entity}", "1": f"1 {entity}"}.get(n, f"{n} {plural(entity)}")
+
+
+def text_failure(seen: Seen) -> Failure:
+    """The failure of an image that shows text nobody asked for."""
+    text = " ".join(seen.text)
+    shown = text if len(text) <= _LONGEST_QUOTE else f"{text[: _LONGEST_QUOTE - 1]}…"
+    return Failure(
+        failure_type=OPTICAL_CHARACTER,
+        role=seen.role,
+        message=f"shows the text {shown!r}, which the prompt does not ask for",
+        expected="no text",
+        seen=shown,
+    )
+
+
+def failure_types_of(failures: Iterable[Failure]) -> tuple[str, ...]:
+    """The error types of the failures, each once, most specific first."""
+    errors = {failure.failure_type for failure in failures}
+    return tuple(error for error in _SPECIFIC_FIRST if error in errors)

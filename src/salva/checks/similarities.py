@@ -1,0 +1,86 @@
+"""What checks share that look at vectors: CLIP scores of a pair and how alike its pictures are.
+
+Vectors of pictures and prompts come in, scores go out, on a scale that is always named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from salva.core.case import Case, Prompt
+from salva.core.observation import Vector
+from salva.core.options import option
+from salva.core.protocols import ImageObservations, Need, Query
+from salva.stats.pair_scores import clip_divisor, on_scale, pair_scores
+from salva.stats.similarity import cosine
+
+PICTURE = Query(role="embedder")
+
+
+def clip_scale_option() -> Any:
+    """The option that names the scale of CLIP scores; an option class adds it as a field."""
+    return option(
+        "percent",
+        "percent: 100 x the cosine, not below 0. cosine: the cosine. clipscore: 2.5 x the cosine, not below 0.",
+        choices=("percent", "cosine", "clipscore"),
+    )
+
+
+def clip_stability_option() -> Any:
+    """The option that says how a difference of CLIP scores becomes a stability."""
+    return option(
+        "scaled",
+        "scaled: 1 - difference / scale. published: 1 - difference, which is negative on a scale to 100.",
+        choices=("scaled", "published"),
+    )
+
+
+class SimilarityOptions(Protocol):
+    """Options that say how vectors become CLIP scores."""
+
+    @property
+    def clip_scale(self) -> str: ...
+
+    @property
+    def clip_stability(self) -> str: ...
+
+
+def similarity_needs(case: Case) -> list[Need]:
+    """The vector of every picture and of its own prompt."""
+    return [
+        Need(role=prompt.role, query=query)
+        for prompt in case.prompts
+        for query in (PICTURE, Query(role="embedder", text=prompt.text))
+    ]
+
+
+def similarity_scores(
+    case: Case, observations: Mapping[str, ImageObservations], options: SimilarityOptions
+) -> dict[str, float]:
+    """clip_A, clip_B, their mean, difference and stability, and image_similarity; empty where a vector is missing."""
+    pictures, matches = [], []
+    for prompt in case.prompts:
+        sight = observations.get(prompt.role)
+        picture = sight.seen.get(PICTURE) if sight else None
+        text = _text_vector(case.prompts, sight) if sight else None
+        if not isinstance(picture, Vector) or text is None:
+            return {}
+        pictures.append(picture)
+        matches.append(on_scale(cosine(picture.values, text.values), options.clip_scale))
+    if len(pictures) != 2:
+        return {}
+    scale = options.clip_scale
+    scores = pair_scores("clip", *matches, divide_by=clip_divisor(scale, options.clip_stability))
+    # Two pictures have no published rescaling: their likeness is the cosine, in percent where CLIP scores are.
+    likeness = cosine(pictures[0].values, pictures[1].values)
+    return {**scores, "image_similarity": 100 * likeness if scale == "percent" else likeness}
+
+
+def _text_vector(prompts: tuple[Prompt, ...], sight: ImageObservations) -> Vector | None:
+    """The vector of the prompt this picture was painted for, whichever place the picture stands in now."""
+    for prompt in prompts:
+        vector = sight.seen.get(Query(role="embedder", text=prompt.text))
+        if isinstance(vector, Vector):
+            return vector
+    return None

@@ -1,0 +1,165 @@
+"""Check: each image shows what its own prompt says.
+
+Takes what was seen of every image in a case and holds it against the worlds of its prompt, so it
+decides prompts that several pictures satisfy and sees when both images are wrong in the same way. A proved pair is
+judged in the frame it was proved in, so both wordings always get the same truth.
+Pure: no model, no disk, no clock. A colour nobody could tell makes a case UNDECIDED.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import ClassVar
+
+from salva.checks.doubt import Hanging, all_of, any_of, doubted, hangs_on
+from salva.checks.scenes import (
+    WRONG_COLOUR,
+    WRONG_RELATION,
+    Mentioned,
+    SceneOptions,
+    Seen,
+    failure_of,
+    failure_types_of,
+    is_alike,
+    looks_at,
+    mentioned,
+    see,
+    text_failure,
+)
+from salva.core.about import About
+from salva.core.case import Case
+from salva.core.judged import Rate
+from salva.core.protocols import Conclusion, ImageObservations, Need
+from salva.core.seeing import untold_colours
+from salva.core.verdict import (
+    ENTITY_DUPLICATION,
+    ENTITY_FORBIDDEN,
+    ENTITY_OMISSION,
+    OPTICAL_CHARACTER,
+    X_MISPOSITION,
+    Y_MISPOSITION,
+    Failure,
+    Outcome,
+)
+from salva.logic.equivalence import is_contradictory
+from salva.logic.formula import Formula
+from salva.logic.satisfaction import explain, satisfies
+
+
+class Truth:
+    """Check: every image is one of its prompt's worlds and shows no text it was not asked for."""
+
+    version: ClassVar[str] = "2"
+    about: ClassVar[About] = About(
+        needs_roles=("detector",),
+        rate=Rate.WRONG,
+        has_control=True,
+        failure_types={
+            X_MISPOSITION: "Something stands at the wrong place from left to right.",
+            Y_MISPOSITION: "Something stands at the wrong place from top to bottom.",
+            WRONG_RELATION: "Two things are not next to or on each other, "
+            "or not larger or smaller, as the prompt says.",
+            WRONG_COLOUR: "Something has another colour than the prompt says.",
+            ENTITY_DUPLICATION: "There is more of something than the prompt asks for.",
+            ENTITY_OMISSION: "There is less of something than the prompt asks for.",
+            ENTITY_FORBIDDEN: "There is something that the prompt wants none of.",
+            OPTICAL_CHARACTER: "The image shows text that the prompt does not ask for.",
+        },
+    )
+    Options = SceneOptions
+
+    def __init__(self, options: SceneOptions) -> None:
+        self._options = options
+
+    def applies(self, case: Case) -> bool:
+        """Whether every prompt has a formula that some picture can satisfy."""
+        formulas = [formula for formula in mentioned(case).formulas if formula is not None]
+        if len(formulas) < len(case.prompts):
+            return False
+        return not any(is_contradictory(formula, self._options.reading) for formula in formulas)
+
+    def needs(
+        self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
+    ) -> Sequence[Need]:
+        """Boxes of what the case mentions, colours where a formula speaks of any, and text where somebody reads."""
+        looks = looks_at(case, roles)
+        asked = mentioned(case).colour_query
+        if asked is not None and asked.role in roles:
+            looks += [Need(role=prompt.role, query=asked) for prompt in case.prompts]
+        return looks
+
+    def judge(self, case: Case, observations: Mapping[str, ImageObservations]) -> Conclusion:
+        """Hold every image against its own prompt; the scores say which were right, and whether both wrong."""
+        options = self._options
+        seen = see(case, observations, options)
+        if isinstance(seen, str):
+            return Conclusion(outcome=Outcome.UNDECIDED, reason=seen)
+        what = mentioned(case)
+        was_asked = any(what.colour_query in sight.seen for sight in observations.values())
+        failures: list[Failure] = []
+        scores: dict[str, float] = {}
+        in_one_frame = bool(case.equivalent) and len(seen) == 2
+        frames = what.formulas[::-1] if in_one_frame else (None,) * len(seen)
+        for image, formula, beside, own in zip(seen, what.formulas, frames, what.coloured, strict=True):
+            if formula is None:
+                return Conclusion(outcome=Outcome.UNDECIDED, reason=f"prompt {image.role!r} has no formula")
+            coloured = frozenset().union(*what.coloured) if in_one_frame else own
+            if untold := untold_colours(image.scene, coloured):
+                return Conclusion(outcome=Outcome.UNDECIDED, reason=_why_untold(untold, image, was_asked=was_asked))
+            wrong = [
+                failure_of(discrepancy, image.role, has_choice=not case.determinate)
+                for discrepancy in explain(formula, image.scene, options.reading, options.place, beside)
+            ]
+            wrong += [text_failure(image)] if image.text else []
+            scores[f"right_{image.role}"] = 0.0 if wrong else 1.0
+            scores[f"named_{image.role}"] = float(sum(thing.label in what.entities for thing in image.scene.things))
+            scores |= _mean_score(image, what.entities)
+            failures += wrong
+        if len(seen) == 2:
+            both_wrong = not any(scores[f"right_{image.role}"] for image in seen)
+            alike = both_wrong and is_alike(*seen, what, reading=options.reading, place=options.place)
+            scores["both_wrong"] = float(alike)
+        conclusion = Conclusion(
+            outcome=Outcome.FAIL if failures else Outcome.PASS,
+            failure_types=failure_types_of(failures),
+            failures=tuple(failures),
+            scores=scores,
+        )
+
+        return doubted(seen, conclusion, lambda: self._hangs_on(seen, what, frames, conclusion))
+
+    def _hangs_on(
+        self, seen: tuple[Seen, ...], what: Mentioned, frames: Sequence[Formula | None], conclusion: Conclusion
+    ) -> Hanging | None:
+        """What the conclusion hangs on: any image that is right, or all that are wrong."""
+        options = self._options
+
+        def of_image(image: Seen, formula: Formula, beside: Formula | None) -> Hanging | None:
+            def decide(images: tuple[Seen, ...]) -> Outcome:
+                is_right = satisfies(formula, images[0].scene, options.reading, options.place, beside)
+                return Outcome.PASS if is_right and not image.text else Outcome.FAIL
+
+            return hangs_on((image,), conclusion.outcome, decide, what.entities)
+
+        is_fail = conclusion.outcome is Outcome.FAIL
+        images = [
+            of_image(image, formula, beside)
+            for image, formula, beside in zip(seen, what.formulas, frames, strict=True)
+            if formula is not None and not (is_fail and conclusion.scores[f"right_{image.role}"])
+        ]
+        return all_of(images) if is_fail else any_of(images)
+
+
+def _mean_score(image: Seen, things: Collection[str]) -> dict[str, float]:
+    """How sure the detector is of what the prompts name, where it has scores and found any."""
+    if not image.has_scores:
+        return {}
+    seen = zip(image.scene.things, image.scores, strict=True)
+    sure = [score for thing, score in seen if thing.label in things]
+    return {f"mean_score_{image.role}": sum(sure) / len(sure)} if sure else {}
+
+
+def _why_untold(names: tuple[str, ...], seen: Seen, *, was_asked: bool) -> str:
+    """Why the colours of some things are not known."""
+    things = f"the colour of the {', '.join(names)} in the image of prompt {seen.role!r}"
+    return f"the pixels do not say {things}" if was_asked else f"nobody looked at {things}"

@@ -1,0 +1,199 @@
+"""Boxes as networks give them, turned into detections: floors, duplicates and names, the same for every detector.
+
+Numbers come in, Detections go out; whose numbers they are plays no part. Every rule is an option, so that it is
+part of the key under which a look is stored. From which score on a box counts is not decided here: all that
+are not hopeless are kept, and the check has the threshold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from salva.core.masks import Mask
+from salva.core.observation import Detection, Detections
+from salva.core.options import option
+from salva.detectors.label_names import WAYS, Names, names_pin
+from salva.errors import BackendError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+MAX_CANDIDATES = 1000
+"""So many boxes of a picture, the strongest, are compared with one another."""
+MAX_BOXES = 100
+"""So many of them, the strongest, are kept."""
+FLOOR = 0.05
+_SLACK = 1e-3
+"""By so much half precision may leave the range of scores."""
+FLOOR_HELP = "Boxes with a lower score are not kept; up to the threshold."
+THRESHOLD_HELP = "What check.threshold is unless set; setting this sets that."
+
+
+# No slots: a detector's options join these with those of its checkpoint, and only one base may have slots.
+@dataclass(frozen=True, kw_only=True)
+class BoxOptions:
+    """What every detector lets one set about its boxes with --set detector.NAME=VALUE."""
+
+    threshold: float = option(0.3, THRESHOLD_HELP, means="check.threshold")
+    nms_iou: float = option(0.5, "Of two boxes with one name that overlap by more, the weaker is dropped; 1 keeps all.")
+    duplicate_iou: float = option(
+        0.85, "Of two boxes with any names that overlap by more, the weaker is dropped; 1 keeps all."
+    )
+    names: str = option(
+        "table",
+        "Whether kitten is counted as cat: by the reviewed table, also by WordNet, or not at all.",
+        choices=WAYS,
+    )
+    names_file: str = option(
+        "", "A table of names of your own, in place of the one that comes with salva.", reaches="file"
+    )
+
+    def __post_init__(self) -> None:
+        for name in ("threshold", "nms_iou", "duplicate_iou"):
+            value = getattr(self, name)
+            if not 0 <= value <= 1:
+                raise ValueError(f"{name} is {value!r}; it must lie between 0 and 1")
+        if self.names_file and self.names == "none":
+            raise ValueError("names_file is set, but names is 'none'; leave one of them out")
+
+    def pin(self) -> str:
+        """What the table of names adds to the pin of the weights."""
+        return names_pin(self.names, self.names_file)
+
+
+@dataclass(frozen=True, kw_only=True)  # no slots, as above
+class ScoredOptions(BoxOptions):
+    """What every detector with scores lets one set besides."""
+
+    floor: float = option(FLOOR, FLOOR_HELP, since="0.2")
+
+    def __post_init__(self) -> None:
+        BoxOptions.__post_init__(self)
+        check_floor(self.floor, self.threshold)
+
+    def lowest(self) -> float:
+        """The score from which boxes are kept: a threshold that a run was made with is never above what it needs."""
+        return min(self.floor, self.threshold)
+
+
+def check_floor(floor: float, threshold: float) -> None:
+    """Raise where a floor keeps less than a threshold asks for."""
+    if not 0 <= floor <= max(threshold, FLOOR):
+        raise ValueError(f"floor is {floor!r}; it must be from 0 to the threshold, {threshold:g}")
+
+
+class BoxRules:
+    """The options at work: one for each detector.
+
+    doubt: below which score a box of this detector is in doubt; None for one without scores. digits: of scores and
+    corners as they are stored.
+    """
+
+    def __init__(self, options: BoxOptions, doubt: float | None = None, digits: int = 4) -> None:
+        self._options, self._doubt, self._digits = options, doubt, digits
+        self._floor = options.lowest() if isinstance(options, ScoredOptions) else None
+        self._names = Names(options.names, options.names_file)
+
+    def names_of(self, labels: Iterable[str]) -> tuple[str, ...]:
+        """What can be asked for of a detector's own labels: their everyday names and themselves, each once."""
+        return tuple(dict.fromkeys(name for label in labels for name in (self._names.name(label), label)))
+
+    def detections(
+        self,
+        corners: ArrayLike,
+        scores: ArrayLike,
+        labels: Sequence[str],
+        *,
+        are_names: bool = False,
+        mask_of: Callable[[int], Mask | None] = lambda _: None,
+    ) -> Detections | BackendError:
+        """Detections from corners (x0, y0, x1, y1 as fractions), scores and the detector's own labels.
+
+        Strongest first; equal scores stay in the order given. are_names: the labels are what was asked for, so
+        they are left alone. mask_of: the mask of a box by its place, asked for boxes that are kept. A score that is no
+        number, or none from 0 to 1, is the network's failure: to leave its box out would be to say that nothing is
+        there.
+        """
+        import numpy as np
+
+        boxes = np.asarray(corners, np.float64).reshape(-1, 4).clip(0, 1).round(self._digits)
+        strength = np.asarray(scores, np.float64).reshape(-1)
+        has_area = (boxes[:, 2] > boxes[:, 0]) & (boxes[:, 3] > boxes[:, 1])  # not so where a number is not one
+        is_score = (strength >= -_SLACK) & (strength <= 1 + _SLACK)  # not so where a number is not one
+        if not is_score.all():
+            odd = strength[~is_score][0]
+            return BackendError(f"a box has the score {odd}; scores are numbers from 0 to 1", is_retryable=False)
+        strength = strength.clip(0, 1)
+        keep = np.flatnonzero(has_area & (strength.round(self._digits) >= (self._floor or 0)))  # as its score is stored
+        keep = keep[np.argsort(-strength[keep], kind="stable")][:MAX_CANDIDATES]
+        own = [labels[int(i)] for i in keep]
+        names = own if are_names else [self._names.name(label) for label in own]
+        boxes, strength = boxes[keep], strength[keep]
+        kept = strongest(boxes, self._options.nms_iou, names)
+        kept = [kept[i] for i in strongest(boxes[kept], self._options.duplicate_iou)][:MAX_BOXES]
+        edges, scored = boxes.tolist(), strength.tolist()
+        return Detections(
+            floor=self._floor,
+            threshold=None if self._floor is None else self._options.threshold,
+            doubt=self._doubt,
+            boxes=tuple(
+                Detection(
+                    label=names[i],
+                    score=round(scored[i], self._digits),
+                    box=tuple(edges[i]),
+                    raw="" if names[i] == own[i] else own[i],
+                    mask=mask_of(int(keep[i])),
+                )
+                for i in kept
+            ),
+        )
+
+
+def strongest(boxes: NDArray[np.float64], max_overlap: float, names: Sequence[str] | None = None) -> list[int]:
+    """Which boxes stay when of any two that overlap by more than max_overlap only the first does.
+
+    Boxes come strongest first. names: only boxes of one name are compared.
+    """
+    import numpy as np
+
+    if max_overlap >= 1:
+        return list(range(len(boxes)))
+    is_one = overlaps(boxes[:, None], boxes) > max_overlap
+    if names is not None:
+        kinds = np.asarray([names.index(name) for name in names], int)
+        is_one &= kinds[:, None] == kinds
+    is_free = np.ones(len(boxes), bool)
+    kept: list[int] = []
+    for i in range(len(boxes)):
+        if is_free[i]:
+            kept.append(i)
+            is_free &= ~is_one[i]
+    return kept
+
+
+def overlaps(one: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What boxes share with others, as a part of what the two cover together; their shapes are broadcast."""
+    import numpy as np
+
+    sides = (np.minimum(one[..., 2:], others[..., 2:]) - np.maximum(one[..., :2], others[..., :2])).clip(0)
+    shared = sides[..., 0] * sides[..., 1]
+    union = _area(one) + _area(others) - shared
+    parts: NDArray[np.float64] = shared / np.maximum(union, 1e-12)
+    return parts
+
+
+def _area(boxes: NDArray[np.float64]) -> NDArray[np.float64]:
+    area: NDArray[np.float64] = (boxes[..., 2] - boxes[..., 0]) * (boxes[..., 3] - boxes[..., 1])
+    return area
+
+
+def from_centres(boxes: ArrayLike) -> NDArray[np.float64]:
+    """Corners of boxes given as centre and sides."""
+    import numpy as np
+
+    given = np.asarray(boxes, np.float64).reshape(-1, 4)
+    half = given[:, 2:] / 2
+    return np.concatenate((given[:, :2] - half, given[:, :2] + half), 1)

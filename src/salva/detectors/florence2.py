@@ -1,0 +1,270 @@
+"""Detector: Florence-2, which writes down what it sees as words and places.
+
+`florence2` says all it sees in its own words (task <OD>); `florence2-grounding` is told what to look for (task
+<CAPTION_TO_PHRASE_GROUNDING>) and finds it or not. It gives no scores: every box has score 1, unless it is asked twice;
+then one that only one look has is in doubt. The default is the base model, as in the MetaLogic paper.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+from salva.core.about import About, Naming
+from salva.core.image import Picture
+from salva.core.observation import Detections
+from salva.core.options import option
+from salva.core.protocols import ObserveRequest, Query
+from salva.detectors.boxes import BoxOptions, BoxRules
+from salva.detectors.two_passes import agreed, mirror, turned_back
+from salva.errors import BackendError, SalvaError, UsageError
+from salva.hardware.compiling import COMPILING
+from salva.logic.words import with_article
+from salva.observers.loading import Batches, CheckpointOptions, load, pin
+from salva.observers.pixels import in_groups, settings_of, to_pixels
+from salva.observers.word_by_word import attend_word_by_word
+
+if TYPE_CHECKING:
+    import torch
+
+DETECT = "<OD>"
+GROUND = "<CAPTION_TO_PHRASE_GROUNDING>"
+N_STEPS = 1000
+"""Places it can name along a side; each stands for its middle."""
+_SAID = re.compile(r"([^<]+)((?:<loc_\d+>){4,})")
+_PLACE = re.compile(r"<loc_(\d+)>")
+_MARKS = re.compile(r"<s>|</s>|<pad>")
+LIMIT = 128
+"""Pictures at once on a large GPU; smaller ones find their own number."""
+_TEXT_STEP = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Florence2Options(BoxOptions, CheckpointOptions):
+    """What can be set with --set detector.NAME=VALUE."""
+
+    model: str = option(
+        "florence-community/Florence-2-base",
+        "The checkpoint: a hub id, or a folder that save_pretrained wrote.",
+        target=True,
+    )
+    threshold: float = option(0.0, "Without effect: Florence-2 gives no scores.", means="check.threshold")
+    beams: int = option(
+        3, "Beams of the search for words, as on the model's card; 1 is greedy and about twice as fast."
+    )
+    max_tokens: int = option(1024, "Words and places in one answer, at most.")
+    cut: str = option(
+        "error", "An answer that reaches max_tokens: an error, or keep what it says.", choices=("error", "keep")
+    )
+    twice: bool = option(
+        False,
+        "Need a second time, at the mirrored picture or for the same things in other words; what only one of the two "
+        "looks has is in doubt. Takes twice as long.",
+        since="0.2",
+    )
+    compile: bool = option(False, "Compile the part that sees, for long runs on a GPU.", keyed=False)
+
+    def __post_init__(self) -> None:
+        BoxOptions.__post_init__(self)
+        CheckpointOptions.__post_init__(self)
+        for name in ("beams", "max_tokens"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)!r}; it must be 1 or more")
+
+
+class Florence2:
+    """Detector: all that Florence-2 sees, in its own words."""
+
+    version: ClassVar[str] = "1"
+    about: ClassVar[About] = About(names=Naming.OWN, made_for="Photographs and drawings of all kinds, from the web.")
+    task: ClassVar[str] = DETECT
+    name: ClassVar[str] = "florence2"
+    Options: ClassVar[type[Florence2Options]] = Florence2Options
+
+    def __init__(self, options: Florence2Options) -> None:
+        loaded = load(
+            self.name,
+            options,
+            model_class="Florence2ForConditionalGeneration",
+            processor_class="AutoProcessor",
+            model_types=("florence2",),
+            purpose="a Florence-2 model",
+            can_halve=True,  # it says places in words, of which there are a thousand
+        )
+        n_places = int(loaded.model.config.text_config.max_position_embeddings)
+        if options.max_tokens > n_places:
+            raise UsageError(f"detector.max_tokens is {options.max_tokens}; {options.model!r} can write {n_places}")
+        self._options, self._loaded = options, loaded
+        self._model, self._processor = loaded.model, loaded.processor
+        attend_word_by_word(self._model, loaded.device)
+        self._pixels = settings_of(self._processor.image_processor, self.name)
+        self._rules = BoxRules(options)
+        self._batches = Batches(
+            self.name,
+            options,
+            loaded,
+            limit=LIMIT,
+            detail=f"{self.task} beams {options.beams}",
+            is_compiled=options.compile,
+        )
+        self.habits = self._batches.habits
+        if options.compile:
+            # The eye alone: it is most of the work at 768 pixels, while the words change shape with every step.
+            self._model.model.vision_tower.compile(dynamic=False)
+            # Now, before anybody has work to do: whoever else has something compiled would have to wait for it.
+            grey = Picture(rgb=bytes([128]) * (64 * 64 * 3), width=64, height=64)
+            request = ObserveRequest(picture=grey, query=Query(role="detector", labels=("cat",)))
+            for n in dict.fromkeys((1, self.habits.batch_size)):
+                self.observe([request] * n)
+
+    @classmethod
+    def weights(cls, options: Florence2Options) -> str:
+        """The commit or digest of the checkpoint, and the table of names."""
+        return f"{pin(cls.name, options)} {options.pin()}".strip()
+
+    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections | SalvaError]:
+        """The boxes of each picture."""
+        return in_groups(
+            requests,
+            lambda request: (request.picture.width, request.picture.height),
+            lambda part: self._batches.run(self._observe_twice if self._options.twice else self._look, part),
+        )
+
+    def _observe_twice(self, requests: Sequence[ObserveRequest]) -> list[Detections | SalvaError]:
+        """Two looks at each picture as one, in which a box has half the score where the other look lacks it."""
+        outcomes: list[Detections | SalvaError] = []
+        for first, second in zip(self._look(requests), self._second_pass(requests), strict=True):
+            if not isinstance(first, Detections):
+                outcomes.append(first)
+            else:
+                outcomes.append(agreed(first, second) if isinstance(second, Detections) else second)
+        return outcomes
+
+    def _second_pass(self, requests: Sequence[ObserveRequest]) -> list[Detections | SalvaError]:
+        """The same seen in a mirror, turned back: its task has no other words for all that there is."""
+        mirrored = [replace(request, picture=mirror(request.picture)) for request in requests]
+        return [turned_back(look) if isinstance(look, Detections) else look for look in self._look(mirrored)]
+
+    def _look(self, requests: Sequence[ObserveRequest], *, is_again: bool = False) -> list[Detections | SalvaError]:
+        import torch
+
+        texts = [self._prompt(request.query.labels, is_again=is_again) for request in requests]
+        tokens, mask = self._tokens(texts)
+        pixels = to_pixels([r.picture for r in requests], self._pixels, self._loaded.device, self._loaded.dtype)
+        turn = COMPILING.calling((self, len(requests))) if self._options.compile else nullcontext()
+        with self._batches.on_device, turn, torch.inference_mode():
+            written = self._model.generate(
+                input_ids=tokens,
+                attention_mask=mask,
+                pixel_values=pixels,
+                max_new_tokens=self._options.max_tokens,
+                num_beams=self._options.beams,
+                do_sample=False,
+            ).cpu()
+        answers = self._processor.tokenizer.batch_decode(written, skip_special_tokens=False)
+        return [
+            self._read(request.query.labels, tokens, answer)
+            for request, tokens, answer in zip(requests, written.tolist(), answers, strict=True)
+        ]
+
+    def _prompt(self, labels: tuple[str, ...], *, is_again: bool = False) -> str:
+        return self.task
+
+    def _tokens(self, texts: list[str]) -> tuple[torch.Tensor, torch.Tensor]:
+        """The prompts as the processor writes them: places for the picture first, then the words.
+
+        The places are set as numbers: to have 577 of them read from text for every picture would take longer than
+        the picture itself.
+        """
+        import torch
+
+        processor, tokenizer = self._processor, self._processor.tokenizer
+        different = list(dict.fromkeys(texts))
+        prompts = processor._construct_prompts(different)  # the task's sentence, which only the processor knows
+        written = tokenizer(
+            [tokenizer.bos_token + prompt + tokenizer.eos_token for prompt in prompts],
+            add_special_tokens=False,
+            padding=True,
+            pad_to_multiple_of=None if len(different) == 1 else _TEXT_STEP,
+            padding_side="right",
+            return_tensors="pt",
+        )
+        rows = torch.tensor([different.index(text) for text in texts])
+        places = torch.full((len(texts), processor.num_image_tokens), processor.image_token_id)
+        tokens = torch.cat((places, written["input_ids"][rows]), 1)
+        mask = torch.cat((torch.ones_like(places), written["attention_mask"][rows]), 1)
+        return tokens.to(self._loaded.device), mask.to(self._loaded.device)
+
+    def _read(self, labels: tuple[str, ...], tokens: Sequence[int], answer: str) -> Detections | SalvaError:
+        end = self._processor.tokenizer.eos_token_id
+        # The first token is the end mark as well: Florence-2 begins with it. At the limit the last one is forced.
+        is_cut = len(tokens) > self._options.max_tokens and end not in tokens[1:-1]
+        if is_cut and self._options.cut == "error":
+            return BackendError(
+                f"{self.name}'s answer is longer than {self._options.max_tokens} tokens: {answer[:80]!r}...; "
+                "raise detector.max_tokens, or keep what fits with detector.cut=keep",
+                is_retryable=False,
+            )
+        phrases = said(answer)
+        return self._boxes(labels, [box for _, box in phrases], [phrase for phrase, _ in phrases])
+
+    def _boxes(self, labels: tuple[str, ...], corners: list[list[float]], said: list[str]) -> Detections | SalvaError:
+        return self._rules.detections(corners, [1.0] * len(said), said)
+
+
+def said(answer: str) -> list[tuple[str, list[float]]]:
+    """What an answer says is where: phrases with the corners of one box each, as fractions of the picture.
+
+    As the processor reads it, without its tensors: at hundreds of pictures a second the model would wait for those. A
+    phrase with several boxes comes several times; one with none, or with a line break in it, says nothing.
+    """
+    boxes: list[tuple[str, list[float]]] = []
+    for phrase, places in _SAID.findall(_MARKS.sub("", answer)):
+        if "\n" in phrase.lstrip():
+            continue
+        name = phrase.strip().encode("ascii", "ignore").decode("ascii")
+        edges = [(int(step) + 0.5) / N_STEPS for step in _PLACE.findall(places)]
+        boxes += [(name, edges[i : i + 4]) for i in range(0, len(edges) - 3, 4)]
+    return boxes
+
+
+class Florence2Grounding(Florence2):
+    """Detector: finds what the case mentions, with Florence-2's phrase grounding."""
+
+    about: ClassVar[About] = replace(Florence2.about, takes_labels=True, names=Naming.ASKED)
+    task: ClassVar[str] = GROUND
+    name: ClassVar[str] = "florence2-grounding"
+
+    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections | SalvaError]:
+        """The boxes of each picture."""
+        if any(not request.query.labels for request in requests):
+            raise UsageError(
+                f"{self.name} must be told what to look for, and this suite names nothing; use --detector florence2"
+            )
+        return super().observe(requests)
+
+    def _second_pass(self, requests: Sequence[ObserveRequest]) -> list[Detections | SalvaError]:
+        """The same things asked for in other words and the other order."""
+        return self._look(requests, is_again=True)
+
+    def _prompt(self, labels: tuple[str, ...], *, is_again: bool = False) -> str:
+        phrases = [with_article(label) for label in labels]
+        if is_again:
+            return GROUND + " ".join(f"There is {phrase}." for phrase in reversed(phrases))
+        return GROUND + ", ".join(phrases) + "."
+
+    def _boxes(self, labels: tuple[str, ...], corners: list[list[float]], said: list[str]) -> Detections | SalvaError:
+        """Boxes of what was asked for: the answer repeats the caption's words, and other phrases are no label."""
+        asked = {with_article(label).casefold(): label for label in labels} | {
+            label.casefold(): label for label in labels
+        }
+        # Words that the checkpoint's makers found to be no things.
+        banned = self._processor.post_processor.banned_grounding_tokens
+        names = [None if phrase in banned else asked.get(phrase.strip(" .,").casefold()) for phrase in said]
+        kept = [(box, name) for box, name in zip(corners, names, strict=True) if name is not None]
+        return self._rules.detections(
+            [box for box, _ in kept], [1.0] * len(kept), [name for _, name in kept], are_names=True
+        )

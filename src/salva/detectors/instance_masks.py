@@ -1,0 +1,150 @@
+"""What a network that gives class and mask logits found in a picture: labels, scores, masks and the boxes around them.
+
+Pictures go in as mmdet's test pipeline of the published Mask2Former prepares them, and logits come out as its fusion
+head reads them. Knows no model class; numbers in, numbers out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from salva.core.image import Picture
+from salva.core.masks import Mask, mask_of
+from salva.observers.pixels import upload
+
+if TYPE_CHECKING:
+    import numpy as np
+    import torch
+    from numpy.typing import NDArray
+
+MAX_FOUND = 100
+"""So many pairs of query and class, the most probable, are looked at."""
+MEAN, STD = (123.675, 116.28, 103.53), (58.395, 57.12, 57.375)
+DIVISOR = 32
+GREY = 128.0
+_AT_ONCE = 1 << 26
+"""So many numbers of masks are held in full size at once: a quarter of a gigabyte."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """How a picture lies in the network's input: resized, in the top left corner, filled up right and below."""
+
+    original: tuple[int, int]
+    """(height, width), as all three."""
+    resized: tuple[int, int]
+    padded: tuple[int, int]
+
+
+def frame_of(picture: Picture, shortest: int, longest: int) -> Frame:
+    """The frame of a picture: as large as both limits allow, each side rounded half up."""
+    height, width = picture.height, picture.width
+    scale = min(longest / max(height, width), shortest / min(height, width))
+    resized = (max(1, int(height * scale + 0.5)), max(1, int(width * scale + 0.5)))
+    tall, wide = (-(-side // DIVISOR) * DIVISOR for side in resized)
+    return Frame(original=(height, width), resized=resized, padded=(tall, wide))
+
+
+def to_input(
+    pictures: Sequence[Picture], frame: Frame, device: str, dtype: torch.dtype, is_filled_grey: bool
+) -> torch.Tensor:
+    """The network's input for pictures of one size: (n, 3, height, width)."""
+    import torch
+    from torch.nn import functional
+
+    pixels = upload(pictures, device).permute(0, 3, 1, 2).to(torch.float32)
+    if frame.resized != frame.original:
+        # No antialiasing: OpenCV, which the network was trained and published with, does none here.
+        pixels = functional.interpolate(pixels, size=frame.resized, mode="bilinear", align_corners=False)
+        pixels = pixels.round_().clamp_(0, 255)
+    mean = torch.tensor(MEAN, device=pixels.device).view(1, 3, 1, 1)
+    std = torch.tensor(STD, device=pixels.device).view(1, 3, 1, 1)
+    full = (GREY - mean) / std if is_filled_grey else torch.zeros_like(mean)
+    filled = full.expand(len(pictures), 3, *frame.padded).clone()
+    filled[:, :, : frame.resized[0], : frame.resized[1]] = (pixels - mean) / std
+    return filled.to(dtype)
+
+
+class Found(NamedTuple):
+    """What is in one picture, the most probable class first; the arrays are as long as each other but for masks."""
+
+    labels: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    corners: NDArray[np.int64]
+    """(x0, y0, x1, y1) in pixels of the picture, the last two exclusive; all 0 for a mask without a pixel."""
+    which: NDArray[np.int64]
+    """The place of each one's mask among the masks."""
+    masks: NDArray[np.bool_]
+    """(n, height, width) of the picture."""
+
+    def mask(self, i: int) -> Mask:
+        """The mask of what is at place i, within its box."""
+        import numpy as np
+
+        x0, y0, x1, y1 = (int(edge) for edge in self.corners[i])
+        inside = self.masks[self.which[i], y0:y1, x0:x1].reshape(-1)
+        edges = np.flatnonzero(inside[1:] != inside[:-1]) + 1
+        first = [0] if inside[0] else []
+        runs = np.diff(np.concatenate((first, [0], edges, [inside.size])).astype(np.int64))
+        return mask_of(runs.tolist(), left=x0, top=y0, width=x1 - x0, height=y1 - y0)
+
+
+def find(class_logits: torch.Tensor, mask_logits: torch.Tensor, frame: Frame, floor: float) -> Found:
+    """What one picture's logits say: (queries, classes + 1), no class last, and (queries, height, width).
+
+    The score is the probability of the class times the mean probability of the mask's pixels, a pixel being the
+    mask's where its logit is above 0. What cannot reach the floor is left out before its mask is made large.
+    """
+    import torch
+
+    shares = class_logits.float().softmax(-1)[:, :-1]
+    n_classes = shares.shape[1]
+    chances, places = shares.flatten().topk(min(MAX_FOUND, shares.numel()))
+    # Not "chances >= floor": what is no number must reach whoever checks scores. Slack for what is stored rounded.
+    keep = ~(chances < floor - 1e-4)
+    chances, places = chances[keep], places[keep]
+    if not len(places):
+        return _nothing(frame)
+    queries, which = torch.unique(places // n_classes, return_inverse=True)
+    certainties, corners, masks = [], [], []
+    for large in _large(mask_logits[queries], frame):
+        inside = large > 0
+        certainties.append((large.sigmoid() * inside).sum((1, 2)) / (inside.sum((1, 2)) + 1e-6))
+        corners.append(torch.stack((*_ends(inside.any(1)), *_ends(inside.any(2))), 1)[:, [0, 2, 1, 3]])
+        masks.append(inside)
+    return Found(
+        labels=(places % n_classes).cpu().numpy(),
+        scores=(chances * torch.cat(certainties)[which]).double().cpu().numpy(),
+        corners=torch.cat(corners)[which].cpu().numpy(),
+        which=which.cpu().numpy(),
+        masks=torch.cat(masks).cpu().numpy(),
+    )
+
+
+def _large(logits: torch.Tensor, frame: Frame) -> Iterator[torch.Tensor]:
+    """Mask logits in the size of the picture, some at a time: to the padded input first, its padding cut."""
+    from torch.nn import functional
+
+    step = max(1, _AT_ONCE // max(frame.padded[0] * frame.padded[1], frame.original[0] * frame.original[1]))
+    for start in range(0, len(logits), step):
+        some = logits[None, start : start + step].float()
+        full = functional.interpolate(some, size=frame.padded, mode="bilinear", align_corners=False)
+        cut = full[:, :, : frame.resized[0], : frame.resized[1]]
+        yield functional.interpolate(cut, size=frame.original, mode="bilinear", align_corners=False)[0]
+
+
+def _ends(is_there: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Of each row the first place that is true, and the place after the last; both 0 where none is."""
+    length = is_there.shape[1]
+    numbers = is_there.int()
+    some = is_there.any(1)
+    return numbers.argmax(1) * some, (length - numbers.flip(1).argmax(1)) * some
+
+
+def _nothing(frame: Frame) -> Found:
+    import numpy as np
+
+    none = np.zeros(0, np.int64)
+    return Found(none, np.zeros(0), np.zeros((0, 4), np.int64), none, np.zeros((0, *frame.original), bool))

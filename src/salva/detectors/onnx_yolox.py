@@ -1,0 +1,236 @@
+"""Detector: any YOLOX-style network in an ONNX file, on the processor; needs nothing beyond the base install.
+
+The file takes one picture (BGR, 0 to 255, top left in a field of grey 114) and gives a row for every cell of its
+three grids: centre and sides of a box, whether there is anything, and what. Files that already turned the rows into
+pixels are read with decoded=true. Pictures go through one at a time, so none depends on its neighbours.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from salva.assets.coco_names import COCO
+from salva.core.about import About, Habits, Naming
+from salva.core.blame import one_line, translating
+from salva.core.counted import counted
+from salva.core.image import Picture
+from salva.core.observation import Detections
+from salva.core.options import option
+from salva.core.protocols import ObserveRequest
+from salva.detectors.boxes import THRESHOLD_HELP, BoxRules, ScoredOptions, from_centres
+from salva.errors import BackendError, SalvaError, UsageError
+from salva.hardware.checkpoints import digest_of_files
+from salva.hardware.networks import open_users_network
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+NAME = "onnx"
+GREY = 114
+DOUBT = 0.5
+STRIDES = ((8, 16, 32), (8, 16, 32, 64))
+"""The grids of the usual networks and of the larger ones."""
+_LARGEST_LOGARITHM = 8.0
+"""A box of e^8 cells would be 24,000 pixels wide."""
+_LABEL_KEYS = ("names", "labels", "classes")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnnxOptions(ScoredOptions):
+    """What can be set with --set detector.NAME=VALUE."""
+
+    model: str = option("", "The ONNX file.", target=True)
+    labels_file: str = option(
+        "", "Names of what it sees, one a line; else those in the file itself, else COCO's 80.", reaches="file"
+    )
+    threshold: float = option(0.3, THRESHOLD_HELP, means="check.threshold")
+    nms_iou: float = option(
+        0.45, "Of two boxes with one name that overlap by more, the weaker is dropped; 1 keeps all."
+    )
+    decoded: bool = option(False, "Whether the file gives boxes in pixels and not in cells of its grids.")
+    side: int = option(640, "Side of the input, where the file leaves it open; a multiple of 32.")
+    threads: int = option(1, "Cores used for one picture.", keyed=False)
+
+    def __post_init__(self) -> None:
+        ScoredOptions.__post_init__(self)
+        if self.side < 32 or self.side % 32:
+            raise ValueError(f"side is {self.side!r}; it must be a multiple of 32")
+        if self.threads < 1:
+            raise ValueError(f"threads is {self.threads!r}; give 1 or more")
+
+
+class OnnxYolox:
+    """Detector: a YOLOX-style ONNX file."""
+
+    version: ClassVar[str] = "1"
+    about: ClassVar[About] = About(
+        names=Naming.LOADED,
+        floor="floor",
+        made_for="What its file was trained on; mostly photographs of everyday scenes.",
+    )
+    Options: ClassVar[type[OnnxOptions]] = OnnxOptions
+
+    def __init__(self, options: OnnxOptions) -> None:
+        session = open_users_network(NAME, _file(options.model, "an ONNX file"), options.threads)
+        self._session = session
+        self._input, self._height, self._width = _input_of(session, options)
+        n_columns = self._columns(options)
+        self._grid = None if options.decoded else grid(self._height, self._width, self._n_rows)
+        if self._grid is None and not options.decoded:
+            raise _no_detector(
+                options.model, f"its {self._n_rows} rows are no grids of a {self._width} x {self._height} input"
+            )
+        self._labels = _labels(session, options, n_columns - 5)
+        self._rules = BoxRules(options, DOUBT)
+        self.habits = Habits(batch_size=4, names=self._rules.names_of(self._labels))
+
+    @classmethod
+    def weights(cls, options: OnnxOptions) -> str:
+        """The digest of the file and of its labels, and the table of names."""
+        files = [_file(options.model, "an ONNX file")]
+        if options.labels_file:
+            files.append(_file(options.labels_file, "a text file of labels"))
+        return " ".join((*(digest_of_files([path], path.parent) for path in files), options.pin())).strip()
+
+    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections | SalvaError]:
+        """The boxes of each picture, strongest first."""
+        return [self._look(request.picture) for request in requests]
+
+    def _look(self, picture: Picture) -> Detections | SalvaError:
+        problem = f"{NAME} failed on a {picture.width} x {picture.height} picture"
+        try:
+            with translating(lambda error: BackendError(f"{problem}: {one_line(error)}")):
+                pixels, scale = to_input(picture, self._height, self._width)
+                rows = self._session.run(None, {self._input: pixels})[0][0]
+        except SalvaError as error:
+            return error
+        centres = rows[:, :4].astype("float64")
+        if self._grid is not None:
+            centres = decode(centres, self._grid)
+        chances = rows[:, 5:]
+        which = chances.argmax(1)
+        scores = rows[:, 4] * chances.max(1)
+        corners = from_centres(centres) / scale / ((picture.width, picture.height) * 2)
+        return self._rules.detections(corners, scores, [self._labels[i] for i in which])
+
+    def _columns(self, options: OnnxOptions) -> int:
+        """How many numbers a row has, found by looking at a field of grey: a file may leave its shapes open.
+
+        The same look tells pixels from cells: read as the other, boxes would vanish or cover everything in silence.
+        """
+        import numpy as np
+
+        model = options.model
+        field = np.full((1, 3, self._height, self._width), GREY, np.float32)
+        with translating(lambda error: _no_detector(model, f"it fails on a field of grey: {one_line(error)}")):
+            given = self._session.run(None, {self._input: field})
+        shape = np.shape(given[0])
+        if len(given) != 1 or len(shape) != 3 or shape[0] != 1 or shape[2] < 6:
+            shapes = ", ".join(str(np.shape(output)) for output in given)
+            raise _no_detector(model, f"it gives {shapes}")
+        sides = np.asarray(given[0])[0, :, 2:4]
+        if options.decoded and sides.min() < 0:
+            raise UsageError(f"{NAME}: {model!r} gives boxes in cells and not in pixels; leave detector.decoded out")
+        if not options.decoded and sides.max() > _LARGEST_LOGARITHM:
+            raise UsageError(f"{NAME}: {model!r} gives boxes in pixels already; set detector.decoded=true")
+        self._n_rows = int(shape[1])
+        return int(shape[2])
+
+
+def to_input(picture: Picture, height: int, width: int) -> tuple[NDArray[np.float32], float]:
+    """The network's input for a picture, and how many of its pixels a pixel of the picture takes."""
+    import numpy as np
+    from PIL import Image
+
+    scale = min(height / picture.height, width / picture.width)
+    size = max(1, int(picture.width * scale)), max(1, int(picture.height * scale))
+    image = Image.frombytes("RGB", (picture.width, picture.height), picture.rgb)
+    field = np.full((height, width, 3), GREY, np.float32)
+    field[: size[1], : size[0]] = np.asarray(image.resize(size, Image.Resampling.BILINEAR))
+    return np.ascontiguousarray(field[:, :, ::-1].transpose(2, 0, 1))[None], scale
+
+
+def grid(height: int, width: int, n_rows: int) -> NDArray[np.float64] | None:
+    """For every row of the output the place of its cell and the cell's side; None when no grids have so many."""
+    import numpy as np
+
+    for strides in STRIDES:
+        if n_rows == sum((height // stride) * (width // stride) for stride in strides):
+            parts = []
+            for stride in strides:
+                y, x = np.mgrid[: height // stride, : width // stride]
+                parts.append(np.stack((x.ravel(), y.ravel(), np.full(x.size, stride)), 1))
+            return np.concatenate(parts).astype(np.float64)
+    return None
+
+
+def decode(centres: NDArray[np.float64], cells: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Centres and sides in pixels: offsets are in cells, sides are logarithms of cells."""
+    import numpy as np
+
+    places = (centres[:, :2] + cells[:, :2]) * cells[:, 2:]
+    # No box is e^12 cells wide; the limit keeps a damaged file from overflowing.
+    return np.concatenate((places, np.exp(centres[:, 2:].clip(-12, 12)) * cells[:, 2:]), 1)
+
+
+def _input_of(session: Any, options: OnnxOptions) -> tuple[str, int, int]:
+    inputs = session.get_inputs()
+    shape = inputs[0].shape if inputs else []
+    if len(inputs) != 1 or len(shape) != 4 or shape[1] != 3 or inputs[0].type != "tensor(float)":
+        given = ", ".join(f"{port.name} {port.shape} {port.type}" for port in inputs)
+        raise _no_detector(options.model, f"it takes {given or 'nothing'}")
+    height, width = (size if isinstance(size, int) and size > 0 else options.side for size in shape[2:])
+    return inputs[0].name, height, width
+
+
+def _labels(session: Any, options: OnnxOptions, n_wanted: int) -> tuple[str, ...]:
+    if options.labels_file:
+        text = _file(options.labels_file, "a text file of labels").read_text(encoding="utf-8")
+        labels, where = tuple(line.strip() for line in text.splitlines() if line.strip()), options.labels_file
+    else:
+        labels, where = _labels_within(session.get_modelmeta().custom_metadata_map), options.model
+        if not labels:
+            labels, where = COCO, "COCO"
+    if len(labels) != n_wanted:
+        raise UsageError(
+            f"{NAME}: {options.model!r} tells {counted(n_wanted, 'things')} apart, and {where!r} has "
+            f"{counted(len(labels), 'names')}; give as many names, one a line, with --set detector.labels_file=FILE"
+        )
+    return labels
+
+
+def _labels_within(metadata: Mapping[str, str]) -> tuple[str, ...]:
+    """Names that the file itself brings: a JSON or Python list or mapping, or a line with commas."""
+    text = next((metadata[key] for key in _LABEL_KEYS if metadata.get(key)), "")
+    if not text:
+        return ()
+    for read in (json.loads, ast.literal_eval):
+        try:
+            names = read(text)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            continue
+        if isinstance(names, Mapping):
+            return tuple(str(names[key]) for key in sorted(names, key=int))
+        if isinstance(names, list | tuple):
+            return tuple(str(label) for label in names)
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _no_detector(what: str, problem: str) -> UsageError:
+    return UsageError(
+        f"{NAME}: {what!r} is no YOLOX-style detector: {problem}; wanted one picture of floats (1, 3, height, width) "
+        "in and one table (1, rows, 5 + classes) out. If its boxes are in pixels already, set detector.decoded=true"
+    )
+
+
+def _file(path: str, kind: str) -> Path:
+    file = Path(path).expanduser()
+    if not file.is_file():
+        raise UsageError(f"{NAME}: there is no file {path!r}; give {kind}, as in --detector onnx/path/to/file.onnx")
+    return file

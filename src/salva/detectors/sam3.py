@@ -1,0 +1,121 @@
+"""Detector: SAM 3, which finds every instance of what it is told to look for, one word or phrase after the other.
+
+The picture is seen once, then each label is asked for. The score of a box is how well it fits times the chance that
+there is any such thing in the picture, which SAM 3 judges apart: a low score can mean either. Masks are not used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from salva.core.about import About, Naming
+from salva.core.observation import Detections
+from salva.core.options import option
+from salva.core.protocols import ObserveRequest
+from salva.detectors.boxes import THRESHOLD_HELP, BoxRules, ScoredOptions
+from salva.detectors.zero_shot import AskedOptions, asked_labels, size_and_labels
+from salva.errors import BackendError, SalvaError
+from salva.observers.loading import Batches, CheckpointOptions, load, pin
+from salva.observers.pixels import PixelSettings, in_groups, to_pixels
+
+if TYPE_CHECKING:
+    import torch
+
+NAME = "sam3"
+LIMIT = 16
+DOUBT = 0.7
+LICENCE = (
+    "its weights are under Meta's SAM License, which is no open-source licence (among other terms no military use) and "
+    "must be accepted on the hub; read it before you publish or ship what rests on them"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sam3Options(AskedOptions, ScoredOptions, CheckpointOptions):
+    """What can be set with --set detector.NAME=VALUE."""
+
+    model: str = option(
+        "facebook/sam3", "The checkpoint: a hub id, or a folder that save_pretrained wrote.", target=True
+    )
+    threshold: float = option(0.5, THRESHOLD_HELP, means="check.threshold")
+
+    def __post_init__(self) -> None:
+        ScoredOptions.__post_init__(self)
+        CheckpointOptions.__post_init__(self)
+
+
+class Sam3:
+    """Detector: finds what the case mentions; its score contains whether there is any."""
+
+    version: ClassVar[str] = "1"
+    about: ClassVar[About] = About(
+        takes_labels=True,
+        names=Naming.ASKED,
+        floor="floor",
+        licence=LICENCE,
+        made_for="Photographs of all kinds, from the web.",
+    )
+    Options: ClassVar[type[Sam3Options]] = Sam3Options
+
+    def __init__(self, options: Sam3Options) -> None:
+        loaded = load(
+            NAME,
+            options,
+            model_class="Sam3Model",
+            # The whole processor would need torchvision for its masks; the words are all that is wanted of it.
+            processor_class="AutoTokenizer",
+            model_types=("sam3", "sam3_video"),
+            purpose="a SAM 3 model",
+        )
+        self._options, self._loaded = options, loaded
+        side = int(loaded.model.config.vision_config.backbone_config.image_size)
+        half = (0.5, 0.5, 0.5)
+        self._pixels = PixelSettings(height=side, width=side, resampling="bilinear", mean=half, std=half)
+        self._rules = BoxRules(options, DOUBT)
+        self._batches = Batches(NAME, options, loaded, limit=LIMIT)
+        self.habits = self._batches.habits
+
+    @classmethod
+    def weights(cls, options: Sam3Options) -> str:
+        """The commit or digest of the checkpoint."""
+        return pin(NAME, options)
+
+    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections | SalvaError]:
+        """The boxes of what each picture's case mentions, strongest first."""
+        alike = size_and_labels(NAME, self._options)
+        return in_groups(requests, alike, lambda part: self._batches.run(self._look, part))
+
+    def _look(self, requests: Sequence[ObserveRequest]) -> Sequence[Detections | SalvaError]:
+        import numpy as np
+        import torch
+
+        labels, n, model = asked_labels(NAME, requests[0], self._options), len(requests), self._loaded.model
+        try:
+            words = [self._words(label, n) for label in labels]
+        except BackendError as error:
+            return [error] * n  # raised, it would cost the pictures of other cases as well
+        pixels = to_pixels([r.picture for r in requests], self._pixels, self._loaded.device, self._loaded.dtype)
+        boxes, scores = [], []
+        with self._batches.on_device, torch.inference_mode():
+            sight = model.get_vision_features(pixel_values=pixels)
+            for text in words:
+                output = model(vision_embeds=sight, **text)
+                fits, is_there = output.pred_logits.float().sigmoid(), output.presence_logits.float().sigmoid()
+                boxes.append(output.pred_boxes.float().cpu().numpy())
+                scores.append((fits * is_there.reshape(n, 1)).cpu().numpy())
+        corners, strength = np.concatenate(boxes, 1), np.concatenate(scores, 1)
+        said = [label for label, part in zip(labels, boxes, strict=True) for _ in range(part.shape[1])]
+        return [self._rules.detections(corners[i], strength[i], said, are_names=True) for i in range(n)]
+
+    def _words(self, label: str, n: int) -> dict[str, torch.Tensor]:
+        """A label for n pictures."""
+        limit = int(self._loaded.model.config.text_config.max_position_embeddings)
+        written = self._loaded.processor(label, padding="max_length", max_length=limit, return_tensors="pt")
+        if written["input_ids"].shape[1] > limit:
+            raise BackendError(
+                f"{NAME} reads {limit} tokens a label, and {label!r} takes more; use a shorter label",
+                is_retryable=False,
+            )
+        return {key: written[key].repeat(n, 1).to(self._loaded.device) for key in ("input_ids", "attention_mask")}

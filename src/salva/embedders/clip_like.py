@@ -1,0 +1,152 @@
+"""Embedder: CLIP and SigLIP, pictures and texts to vectors of length 1 in one space.
+
+Query.text empty embeds the picture, else the text. A text longer than the model reads is an error for that element,
+because half a prompt has another meaning; truncate=true embeds the beginning instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from salva.core.observation import Observation, Vector
+from salva.core.options import option
+from salva.core.protocols import ObserveRequest
+from salva.embedders.choosing import Choosing
+from salva.errors import BackendError, SalvaError
+from salva.observers.loading import Batches, CheckpointOptions, load, pin
+from salva.observers.pixels import in_groups, settings_of, to_pixels
+
+if TYPE_CHECKING:
+    import torch
+
+LIMIT = 256
+DIGITS = 7
+"""Decimal places kept: below them the same picture differs between one machine and the next."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClipOptions(CheckpointOptions):
+    """What can be set with --set embedder.NAME=VALUE."""
+
+    model: str = option(
+        "openai/clip-vit-large-patch14",
+        "The checkpoint: a hub id, or a folder that save_pretrained wrote.",
+        target=True,
+    )
+    truncate: bool = option(False, "Embed the beginning of a text that is too long, in place of an error.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiglipOptions(ClipOptions):
+    """What can be set with --set embedder.NAME=VALUE."""
+
+    model: str = option(
+        "google/siglip-base-patch16-224",
+        "The checkpoint: a hub id, or a folder that save_pretrained wrote.",
+        target=True,
+    )
+
+
+class Clip:
+    """Embedder: a CLIP model."""
+
+    version: ClassVar[str] = "1"
+    Options: ClassVar[type[ClipOptions]] = ClipOptions
+    name: ClassVar[str] = "clip"
+    model_types: ClassVar[tuple[str, ...]] = ("clip",)
+    word_inputs: ClassVar[tuple[str, ...]] = ("input_ids", "attention_mask")
+
+    def __init__(self, options: ClipOptions) -> None:
+        self._loaded = load(
+            self.name,
+            options,
+            model_class="AutoModel",
+            processor_class="AutoProcessor",
+            model_types=self.model_types,
+            purpose="a model with one space for pictures and texts",
+        )
+        self._options = options
+        self._tokenizer = self._loaded.processor.tokenizer
+        self._n_tokens = int(self._loaded.model.config.text_config.max_position_embeddings)
+        self._pixels = settings_of(self._loaded.processor.image_processor, self.name)
+        self._batches = Batches(self.name, options, self._loaded, limit=LIMIT)
+        self.habits = self._batches.habits
+        self._choosing = Choosing(self._embed)
+
+    @classmethod
+    def weights(cls, options: ClipOptions) -> str:
+        """The commit or digest of the checkpoint."""
+        return pin(cls.name, options)
+
+    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Observation | SalvaError]:
+        """The vector of each picture, or of the text where there is one; or its cosines to choices."""
+        return self._choosing.observe(requests)
+
+    def _embed(self, requests: Sequence[ObserveRequest]) -> Sequence[Vector | SalvaError]:
+        return in_groups(
+            requests,
+            lambda request: () if request.query.text else (request.picture.width, request.picture.height),
+            self._group,
+        )
+
+    def _group(self, requests: Sequence[ObserveRequest]) -> Sequence[Vector | SalvaError]:
+        if not requests[0].query.text:
+            return self._batches.run(self._see, requests)
+        return in_groups(
+            [request.query.text for request in requests],
+            self._is_too_long,
+            lambda texts: (
+                [self._too_long(text) for text in texts]
+                if self._is_too_long(texts[0])
+                else self._batches.run(self._read, texts)
+            ),
+        )
+
+    def _is_too_long(self, text: str) -> bool:
+        return not self._options.truncate and self._length(text) > self._n_tokens
+
+    def _length(self, text: str) -> int:
+        return len(self._tokenizer(text, verbose=False)["input_ids"])
+
+    def _too_long(self, text: str) -> SalvaError:
+        return BackendError(
+            f"{self.name} reads {self._n_tokens} tokens, and {text[:60]!r}... takes {self._length(text)}; "
+            "embed only its beginning with --set embedder.truncate=true",
+            is_retryable=False,
+        )
+
+    def _see(self, requests: Sequence[ObserveRequest]) -> list[Vector | SalvaError]:
+        import torch
+
+        pixels = to_pixels([r.picture for r in requests], self._pixels, self._loaded.device, self._loaded.dtype)
+        with self._batches.on_device, torch.inference_mode():
+            return _vectors(self._loaded.model.get_image_features(pixel_values=pixels).pooler_output)
+
+    def _read(self, texts: Sequence[str]) -> list[Vector | SalvaError]:
+        import torch
+
+        # Always to full length: SigLIP was trained so, and one shape keeps a text apart from its neighbours.
+        words = self._tokenizer(
+            list(texts), padding="max_length", truncation=True, max_length=self._n_tokens, return_tensors="pt"
+        )
+        given = {key: words[key].to(self._loaded.device) for key in self.word_inputs}
+        with self._batches.on_device, torch.inference_mode():
+            return _vectors(self._loaded.model.get_text_features(**given).pooler_output)
+
+
+class Siglip(Clip):
+    """Embedder: a SigLIP model."""
+
+    Options: ClassVar[type[ClipOptions]] = SiglipOptions
+    name: ClassVar[str] = "siglip"
+    model_types: ClassVar[tuple[str, ...]] = ("siglip",)
+    # Trained without a mask: the padding is part of what it knows as a text.
+    word_inputs: ClassVar[tuple[str, ...]] = ("input_ids",)
+
+
+def _vectors(features: torch.Tensor) -> list[Vector | SalvaError]:
+    unit = features.float()
+    unit = (unit / unit.norm(dim=-1, keepdim=True)).cpu().double().numpy().round(DIGITS)
+    return [Vector(values=tuple(row.tolist())) for row in unit]

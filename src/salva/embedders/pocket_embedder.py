@@ -1,0 +1,138 @@
+"""Embedder: a small network of our own that gives pictures and sentences vectors to compare, in the wheel.
+
+A picture, or a text in its place, comes in; a vector of length one goes out. The better a sentence of pocket's world
+fits a picture, the nearer their vectors. It knows the words of that world and no others. Everything goes through one
+at a time, so that a vector never depends on its neighbours. How the weights were made is in training/.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from salva.assets.files import asset_digest, read_asset
+from salva.core.about import Habits
+from salva.core.blame import translating
+from salva.core.image import Picture
+from salva.core.observation import Observation, Vector
+from salva.core.options import NoOptions
+from salva.core.protocols import ObserveRequest
+from salva.embedders.choosing import Choosing
+from salva.errors import BackendError, SalvaError
+from salva.hardware.networks import open_network
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+PICTURE = "pocket/embedder-picture.onnx"
+TEXT = "pocket/embedder-text.onnx"
+CARD = "pocket/embedder.json"
+PAD = 128
+"""The grey that fills an oblong picture up to a square."""
+_TOKEN = re.compile(r"[a-z]+(?:'[a-z]+)?|[0-9]+|[,.:()]")
+
+
+class PocketEmbedder:
+    """Pictures and sentences of the embedded models' world, side by side."""
+
+    version: ClassVar[str] = "1"
+    habits: ClassVar[Habits] = Habits(batch_size=8)
+    Options: ClassVar[type[NoOptions]] = NoOptions
+
+    def __init__(self, options: NoOptions) -> None:
+        card = _card()
+        self._picture, self._text = open_network(read_asset(PICTURE)), open_network(read_asset(TEXT))
+        self._side, self._max_tokens = int(card["side"]), int(card["max_tokens"])
+        special = {card[name] for name in ("pad", "start", "end", "unknown")}
+        self._numbers = {str(word): i for i, word in enumerate(card["words"]) if i not in special}
+        self._start, self._end = int(card["start"]), int(card["end"])
+        self._choosing = Choosing(self._embed)
+
+    @classmethod
+    def weights(cls, options: NoOptions) -> str:  # noqa: ARG003  # no option chooses other weights
+        """The pin of the trained files."""
+        digests = "".join(asset_digest(name) for name in (PICTURE, TEXT, CARD))
+        return hashlib.sha256(digests.encode()).hexdigest()[:16]
+
+    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Observation | SalvaError]:
+        """A vector of each picture, or of the text asked about in its place; or its cosines to choices."""
+        return self._choosing.observe(requests)
+
+    def _embed(self, requests: Sequence[ObserveRequest]) -> Sequence[Observation | SalvaError]:
+        return [self._look(request) for request in requests]
+
+    def _look(self, request: ObserveRequest) -> Observation | SalvaError:
+        text = request.query.text
+        what = repr(text) if text else f"a {request.picture.width} x {request.picture.height} picture"
+        try:
+            # onnxruntime's own exceptions share no base class.
+            with translating(lambda error: BackendError(f"the pocket embedder failed on {what}: {error}")):
+                if text:
+                    (values,) = self._text.run(None, {"tokens": self._tokens(text)})
+                else:
+                    (values,) = self._picture.run(None, {"picture": to_input(request.picture, self._side)})
+        except SalvaError as error:
+            return error
+        return Vector(values=tuple(round(float(value), 6) for value in values[0]))
+
+    def _tokens(self, text: str) -> NDArray[np.int64]:
+        """Word numbers of what it knows of the text."""
+        import numpy as np
+
+        words = [word for word in read_words(text) if word in self._numbers]
+        most = self._max_tokens - 2
+        # Marks alone say nothing that a picture could show.
+        if not any(word[0].isalnum() for word in words):
+            raise BackendError(
+                f"the pocket embedder knows no word of {_shortened(text)}; it knows the {len(self._numbers)} words and "
+                "marks of pocket's world; use another embedder for other texts",
+                is_retryable=False,
+            )
+        if len(words) > most:
+            raise BackendError(
+                f"{_shortened(text)} has {len(words):,} known words and marks; the pocket embedder reads at most "
+                f"{most}; shorten it",
+                is_retryable=False,
+            )
+        tokens = np.zeros((1, self._max_tokens), np.int64)
+        tokens[0, : len(words) + 2] = [self._start, *(self._numbers[word] for word in words), self._end]
+        return tokens
+
+
+def read_words(text: str) -> list[str]:
+    """Words, figures and the few marks that count, as the captions it learnt from were read."""
+    text = text.lower().replace("[", "(").replace("]", ")").replace("\u2019", "'").replace("&", " and ")
+    return _TOKEN.findall(text)
+
+
+def to_input(picture: Picture, side: int) -> NDArray[np.float32]:
+    """The network's input for a picture: whole, on a grey square, in -1 to 1."""
+    import numpy as np
+    from PIL import Image
+
+    scale = side / max(picture.width, picture.height)
+    width, height = max(1, round(picture.width * scale)), max(1, round(picture.height * scale))
+    image = Image.frombytes("RGB", (picture.width, picture.height), picture.rgb)
+    if (width, height) != image.size:
+        # The gap lets Pillow average whole pixels first, which is much faster for large pictures.
+        image = image.resize((width, height), Image.Resampling.BILINEAR, reducing_gap=2.0)
+    left, top = (side - width) // 2, (side - height) // 2
+    pixels = np.full((side, side, 3), PAD, np.uint8)
+    pixels[top : top + height, left : left + width] = np.asarray(image)
+    planes = np.ascontiguousarray(pixels.transpose(2, 0, 1)).astype(np.float32)
+    return (planes / np.float32(127.5) - 1)[None]
+
+
+def _shortened(text: str) -> str:
+    return repr(text) if len(text) <= 60 else f"{text[:60]!r} ..."
+
+
+@cache
+def _card() -> dict[str, Any]:
+    card: dict[str, Any] = json.loads(read_asset(CARD))
+    return card

@@ -1,0 +1,146 @@
+"""Embedder: the Inception network that published FID and Inception Scores use, by torch-fidelity.
+
+It comes as a file of tensors in a pickle. Only tensors are read from it: whatever else stands in there is refused
+and never run. The network resizes pictures itself, as the published code does. It embeds no texts.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from salva.core.about import Habits
+from salva.core.blame import one_line
+from salva.core.observation import Vector
+from salva.core.options import option
+from salva.core.protocols import ObserveRequest
+from salva.errors import BackendError, SalvaError, UsageError
+from salva.hardware.ahead import AHEAD
+from salva.hardware.checkpoints import digest_of_files
+from salva.hardware.devices import choose_device
+
+if TYPE_CHECKING:
+    import torch
+
+NAME = "published-inception"
+URL = "https://github.com/toshas/torch-fidelity/releases/download/v0.2.0/weights-inception-2015-12-05-6726825d.pth"
+"""Its name ends in the beginning of its SHA-256, which is checked after a download."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedInceptionOptions:
+    """What can be set with --set embedder.NAME=VALUE."""
+
+    model: str = option(URL, "The file of weights; the published one is downloaded once.", target=True)
+    output: str = option(
+        "2048",
+        "Which numbers: 2048 are the features for FID, logits_unbiased are for Inception Score as published.",
+        choices=("2048", "logits_unbiased", "logits"),
+    )
+    device: str = option("auto", "auto, cpu, cuda, cuda:1 or mps.", keyed=False)
+
+
+class PublishedInception:
+    """Embedder: the features of a picture by the network of published scores."""
+
+    version: ClassVar[str] = "1"
+    habits: ClassVar[Habits] = Habits(batch_size=8, depth=1)
+    Options: ClassVar[type[PublishedInceptionOptions]] = PublishedInceptionOptions
+
+    def __init__(self, options: PublishedInceptionOptions) -> None:
+        AHEAD.wait()
+        try:
+            import torch
+            from torch_fidelity.feature_extractor_inceptionv3 import (  # type: ignore[import-not-found,unused-ignore]  # optional
+                FeatureExtractorInceptionV3,
+            )
+        except ImportError as error:
+            raise UsageError(
+                f"{NAME} needs torch-fidelity ({error}); install it with: pip install torch-fidelity, "
+                "or give the network as an ONNX file with --embedder inception/FILE"
+            ) from error
+
+        given = _downloaded() if options.model == URL else _file(options.model)
+        # The library would unpickle whatever the file holds; what it gets here are the tensors alone.
+        tensors = io.BytesIO()
+        torch.save(_tensors(given), tensors)
+        tensors.seek(0)
+        try:
+            network = FeatureExtractorInceptionV3(
+                "inception-v3-compat", [options.output], feature_extractor_weights_path=tensors
+            )
+        except (RuntimeError, AttributeError, TypeError) as error:
+            raise UsageError(f"{NAME}: {str(given)!r} holds no weights of this network: {one_line(error)}") from error
+        self._device = choose_device(options.device)
+        self._network = network.to(self._device).eval()
+
+    @classmethod
+    def weights(cls, options: PublishedInceptionOptions) -> str:
+        """The digest of the file; where it is downloaded, its name, which holds one."""
+        if options.model == URL:
+            return Path(URL).stem
+        path = _file(options.model)
+        return digest_of_files([path], path.parent)
+
+    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Vector | SalvaError]:
+        """The features of each picture; one at a time, so that none depends on its neighbours."""
+        if any(request.query.text for request in requests):
+            raise UsageError(f"{NAME} embeds pictures only, and this check embeds texts; use --embedder clip/<id>")
+        return [self._look(request) for request in requests]
+
+    def _look(self, request: ObserveRequest) -> Vector | SalvaError:
+        import torch
+
+        picture = request.picture
+        rows = torch.frombuffer(bytearray(picture.rgb), dtype=torch.uint8).view(1, picture.height, picture.width, 3)
+        with torch.inference_mode():
+            features = self._network(rows.permute(0, 3, 1, 2).contiguous().to(self._device))[0][0].double().cpu()
+        if not torch.isfinite(features).all():
+            return BackendError(f"{NAME} gave numbers that are none for a picture", is_retryable=False)
+        return Vector(values=tuple(round(value, 6) for value in features.tolist()))
+
+
+def _downloaded() -> Path:
+    """The file in torch's folder of downloads; fetched and checked first if it is not there."""
+    import urllib.error
+
+    from torch.hub import download_url_to_file, get_dir
+
+    path = Path(get_dir()) / "checkpoints" / Path(URL).name
+    if path.is_file():
+        return path
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        download_url_to_file(URL, str(path), hash_prefix=path.stem.rpartition("-")[2], progress=False)
+    except (urllib.error.URLError, OSError, RuntimeError) as error:  # no network; no disk; another file than it was
+        raise UsageError(
+            f"{NAME}: {URL} cannot be had ({one_line(error)}); "
+            f"get it yourself and name it, as in --embedder {NAME}/FILE"
+        ) from error
+    return path
+
+
+def _tensors(path: Path) -> dict[str, torch.Tensor]:
+    import torch
+
+    try:
+        tensors: Any = torch.load(path, map_location="cpu", weights_only=True)
+    except (pickle.UnpicklingError, RuntimeError, EOFError, OSError, ValueError, KeyError) as error:
+        raise UsageError(
+            f"{NAME}: {str(path)!r} is no whole file of tensors alone; nothing else is read from a pickle, because "
+            f"loading it can run code. Without a file {NAME} downloads the published one"
+        ) from error
+    if not isinstance(tensors, dict) or not all(isinstance(value, torch.Tensor) for value in tensors.values()):
+        raise UsageError(f"{NAME}: {str(path)!r} holds {type(tensors).__name__}; wanted tensors by name")
+    return tensors
+
+
+def _file(path: str) -> Path:
+    file = Path(path).expanduser()
+    if not file.is_file():
+        raise UsageError(f"{NAME}: there is no file {path!r}; without one the published file is downloaded")
+    return file

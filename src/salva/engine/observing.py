@@ -1,0 +1,114 @@
+"""The looks of a run while they are wanted: found in the store, under way already, or new.
+
+A look may have to be told what others saw in the same image; it is handed out only when their answers and its
+picture are here. Belongs to the flow's one thread.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Mapping
+from typing import cast
+
+from salva.core.image import ImageRef, Picture
+from salva.core.observation import Answer, Observation, Reading
+from salva.core.protocols import ObserveOrder, Query
+from salva.engine.actors import Actor
+from salva.engine.cast import ActorsByRole, with_needs
+from salva.engine.desk import Desk
+from salva.engine.units import PUT_OFF, Asker, ObserveJob, PutOff
+from salva.imaging.room import bytes_of_size
+from salva.judging.waves import Missing
+from salva.store.records import Status
+from salva.store.sqlite import RunStore
+
+
+class Needs:
+    """Every look under way, and the pictures they are about."""
+
+    def __init__(self, store: RunStore, *, retry_refused: bool, retry_unreadable: bool = False) -> None:
+        self.desk = Desk()
+        self.changed: deque[ObserveJob] = deque()
+        """Needs that are new, or whose picture or answers have come: they may be ready now."""
+        self.unasked: Counter[str] = Counter()
+        """Needs that only somebody could make who may not be asked, by who it is."""
+        self._store, self._retry_refused, self._retry_unreadable = store, retry_refused, retry_unreadable
+        self._under_way: dict[str, ObserveJob] = {}
+
+    def find(self, actors_by_role: ActorsByRole, image: ImageRef, query: Query) -> ObserveJob:
+        """The job of a look, with all that must be looked at before it."""
+        if not actors_by_role[query.role].about.needs_roles:
+            return self._job(actors_by_role[query.role], image, query, {})
+        jobs: dict[str, ObserveJob] = {}
+        for role in with_needs(query.role, actors_by_role):
+            actor = actors_by_role[role]
+            asked = query if role == query.role else Query(role=role, labels=query.labels)
+            jobs[role] = self._job(actor, image, asked, {need: jobs[need] for need in actor.about.needs_roles})
+        return jobs[query.role]
+
+    def _job(self, actor: Actor, image: ImageRef, query: Query, given: Mapping[str, ObserveJob]) -> ObserveJob:
+        keyed = actor.keyed_query(query)
+        key = actor.observation_key(image.image_id, keyed, {need: job.key for need, job in given.items()})
+        if key in self._under_way:
+            return self._under_way[key]
+        job = ObserveJob(key=key, actor=actor, image_id=image.image_id, query=keyed, given=given)
+        status, observation, error = self._store.observation_outcome(key) or (None, None, "")
+        if status is Status.DONE and observation is not None and not self._is_asked_again(observation):
+            job.outcome = observation
+        elif status is Status.REFUSED and not self._retry_refused:
+            job.outcome = Missing(reason=error, is_final=True)
+        elif not actor.may_be_asked:
+            self.unasked[f"{actor.role} {actor.label}"] += 1
+            job.outcome = Missing(reason=error) if status is Status.ERROR else PUT_OFF
+        else:
+            job.failed_before = error if status is Status.ERROR else None
+            self._under_way[key] = job
+            self.desk.want(image.image_id, bytes_of_size(image.width, image.height))
+            for other in given.values():
+                if other.outcome is None:
+                    other.dependents.append(job)
+            self.changed.append(job)
+        return job
+
+    def _is_asked_again(self, observation: Observation) -> bool:
+        """Whether it is a reply that nobody could read, and the user wants another."""
+        return self._retry_unreadable and isinstance(observation, Answer | Reading) and bool(observation.problem)
+
+    def problem_of(self, job: ObserveJob) -> Missing | PutOff | None:
+        """Why a look cannot be made: one that it needs has no answer."""
+        outcomes = (other.outcome for other in job.given.values())
+        return next((outcome for outcome in outcomes if isinstance(outcome, Missing | PutOff)), None)
+
+    def is_ready(self, job: ObserveJob) -> bool:
+        """Whether its picture is here and all it must be told is known."""
+        is_told = all(other.outcome is not None for other in job.given.values())
+        return is_told and self.desk.picture_of(job.image_id) is not None
+
+    def order_of(self, job: ObserveJob) -> ObserveOrder:
+        """What its lane is asked; for a look that is ready."""
+        picture = self.desk.picture_of(job.image_id)
+        assert picture is not None
+        given = {need: cast(Observation, other.outcome) for need, other in job.given.items()}
+        return ObserveOrder(picture=picture, query=job.query, given=given, failed_before=job.failed_before is not None)
+
+    def answer(self, job: ObserveJob, outcome: Observation | Missing | PutOff) -> list[Asker]:
+        """A look is over; who waited for it, each told."""
+        job.outcome = outcome
+        del self._under_way[job.key]
+        self.desk.let_go(job.image_id, 1)
+        # An answered job may live on as what others were told; pointing back it would only be freed by chance.
+        dependents, job.dependents = job.dependents, []
+        askers, job.askers = job.askers, []
+        self.changed.extend(dependents)
+        for asker in askers:
+            job.tell(asker)
+        return askers
+
+    def at(self, image_id: str) -> list[ObserveJob]:
+        """The looks under way at an image."""
+        return [job for job in self._under_way.values() if job.image_id == image_id]
+
+    def arrived(self, image_id: str, picture: Picture) -> None:
+        """A picture was loaded."""
+        if self.desk.loaded(image_id, picture):
+            self.changed.extend(self.at(image_id))

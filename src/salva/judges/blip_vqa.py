@@ -1,0 +1,99 @@
+"""Judge: BLIP's visual question answering, as the TIFA line of work uses it.
+
+Answers questions in a word or two and does nothing else: it cannot score or grade, and it does not see the choices,
+so an answer that is none of them cannot be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from salva.core.observation import Answer
+from salva.core.options import option
+from salva.core.protocols import ObserveRequest
+from salva.errors import SalvaError
+from salva.imaging.files import as_image
+from salva.judges.replies import read_reply
+from salva.observers.loading import Batches, CheckpointOptions, load, pin
+
+NAME = "blip-vqa"
+LIMIT = 128
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlipOptions(CheckpointOptions):
+    """What can be set with --set judge.NAME=VALUE."""
+
+    model: str = option(
+        "Salesforce/blip-vqa-base",
+        "The checkpoint: a hub id, or a folder that save_pretrained wrote.",
+        target=True,
+    )
+    max_tokens: int = option(20, "The longest answer, in tokens.")
+
+
+class BlipVqa:
+    """Answers questions about a picture in a word or two."""
+
+    version: ClassVar[str] = "1"
+    Options: ClassVar[type[BlipOptions]] = BlipOptions
+
+    def __init__(self, options: BlipOptions) -> None:
+        self._loaded = load(
+            NAME,
+            options,
+            model_class="BlipForQuestionAnswering",
+            processor_class="BlipProcessor",
+            model_types=("blip",),
+            purpose="BLIP for question answering",
+        )
+        self._options = options
+        self._batches = Batches(NAME, options, self._loaded, limit=LIMIT)
+        self.habits = self._batches.habits
+
+    @classmethod
+    def weights(cls, options: BlipOptions) -> str:
+        """The commit or digest of the checkpoint."""
+        return pin(NAME, options)
+
+    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Answer | SalvaError]:
+        """One answer per request."""
+        asked = [request for request in requests if request.query.kind == "answer"]
+        answered = iter(self._batches.run(self._answers, asked))
+        return [next(answered) if request.query.kind == "answer" else _beyond(request) for request in requests]
+
+    def _answers(self, requests: Sequence[ObserveRequest]) -> list[Answer]:
+        import torch
+
+        loaded = self._loaded
+        inputs = loaded.processor(
+            images=[as_image(request.picture) for request in requests],
+            text=[request.query.text for request in requests],
+            padding=True,
+            return_tensors="pt",
+        ).to(loaded.device)
+        inputs["pixel_values"] = inputs["pixel_values"].to(loaded.dtype)
+        with torch.inference_mode(), self._batches.on_device:
+            tokens = loaded.model.generate(
+                **inputs, do_sample=False, num_beams=1, max_new_tokens=self._options.max_tokens
+            )
+        texts = loaded.processor.tokenizer.batch_decode(tokens, skip_special_tokens=True)
+        return [self._answer(request, text.strip()) for request, text in zip(requests, texts, strict=True)]
+
+    def _answer(self, request: ObserveRequest, reply: str) -> Answer:
+        read = read_reply(request.query, reply, is_bare=True)
+        return Answer(
+            text=read.text,
+            scores={},
+            reply=reply,
+            problem=read.problem,
+            usage={"n_calls": 1.0},
+        )
+
+
+def _beyond(request: ObserveRequest) -> Answer:
+    """A problem and no error: other questions of the same case can still be answered."""
+    problem = f"{NAME} answers questions and cannot {request.query.kind or 'do anything else'}; ask another judge"
+    return Answer(text="", scores={}, problem=problem)

@@ -1,0 +1,323 @@
+"""Asking a judge until its reply can be read: the talk that all judges who reply in words share.
+
+A query and somebody to talk to come in; an Answer goes out, with the reply kept, its cost counted over all attempts,
+and a problem where even the last reply could not be read. Knows no endpoint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
+
+from salva.core.about import About, Habits
+from salva.core.blame import translating
+from salva.core.fingerprint import Json
+from salva.core.image import Picture
+from salva.core.observation import Answer, Observation
+from salva.core.options import endpoint_label, option
+from salva.core.protocols import ObserveRequest, Query
+from salva.core.secrets import cut
+from salva.errors import BackendError, RefusedError, SalvaError, UnusableError, UsageError
+from salva.judges.own_prompts import PRESETS, prompt_pin
+from salva.judges.prompts import Ask, again, put
+from salva.judges.replies import read_reply
+from salva.judges.rubrics import RUBRICS
+from salva.remote.urls import check_url
+
+Price = tuple[float, float]
+"""US dollars for a million tokens read, and for a million written."""
+AT_AN_ENDPOINT = About(is_remote=True, priced_by=("usd_per_million_input", "usd_per_million_output"))
+"""What every judge at an endpoint says of itself."""
+
+
+def prompt_option() -> Any:
+    """The option with which a user says in own words how a score is asked for, of every judge who replies in words."""
+    told = "A file with what the judge is told when it scores a picture against a text, {prompt} in place of the text"
+    return option(
+        "", f"{told}; or a preset: {', '.join(PRESETS)}.", since="0.2", reaches="file", pinned=prompt_pin, kind="score"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InterviewOptions:
+    """What every judge who replies in words lets one set."""
+
+    explain: bool = option(True, "Ask for a short explanation before the ratings, as the SemVarBench paper does.")
+    attempts: int = option(3, "How often to ask when a reply cannot be read.", once_keyed=True)
+    max_tokens: int = option(1024, "The longest reply, in tokens; a reply that is cut off there is not read.")
+    rubric: str = option(
+        "",
+        "How strictly to grade questions that come with criteria, whatever the suite asks for.",
+        choices=("", *RUBRICS),
+        since="0.2",
+        kind="grade",
+    )
+    side: int = option(1024, "Pictures with a longer side are made smaller before the judge sees them; 0 for never.")
+    prompt: str = prompt_option()
+
+    def __post_init__(self) -> None:
+        if self.attempts < 1:
+            raise UsageError(f"judge.attempts is {self.attempts!r}; it must be 1 or more")
+        if self.max_tokens < 1:
+            raise UsageError(f"judge.max_tokens is {self.max_tokens!r}; it must be 1 or more")
+        if self.side < 0:
+            raise UsageError(f"judge.side is {self.side!r}; it must be 0 or more")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatOptions(InterviewOptions):
+    """What every judge at an endpoint lets one set."""
+
+    model: str = option("", "The model's name at the endpoint.", target=True)
+    base_url: str = option(
+        "",
+        "The endpoint; empty for OPENAI_BASE_URL, ANTHROPIC_BASE_URL or GEMINI_BASE_URL, else the maker's own.",
+        reaches="endpoint",
+    )
+    endpoint: str = endpoint_label()
+    structured: str = option(
+        "auto",
+        "Bind the reply to a JSON schema: on, off, or auto (until the endpoint refuses one).",
+        choices=("auto", "on", "off"),
+    )
+    temperature: float | None = option(0.0, "Left out when the model refuses it; none leaves it out from the start.")
+    usd_per_million_input: float | None = option(None, "Price of a million tokens read.", keyed=False)
+    usd_per_million_output: float | None = option(None, "Price of a million tokens written.", keyed=False)
+    max_at_once: int = option(128, "At most so many requests at once.", keyed=False)
+    timeout_s: float = option(120.0, "When to give a request up.", keyed=False)
+
+    def __post_init__(self) -> None:
+        InterviewOptions.__post_init__(self)
+        check_url("base_url", self.base_url, "set it in the environment instead")
+
+    def price(self) -> Price | None:
+        """US dollars for a million tokens read and written, when both are known."""
+        if self.usd_per_million_input is None or self.usd_per_million_output is None:
+            return None
+        return self.usd_per_million_input, self.usd_per_million_output
+
+    def habits(self) -> Habits:
+        """How the executor is to call: its limit must leave time for all attempts."""
+        return Habits(max_at_once=self.max_at_once, timeout_s=self.timeout_s * self.attempts + 5)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What came back."""
+
+    text: str
+    snapshot: str = ""
+    n_input: int | None = None
+    n_output: int | None = None
+    is_cut_off: bool = False
+    """Whether the reply ended because it was too long."""
+    refusal: str = ""
+    """Why it would not judge; empty where it did. It is paid for like any other."""
+
+
+class SchemaRefusedError(Exception):
+    """The endpoint would not bind its reply to a schema; never leaves this room."""
+
+
+class Partner(Protocol):
+    """Somebody to talk to."""
+
+    is_structured: bool
+    """Whether to try and bind the reply to a schema."""
+    own: str
+    """The user's words for a score; empty for ours."""
+
+    def say(self, ask: Ask, picture: Picture, said: Sequence[tuple[str, str]]) -> Reply:
+        """The reply to a question, after earlier replies and what was said to each.
+
+        Raises SalvaError, or SchemaRefusedError when the same may be asked without a schema.
+        """
+
+
+class Talk:
+    """One query on its way to an answer: what to say next, and what to make of each reply."""
+
+    def __init__(self, query: Query, options: InterviewOptions, price: Price | None = None, own: str = "") -> None:
+        self.said: list[tuple[str, str]] = []
+        """Replies that could not be read, and what was said to each."""
+        self._query, self._options, self._price, self._own = query, options, price, own
+        self._replies: list[Reply] = []
+
+    def ask(self, is_structured: bool) -> Ask:
+        """The query in words."""
+        options = self._options
+        asked = {"is_structured": is_structured, "explains": options.explain}
+        return put(self._query, **asked, rubric=options.rubric, own=self._own)
+
+    def hear(self, reply: Reply) -> Answer | None:
+        """The answer, when the reply can be read or the attempts are used up; None to ask again."""
+        self._replies.append(reply)
+        if reply.refusal:
+            raise RefusedError(reply.refusal)
+        read = read_reply(self._query, reply.text)
+        problem = f"the reply was cut off at {self._options.max_tokens} tokens" if reply.is_cut_off else read.problem
+        if problem and len(self._replies) < self._options.attempts:
+            self.said.append((reply.text, again(problem)))
+            return None
+        return Answer(
+            text="" if problem else read.text,
+            scores={} if problem else read.scores,
+            reply=reply.text,
+            problem=f"{problem} (asked {len(self._replies)} times)" if problem else "",
+            usage=self.usage(),
+            snapshot=reply.snapshot,
+            reasons={} if problem else read.reasons,
+        )
+
+    def usage(self) -> dict[str, float]:
+        """What all the replies so far cost together."""
+        return _usage(self._replies, self._price) if self._replies else {}
+
+
+def interview(partner: Partner, query: Query, picture: Picture, options: ChatOptions) -> Answer:
+    """Ask, read, and ask again until the reply can be read or the attempts are used up."""
+    talk = Talk(query, options, options.price(), partner.own)
+    try:
+        return _talked(talk, partner, picture, options)
+    except BackendError as error:
+        # What came to nothing was paid for as well.
+        error.usage = talk.usage()
+        raise
+
+
+def _talked(talk: Talk, partner: Partner, picture: Picture, options: ChatOptions) -> Answer:
+    is_structured, is_refused = partner.is_structured, False
+    while True:
+        try:
+            reply = partner.say(talk.ask(is_structured), picture, talk.said)
+        except SchemaRefusedError:
+            assert is_structured, "nothing is left to refuse"
+            is_structured, is_refused = False, True
+            continue
+        if is_refused:
+            # Only now is it certain that the schema was the trouble; it is not tried again.
+            partner.is_structured = False
+        answer = talk.hear(reply)
+        if answer is not None:
+            return answer
+        if options.structured == "auto" and "{" not in reply.text:
+            # The schema was taken and not kept to, as some servers do: the form in words is asked for instead.
+            is_structured = False
+
+
+class Kit(Protocol):
+    """A maker's kit, as salva.remote has it."""
+
+    def translate(self, name: str, error: Exception) -> SalvaError:
+        """An exception of the kit as one of ours."""
+
+
+class Line:
+    """A judge's line to its endpoint: a call is made again without what the endpoint refuses for good.
+
+    read: the reply in an answer. is_bad: whether an exception of the kit says that the request was at fault.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        options: ChatOptions,
+        kit: Kit,
+        *,
+        read: Callable[[Any], Reply],
+        is_bad: Callable[[Exception], bool],
+    ) -> None:
+        self.temperature: dict[str, Json] = {}
+        """What to ask for by that name; empty once it was refused."""
+        if options.temperature is not None:
+            self.temperature = {"temperature": options.temperature}
+        self._name, self._kit, self._read, self._is_bad = name, kit, read, is_bad
+        self._may_drop_schema = options.structured == "auto"
+
+    def send(
+        self,
+        ask: Ask,
+        call: Callable[[dict[str, Any]], object],
+        *,
+        wishes: Callable[[Ask], dict[str, Any]],
+        concede: Callable[[str, dict[str, Any]], bool] = lambda *_: False,
+    ) -> Reply:
+        """The reply to a call; raises SalvaError.
+
+        wishes: what is asked for beside the question. concede: give up one of them for good, if the words of the
+        endpoint name it.
+        """
+        while True:
+            wished = wishes(ask)
+            try:
+                # Kits let the exceptions of parsers and HTTP libraries through.
+                with translating(partial(self._kit.translate, self._name)):
+                    return self._reply(call(wished))
+            except BackendError as problem:
+                error = problem.__cause__
+                if not isinstance(error, Exception) or not self._is_bad(error):
+                    raise
+                if isinstance(problem, RefusedError | UnusableError):
+                    raise
+                words = str(error).lower()
+                if concede(words, wished):
+                    continue
+                if "temperature" in wished and "temperature" in words:
+                    self.temperature = {}
+                elif ask.schema is not None and self._may_drop_schema:
+                    raise SchemaRefusedError from error
+                else:
+                    raise
+
+    def _reply(self, answer: object) -> Reply:
+        """The reply in an answer; one of another shape than the API has is a BackendError."""
+        try:
+            return self._read(answer)
+        except (AttributeError, TypeError) as error:
+            raise BackendError(
+                f"{self._name} answered in a shape its API does not have: {cut(repr(answer), 200)}", is_retryable=False
+            ) from error
+
+
+def _usage(replies: Sequence[Reply], price: Price | None) -> dict[str, float]:
+    """What all the replies cost together; what is not known of one is not known of all."""
+    usage = {"n_calls": float(len(replies))}
+    n_input = [reply.n_input for reply in replies if reply.n_input is not None]
+    n_output = [reply.n_output for reply in replies if reply.n_output is not None]
+    if len(n_input) == len(replies):
+        usage["input_tokens"] = float(sum(n_input))
+    if len(n_output) == len(replies):
+        usage["output_tokens"] = float(sum(n_output))
+    if price is not None and {"input_tokens", "output_tokens"} <= usage.keys():
+        usage["cost_usd"] = (usage["input_tokens"] * price[0] + usage["output_tokens"] * price[1]) / 1e6
+    return usage
+
+
+def interview_each(
+    partner: Partner, requests: Sequence[ObserveRequest], options: ChatOptions
+) -> list[Observation | SalvaError]:
+    """One answer or error per request; a picture too large for the judge is made smaller first."""
+    outcomes: list[Observation | SalvaError] = []
+    for request in requests:
+        picture = sized(request.picture, options.side)
+        try:
+            outcomes.append(interview(partner, request.query, picture, options))
+        except SalvaError as error:
+            outcomes.append(error)
+    return outcomes
+
+
+def sized(picture: Picture, side: int) -> Picture:
+    """The picture with its longer side at most this; 0 leaves it as it is."""
+    if not side or max(picture.width, picture.height) <= side:
+        return picture
+    from PIL import Image
+
+    from salva.imaging.files import as_image
+
+    scale = side / max(picture.width, picture.height)
+    size = max(1, round(picture.width * scale)), max(1, round(picture.height * scale))
+    smaller = as_image(picture).resize(size, Image.Resampling.LANCZOS)
+    return Picture(rgb=smaller.tobytes(), width=smaller.width, height=smaller.height)

@@ -1,0 +1,173 @@
+"""Judge: a vision-language model on this machine, by transformers.
+
+Whatever AutoModelForImageTextToText loads and whose processor has a chat template: Qwen-VL, LLaVA, SmolVLM, Gemma and
+others. Questions go through in batches; those whose reply cannot be read are asked again together. Greedy decoding, so
+the same picture gets the same reply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from salva.core.observation import Answer
+from salva.core.options import option
+from salva.core.protocols import ObserveRequest
+from salva.errors import MissingExtraError, SalvaError, UsageError
+from salva.hardware.ahead import AHEAD
+from salva.imaging.files import as_image
+from salva.judges.interview import InterviewOptions, Reply, Talk, prompt_option, sized
+from salva.judges.own_prompts import own_prompt, prompt_pin
+from salva.observers.loading import Batches, CheckpointOptions, load, pin
+from salva.observers.word_by_word import attend_word_by_word
+
+NAME = "transformers"
+LIMIT = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalVlmOptions(CheckpointOptions):
+    """What can be set with --set judge.NAME=VALUE."""
+
+    explain: bool = option(True, "Ask for a short explanation before the ratings, as the SemVarBench paper does.")
+    attempts: int = option(3, "How often to ask when a reply cannot be read.", once_keyed=True)
+    max_tokens: int = option(512, "The longest reply, in tokens; a reply that is cut off there is not read.")
+    side: int = option(768, "Pictures with a longer side are made smaller before the judge sees them; 0 for never.")
+    prompt: str = prompt_option()
+
+    def __post_init__(self) -> None:
+        CheckpointOptions.__post_init__(self)
+        self.talking()
+
+    def talking(self) -> InterviewOptions:
+        """The part that concerns the talk; checks it too."""
+        return InterviewOptions(
+            explain=self.explain, attempts=self.attempts, max_tokens=self.max_tokens, side=self.side
+        )
+
+
+class LocalVlmJudge:
+    """A vision-language model that is asked in words."""
+
+    version: ClassVar[str] = "2"
+    Options: ClassVar[type[LocalVlmOptions]] = LocalVlmOptions
+
+    def __init__(self, options: LocalVlmOptions) -> None:
+        AHEAD.wait()
+        try:
+            from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
+        except ImportError as error:
+            raise MissingExtraError(NAME, "torch") from error
+
+        self._loaded = load(
+            NAME,
+            options,
+            model_class="AutoModelForImageTextToText",
+            processor_class="AutoProcessor",
+            model_types=MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES.keys(),
+            purpose="a model that takes pictures and text and replies in text",
+        )
+        attend_word_by_word(self._loaded.model, self._loaded.device)
+        processor = self._loaded.processor
+        if not getattr(processor, "chat_template", None):
+            raise UsageError(
+                f"{NAME}: {options.model!r} has no chat template, so nobody knows how to ask it; "
+                "use a checkpoint tuned for chat (its name often ends in -Instruct, -it or -hf)"
+            )
+        # Replies grow to the right, so shorter questions are filled up on the left.
+        processor.tokenizer.padding_side = "left"
+        if processor.tokenizer.pad_token is None:
+            processor.tokenizer.pad_token = processor.tokenizer.eos_token
+        self._options, self._own = options, own_prompt(options.prompt)
+        self._batches = Batches(NAME, options, self._loaded, limit=LIMIT, detail=f"{options.side}px")
+        self.habits = self._batches.habits
+
+    @classmethod
+    def weights(cls, options: LocalVlmOptions) -> str:
+        """The commit or digest of the checkpoint, and the user's own prompt, if there is one."""
+        return " ".join(filter(None, (pin(NAME, options), prompt_pin(options.prompt))))
+
+    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Answer | SalvaError]:
+        """One answer or error per request."""
+        outcomes: dict[int, Answer | SalvaError] = {}
+        talks: dict[int, Talk] = {}
+        for i, request in enumerate(requests):
+            talk = Talk(request.query, self._options.talking(), own=self._own)
+            try:
+                talk.ask(False)
+            except SalvaError as error:
+                outcomes[i] = error
+            else:
+                talks[i] = talk
+        while talks:
+            replies = self._batches.run(
+                self._reply, [self._conversation(talk, requests[i]) for i, talk in talks.items()]
+            )
+            answers = {
+                i: answer
+                for (i, talk), reply in zip(talks.items(), replies, strict=True)
+                if (answer := talk.hear(reply)) is not None
+            }
+            outcomes |= answers
+            talks = {i: talk for i, talk in talks.items() if i not in answers}
+        return [outcomes[i] for i in range(len(requests))]
+
+    def _conversation(self, talk: Talk, request: ObserveRequest) -> list[dict[str, Any]]:
+        ask = talk.ask(False)
+        image = as_image(sized(request.picture, self._options.side)).copy()
+        # Some templates know no system turn; every one knows what a user says.
+        content = [{"type": "image", "image": image}, _words(f"{ask.system}\n\n{ask.text}")]
+        turns: list[dict[str, Any]] = [{"role": "user", "content": content}]
+        for reply, answer in talk.said:
+            turns += [
+                {"role": "assistant", "content": [_words(reply or "(nothing)")]},
+                {"role": "user", "content": [_words(answer)]},
+            ]
+        return turns
+
+    def _reply(self, conversations: Sequence[list[dict[str, Any]]]) -> list[Reply]:
+        import torch
+
+        loaded, processor = self._loaded, self._loaded.processor
+        inputs = processor.apply_chat_template(
+            list(conversations),
+            add_generation_prompt=True,
+            tokenize=True,
+            return_dict=True,
+            return_tensors="pt",
+            processor_kwargs={"padding": True},
+        ).to(loaded.device)
+        # Pictures take the model's precision, tokens stay whole numbers.
+        inputs = {k: v.to(loaded.dtype) if torch.is_floating_point(v) else v for k, v in inputs.items()}
+        with torch.inference_mode(), self._batches.on_device:
+            tokens = loaded.model.generate(
+                **inputs,
+                do_sample=False,
+                num_beams=1,
+                max_new_tokens=self._options.max_tokens,
+                pad_token_id=processor.tokenizer.pad_token_id,
+            )
+        n_asked = inputs["input_ids"].shape[1]
+        ends = loaded.model.generation_config.eos_token_id
+        ends = set(ends if isinstance(ends, list) else [ends])
+        return [
+            self._read(new.tolist(), int(mask.sum()), ends)
+            for new, mask in zip(tokens[:, n_asked:], inputs["attention_mask"], strict=True)
+        ]
+
+    def _read(self, tokens: list[int], n_input: int, ends: set[int]) -> Reply:
+        """The reply up to its end, which in a batch is followed by filling."""
+        n = next((i for i, token in enumerate(tokens) if token in ends), len(tokens))
+        is_cut_off = n == len(tokens) and n >= self._options.max_tokens
+        text = self._loaded.processor.tokenizer.decode(tokens[:n], skip_special_tokens=True)
+        return Reply(
+            text=text.strip(),
+            n_input=n_input,
+            n_output=min(n + 1, len(tokens)),
+            is_cut_off=is_cut_off,
+        )
+
+
+def _words(text: str) -> dict[str, str]:
+    return {"type": "text", "text": text}

@@ -1,0 +1,74 @@
+"""What a judge in words is told in place of our own words when it scores a picture: a file of the user's, or a preset.
+
+A preset's name or a path comes in, a text with {prompt} in it goes out, checked; its digest stands in the judge's key,
+so that another content under the same name is another judge.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from salva.core.score_rubric import HALVES
+from salva.errors import UsageError
+from salva.files.infiles import file_text
+
+PLACE = "{prompt}"
+"""Stands where the text goes that the picture is held against."""
+FORM = "[["
+"""A prompt with this in it says itself how to reply."""
+_LONGEST = 20_000
+PRESETS: Mapping[str, str] = {
+    "semvarbench": (
+        "Does this picture, which a program made, fit the prompt at the end?\n\n"
+        "[Instruction] Need closely at how relevant the picture is to the prompt and how accurate its objects are. It "
+        "was generated: say how good it is as such a picture, and do not discuss it as a photograph.\n\n"
+        "Go by two criteria, Relevance (0-50 points) and Object Accuracy (0-50 points). Explain first. Then rate the "
+        'picture, strictly in the form "[[rating]]", for example: "Relevance (0-50 points): [[35]], Object Accuracy '
+        '(0-50 points): [[30]]".\n\n'
+        f"[Prompt] {PLACE}"
+    ),
+}
+"""Name to text. semvarbench: what its paper's judges are told (appendix D.2), part by part, in our own words."""
+
+
+def own_prompt(named: str) -> str:
+    """The text that a preset or a file holds; nothing where neither is named. UsageError where it cannot be used."""
+    if not named or named in PRESETS:
+        return PRESETS.get(named, "")
+    path = Path(named)
+    if not path.is_file():
+        raise UsageError(
+            f"judge.prompt is {named!r}, neither a file nor one of {', '.join(PRESETS)}; name a file with the prompt"
+        )
+    # A character has four bytes at most: what is longer is not read at all.
+    if (n_bytes := path.stat().st_size) > 4 * _LONGEST:
+        raise UsageError(f"judge.prompt {named!r} has {n_bytes:,} bytes; a prompt has {_LONGEST:,} characters at most")
+    text = file_text(path).strip()
+    problem = _problem(text)
+    if problem:
+        raise UsageError(f"judge.prompt {named!r} {problem}")
+    return text
+
+
+def prompt_pin(named: str) -> str:
+    """What pins the text in a key; nothing where none is named."""
+    text = own_prompt(named)
+    return f"prompt {hashlib.sha256(text.encode()).hexdigest()[:16]}" if text else ""
+
+
+def _problem(text: str) -> str:
+    if not text:
+        return "is empty; write what the judge is to be told"
+    if len(text) > _LONGEST:
+        return f"has {len(text)} characters; a prompt has {_LONGEST} at most"
+    if PLACE not in text:
+        return f"has no {PLACE}; write it where the text goes that the picture is held against"
+    missing = [half.name for half in HALVES if half.name.casefold() not in text.casefold()]
+    if FORM in text and missing:
+        return (
+            f"asks for numbers in double brackets and does not say {' and '.join(missing)}, the names by which they "
+            "are found; ask for them as in 'Relevance: [[35]], Object Accuracy: [[30]]', or leave the form to salva"
+        )
+    return ""

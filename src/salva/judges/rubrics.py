@@ -1,0 +1,48 @@
+"""Rubrics: how strictly a judge in words is told to grade, by name.
+
+CF-World's program grades facts more kindly than counterfactuals, and tells one judge to be an adversary because it is
+too easily pleased. The rubrics here say the same in our own words; a query names one, and a judge's option `rubric`
+puts another in its place. A score of a picture against a text goes by the rubric that people have, and by no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from salva.core.score_rubric import HALVES, SCORE_RUBRIC
+from salva.errors import PluginError
+
+RUBRICS: Mapping[str, str] = {
+    "fact": (
+        "The picture shows the everyday world. If what is asked for can plainly be recognised, give the score for it; "
+        "do not take points off for style, cropping or small flaws of drawing."
+    ),
+    "counterfactual": (
+        "The picture shows a world in which one law differs from ours. What counts is whether that difference can be "
+        "seen. A picture of the ordinary world, however well painted, shows nothing of it and gets the score for "
+        "nothing; hints that one could miss are half at most."
+    ),
+    "lenient": "Where you waver between two scores, give the higher one.",
+    "adversarial": (
+        "You are a strict opponent of the picture. Need first for whatever speaks against it: things that behave as in "
+        "the ordinary world, broken shapes, contradictions between parts. Give a high score only when you searched "
+        "for such faults and there are none; where you waver, give the lower score."
+    ),
+    "strict": (
+        "Signs, arrows and shapes must stand exactly as the question says: the right direction, place, number and "
+        "colour. Nearly right is wrong."
+    ),
+    "steps": (
+        "Give 1, 0.5 or 0 and nothing between: 1 when every thing and how they stand to each other is shown, 0.5 when "
+        "all things are there but not as they should stand, 0 when a thing is missing or cannot be recognised."
+    ),
+}
+"""Name to what the judge is told, of those that its option may name."""
+_ALL = {**RUBRICS, SCORE_RUBRIC: "\n\n".join(half.lines() for half in HALVES)}
+
+
+def words_of(rubric: str) -> str:
+    """What a judge is told under a name; nothing where there is none."""
+    if rubric and rubric not in _ALL:
+        raise PluginError(f"no rubric is called {rubric!r}; there are {', '.join(_ALL)}")
+    return _ALL.get(rubric, "")

@@ -1,0 +1,200 @@
+"""ColourReader: the colour of each thing from the pixels in its box, as one of the words a formula can use, or none.
+
+A picture and a detector's boxes come in, whoever the detector is; the same boxes go out with their colours. What
+differs from the surroundings of a box is taken for the thing, and its pixels vote. What colour a thing usually has does
+not come into it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from math import isfinite
+from typing import TYPE_CHECKING, ClassVar
+
+from salva.core.about import About, Habits
+from salva.core.image import Picture
+from salva.core.observation import Detections, Observation
+from salva.core.options import NoOptions
+from salva.core.protocols import ObserveRequest
+from salva.core.scene import Box
+from salva.errors import PluginError, SalvaError
+from salva.imaging.palette import PALETTE
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_RED_FROM, _HUES_TO = 7.0, (42.0, 66.0, 109.0, 184.0, 304.0, 331.0)
+"""Where red begins on the circle of hues in CIELAB, in degrees, and where red, orange, yellow, green, blue and purple
+end; what is left is pink."""
+_DARK, _BLACK, _WHITE = 7.0, 29.0, 69.0
+"""Lightness: below the first everything is black, below the second what has no hue, above the third that is white."""
+_BLUISH = 260.0
+"""The hue of daylight in the shade, which is on white and gray things too."""
+# How much each word's pixels count: tyres, windows and outlines are black, highlights white and shadows gray whatever
+# the thing's colour is.
+_COUNTS = {"brown": 0.75, "black": 0.4, "white": 1.1, "gray": 0.75}
+_WARM, _SHADED = ("red", "orange", "yellow"), 0.7
+"""A thing of these colours is brown in its shade: from so many of their votes for one of brown on, they get it."""
+_CENTRE = 1.1
+"""How fast a pixel counts less away from the middle of its box, in half sides."""
+_ALIKE = 7.5
+"""How far apart in CIELAB two pixels are of one colour still."""
+_CELL = 3.0
+"""Nearer to each other than this no two colours are told apart."""
+_SHARPNESS = 3
+"""How decidedly what is common around the box and rare in it is left out."""
+_GAP, _RING = 0.03, 0.2
+"""From where to where the surroundings of a box reach, in its longer side: boxes may be a little tight."""
+_LEAST, _MARGIN = 0.36, 0.12
+"""How many of all votes the first colour must have, and how many more than the second; with less nobody can say which
+the thing has. Chosen, as all numbers here are, on photographs' crops and painter scenes: bench/real_pictures.py."""
+_FEWEST, _N_PIXELS = 12, 700
+"""So few pixels say nothing; about so many are looked at."""
+
+
+class PixelColours:
+    """Tells the colours of what a detector saw from the pixels alone."""
+
+    version: ClassVar[str] = "1"
+    about: ClassVar[About] = About(needs_roles=("detector",), takes_labels=True)
+    habits: ClassVar[Habits] = Habits(batch_size=8)
+    Options: ClassVar[type[NoOptions]] = NoOptions
+
+    def __init__(self, options: NoOptions) -> None:
+        self.options = options
+
+    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Observation | SalvaError]:
+        """The detector's boxes, those of the names that are asked for with their colours."""
+        outcomes: list[Observation | SalvaError] = []
+        for request in requests:
+            detections = request.given.get("detector")
+            if not isinstance(detections, Detections):
+                raise PluginError(f"colours are told in a detector's boxes, got {detections!r}")
+            labels = request.query.labels
+            outcomes.append(with_colours(detections, request.picture, labels, labels))
+        return outcomes
+
+
+def with_colours(
+    detections: Detections, picture: Picture, wanted: Collection[str], coloured: Collection[str]
+) -> Detections:
+    """The same boxes, each with its colour where its name, in the words that are wanted, is one of the coloured."""
+    boxes = tuple(
+        replace(box, colour=colour_of(picture, box.box)) if box.name_for(wanted) in coloured else box
+        for box in detections.boxes
+    )
+    return replace(detections, boxes=boxes)
+
+
+def colour_of(picture: Picture, box: Box) -> str | None:
+    """The colour word for what is in the box; None where the pixels do not say one."""
+    import numpy as np
+
+    if not all(map(isfinite, box)):
+        return None
+    pixels = np.frombuffer(picture.rgb, np.uint8).reshape(picture.height, picture.width, 3)
+    x0, x1 = max(0, round(box[0] * picture.width)), min(picture.width, round(box[2] * picture.width))
+    y0, y1 = max(0, round(box[1] * picture.height)), min(picture.height, round(box[3] * picture.height))
+    if x1 <= x0 or y1 <= y0 or (x1 - x0) * (y1 - y0) < _FEWEST:
+        return None
+    ys, xs = _grid(y0, y1, x0, x1, _N_PIXELS)
+    inside = _lab(pixels[ys, xs])
+    off_centre = ((xs + 0.5 - x0) / (x1 - x0) * 2 - 1) ** 2 + ((ys + 0.5 - y0) / (y1 - y0) * 2 - 1) ** 2
+    weights = np.exp(-off_centre / (2 * _CENTRE**2))
+    around = _around(pixels, (x0, y0, x1, y1))
+    if len(around):
+        # What is as common around the box as in it belongs to the ground, if anything in the box stands out at all.
+        shades, which = _shades(inside)
+        own = _alike(shades, shades) @ np.bincount(which, weights) / weights.sum()
+        grounds, ground = _shades(around)
+        behind = _alike(shades, grounds) @ np.bincount(ground) / len(around)
+        weights = weights * ((own / (own + behind)) ** _SHARPNESS)[which]
+    counted = np.bincount(_words_of(inside), weights, len(PALETTE))
+    return _winner({word: n * _COUNTS.get(word, 1.0) for word, n in zip(PALETTE, counted.tolist(), strict=True)})
+
+
+def _winner(votes: dict[str, float]) -> str | None:
+    """The word with most votes; None where another has nearly as many."""
+    warm = max(_WARM, key=lambda word: votes[word])
+    if sum(votes[word] for word in _WARM) > _SHADED * votes["brown"]:
+        votes = votes | {warm: votes[warm] + votes["brown"], "brown": 0.0}
+    first, second = sorted(votes, key=lambda word: -votes[word])[:2]
+    n = sum(votes.values())
+    return first if votes[first] >= _LEAST * n and votes[first] - votes[second] >= _MARGIN * n else None
+
+
+def _words_of(lab: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Which word of the palette each colour is called by, as photographs show things."""
+    import numpy as np
+
+    number = {word: i for i, word in enumerate(PALETTE)}
+    lightness, chroma = lab[:, 0], np.hypot(lab[:, 1], lab[:, 2])
+    hue = np.degrees(np.arctan2(lab[:, 2], lab[:, 1]))
+    by_hue = np.array([number[word] for word in ("red", "orange", "yellow", "green", "blue", "purple", "pink")])
+    words = by_hue[np.searchsorted(np.array(_HUES_TO) - _RED_FROM, (hue - _RED_FROM) % 360, side="right")]
+    red, orange, yellow, pink = (words == number[word] for word in ("red", "orange", "yellow", "pink"))
+    is_dull = (lightness < 62) & (chroma < 45)
+    words[red & (lightness > 57) & (chroma < 62)] = number["pink"]
+    words[pink & (lightness < 45)] = number["red"]
+    words[red & (lightness < 48) & (chroma < 39)] = number["brown"]
+    words[(orange & is_dull) | (yellow & (is_dull | ((lightness < 84) & (chroma < 40))))] = number["brown"]
+    # The lighter a thing, the more of a hue it needs to be called by it, and twice as much of the blue of shade.
+    needed = (9 + 0.22 * np.maximum(0, lightness - 20)) * (1 + np.maximum(0, np.cos(np.radians(hue - _BLUISH))))
+    words[chroma < needed] = number["gray"]
+    words[(chroma < needed) & (lightness > _WHITE)] = number["white"]
+    words[((chroma < needed) & (lightness < _BLACK)) | ((lightness < _DARK) & (chroma < 30))] = number["black"]
+    return words
+
+
+def _grid(y0: int, y1: int, x0: int, x1: int, most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Rows and columns of about so many pixels of a rectangle, evenly taken."""
+    import numpy as np
+
+    step = max(1, int(((y1 - y0) * (x1 - x0) / most) ** 0.5))
+    ys, xs = np.meshgrid(np.arange(y0 + step // 2, y1, step), np.arange(x0 + step // 2, x1, step), indexing="ij")
+    return ys.ravel(), xs.ravel()
+
+
+def _around(pixels: NDArray[np.uint8], box: tuple[int, int, int, int]) -> NDArray[np.float64]:
+    """The colours of the surroundings of a box."""
+    x0, y0, x1, y1 = box
+    height, width = pixels.shape[:2]
+    longer = max(x1 - x0, y1 - y0)
+    gap, reach = round(_GAP * longer), max(3, round(_RING * longer))
+    top, bottom = max(0, y0 - reach), min(height, y1 + reach)
+    ys, xs = _grid(top, bottom, max(0, x0 - reach), min(width, x1 + reach), 2 * _N_PIXELS)
+    is_outside = (ys < y0 - gap) | (ys >= y1 + gap) | (xs < x0 - gap) | (xs >= x1 + gap)
+    return _lab(pixels[ys[is_outside], xs[is_outside]])
+
+
+def _shades(lab: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """The different colours among some, as far as one can see them apart, and which of them each is."""
+    import numpy as np
+
+    cells = np.round(lab / _CELL).astype(np.int64) @ np.array([1_000_000, 1_000, 1])
+    _, first, which = np.unique(cells, return_index=True, return_inverse=True)
+    return lab[first], which
+
+
+def _alike(ones: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How alike each of some colours and each of others are, from 0 to 1."""
+    import numpy as np
+
+    squared = (ones**2).sum(1)[:, None] - 2 * ones @ others.T + (others**2).sum(1)
+    likeness: NDArray[np.float64] = np.exp(-np.maximum(0, squared) / (2 * _ALIKE**2))
+    return likeness
+
+
+def _lab(rgb: NDArray[np.uint8] | NDArray[np.float64]) -> NDArray[np.float64]:
+    """sRGB to CIELAB under D65, where distances are about as people see them."""
+    import numpy as np
+
+    share = np.asarray(rgb, np.float64) / 255
+    linear = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
+    to_xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+    xyz = linear @ to_xyz.T / np.array([0.9505, 1.0, 1.089])
+    root = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    x, y, z = root[..., 0], root[..., 1], root[..., 2]
+    return np.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], axis=-1)

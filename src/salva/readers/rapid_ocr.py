@@ -1,0 +1,193 @@
+"""Reader: the text in a picture, by the two small networks that ship inside the rapidocr wheel.
+
+Pictures in, Reading out. It knows nothing of prompts: whether a word was asked for is the
+check's business. Never the network: the model files are named outright, because rapidocr
+left to itself would download whatever it does not find.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from salva.core.blame import described, translating
+from salva.core.image import Picture
+from salva.core.observation import Reading, TextSpan
+from salva.core.options import option
+from salva.core.protocols import ObserveRequest
+from salva.core.scene import Box
+from salva.errors import BackendError, PluginError, SalvaError
+
+if TYPE_CHECKING:
+    import numpy
+
+_DETECTION_MODEL = "PP-OCRv6_det_small.onnx"
+_RECOGNITION_MODEL = "PP-OCRv6_rec_small.onnx"
+_MAX_SIDE = 2048
+_MIN_SIDE = 32
+# Drawings are misread as one, two or three characters (a bicycle is "300", a window 田) and hardly ever
+# as more different ones, so short text has to be read with more certainty. By number of different letters.
+_SHORT_TEXT_SCORE = {1: 0.97, 2: 0.97, 3: 0.85, 4: 0.75}
+# Three drawings in a column look like three ideographs (a cow 年, a banana 八): 0.70 to 0.76 in the pictures seen.
+_FEW_IDEOGRAPHS = 4
+_FEW_IDEOGRAPHS_SCORE = 0.9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RapidOcrOptions:
+    """What can be set with --set reader.NAME=VALUE."""
+
+    min_score: float = option(0.6, "Text read with a lower score is dropped; short text needs more.")
+    min_letters: int = option(2, "Text with fewer different letters and digits is dropped.")
+    detect_side: int = option(736, "Pictures are shrunk to this side before text is looked for; never enlarged.")
+    threads: int = option(1, "Threads inside one call.", keyed=False)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.min_score <= 1:
+            raise ValueError(f"min_score is {self.min_score!r}; it must lie between 0 and 1")
+        if self.min_letters < 1:
+            raise ValueError(f"min_letters is {self.min_letters!r}; it must be 1 or more")
+        if not _MIN_SIDE <= self.detect_side <= _MAX_SIDE:
+            raise ValueError(f"detect_side is {self.detect_side!r}; it must lie between {_MIN_SIDE} and {_MAX_SIDE}")
+        if self.threads < 1:
+            raise ValueError(f"threads is {self.threads!r}; it must be 1 or more")
+
+
+class RapidOcr:
+    """Reader: finds lines of text and reads them."""
+
+    version: ClassVar[str] = "1"
+    Options = RapidOcrOptions
+
+    def __init__(self, options: RapidOcrOptions) -> None:
+        self._options = options
+        # rapidocr keeps state on the engine while it works, so each engine serves one caller at a
+        # time; a second thread gets a second engine, and the list never outgrows the threads.
+        self._idle = [_new_engine(options)]
+
+    @classmethod
+    def weights(cls, options: RapidOcrOptions) -> str:  # noqa: ARG003  # one set of weights, whatever the options
+        """The rapidocr version, which decides the networks and the code around them."""
+        return f"rapidocr {_installed_version()}, PP-OCRv6 small"
+
+    def observe(self, requests: Sequence[ObserveRequest]) -> Sequence[Reading | SalvaError]:
+        """One reading per request."""
+        try:
+            engine = self._idle.pop()
+        except IndexError:
+            engine = _new_engine(self._options)
+        try:
+            return [self._read(engine, request.picture) for request in requests]
+        finally:
+            self._idle.append(engine)
+
+    def _read(self, engine: Any, picture: Picture) -> Reading | SalvaError:
+        pixels = _pixels(picture)
+        try:
+            # It documents no exception types, and one bad picture must cost only itself.
+            with translating(partial(_unread, picture)):
+                output = engine(pixels)
+        except BackendError as error:
+            return error
+        if output.txts is None:
+            return Reading()
+        height, width = pixels.shape[:2]
+        spans = [
+            TextSpan(text=text, score=round(float(score), 4), box=_fractions(corners, width, height))
+            for corners, text, score in zip(output.boxes, output.txts, output.scores, strict=True)
+            if self._is_text(text, score)
+        ]
+        return Reading(spans=tuple(spans))
+
+    def _is_text(self, text: str, score: float) -> bool:
+        n_letters = len({letter for letter in text.casefold() if letter.isalnum()})
+        wanted = max(self._options.min_score, _SHORT_TEXT_SCORE.get(n_letters, 0.0))
+        if n_letters <= _FEW_IDEOGRAPHS and not text.isascii():
+            wanted = max(wanted, _FEW_IDEOGRAPHS_SCORE)
+        return n_letters >= self._options.min_letters and score >= wanted
+
+
+def _unread(picture: Picture, error: Exception) -> BackendError:
+    size = f"{picture.width} x {picture.height}"
+    return BackendError(f"rapidocr could not read a {size} picture: {described(error)}", is_retryable=False)
+
+
+def _new_engine(options: RapidOcrOptions) -> Any:
+    try:
+        import numpy
+        from rapidocr import RapidOCR
+    except ImportError as error:
+        raise _broken_install(f"it cannot be imported ({error})") from error
+
+    folder = _model_folder()
+    for name in (_DETECTION_MODEL, _RECOGNITION_MODEL):
+        if not (folder / name).is_file():
+            raise _broken_install(f"version {_installed_version()} has no {name}")
+    params = {
+        "Global.log_level": "critical",
+        "Global.use_cls": False,
+        "Global.text_score": options.min_score,
+        "Global.max_side_len": _MAX_SIDE,
+        "Det.model_path": str(folder / _DETECTION_MODEL),
+        # Left alone it enlarges small pictures to 736 pixels: slow, and drawings turn into letters.
+        "Det.limit_type": "max",
+        "Det.limit_side_len": options.detect_side,
+        "Rec.model_path": str(folder / _RECOGNITION_MODEL),
+        # Left alone it pads every box to 320 pixels and to its widest neighbour: twice the time, more
+        # false letters, and a reading that depends on what else is in the picture.
+        "Rec.rec_img_shape": [3, 48, 48],
+        "Rec.rec_batch_num": 1,
+        "EngineConfig.onnxruntime.intra_op_num_threads": options.threads,
+        "EngineConfig.onnxruntime.inter_op_num_threads": 1,
+    }
+    # Whatever a damaged model file makes onnxruntime raise.
+    with translating(lambda error: _broken_install(f"its models cannot be loaded ({error})")):
+        engine = RapidOCR(params=params)
+        # It loads each network at its first use; a blank picture, read and then searched, loads both now.
+        blank = numpy.full((_MIN_SIDE, _MIN_SIDE, 3), 255, dtype=numpy.uint8)
+        engine(blank, use_det=False)
+        engine(blank, use_det=True)
+    return engine
+
+
+def _model_folder() -> Path:
+    spec = find_spec("rapidocr")
+    if spec is None or spec.origin is None:
+        raise _broken_install("it is not installed")
+    return Path(spec.origin).parent / "models"
+
+
+def _installed_version() -> str:
+    try:
+        return version("rapidocr")
+    except PackageNotFoundError as error:
+        raise _broken_install("it is not installed") from error
+
+
+def _broken_install(problem: str) -> PluginError:
+    return PluginError(
+        f"the reader 'rapidocr' needs the package rapidocr with its models, but {problem}; "
+        "install it with: pip install --force-reinstall 'rapidocr>=3.10', or run with --reader none"
+    )
+
+
+def _pixels(picture: Picture) -> numpy.ndarray[Any, Any]:
+    """The picture as rapidocr wants it: blue first, no side over 2048 pixels."""
+    import numpy
+    from PIL import Image
+
+    image = Image.frombytes("RGB", (picture.width, picture.height), picture.rgb)
+    if max(image.size) > _MAX_SIDE:
+        image.thumbnail((_MAX_SIDE, _MAX_SIDE), Image.Resampling.BOX)
+    return numpy.ascontiguousarray(numpy.asarray(image)[:, :, ::-1])
+
+
+def _fractions(corners: Any, width: int, height: int) -> Box:
+    xs, ys = corners[:, 0] / width, corners[:, 1] / height
+    x0, y0, x1, y1 = (round(float(edge), 4) for edge in (xs.min(), ys.min(), xs.max(), ys.max()))
+    return max(0.0, x0), max(0.0, y0), min(1.0, x1), min(1.0, y1)

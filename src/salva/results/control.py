@@ -1,0 +1,67 @@
+"""How far apart two wordings are, as distributions of pictures: the crossed-seed control, averaged.
+
+Takes control verdicts with their scores, gives the excess and its interval. How two images are compared is the
+check's business; here only the shares of differing pairs arrive. What people mean by harm is in wordings.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from salva.core.judged import Judged, Judgements, Rate
+from salva.judging.crossing import BETWEEN, WITHIN_A, WITHIN_B
+from salva.results.headline import of_main_observers
+from salva.results.tally import cluster_of
+from salva.stats.intervals import Interval
+from salva.stats.mean_intervals import cautious_mean_interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excess:
+    """Mean shares of differing images over the control verdicts of one group."""
+
+    n: int
+    between: float
+    """P(A_i differs from B_j), i not j: other wording, other seed."""
+    within_a: float
+    """P(A_i differs from A_j): same wording, other seed."""
+    within_b: float
+    excess: float
+    """between - (within_a + within_b) / 2: half the squared distance of what the two wordings show."""
+    interval: Interval | None
+    """95 %, by Student's t over clusters or cases, whichever is wider; None with fewer than two clusters."""
+
+
+def compared_controls(judgements: Judgements) -> list[Judged]:
+    """The control verdicts of one check: the one that compares two pictures, where it judged; else the leading."""
+    controls = of_main_observers(judgements.controls)
+    judged_by = dict.fromkeys(control.verdict.check for control in controls)
+    leading = [pair.verdict.check for pair in judgements.headline[:1]]
+    named = (judgements.of_rate(Rate.INCONSISTENT), *leading, *judged_by)
+    check = next((name for name in named if name in judged_by), "")
+    return [control for control in controls if control.verdict.check == check]
+
+
+def excess_of(controls: Sequence[Judged]) -> Excess | None:
+    """The excess over a group of control verdicts; None when none of them could compare anything."""
+    usable = [control for control in controls if {BETWEEN, WITHIN_A, WITHIN_B} <= control.verdict.scores.keys()]
+    if not usable:
+        return None
+    scores = [control.verdict.scores for control in usable]
+    between, within_a, within_b = (
+        sum(score[name] for score in scores) / len(scores) for name in (BETWEEN, WITHIN_A, WITHIN_B)
+    )
+    each = [score[BETWEEN] - (score[WITHIN_A] + score[WITHIN_B]) / 2 for score in scores]
+    return Excess(
+        n=len(usable),
+        between=between,
+        within_a=within_a,
+        within_b=within_b,
+        excess=between - (within_a + within_b) / 2,
+        interval=cautious_mean_interval(
+            each,
+            [cluster_of(control.case) for control in usable],
+            [control.case.case_id for control in usable],
+        ),
+    )

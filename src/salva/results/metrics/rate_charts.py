@@ -1,0 +1,82 @@
+"""Charts of failure rates, for any suite: by category, error type and wording, and of wordings and seeds crossed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from salva.core.chart import Chart, ChartKind
+from salva.core.table import Cell, Table
+from salva.results.metrics.doubt_table import DOUBT, doubt_chart
+from salva.results.metrics.wording_table import WORDINGS, wording_chart
+
+BY_CATEGORY = "by-category"
+
+
+def rate_charts(tables: Sequence[Table]) -> Iterator[Chart]:
+    """The charts that these tables of rates have; none of what was not decided."""
+    by_name = {table.name: table for table in tables}
+    categories = by_name["by category"]
+    if any(row[categories.columns.index("rate")] is not None for row in categories.rows):
+        yield Chart(
+            name=BY_CATEGORY,
+            title="Where it breaks: by category",
+            kind=ChartKind.BARS,
+            table=categories,
+            x="category",
+            y="rate",
+            low="low",
+            high="high",
+            n="n",
+            y_label="failure rate",
+            is_share=True,
+            ends=(0.0, 1.0),
+            filters={"category": "category"},
+        )
+    if "error types" in by_name:
+        yield Chart(
+            name="error-types",
+            title="How it breaks: error types",
+            kind=ChartKind.BARS,
+            table=by_name["error types"],
+            x="error",
+            y="share_of_fail",
+            n="n",
+            y_label="share of what broke",
+            is_share=True,
+            ends=(0.0, 1.0),
+            filters={"error": "error"},
+            note="Share of what broke that shows the error; n show it, and one can show several.",
+        )
+    if WORDINGS in by_name:
+        yield wording_chart(by_name[WORDINGS])
+    if DOUBT in by_name:
+        yield doubt_chart(by_name[DOUBT])
+    if "control" in by_name:
+        yield _control(by_name["control"])
+
+
+def _control(table: Table) -> Chart:
+    row = dict(zip(table.columns, table.rows[0], strict=True))
+    within = [value for name in ("a", "b") if isinstance(value := row[f"differs_within_{name}"], float)]
+    rows: list[tuple[Cell, ...]] = [
+        ("other wording, other seed", row["differs_between"], None, None),
+        ("same wording, other seed", sum(within) / len(within) if within else None, None, None),
+        ("squared distance of the wordings", row["squared_distance"], row["low"], row["high"]),
+        ("other wording, same seed", row["same_seed_rate"], row["same_seed_low"], row["same_seed_high"]),
+    ]
+    lowest = min(value for name in ("squared_distance", "low") if isinstance(value := row[name] or 0.0, float))
+    return Chart(
+        name="control",
+        title="Wordings and seeds crossed: how often two pictures differ",
+        kind=ChartKind.BARS,
+        table=Table(name=table.name, columns=("pictures", "share", "low", "high"), rows=tuple(rows)),
+        x="pictures",
+        y="share",
+        low="low",
+        high="high",
+        y_label="share of picture pairs that differ",
+        is_share=True,
+        ends=(min(0.0, lowest), 1.0),
+        note=f"The share of picture pairs that differ under {row['check']}. Seed noise and detector noise are in "
+        "both of the first two; what the first has more is half the squared distance of what two wordings show.",
+    )

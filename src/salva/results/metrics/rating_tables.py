@@ -1,0 +1,175 @@
+"""Metric: what things that people and judges rated got on average, by rater.
+
+Takes the verdicts on one model; every verdict with a score `rating` counts, and apart from them every one with a
+score `label`, which is yes or no to a whole picture. Neither decides a check, so there is no rate here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import stdev
+from typing import ClassVar
+
+from salva.core.case import Case
+from salva.core.counted import counted
+from salva.core.judged import Judged, Judgements
+from salva.core.options import NoOptions
+from salva.core.protocols import Measured
+from salva.core.table import Cell, KeyFigure, Table
+from salva.core.verdict import observers_text
+from salva.results.tally import cluster_of
+from salva.stats.mean_intervals import cautious_mean_interval
+from salva.stats.means import mean
+
+_RATED = "rated"
+_PARTS = ("objects", "relations")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kind:
+    """A kind of value; those of two kinds never enter one mean."""
+
+    score: str
+    counted: str
+    table: str
+    title: str
+    figure: str
+    note: str = ""
+
+
+_KINDS = (
+    _Kind(
+        score="rating",
+        counted="rated",
+        table="mean ratings",
+        title="What people and judges gave",
+        figure="Mean rating",
+    ),
+    _Kind(
+        score="label",
+        counted="labelled",
+        table="labels",
+        title="Yes or no to whole pictures",
+        figure="Share of yes",
+        note="The mean is the share of yes. ",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Mean:
+    """What a group of ratings comes to."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+
+class RatingTables:
+    """Mean ratings with their numbers and intervals, by person, by judge, and of the people together."""
+
+    version: ClassVar[str] = "1"
+    suites: ClassVar[tuple[str, ...]] = ("ratings",)
+
+    def __init__(self, options: NoOptions) -> None:
+        self._options = options
+
+    def measure(self, judgements: Judgements) -> Measured:
+        """A table of means for each kind of value, and the people's mean rating as the figure to lead with."""
+        people = _people(judgements)
+        kinds = [kind for kind in _KINDS if any(kind.score in one.verdict.scores for one in judgements.pairs)]
+        measured = [_measured(kind, judgements.pairs, people) for kind in kinds]
+        return Measured(
+            tables=tuple(table for one in measured for table in one.tables),
+            numbers={name: number for one in measured for name, number in one.numbers.items()},
+            key_figures=tuple(figure for one in measured for figure in one.key_figures),
+        )
+
+
+def _measured(kind: _Kind, pairs: Sequence[Judged], people: Sequence[str]) -> Measured:
+    rated = [one for one in pairs if kind.score in one.verdict.scores]
+    # People first, in the order they were named.
+    by_rater: dict[str, list[Judged]] = {who: [] for who in people}
+    for rating in rated:
+        by_rater.setdefault(observers_text(rating.verdict.observers), []).append(rating)
+    by_rater = {who: group for who, group in by_rater.items() if group}
+    together = _means_of_things([rating for who in people for rating in by_rater.get(who, ())], kind.score)
+    model = rated[0].verdict.model
+    rows: list[tuple[Cell, ...]] = []
+    if together:
+        rows.append(_row(model, "all people", "mean of people", together, kind.score))
+    rows += [
+        _row(
+            model,
+            who,
+            "person" if who in people else "judge",
+            [(rating.case, rating.verdict.scores) for rating in group],
+            kind.score,
+        )
+        for who, group in by_rater.items()
+    ]
+    has_parts = any(name in rating.verdict.scores for rating in rated for name in _PARTS)
+    table = Table(
+        name=kind.table,
+        title=kind.title,
+        columns=("model", "rater", "kind", "n", "mean", "from", "to", "spread", *(_PARTS if has_parts else ())),
+        rows=tuple(row if has_parts else row[: -len(_PARTS)] for row in rows),
+        note=f"{kind.note}n is how many things were rated; of all people together, each thing has the mean of those "
+        "who rated it. From and to are the ends of the 95 % interval of the mean, spread is the standard deviation.",
+        is_joined=True,
+    )
+    leading = together or [(rating.case, rating.verdict.scores) for rating in rated]
+    overall = _mean(leading, kind.score)
+    whose = f"the mean of {len(set(people) & set(by_rater))} people" if together else "all judges together"
+    figure = KeyFigure(
+        title=kind.figure,
+        value=overall.value,
+        low=overall.low,
+        high=overall.high,
+        note=f"{whose}; {counted(len(leading), 'things')}",
+    )
+    return Measured(
+        tables=(table,),
+        numbers={f"mean_{kind.score}": overall.value, f"n_{kind.counted}": float(len(leading))},
+        key_figures=(figure,),
+    )
+
+
+def _people(judgements: Judgements) -> tuple[str, ...]:
+    """The observers who are people, as the check that holds their ratings names them; the others are judges."""
+    named = str(judgements.options_of(_RATED).get("people") or "")
+    return tuple(name.strip() for name in named.split(",") if name.strip())
+
+
+_Thing = tuple[Case, Mapping[str, float]]
+
+
+def _means_of_things(judged: Sequence[Judged], score: str) -> list[_Thing]:
+    """Every thing once, with the mean of those who rated it."""
+    things: dict[tuple[str, int], list[Judged]] = {}
+    for rating in judged:
+        things.setdefault((rating.case.case_id, rating.verdict.repeat), []).append(rating)
+    means: list[_Thing] = []
+    for group in things.values():
+        names = [name for name in (score, *_PARTS) if all(name in rating.verdict.scores for rating in group)]
+        means.append((group[0].case, {name: mean(rating.verdict.scores[name] for rating in group) for name in names}))
+    return means
+
+
+def _row(model: str, rater: str, kind: str, things: Sequence[_Thing], score: str) -> tuple[Cell, ...]:
+    values = [scores[score] for _, scores in things]
+    overall = _mean(things, score)
+    halves: list[Cell] = []
+    for name in _PARTS:
+        given = [scores[name] for _, scores in things if name in scores]
+        halves.append(mean(given) if given else None)
+    spread = stdev(values) if len(values) > 1 else None
+    return (model, rater, kind, len(values), overall.value, overall.low, overall.high, spread, *halves)
+
+
+def _mean(things: Sequence[_Thing], score: str) -> _Mean:
+    values = [scores[score] for _, scores in things]
+    cases = [case for case, _ in things]
+    ends = cautious_mean_interval(values, [cluster_of(case) for case in cases], [case.case_id for case in cases])
+    return _Mean(value=mean(values), low=ends.low if ends else None, high=ends.high if ends else None)

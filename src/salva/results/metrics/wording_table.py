@@ -1,0 +1,56 @@
+"""What the second wording of a case does to its picture: a table by law, and its chart."""
+
+from __future__ import annotations
+
+from salva.core.chart import Chart, ChartKind
+from salva.core.judged import Judgements
+from salva.core.table import Cell, Table
+from salva.results.wordings import WordingDifference, differences_by_law, wording_difference
+
+WORDINGS = "wording difference by law"
+_ALL = "all"
+_NOTE = (
+    "P(wrong | second wording) less P(wrong | first), paired by case and repeat, a mean over categories; 95 % for "
+    "these prompts under other seeds. Seed noise: how often one wording under two seeds is right once and wrong once"
+)
+
+
+def wording_table(judgements: Judgements) -> Table | None:
+    """The paired difference of the two wordings, over all and by law; None where nothing says what is right."""
+    overall = wording_difference(judgements)
+    if overall is None:
+        return None
+    by_law = differences_by_law(judgements)
+    return Table(
+        name=WORDINGS,
+        columns=("law", "n", "cases", "first_rate", "second_rate", "difference", "low", "high", "seed_noise"),
+        rows=(_row(_ALL, overall), *(_row(law, difference) for law, difference in by_law.items())),
+        note=f"{_NOTE}; {overall.why_no_seed_noise}." if overall.why_no_seed_noise else f"{_NOTE}.",
+    )
+
+
+def wording_chart(table: Table) -> Chart:
+    """A bar a law: right of 0 the second wording does worse, left of it better."""
+    return Chart(
+        name="wording-by-law",
+        title="Is it the wording? Wrong by the second less wrong by the first",
+        kind=ChartKind.BARS,
+        table=table,
+        x="law",
+        y="difference",
+        low="low",
+        high="high",
+        n="n",
+        y_label="P(wrong | second wording) - P(wrong | first)",
+        is_share=True,
+        marks=(0.0,),
+        edge=_ALL,
+        filters={"law": "label:law"},
+        note="Right of 0 the second wording is painted wrong more often, left of it less often.",
+    )
+
+
+def _row(name: str, wording: WordingDifference) -> tuple[Cell, ...]:
+    low, high = (wording.interval.low, wording.interval.high) if wording.interval else (None, None)
+    rates = (wording.first, wording.second, wording.difference)
+    return (name, wording.n, wording.n_cases, *rates, low, high, wording.seed_noise)

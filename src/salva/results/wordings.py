@@ -1,0 +1,112 @@
+"""How much more often the second wording is painted wrong than the first, paired by case and repeat.
+
+Judgements in, figures out. What is right is a verdict's score `right_<role>`; a pair in which one picture could not be
+decided says nothing here. Pairs of different meanings are no wordings of one thing and stay out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import comb
+
+from salva.core.asked import OWN
+from salva.core.judged import Judged, Judgements, Rate
+from salva.results.headline import check_of, is_apart, of_main_observers
+from salva.stats.intervals import Interval
+from salva.stats.rates import difference_interval
+
+ONE_REPEAT = "every wording was painted once; --repeats 2 or --control measures it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordingDifference:
+    """P(wrong | second wording) - P(wrong | first), a mean over categories."""
+
+    check: str
+    """By which pictures are right or wrong."""
+    difference: float
+    interval: Interval | None
+    """95 %: these prompts, other seeds; None of a single case."""
+    first: float
+    """P(wrong | first wording)."""
+    second: float
+    seed_noise: float | None
+    """How often one wording under two seeds is right once and wrong once; None without repeats."""
+    why_no_seed_noise: str
+    n: int
+    """Pairs whose two pictures were decided."""
+    n_cases: int
+
+
+def wording_difference(judgements: Judgements) -> WordingDifference | None:
+    """Over all cases, those counted apart left out where others are there; None where nothing says what is right."""
+    pairs = _decided(judgements)
+    return _difference([pair for pair in pairs if not is_apart(pair.case, judgements.apart)] or pairs)
+
+
+def differences_by_law(judgements: Judgements) -> dict[str, WordingDifference]:
+    """By the label `law`, or by category for cases without one, in order of first appearance."""
+    groups: dict[str, list[Judged]] = {}
+    for pair in _decided(judgements):
+        groups.setdefault(pair.case.labels.get("law") or pair.case.category, []).append(pair)
+    made = ((name, _difference(group)) for name, group in groups.items())
+    return {name: difference for name, difference in made if difference is not None}
+
+
+def _decided(judgements: Judgements) -> list[Judged]:
+    """The verdicts that say of both pictures whether they are right: the leading ones, else those beside them."""
+    leading = _saying(judgements.speaking) if check_of(judgements.speaking) != OWN else []
+    by_truth = judgements.of_rate(Rate.WRONG)
+    return leading or _saying(pair for pair in of_main_observers(judgements.pairs) if pair.verdict.check == by_truth)
+
+
+def _saying(judged: Iterable[Judged]) -> list[Judged]:
+    return [
+        pair
+        for pair in judged
+        if pair.case.equivalent is not False and {"right_a", "right_b"} <= pair.verdict.scores.keys()
+    ]
+
+
+def _difference(pairs: Sequence[Judged]) -> WordingDifference | None:
+    if not pairs:
+        return None
+    by_case: dict[str, list[Judged]] = {}
+    for pair in pairs:
+        by_case.setdefault(pair.case.case_id, []).append(pair)
+    wrong: dict[str, list[tuple[float, float]]] = {}
+    for repeats in by_case.values():
+        shares = (sum(not repeat.verdict.scores[f"right_{role}"] for repeat in repeats) / len(repeats) for role in "ab")
+        first, second = shares
+        wrong.setdefault(repeats[0].case.category, []).append((first, second))
+    first, second = (
+        sum(sum(case[which] for case in cases) / len(cases) for cases in wrong.values()) / len(wrong)
+        for which in (0, 1)
+    )
+    each = {category: [b - a for a, b in cases] for category, cases in wrong.items()}
+    noise = _seed_noise(by_case.values())
+    return WordingDifference(
+        check=pairs[0].verdict.check,
+        difference=sum(sum(values) / len(values) for values in each.values()) / len(each),
+        interval=difference_interval(each, len(pairs) / len(by_case)),
+        first=first,
+        second=second,
+        seed_noise=noise,
+        why_no_seed_noise="" if noise is not None else ONE_REPEAT,
+        n=len(pairs),
+        n_cases=len(by_case),
+    )
+
+
+def _seed_noise(cases: Iterable[Sequence[Judged]]) -> float | None:
+    """The share of two repeats of one wording of which one is right, a mean over categories of cases' shares."""
+    by_category: dict[str, list[float]] = {}
+    for repeats in cases:
+        if len(repeats) > 1:
+            n_right = [sum(bool(repeat.verdict.scores[f"right_{role}"]) for repeat in repeats) for role in "ab"]
+            n_mixed = sum(right * (len(repeats) - right) for right in n_right)
+            share = n_mixed / (2 * comb(len(repeats), 2))
+            by_category.setdefault(repeats[0].case.category, []).append(share)
+    means = [sum(shares) / len(shares) for shares in by_category.values()]
+    return sum(means) / len(means) if means else None

@@ -1,0 +1,197 @@
+"""An empty sheet for people: which picture to hold against which text or question, and where to write the ratings.
+
+`salva agree RUN --ratings SHEET` reads it back when it is filled in, `salva import` makes a run of it. Blind on
+purpose: neither the model, nor what any judge said, nor which picture was painted from which text stands in it;
+pictures are named by number, several models and the roles of texts and pictures by codes.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar
+
+from salva.core.case import Case
+from salva.core.counted import counted
+from salva.core.exchange import Written
+from salva.core.options import option
+from salva.core.score_rubric import HALVES
+from salva.core.scoring import Pair, PairScoring
+from salva.core.source import RunRecords, RunSource
+from salva.core.table import Cell
+from salva.core.verdict import PAIR
+from salva.errors import UsageError
+from salva.files.outfiles import write_bytes, write_text
+from salva.files.tables import csv_text
+from salva.imaging.files import decode_picture, encode_picture
+from salva.registry import pair_scorings
+from salva.review.calibration import Picture
+from salva.review.chances import CHANCE, drawn_cases
+from salva.review.question_sheets import QUESTION_COLUMNS, QUESTION_HINT, graded_pictures, question_rows
+from salva.review.role_codes import IMAGE, TEXT, role_code
+from salva.review.run_agreement import model_code
+
+_Row = tuple[tuple[str, str, str, str, str], tuple[str, str, str]]
+"""Case, repeat, model and the roles of text and picture; category and text, and the picture's id."""
+
+COLUMNS = (
+    *("case_id", "repeat", "model", "category", "text_role", "image_role", "text", "picture"),
+    *("rater", "objects", "relations"),
+)
+_HINT = """Hold each picture against its text and fill in, for every row:
+
+rater
+{indent}your name, the same in all your rows
+
+{halves}
+
+Numbers between two steps are for pictures between them. Style and beauty do not matter.
+Several raters: each fills in a copy. `salva import COPY COPY ... --as ratings --out RUN` puts the copies together;
+`salva agree RUN --ratings FILE` wants the rows of all copies under one heading.
+"""
+_INDENT = " " * 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatingSheetOptions:
+    """Which pictures people are to see."""
+
+    roles: tuple[str, ...] = option((), "Only pictures of these roles, such as l1; all otherwise.")
+    sample: int = option(0, "So many pictures, mostly those whose judges' mean score is from 0.3 to 0.7; 0 for all.")
+    per_category: int = option(0, "So many cases of each category, drawn at random; 0 for all.")
+    seed: int = option(0, "Which cases are drawn for --per-category.")
+
+    def __post_init__(self) -> None:
+        if self.sample < 0:
+            raise UsageError(f"--sample is {self.sample}; it must be a number of pictures, or 0 for all")
+        if self.per_category < 0:
+            raise UsageError(f"--per-category is {self.per_category}; it must be a number of cases, or 0 for all")
+        if self.sample and self.per_category:
+            raise UsageError("--sample chooses pictures by doubt, --per-category cases by category; give one of them")
+
+
+class RatingSheet:
+    """A folder: pictures and an empty sheet for people to rate them, for salva agree."""
+
+    version: ClassVar[str] = "1"
+    Options = RatingSheetOptions
+
+    def __init__(self, options: RatingSheetOptions) -> None:
+        self._options = options
+
+    def write(self, source: RunSource, out: Path) -> Written:
+        """OUT/ratings.csv, OUT/README.txt and OUT/pictures/*.png."""
+        records, chances = _drawn(source.records, self._options)
+        graded = graded_pictures(records, self._options.roles, self._options.sample)
+        rows = [] if graded else _rows(records)
+        image_ids = graded.values() if graded else (image_id for _, (*_, image_id) in rows)
+        numbers = {image_id: number for number, image_id in enumerate(dict.fromkeys(image_ids), 1)}
+        if not numbers:
+            raise UsageError(f"{source.records.name!r} has no picture to rate: it was imported, or nothing was painted")
+        lines = _question_sheet(records, graded, numbers) if graded else _sheet(rows, numbers)
+        sheet = csv_text(_with_chances(lines, chances) if chances else lines)
+        _check_unfilled(out / "ratings.csv", sheet)
+        for image_id, number in numbers.items():
+            data = encode_picture(decode_picture(source.images.file_bytes(image_id)), "PNG")
+            write_bytes(out / "pictures" / f"{number:05}.png", data)
+        write_text(out / "ratings.csv", sheet)
+        write_text(out / "README.txt", QUESTION_HINT if graded else _hint())
+        warning = "" if self._options.roles or self._options.sample else _left_out(records, numbers)
+        return Written(n=len(numbers), what=f"pictures, {counted(len(lines) - 1, 'rows')} to rate", warning=warning)
+
+
+def _drawn(records: RunRecords, options: RatingSheetOptions) -> tuple[RunRecords, dict[str, float]]:
+    """The records of the cases to rate, and the chance that each had; no chances where all are to be rated."""
+    if not options.per_category:
+        return records, {}
+    painted = {verdict.case_id for verdict in records.verdicts if verdict.arm == PAIR and verdict.images}
+    chances = drawn_cases((c for c in records.cases if c.case_id in painted), options.per_category, options.seed)
+    verdicts = tuple(verdict for verdict in records.verdicts if verdict.case_id in chances)
+    return replace(records, cases=tuple(c for c in records.cases if c.case_id in chances), verdicts=verdicts), chances
+
+
+def _left_out(records: RunRecords, numbers: Mapping[str, int]) -> str:
+    """How many pictures of the cases are on no sheet of this kind, and why; empty where all are."""
+    painted = {image_id for verdict in records.verdicts if verdict.arm == PAIR for image_id in verdict.images.values()}
+    n_out = len(painted - numbers.keys())
+    why = "it asks by question, and their prompts have no questions to grade"
+    return f"{counted(n_out, 'pictures')} of {len(painted)} are not on the sheet: {why}" if n_out else ""
+
+
+def _with_chances(lines: Sequence[tuple[Cell, ...]], chances: Mapping[str, float]) -> list[tuple[Cell, ...]]:
+    """The sheet with a last column that `salva agree` needs and no rater fills in."""
+    heading, *rows = lines
+    return [(*heading, CHANCE), *((*row, chances[str(row[0])]) for row in rows)]
+
+
+def _hint() -> str:
+    """What raters are told: the rubric that judges are told too."""
+    halves = (f"{half.key}\n{_INDENT}{half.lines(indent=_INDENT)}" for half in HALVES)
+    return _HINT.format(indent=_INDENT, halves="\n\n".join(halves))
+
+
+def _rows(records: RunRecords) -> list[_Row]:
+    """What to rate: every picture against its own text, and against others' as well where a check scores that."""
+    scorings = tuple(pair_scorings().values())
+    cases = {case.case_id: case for case in records.cases}
+    wanted: dict[tuple[str, str, str, str, str], tuple[str, str, str]] = {}
+    for verdict in records.verdicts:
+        if verdict.arm != PAIR:
+            continue
+        case = cases[verdict.case_id]
+        for text_role, image_role in _pairs(case, scorings):
+            if image_role in verdict.images:
+                key = (case.case_id, str(verdict.repeat), verdict.model, text_role, image_role)
+                category = case.labels.get("category", case.category)
+                wanted[key] = (category, case.prompt(text_role).text, verdict.images[image_role])
+    rows = list(wanted.items())
+    # Shuffled, so that no rater sees the pictures of one case in a row; seeded, so that a sheet can be made again.
+    random.Random(len(rows)).shuffle(rows)
+    return rows
+
+
+def _pairs(case: Case, scorings: Sequence[PairScoring]) -> Sequence[Pair]:
+    roles = [prompt.role for prompt in case.prompts]
+    scored = (scoring.pairs for scoring in scorings if {role for pair in scoring.pairs for role in pair} <= set(roles))
+    return next(scored, [(role, role) for role in roles])
+
+
+def _sheet(rows: list[_Row], numbers: Mapping[str, int]) -> list[tuple[Cell, ...]]:
+    is_one_model = len({model for (_, _, model, _, _), _ in rows}) == 1
+    # Where every picture stands beside its own text there is nothing to hide.
+    is_crossed = any(text_role != image_role for (*_, text_role, image_role), _ in rows)
+    lines: list[tuple[Cell, ...]] = [COLUMNS]
+    for (case_id, repeat, model, text_role, image_role), (category, text, image_id) in rows:
+        named = "" if is_one_model else model_code(model)
+        picture = f"pictures/{numbers[image_id]:05}.png"
+        codes = role_code(case_id, TEXT, text_role), role_code(case_id, IMAGE, image_role)
+        roles = codes if is_crossed else (text_role, image_role)
+        lines.append((case_id, repeat, named, category, *roles, text, picture, "", "", ""))
+    return lines
+
+
+def _question_sheet(
+    records: RunRecords, pictures: Mapping[Picture, str], numbers: Mapping[str, int]
+) -> list[tuple[Cell, ...]]:
+    """The questions of a picture stand together, since one looks at it once."""
+    cases = {case.case_id: case for case in records.cases}
+    is_one_model = len({model for _, _, model, _ in pictures}) == 1
+    lines: list[tuple[Cell, ...]] = [QUESTION_COLUMNS]
+    for (case_id, repeat, model, role), image_id in pictures.items():
+        case, named = cases[case_id], "" if is_one_model else model_code(model)
+        thing = (case_id, repeat, named, case.labels.get("category", case.category), role)
+        picture = f"pictures/{numbers[image_id]:05}.png"
+        lines += [(*thing, *asked, picture, "", "") for asked in question_rows(case, role)]
+    return lines
+
+
+def _check_unfilled(path: Path, sheet: str) -> None:
+    """Hours of somebody's work may be in a sheet that is there already."""
+    try:
+        is_same = not path.exists() or path.read_bytes() == sheet.encode()
+    except OSError as error:
+        raise UsageError(f"{str(path)!r} cannot be read: {error.strerror or error}") from error
+    if not is_same:
+        raise UsageError(f"{str(path)!r} is there already and may be filled in; choose another folder with -o")

@@ -1,0 +1,200 @@
+"""What this machine has for a run: versions, extras, devices, keys, disk, and whether salva's own files are whole.
+
+Says of keys only whether they are set. Nothing is downloaded and no endpoint is asked.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from salva.assets.files import asset_names, read_asset
+from salva.core.blame import blaming, translating
+from salva.core.counted import counted
+from salva.core.spec import Binding, RunSpec
+from salva.core.versions import installed_version
+from salva.errors import PluginError, SalvaError, install_line
+from salva.hardware.cores import n_cores
+from salva.runs.plan import n_pictures, planned_cases
+from salva.store.sqlite import open_run
+
+KEYS = (
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_BASE_URL",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "GEMINI_BASE_URL",
+    "A1111_API_KEY",
+    "HF_TOKEN",
+)
+EXTRAS = {
+    "api": ("openai", "anthropic", "google.genai", "httpx"),
+    "torch": ("torch", "diffusers", "transformers", "accelerate", "peft", "safetensors", "sentencepiece"),
+    "pdf": ("reportlab",),
+    "parquet": ("pyarrow",),
+    "storage": ("fsspec", "s3fs"),
+    "captions": ("spacy",),
+    "tensorboard": ("tensorboardX",),
+    "wordnet": ("wn",),
+    "ray": ("ray",),
+}
+_PACKAGES = (
+    *("salva", "numpy", "pillow", "onnxruntime", "rapidocr", "torch", "diffusers", "transformers"),
+    *("openai", "anthropic", "google-genai", "httpx", "reportlab", "pyarrow", "torch-fidelity", "nltk", "ray"),
+)
+_BYTES_PER_PIXEL = 1.6
+"""A photograph as lossless WebP, on the large side; drawings take a tenth."""
+_DEFAULT_SIDE = 1024
+_ROW_BYTES = 4000
+"""Rows of the database per image: render, looks, verdict."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One line of the examination."""
+
+    section: str
+    name: str
+    state: str
+    is_bad: bool = False
+    """Whether salva cannot work as it is."""
+
+
+def examine(spec: RunSpec | None = None, directory: Path | None = None) -> Iterator[Finding]:
+    """Everything, section by section; a specification adds what its run would need."""
+    where = directory or Path("runs")
+    yield from _versions()
+    yield from _extras()
+    yield from _devices()
+    for name in KEYS:
+        yield Finding(section="keys", name=name, state="set" if os.environ.get(name) else "not set")
+    yield from _own_files()
+    yield from _disk(where, spec)
+
+
+def _versions() -> Iterator[Finding]:
+    yield Finding(section="versions", name="python", state=f"{platform.python_version()} on {platform.platform()}")
+    yield Finding(section="versions", name="cores", state=str(n_cores()))
+    for package in _PACKAGES:
+        if (installed := installed_version(package)) is not None:
+            yield Finding(section="versions", name=package, state=installed)
+
+
+def _extras() -> Iterator[Finding]:
+    for extra in EXTRAS:
+        yield Finding(section="extras", name=extra, state=state_of_extra(extra))
+
+
+def state_of_extra(extra: str) -> str:
+    """Whether an extra is installed; else what of it is missing, and the line that installs it."""
+    missing = [module for module in EXTRAS[extra] if not _is_there(module)]
+    return f"{', '.join(missing)} not installed; install with: {install_line(extra)}" if missing else "installed"
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def _devices() -> Iterator[Finding]:
+    if _is_there("torch"):
+        try:
+            with translating(lambda error: PluginError(str(error))):
+                from salva.hardware.devices import choose_devices, describe_device
+
+                for device in choose_devices():
+                    state = "no GPU that torch can use" if device == "cpu" else describe_device(device)
+                    yield Finding(section="devices", name=device, state=state)
+                    if device.startswith("cuda"):
+                        yield Finding(section="devices", name=f"kernels on {device}", state=_state_of_kernels(device))
+        except SalvaError as error:  # a broken torch is what people run this for
+            yield Finding(section="devices", name="torch", state=f"cannot be used: {error}")
+        return
+    cards: list[str] = []
+    if shutil.which("nvidia-smi"):
+        asked = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=30, check=False)
+        cards = asked.stdout.splitlines() if asked.returncode == 0 else []
+    for number, card in enumerate(cards):
+        yield Finding(section="devices", name=f"cuda:{number}", state=f"{card}; torch is not installed")
+    if not cards:
+        yield Finding(section="devices", name="cpu", state="no GPU found")
+
+
+def _state_of_kernels(device: str) -> str:
+    """Whether UNets get kernels of salva's own there; compiles them where they are not yet."""
+    from salva.hardware import kernels
+
+    try:
+        with blaming("Triton", "cannot compile them"):
+            kernels.get_ready(device, "float16")
+    except SalvaError as error:
+        return f"none, UNets paint slower: {error}"
+    return "compiled, for UNets"
+
+
+def _own_files() -> Iterator[Finding]:
+    names = asset_names()
+    problems = []
+    for name in names:
+        try:
+            read_asset(name)
+        except SalvaError as error:
+            problems.append(str(error))
+    state = "; ".join(problems) or f"{len(names)} files match their checksums"
+    yield Finding(section="files", name="weights and sprites", state=state, is_bad=bool(problems))
+
+
+def _disk(where: Path, spec: RunSpec | None) -> Iterator[Finding]:
+    present = next(path for path in (where.absolute(), *where.absolute().parents) if path.exists())
+    try:
+        with tempfile.TemporaryDirectory(prefix=".salva-doctor-", dir=present) as trial, open_run(Path(trial), "write"):
+            pass
+    except (SalvaError, OSError) as error:
+        yield Finding(section="disk", name="runs", state=f"cannot be stored in {present}: {error}", is_bad=True)
+    else:
+        yield Finding(section="disk", name="runs", state=f"can be stored in {present}")
+    free = shutil.disk_usage(present).free
+    yield Finding(section="disk", name="free", state=_size(free))
+    if spec is not None:
+        n_painted = n_pictures(planned_cases(spec)) * spec.repeats
+        n_images = n_painted * len(spec.models)
+        needed = sum(_needed(model, n_painted) for model in spec.models)
+        verdict = "fits" if needed < free else "does not fit"
+        yield Finding(
+            section="disk",
+            name=f"{spec.suite.label} {spec.size}",
+            state=f"{counted(n_images, 'images')}, at most about {_size(needed)}: {verdict}",
+            is_bad=needed >= free,
+        )
+
+
+def _needed(model: Binding, n_images: int) -> int:
+    """How many bytes a model's pictures take, from the size its options name."""
+    options = model.options
+    width, height = getattr(options, "width", None), getattr(options, "height", None)
+    size = str(getattr(options, "size", "") or "")
+    if "x" in size and all(part.isdecimal() for part in size.split("x", 1)):
+        width, height = map(int, size.split("x", 1))
+    elif size.isdecimal():
+        width = height = int(size)
+    n_pixels = int(width or _DEFAULT_SIDE) * int(height or width or _DEFAULT_SIDE)
+    return int(n_images * (n_pixels * _BYTES_PER_PIXEL + _ROW_BYTES))
+
+
+def _size(n_bytes: float) -> str:
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if n_bytes < 1024:
+            return f"{n_bytes:.0f} {unit}" if unit in ("B", "KiB") else f"{n_bytes:.1f} {unit}"
+        n_bytes /= 1024
+    return f"{n_bytes:.1f} TiB"

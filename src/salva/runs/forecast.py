@@ -1,0 +1,236 @@
+"""What a run would do and take, counted before anything is painted: for --dry-run.
+
+A specification and the place it would be stored in come in; counts, prices and times go out, as far as they are known.
+Nothing is loaded, contacted or written. Rates come from what components say of themselves and from earlier runs that
+lie beside the place.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from salva.core.case import Case
+from salva.core.image import ImageRef
+from salva.core.observation import Answer, Observation
+from salva.core.options import open_pinned
+from salva.core.protocols import Need, Query, ImageObservations
+from salva.core.spec import Binding, RunSpec
+from salva.engine.actors import Actor
+from salva.engine.cast import AppliedCheck, Cast, with_needs
+from salva.errors import SalvaError
+from salva.results.left_out import nobodys
+from salva.runs.directory import settle
+from salva.runs.earlier import Known, known_before
+from salva.runs.planning import foresee, question_file, refuse_unwatched
+from salva.runs.plan import n_pictures, remarks
+from salva.runs.vocabulary import known_names
+from salva.store.reading import DATABASE
+from salva.store.records import WHOLE
+from salva.store.sqlite import open_run
+
+_YES = "yes"
+_N_WAVES = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """What one component would do."""
+
+    role: str
+    label: str
+    n: int
+    """Pictures or looks that are left to do, at least."""
+    n_most: int
+    """The same where every answer leads to a further question."""
+    n_there: int = 0
+    """Those that this run has already."""
+    usd: float | None
+    """What that costs, of n_most; None where nobody knows."""
+    why_no_price: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forecast:
+    """What a run would do."""
+
+    n_cases: int
+    n_unpainted: int
+    """Cases that no picture could decide."""
+    ways: Mapping[tuple[str, ...], int]
+    """The checks that would judge a case, to how many cases; () for those nobody would."""
+    reasons: Mapping[str, int]
+    """Why a case is nobody's, or could not be decided whatever is painted, to how many cases."""
+    opened_by: Mapping[str, int]
+    """A role that nobody plays, to how many of the cases that are nobody's whoever plays it could tell of."""
+    remarks: tuple[str, ...]
+    """What components and the suite tell first."""
+    leading: str
+    """The check that would lead."""
+    n_led: int
+    """How many cases it may decide."""
+    work: tuple[Work, ...]
+    """Of models, then of whoever looks."""
+    usd: float | None
+    """All of it; None where a part is not known."""
+    seconds: float | None
+    n_earlier: int
+    """Earlier runs that the time is known from."""
+    n_stored: int | None
+    """Pictures of this run that are there already; None where it is a new one."""
+    is_finished: bool = False
+    """Whether nothing is left to do."""
+
+
+@dataclass(slots=True)
+class _Tally:
+    """Cases as they are gone through."""
+
+    file: str = ""
+    """What judges are asked from, in place of the suite's own questions."""
+    n: int = 0
+    ways: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+    painted: list[Case] = field(default_factory=list)
+    looks: dict[str, tuple[Actor, set[object], set[object]]] = field(default_factory=dict)
+    """By component id: who, the looks it is sure to be asked for, and those that answers may lead to."""
+
+    def add(self, case: Case, checks: Sequence[AppliedCheck]) -> None:
+        self.n += 1
+        deciding = [applied for applied in checks if not applied.undecidable]
+        self.ways[tuple(dict.fromkeys(applied.part.label for applied in deciding))] += 1
+        if not deciding:
+            self.reasons.update({applied.undecidable for applied in checks} or {nobodys(case, self.file)})
+            return
+        self.painted.append(case)
+        for applied in deciding:
+            for look, is_sure in _looks(applied, case):
+                for actor, query in _asked(applied, look):
+                    _, sure, most = self.looks.setdefault(actor.component_id, (actor, set(), set()))
+                    one = (case.painting or case.case_id, case.prompt(look.role).text, actor.keyed_query(query))
+                    most.add(one)
+                    if is_sure:
+                        sure.add(one)
+
+
+def forecast(spec: RunSpec, directory: Path) -> Forecast:
+    """What the run of a specification would do in a directory; refused as the run would be."""
+    for binding in spec.observers():
+        open_pinned(binding.options)
+    spec = settle(directory, spec)
+    refuse_unwatched(spec)
+    cast_ = Cast.of(spec, names=known_names(spec.detector))
+    tally = _Tally(file=question_file(spec))
+    foreseen = foresee(spec, cast_, tally.add)
+    known = known_before(directory.parent, directory, spec)
+    there = _there(directory)
+    work = []
+    for binding in spec.models:
+        n_each = n_pictures(tally.painted, sees_formula=binding.about.sees_formula) * spec.repeats
+        work.append(_work(binding, binding.label, n_each, n_each, known, there))
+    n_images = sum(part.n for part in work)
+    n_times = spec.repeats * len(spec.models)
+    for actor, sure, most in tally.looks.values():
+        if actor.binding is not None:
+            work.append(_work(actor.binding, actor.label, len(sure) * n_times, len(most) * n_times, known, there))
+    prices = [part.usd for part in work]
+    return Forecast(
+        n_cases=tally.n,
+        n_unpainted=tally.n - len(tally.painted),
+        ways=tally.ways,
+        reasons=tally.reasons,
+        opened_by=foreseen.opened_by,
+        remarks=(*spec.notes, *remarks(spec)),
+        leading=foreseen.leading,
+        n_led=foreseen.n_led,
+        work=tuple(work),
+        usd=None if None in prices else sum(price for price in prices if price is not None),
+        seconds=known.seconds_per_image * n_images if known.seconds_per_image is not None else None,
+        n_earlier=known.n_runs,
+        n_stored=there.n_images if there else None,
+        is_finished=there is not None and there.is_finished,
+    )
+
+
+def _looks(applied: AppliedCheck, case: Case) -> Iterator[tuple[Need, bool]]:
+    """What a check asks: at first for sure, then what it would ask if every answer were yes and every grade 1; and
+    where it asks for grades, what it would ask if only the first picture were graded so and the others 0."""
+    first, *others = (prompt.role for prompt in case.prompts)
+    yield from _followed(applied, case, dict.fromkeys((first, *others), 1.0))
+    if any(look.query.kind == "grade" for look in applied.first_observations):
+        yield from _followed(applied, case, {first: 1.0, **dict.fromkeys(others, 0.0)})
+
+
+def _followed(applied: AppliedCheck, case: Case, grades: Mapping[str, float]) -> Iterator[tuple[Need, bool]]:
+    """What a check asks, wave by wave, of pictures with these grades."""
+    seen: dict[str, dict[Query, Observation]] = {prompt.role: {} for prompt in case.prompts}
+    fresh, asked = list(applied.first_observations), set(applied.first_observations)
+    for wave in range(_N_WAVES):
+        yield from ((look, wave == 0) for look in fresh)
+        for look in fresh:
+            if look.query.kind == "answer":
+                text = _YES if _YES in look.query.choices or not look.query.choices else look.query.choices[0]
+                seen[look.role][look.query] = Answer(text=text, scores={})
+            elif look.query.kind == "grade":
+                given = {f"q{i}": grades[look.role] for i in range(1, len(look.query.questions) + 1)}
+                seen[look.role][look.query] = Answer(text="", scores=given)
+        if not any(seen.values()):
+            return
+        blank = ImageRef(image_id="", width=0, height=0)
+        observations = {role: ImageObservations(image=blank, seen=answers) for role, answers in seen.items()}
+        wanted = applied.part.check.needs(case, applied.actors_by_role.keys(), observations)
+        fresh = [look for look in wanted if look not in asked]
+        asked.update(fresh)
+        if not fresh:
+            return
+
+
+def _asked(applied: AppliedCheck, look: Need) -> Iterator[tuple[Actor, Query]]:
+    """Who has a look to make for one: the one that is asked, and all that must look before."""
+    for role in with_needs(look.query.role, applied.actors_by_role):
+        query = look.query if role == look.query.role else Query(role=role, labels=look.query.labels)
+        yield applied.actors_by_role[role], query
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _There:
+    """What a run has done already."""
+
+    n_images: int = 0
+    by_component: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    """Role and label of a component to the pieces of its work that the same command does not do again."""
+    is_finished: bool = False
+
+
+def _work(binding: Binding, label: str, n: int, n_most: int, known: Known, there: _There | None) -> Work:
+    n_there = there.by_component.get((binding.role, label), 0) if there else 0
+    if there is not None and there.is_finished:
+        # Two pictures that are the same to the pixel are looked at once, so that there may be fewer than were planned.
+        n = n_most = 0
+    n, n_most = max(0, n - n_there), max(0, n_most - n_there)
+    each, why = known.price(binding)
+    usd = each * n_most if each is not None else None if n_most else 0.0
+    return Work(role=binding.role, label=label, n=n, n_most=n_most, n_there=n_there, usd=usd, why_no_price=why)
+
+
+def _there(directory: Path) -> _There | None:
+    """None where there is no run yet; a run that cannot be read has nothing to go on with."""
+    if not (directory / DATABASE).is_file():
+        return None
+    try:
+        with open_run(directory) as store:
+            by_component = {(row["role"], row["label"]): int(row["n"]) for row in store.rows(_SETTLED)}
+            is_finished = WHOLE in store.meta() and not store.failed_work()
+            return _There(n_images=store.n_images(), by_component=by_component, is_finished=is_finished)
+    except SalvaError:
+        return _There()
+
+
+# Needs at pictures of salva's own, which try who looks, are no part of the plan.
+_SETTLED = (
+    "SELECT role, label, count(*) AS n FROM (SELECT component_id, status FROM renders UNION ALL "
+    "SELECT component_id, status FROM observations WHERE image_id IN (SELECT image_id FROM renders)) "
+    "JOIN components USING (component_id) WHERE status <> 'failed' GROUP BY role, label"
+)

@@ -1,0 +1,247 @@
+"""What a run directory says it is: run.json, its cases, and the stamp of a finished run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import cast
+
+from salva.core.asked import Asked
+from salva.core.case import Case
+from salva.core.fingerprint import Json, fingerprint
+from salva.core.run_json import Judged, Resolved, RunFile
+from salva.core.spec import Binding, RunSpec
+from salva.core.verdict import observers_text
+from salva.engine.cast import Cast
+from salva.errors import StoreError, UsageError
+from salva.runs.addresses import at_addresses
+from salva.runs.healing import has_all_files
+from salva.runs.summary import RunSummary
+from salva.runs.vocabulary import keep_names
+from salva.store.reading import DATABASE, RunReader
+from salva.store.runfile import keep_run_file, read_run_file
+from salva.store.sqlite import RunStore, open_run
+
+FINISHED = "finished"
+ASKED = "asked"
+"""The note of a run on what was asked, should its run.json get lost."""
+CASES = "cases"
+"""The note of a run whose cases are all stored: of which suite, and how many."""
+RULES = "rules"
+"""The note of a run on the rule that each check judged by."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseCount:
+    """How much a run has to paint, for each model and repeat."""
+
+    n_cases: int
+    n_prompts: int
+
+
+def stamp_of(spec: RunSpec) -> str:
+    """What a finished run is finished for: everything asked, and the exact components that answered."""
+    asked = replace(spec.asked(), preflight=True)
+    return fingerprint([asked.to_json(), [binding.identity() for binding in spec.bindings()]])
+
+
+def finished_summary(
+    directory: Path, spec: RunSpec, retry_refused: bool, retry_unreadable: bool = False, images_at: str = ""
+) -> RunSummary | None:
+    """What a finished run came to, without touching anything; None when there is work to do."""
+    content = read_run_file(directory)
+    if not (directory / DATABASE).is_file() or content is None or _is_judged_otherwise(content):
+        # A run that was judged otherwise since goes back to its own rules first; nothing is painted for that.
+        return None
+    with open_run(directory) as store:
+        store.check_images_at(images_at)
+        stamp = store.meta().get(FINISHED)
+        n_unreadable = store.n_unreadable()
+        if not has_all_files(store) or (retry_unreadable and n_unreadable):
+            return None
+        spec = at_addresses(of_its_suite(spec, store), store.components())
+    if not isinstance(stamp, dict) or stamp.get("stamp") != stamp_of(spec):
+        return None
+    outcomes = cast("dict[str, int]", stamp["outcomes"])
+    if retry_refused and outcomes.get("ERROR"):
+        return None
+    # What could have been tried again would have kept the run from being finished.
+    n_refused = outcomes.get("ERROR", 0)
+    return RunSummary(
+        outcomes=outcomes,
+        n_reused=cast(int, stamp["n_images"]),
+        n_refused=n_refused,
+        n_unreadable=n_unreadable,
+    )
+
+
+def of_its_suite(spec: RunSpec, store: RunReader) -> RunSpec:
+    """The same with the suite as it was when the run's cases were stored: they stay, whatever its version makes now."""
+    kept = store.meta().get(CASES)
+    before = kept.get("suite") if isinstance(kept, dict) else None
+    now = spec.suite.identity()
+    if not isinstance(before, dict) or {**before, "version": ""} != {**now, "version": ""}:
+        return spec
+    return replace(spec, suite=replace(spec.suite, goes_by=before))
+
+
+def asked_before(store: RunStore) -> RunFile | None:
+    """What the store itself remembers of what was asked, for a run that lost its run.json."""
+    asked = store.meta().get(ASKED)
+    try:
+        return None if asked is None else RunFile(asked=Asked.from_json(asked))
+    except ValueError as error:
+        raise StoreError(
+            f"{str(store.path)!r} does not say what was asked ({error}): somebody edited it; restore it from a copy"
+        ) from error
+
+
+def asked_otherwise(stored: Asked, noted: Asked) -> str:
+    """What run.json says was asked and the store does not; empty where they agree on all that both speak of."""
+    for name in ("size", "shard", "repeats", "seed", "control", "only", "headline"):
+        if getattr(stored, name) != getattr(noted, name):
+            return f"{name} {getattr(stored, name)!r}"
+    before = {(part.role, part.name): part.options for part in noted.components()}
+    for part in stored.components():
+        options = before.get((part.role, part.name))
+        if options is None:
+            return f"the {part.role} {part.name!r}"
+        for option, value in part.options.items():
+            # An endpoint that has a name of its own may move.
+            may_move = option == "base_url" and bool(part.options.get("endpoint"))
+            if option in options and options[option] != value and not may_move:
+                return f"{part.role}.{option} {value!r}"
+    return ""
+
+
+def open_ledger(store: RunStore, spec: RunSpec, cast_: Cast, environment: Mapping[str, Json]) -> list[str]:
+    """Write down what is asked, who answers and where; under the run lock, before any work. What to tell of it."""
+    observers = (*spec.observers(), *(b for b in (spec.colour_reader, spec.injection_reader) if b is not None))
+    components = (
+        Resolved(role="suite", identity=spec.suite.identity()),
+        *(Resolved(role="model", identity=actor.identity, component_id=actor.component_id) for actor in cast_.models),
+        *(
+            Resolved(role=b.role, identity=b.identity(), label=b.label if b.typed else "")
+            for b in (*observers, *spec.checks)
+        ),
+    )
+    content = read_run_file(store.directory) or RunFile(asked=spec.asked(), environment=environment)
+    is_new_place = environment not in (content.environment, *content.resumed_in)
+    asked = content.asked.regrouped(spec.asked())
+    fresh = replace(
+        content,
+        asked=asked,
+        choice=spec.choice() if content.choice is None else content.choice,
+        components=components,
+        resumed_in=(*content.resumed_in, environment) if is_new_place else content.resumed_in,
+        # Others may have looked as often by now: the run's own eyes lead again.
+        judged=None if content.judged is None else Judged(asked=asked, leading=leading_eyes(store, cast_)),
+        images=store.images_at(),
+    )
+    keep_run_file(store, fresh)
+    store.set_meta(ASKED, spec.asked().redacted().to_json())
+    packages = environment.get("packages")
+    store.set_meta("salva_version", packages.get("salva") if isinstance(packages, dict) else None)
+    judged_anew = keep_rules(store, spec.checks)
+    keep_names(store, cast_)
+    for actor in cast_.actors():
+        store.put_component(actor.stored())
+    store.flush()
+    was, version = _version(spec.suite.identity()), str(spec.suite.component.version)
+    made = f"the cases of version {was} of the suite {spec.suite.label!r} stay, and version {version} is installed"
+    return [*([made] if was != version else []), *judged_anew]
+
+
+def leading_eyes(store: RunStore, cast_: Cast) -> dict[str, str]:
+    """By check, the observers of the verdicts made now, as a verdict names them."""
+    leading: dict[str, str] = {}
+    for case in store.cases():
+        for applied in cast_.checks_of(case):
+            leading.setdefault(applied.part.label, observers_text(applied.observers))
+        if len(leading) == len(cast_.checks):
+            break
+    return leading
+
+
+def _is_judged_otherwise(content: RunFile) -> bool:
+    return content.judged is not None and content.judged.asked.to_json() != content.asked.to_json()
+
+
+def keep_rules(store: RunStore, checks: Iterable[Binding]) -> list[str]:
+    """Drop the verdicts of every check that is judged by other rules from now on: in one run, one rule each.
+
+    A sentence, where checks that have verdicts are of another version now.
+    """
+    stored = store.meta().get(RULES)
+    before = stored if isinstance(stored, dict) else {}
+    now = {binding.label: binding.identity() for binding in checks}
+    # In this order: whatever kills us in between, no verdict is left that its rule did not make.
+    store.drop_meta(FINISHED)
+    judged = {row["check"] for row in store.rows('SELECT DISTINCT "check" FROM verdicts')}
+    for label, rule in now.items():
+        if label in before and before[label] != rule:
+            store.drop_verdicts(label)
+    store.set_meta(RULES, {**before, **now})
+    store.flush()
+    versions = {
+        label: (_version(before[label]), _version(now[label])) for label in sorted(judged & now.keys() & before.keys())
+    }
+    changed = [
+        f"{label} (version {old} judged, {new} is installed)" for label, (old, new) in versions.items() if old != new
+    ]
+    return [f"made anew from what is stored: the verdicts of {', '.join(changed)}"] if changed else []
+
+
+def keep_cases(store: RunStore, spec: RunSpec, cases: Iterable[tuple[int, Case]]) -> CaseCount:
+    """Store the run's cases once, each at its place."""
+    kept = store.meta().get(CASES)
+    counted = stored_count(store)
+    if isinstance(kept, dict) and counted is not None:
+        if kept["suite"] != spec.suite.identity():
+            raise UsageError(
+                f"{str(store.directory)!r} was made from other prompts: what suite {spec.suite.label!r} reads has "
+                "changed since. Choose another directory with --out, or put the file back as it was"
+            )
+        if store.n_cases() != counted.n_cases:
+            raise StoreError(
+                f"{str(store.path)!r} holds {store.n_cases()} cases where {counted.n_cases} were stored: "
+                "somebody edited it; restore it from a copy, or start anew with another --out"
+            )
+        return counted
+    store.clear_cases()
+    n_cases = n_prompts = 0
+    for place, case in cases:
+        store.put_case(place, case)
+        n_cases += 1
+        n_prompts += len(case.prompts)
+    if n_cases == 0:
+        raise UsageError(f"the suite {spec.suite.label!r} gives no case for --size {spec.size}")
+    store.set_meta(CASES, {"suite": spec.suite.identity(), "n_cases": n_cases, "n_prompts": n_prompts})
+    store.flush()
+    return CaseCount(n_cases=n_cases, n_prompts=n_prompts)
+
+
+def stored_count(store: RunReader) -> CaseCount | None:
+    """How many cases the run has; None when they were never all stored."""
+    kept = store.meta().get(CASES)
+    if not isinstance(kept, dict):
+        return None
+    n_cases, n_prompts = kept.get("n_cases"), kept.get("n_prompts")
+    if not isinstance(n_cases, int) or not isinstance(n_prompts, int):
+        raise StoreError(
+            f"{str(store.path)!r} does not say how many cases were stored: the note says {kept!r}; somebody edited it, "
+            "restore it from a copy"
+        )
+    return CaseCount(n_cases=n_cases, n_prompts=n_prompts)
+
+
+def stamp_finished(store: RunStore, spec: RunSpec, summary: RunSummary) -> None:
+    """Say that the same command has nothing left to do."""
+    n_images = summary.n_rendered + summary.n_reused
+    store.set_meta(FINISHED, {"stamp": stamp_of(spec), "outcomes": dict(summary.outcomes), "n_images": n_images})
+    store.flush()
+
+
+def _version(identity: Json) -> Json:
+    return identity.get("version") if isinstance(identity, dict) else None

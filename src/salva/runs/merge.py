@@ -1,0 +1,258 @@
+"""`salva merge`: shards of a run, or what is left of some that were killed, into the run they are shares of.
+
+Nothing named in the shards is contacted, built or opened but their own files. The merged run is one that could have
+been made in one piece: the command without --shard goes on with it, and has nothing to do where all shards were done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from salva.core.asked import Asked
+from salva.core.fingerprint import Json
+from salva.core.run_json import RunFile
+from salva.core.shard import Shard
+from salva.engine.progress import Progress
+from salva.errors import StoreError, UsageError
+from salva.runs.directory import refuse_strangers
+from salva.runs.ledger import ASKED, CASES, FINISHED, RULES, asked_before
+from salva.store.images import IMAGES_AT
+from salva.store.joining import join_rows
+from salva.store.records import FIGURES, GATE, IN_VAIN, PACE, PASSED, STOPPED, TOLD, UNTRIED, WHOLE
+from salva.store.runfile import DIGESTS, keep_run_file, read_run_file
+from salva.store.sqlite import RunStore, open_run
+
+_STAGE = "merging"
+_OF_ONE_PART = {ASKED, CASES, DIGESTS, FINISHED, GATE, FIGURES, IMAGES_AT, WHOLE}
+"""Notes that say nothing about the whole, or are made anew for it."""
+_LISTS = {PASSED, TOLD, UNTRIED, STOPPED}
+_ALIKE = {RULES: "was judged by other rules", "salva_version": "was made by another version of salva"}
+_WHOLE_RUN = Shard(index=1, n=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merged:
+    """What a merge came to."""
+
+    n_shards: int
+    n_cases: int
+    n_images: int
+    unfinished: tuple[str, ...] = ()
+    """Directories of shards that have work left, which the command without --shard does."""
+    left_out: tuple[str, ...] = ()
+    """Notes of shards that say nothing of the whole, a sentence each."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    """A shard, or a piece of one, as it was found."""
+
+    directory: Path
+    content: RunFile
+    shard: Shard
+    meta: Mapping[str, Json]
+    n_images: int
+
+
+def merge(directories: Sequence[Path], out: Path, progress: Progress) -> Merged:
+    """Put shards together in a directory; the same call again goes on where it was stopped, or changes nothing."""
+    if any(directory.resolve() == out.resolve() for directory in directories):
+        raise UsageError(f"--out {str(out)!r} is one of the runs to merge; give another directory")
+    parts = sorted((_read(directory) for directory in directories), key=lambda part: part.shard.index)
+    first = parts[0]
+    for part in parts[1:]:
+        _check_alike(first, part)
+    _check_all_there(parts)
+    content = _content(parts)
+    _check_out(out, content)
+    with open_run(out, "write", images_at=content.images) as store:
+        if (before := asked_before(store)) is not None and before.asked.to_json() != content.asked.to_json():
+            raise UsageError(f"{str(out)!r} holds another run; choose another directory with --out")
+        # What was read so far may have been written on since: notes and rows are taken of one moment each.
+        store.drop_meta(WHOLE)
+        store.drop_meta(FINISHED)
+        keep_run_file(store, content)
+        store.set_meta(ASKED, content.asked.redacted().to_json())
+        store.flush()
+        metas = []
+        progress.start(_STAGE, sum(part.n_images for part in parts))
+        try:
+            for part in parts:
+                with open_run(part.directory) as source, source.held_still():
+                    metas.append(source.meta())
+                    join_rows(store, source, lambda n: progress.advance(_STAGE, n))
+        finally:
+            progress.finish(_STAGE)
+        unfinished = _unfinished(parts, metas)
+        left_out = tuple(_keep_notes(store, metas))
+        _count_cases(store, metas[0])
+        if not unfinished:
+            store.set_meta(WHOLE, True)
+        return Merged(
+            n_shards=first.shard.n,
+            n_cases=store.n_cases(),
+            n_images=store.n_images(),
+            unfinished=unfinished,
+            left_out=left_out,
+        )
+
+
+def _read(directory: Path) -> _Part:
+    content = read_run_file(directory)
+    if content is None:
+        raise UsageError(f"{str(directory)!r} is no run: it has no run.json; give the directories of the shards")
+    if content.imported is not None:
+        raise UsageError(
+            f"{str(directory)!r} was imported from files of others; shards are made by `salva run --shard`"
+        )
+    try:
+        shard = Shard.parse(content.asked.shard) if content.asked.shard else _WHOLE_RUN
+    except UsageError as error:
+        raise StoreError(f"{str(directory)!r}: run.json was edited ({error}); restore it from a copy") from error
+    with open_run(directory) as store:
+        return _Part(directory=directory, content=content, shard=shard, meta=store.meta(), n_images=store.n_images())
+
+
+def _check_alike(first: _Part, part: _Part) -> None:
+    """Refuse what is no share of the same run, with the first difference."""
+    if difference := next(_differences(_comparable(first), _comparable(part)), ""):
+        raise UsageError(
+            f"{str(part.directory)!r} is not of the same run as {str(first.directory)!r}: {difference}; merge shards "
+            "of one command alone"
+        )
+    for note, what in _ALIKE.items():
+        if note in part.meta and note in first.meta and part.meta[note] != first.meta[note]:
+            raise UsageError(
+                f"{str(part.directory)!r} {what} than {str(first.directory)!r} "
+                f"({next(_differences(first.meta[note], part.meta[note], note))}); make one of them anew"
+            )
+
+
+def _comparable(part: _Part) -> Json:
+    """All that shards of one run have in common, less where they ran."""
+    whole = replace(part.content, asked=_less_shard(part.content.asked), environment={}, resumed_in=(), more={})
+    return {**whole.to_json(), "choice": None, "number of shards": part.shard.n}
+
+
+def _less_shard(asked: Asked) -> Asked:
+    return replace(asked, shard="")
+
+
+def _differences(first: Json, other: Json, where: str = "") -> Iterator[str]:
+    """Where two pieces of JSON differ, and how."""
+    if isinstance(first, dict) and isinstance(other, dict):
+        for name in sorted({*first, *other}):
+            yield from _differences(first.get(name), other.get(name), f"{where}.{name}" if where else name)
+    elif isinstance(first, list) and isinstance(other, list) and len(first) == len(other):
+        for number, (one, two) in enumerate(zip(first, other, strict=True)):
+            yield from _differences(one, two, f"{where}[{number}]")
+    elif first != other:
+        yield f"{where} is {_short(other)} there and {_short(first)} here"
+
+
+def _short(value: Json) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def _check_all_there(parts: Sequence[_Part]) -> None:
+    """Refuse when cases would be missing: a shard is not given, or was stopped before it knew its own."""
+    n = parts[0].shard.n
+    missing = sorted(set(range(1, n + 1)) - {part.shard.index for part in parts})
+    if missing:
+        named = ", ".join(f"{index}/{n}" for index in missing[:20]) + (" ..." if len(missing) > 20 else "")
+        raise UsageError(
+            f"{len(missing)} of {n} shards are missing: {named}; run each with --shard, and give all of them"
+        )
+    for index in range(1, n + 1):
+        own = [part for part in parts if part.shard.index == index]
+        if not any(CASES in part.meta for part in own):
+            raise UsageError(
+                f"{str(own[0].directory)!r} was stopped before its cases were stored; run shard {index}/{n} again first"
+            )
+
+
+def _content(parts: Sequence[_Part]) -> RunFile:
+    """What run.json of the whole says."""
+    first = parts[0].content
+    places = [place for part in parts for place in (part.content.environment, *part.content.resumed_in)]
+    others = [place for number, place in enumerate(places) if place not in places[:number]][1:]
+    choice = None if first.choice is None else {name: v for name, v in first.choice.items() if name != "shard"}
+    judged = first.judged and replace(first.judged, asked=_less_shard(first.judged.asked))
+    return replace(
+        first, asked=_less_shard(first.asked), choice=choice, judged=judged, resumed_in=tuple(others), more={}
+    )
+
+
+def _check_out(out: Path, content: RunFile) -> None:
+    """Refuse a directory that holds something else."""
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{str(out)!r} is a file; --out takes a directory")
+    there = read_run_file(out)
+    if there is None:
+        refuse_strangers(out)
+    elif difference := next(_differences(content.asked.to_json(), there.asked.to_json()), ""):
+        raise UsageError(f"{str(out)!r} holds another run ({difference}); choose another directory with --out")
+
+
+def _unfinished(parts: Sequence[_Part], metas: Sequence[Mapping[str, Json]]) -> tuple[str, ...]:
+    """Where every piece of a shard has work left."""
+    done = {part.shard.index for part, meta in zip(parts, metas, strict=True) if WHOLE in meta}
+    return tuple(str(part.directory) for part in parts if part.shard.index not in done)
+
+
+def _count_cases(store: RunStore, meta: Mapping[str, Json]) -> None:
+    """Note how many cases the whole has; they must stand one after another, since each shard left room for the rest."""
+    n_cases, last, n_prompts = next(
+        store.rows("SELECT count(*), max(ordinal), sum(json_array_length(record, '$.prompts')) FROM cases")
+    )
+    kept = meta.get(CASES)
+    if n_cases != last + 1 or not isinstance(kept, dict):
+        raise StoreError(
+            f"the shards hold {n_cases} cases and the last stands at place {last + 1}: somebody edited one of them; "
+            "`salva verify` on each tells which, or make them anew"
+        )
+    store.set_meta(CASES, {**kept, "n_cases": n_cases, "n_prompts": n_prompts})
+
+
+def _keep_notes(store: RunStore, metas: Sequence[Mapping[str, Json]]) -> Iterator[str]:
+    """The notes of all parts as those of one run; a sentence for each that cannot be."""
+    for name in sorted({name for meta in metas for name in meta} - _OF_ONE_PART):
+        values = [meta[name] for meta in metas if name in meta]
+        if name in (IN_VAIN, PACE):
+            store.set_meta(name, _summed(values))
+        elif name in _LISTS:
+            store.set_meta(name, list(dict.fromkeys(who for value in values for who in _listed(value))))
+        elif all(isinstance(value, dict) for value in values):
+            joined: dict[str, Json] = {}
+            for value in values:
+                joined |= value if isinstance(value, dict) else {}
+            store.set_meta(name, joined)
+        elif all(value == values[0] for value in values):
+            store.set_meta(name, values[0])
+        elif name.startswith("snapshot:"):
+            raise UsageError(
+                f"the shards were answered by different snapshots of a model ({', '.join(sorted(map(str, values)))}): "
+                f"answers of two models must not mix; make the shards of one of them anew"
+            )
+        else:
+            yield f"the shards disagree on the note {name!r}; the merged run has none"
+    if any(FIGURES in meta for meta in metas):
+        yield "what `salva quality` measured of a shard's pictures says nothing of all of them; measure the merged run"
+
+
+def _listed(value: Json) -> Iterable[str]:
+    return map(str, value) if isinstance(value, list) else ()
+
+
+def _summed(values: Sequence[Json]) -> Json:
+    """Numbers added up, those under one name with each other."""
+    tables = [value for value in values if isinstance(value, dict)]
+    if not tables:
+        return sum(value for value in values if isinstance(value, int | float))
+    return {
+        name: _summed([table[name] for table in tables if name in table])
+        for name in dict.fromkeys(name for table in tables for name in table)
+    }

@@ -1,0 +1,243 @@
+"""A run from its specification to its verdicts, from the beginning or from wherever it stopped.
+
+Says what happens in which order; how each step is done is said elsewhere. Everything that costs
+is stored before it is used, so the same call after a crash goes on where the last one ended, and
+a finished run costs nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import ExitStack, closing
+from dataclasses import replace
+from pathlib import Path
+
+from salva.core.case import Case
+from salva.core.counted import counted as so_many
+from salva.core.fingerprint import Json
+from salva.core.protocols import Executor
+from salva.core.spec import Binding, RunSpec
+from salva.engine.budget import Budget, Limits, check_prices
+from salva.engine.cast import Cast
+from salva.engine.failed_last import failed_last
+from salva.engine.flow import Flow, Vouch
+from salva.engine.progress import Progress
+from salva.engine.units import Unit
+from salva.errors import UsageError
+from salva.runs import environment as surroundings
+from salva.runs.addresses import at_addresses, keep_addresses
+from salva.runs.preflight import Preflight
+from salva.runs.directory import as_judged_then, rules_kept, settle, uncounted_options
+from salva.runs.false_start import undone_if_refused
+from salva.runs.planning import foresee, refuse_unwatched
+from salva.runs.healing import find_lost, tell_healed
+from salva.runs.ledger import (
+    CaseCount,
+    asked_before,
+    finished_summary,
+    keep_cases,
+    of_its_suite,
+    open_ledger,
+    stamp_finished,
+)
+from salva.runs.plan import placed_cases, planned_cases
+from salva.runs.summary import RunSummary
+from salva.runs.vocabulary import known_names, names_for
+from salva.runs.workplaces import open_executor
+from salva.store.reading import DATABASE
+from salva.store.records import IN_VAIN, PACE, WHOLE
+from salva.store.runfile import read_run_file
+from salva.store.sqlite import RunStore, open_run
+
+STAGES = ("painting", "looking", "judging")
+
+
+def execute(
+    spec: RunSpec,
+    directory: Path,
+    progress: Progress,
+    *,
+    executor: Binding | Executor | None = None,
+    retry_refused: bool = False,
+    retry_unreadable: bool = False,
+    environment: Mapping[str, Json] | None = None,
+    limits: Limits | None = None,
+    images_at: str = "",
+) -> RunSummary:
+    """Make or finish the run in a directory; KeyboardInterrupt leaves after all that is done is safe.
+
+    executor: where components run; no part of the specification, since it changes no outcome. None: threads here.
+    images_at: the address of the image files, where they are not to be in the directory.
+    """
+    for note in spec.notes:
+        progress.note(note)
+    budget = Budget(limits)
+    check_prices((*spec.models, *spec.observers()), limits or Limits())
+    if spec.control and spec.repeats < 2:
+        raise UsageError(f"--control needs at least 2 repeats to compare seeds, got {spec.repeats}; add --repeats 2")
+    spec = settle(directory, asked_now := spec)
+    if kept := rules_kept(asked_now.asked(), spec.asked(), uncounted_options(spec)):
+        progress.note(f"{str(directory)!r} goes by the rules it was made with ({kept}); another --out takes today's")
+    finished = finished_summary(directory, spec, retry_refused, retry_unreadable, images_at)
+    if finished is not None:
+        return finished
+    refuse_unwatched(spec)
+    names, is_new = None, not (directory / DATABASE).is_file()
+    if is_new:
+        names = known_names(spec.detector)
+        for line in foresee(spec, Cast.of(spec, names=names)).lines:
+            progress.note(line)
+    with (
+        undone_if_refused(directory),
+        closing(open_executor(executor, progress.note)) as workplace,
+        open_run(directory, "write", images_at=images_at) as store,
+    ):
+        # Again, now that nobody else can write: two processes may have found the directory empty.
+        spec = settle(directory, spec, asked_before(store))
+        spec = at_addresses(of_its_suite(spec, store), store.components())
+        judged_as = as_judged_then(spec, read_run_file(directory))
+        cast_ = Cast.of(judged_as, names=names if is_new else names_for(spec.detector, store))
+        for line in keep_addresses(store, cast_):
+            progress.note(line)
+        store.blobs.prepare()
+        for line in open_ledger(store, spec, cast_, environment or surroundings.environment()):
+            progress.note(line)
+        counted = keep_cases(store, spec, placed_cases(spec))
+        lost = find_lost(store, progress)
+        summary = flow_through(
+            store,
+            cast_,
+            workplace,
+            progress,
+            counted,
+            retry_refused=retry_refused,
+            retry_unreadable=retry_unreadable,
+            budget=budget,
+            vouch=Preflight(judged_as, cast_, store, progress, first=_first_cases(spec, store)),
+            lost=lost,
+        )
+        tell_healed(store, lost, progress)
+        if summary.n_retryable == 0 and summary.n_unpainted == 0:
+            stamp_finished(store, spec, summary)
+    return summary
+
+
+def _first_cases(spec: RunSpec, store: RunStore) -> Iterator[Case]:
+    """The cases that observers are tried by: in every shard those of the whole run, for one and the same trial."""
+    yield from planned_cases(replace(spec, shard=None)) if spec.shard else store.cases()
+
+
+def flow_through(
+    store: RunStore,
+    cast_: Cast,
+    workplace: Executor,
+    progress: Progress,
+    counted: CaseCount,
+    *,
+    may_paint: bool = True,
+    retry_refused: bool = False,
+    retry_unreadable: bool = False,
+    budget: Budget | None = None,
+    vouch: Vouch | None = None,
+    lost: Collection[str] = (),
+) -> RunSummary:
+    """Take every stored case to its verdicts; vouch: called with whoever is about to look for the first time.
+
+    lost: keys of renders whose pictures are painted again.
+    """
+    n_units = counted.n_cases * len(cast_.models)
+    n_images = counted.n_prompts * len(cast_.models) * cast_.repeats
+    n_observations = next((_n_first_observations(cast_, case) for case in store.cases()), 0)
+    # Later waves are not known yet, and other cases may ask for more: the middle total is an estimate.
+    for stage, total in zip(STAGES, (n_images, n_observations * n_units, n_units), strict=True):
+        progress.start(stage, total)
+    purse = budget or Budget()
+    started = time.monotonic()
+    store.drop_meta(WHOLE)
+    flow = Flow(
+        store,
+        cast_,
+        workplace,
+        progress,
+        may_paint=may_paint,
+        retry_refused=retry_refused,
+        retry_unreadable=retry_unreadable,
+        budget=purse,
+        vouch=vouch,
+        # What each model has still to paint, about: with several, all of it may be one's.
+        n_pictures=max(0, min(n_images - store.n_images() + len(lost), counted.n_prompts * cast_.repeats))
+        if may_paint
+        else 0,
+        lost=lost,
+    )
+    with ExitStack() as stack:
+        for stage in reversed(STAGES):
+            stack.callback(progress.finish, stage)
+        stack.callback(flow.close)
+        # Last in, first out: whatever ends the run, what has been done is committed before anything is tidied up.
+        stack.callback(store.flush)
+        stack.callback(_note_in_vain, store, purse)
+        stack.callback(lambda: _note_pace(store, time.monotonic() - started, flow.counts["rendered"]))
+        flow.run(failed_last(_units(store, cast_), store, cast_.seed))
+        if not flow.counts["unpainted"]:
+            store.set_meta(WHOLE, True)
+    if flow.left_out:
+        progress.note(f"{so_many(len(flow.left_out), 'cases')} left out, which no check applies to")
+    return _summary(flow, purse, store.n_unreadable())
+
+
+def _note_in_vain(store: RunStore, budget: Budget) -> None:
+    """Add what was paid for work that came to nothing to what the run knows of that."""
+    noted = store.meta().get(IN_VAIN)
+    sums: dict[str, Json] = dict(noted) if isinstance(noted, dict) else {}
+    for component_id, usage in budget.in_vain.items():
+        before = sums.get(component_id)
+        known = {k: v for k, v in before.items() if isinstance(v, int | float)} if isinstance(before, dict) else {}
+        sums[component_id] = {name: known.get(name, 0.0) + usage.get(name, 0.0) for name in {**known, **usage}}
+    if budget.in_vain:
+        store.set_meta(IN_VAIN, sums)
+
+
+def _note_pace(store: RunStore, seconds: float, n_images: int) -> None:
+    """Add how long this command took to what the run knows of that, where it painted anything."""
+    noted = store.meta().get(PACE)
+    before = {k: v for k, v in noted.items() if isinstance(v, int | float)} if isinstance(noted, dict) else {}
+    now = {"seconds": round(seconds, 3), "n_images": n_images}
+    if n_images:
+        store.set_meta(PACE, {name: before.get(name, 0) + value for name, value in now.items()})
+
+
+def _units(store: RunStore, cast_: Cast) -> Iterator[Unit]:
+    """Case by case and, within a case, model by model: whatever is finished early can be compared."""
+    for case in store.cases():
+        checks = cast_.checks_of(case)
+        for model in cast_.models:
+            yield Unit.of(case, model, cast_.repeats, checks)
+
+
+def _n_first_observations(cast_: Cast, case: Case) -> int:
+    asked = {
+        (look.role, applied.actors_by_role[look.query.role].keyed_query(look.query))
+        for applied in cast_.checks_of(case)
+        for look in applied.first_observations
+    }
+    return len(asked) * cast_.repeats
+
+
+def _summary(flow: Flow, budget: Budget, n_unreadable: int) -> RunSummary:
+    counts = flow.counts
+    return RunSummary(
+        outcomes=dict(flow.outcomes),
+        n_rendered=counts["rendered"],
+        n_observed=counts["looked"],
+        n_reused=counts["reused"],
+        n_failed=counts["failed"],
+        n_unpainted=counts["unpainted"],
+        n_retryable=counts["retryable"],
+        n_refused=counts["settled"],
+        n_unreadable=n_unreadable,
+        cost_usd=budget.spent_usd,
+        unasked=dict(flow.unasked),
+        limit_reached=budget.reached() if counts["put_off"] else "",
+    )

@@ -1,0 +1,172 @@
+"""From a specification to the work it means: which cases, which components, which requests.
+
+Pure: the same specification always gives the same plan, so a killed run finds its place again
+by planning anew. Nothing is loaded and nothing is stored here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import cast
+
+from salva.core.about import lint_of, remarks_of
+from salva.core.blame import blaming
+from salva.core.case import Case, Finding, Prompt
+from salva.core.counted import counted
+from salva.core.fingerprint import fingerprint
+from salva.core.protocols import Suite
+from salva.core.spec import RunSpec
+from salva.engine.guard import build
+from salva.errors import UsageError, unknown_name
+from salva.results.headline import is_apart
+from salva.registry import entries
+
+_N_SHOWN = 30
+
+
+def planned_cases(spec: RunSpec) -> Iterator[Case]:
+    """The cases a run is made of, in the suite's order."""
+    return (case for _, case in placed_cases(spec))
+
+
+def placed_cases(spec: RunSpec) -> Iterator[tuple[int, Case]]:
+    """The same, each with its place among the cases of all shards."""
+    suite = cast(Suite, build(spec.suite))
+    name, n_wanted = _sized(spec, suite)
+
+    def cases() -> Iterator[Case]:
+        return _checked(suite.cases(name), spec.suite.label)
+
+    if spec.only:
+        _check_labels(cases(), spec.only, spec.suite.label)
+    if n_wanted is None and spec.shard is None:
+        return enumerate(_matching(cases(), spec.only))
+    order = _dealt(_matching(cases(), spec.only), n_wanted, spec)
+    chosen = {case_id: spec.shard is None or spec.shard.holds(position) for position, case_id in enumerate(order)}
+    if spec.shard is not None and spec.shard.n > len(chosen):
+        there = counted(len(chosen), "cases are", "case is")
+        raise UsageError(f"--shard is {str(spec.shard)!r}, and {there} there; ask for fewer shards")
+    placed = enumerate(case for case in cases() if case.case_id in chosen)
+    return ((place, case) for place, case in placed if chosen[case.case_id])
+
+
+def _sized(spec: RunSpec, suite: Suite) -> tuple[str, int | None]:
+    """A size by its name, and how many cases of it are wanted where that is a number."""
+    sizes = tuple(type(suite).sizes)
+    if spec.size in sizes:
+        return spec.size, None
+    if spec.size.isascii() and spec.size.isdigit() and int(spec.size) > 0:
+        return ("full" if "full" in sizes else sizes[-1]), int(spec.size)
+    raise UsageError(f"--size is {spec.size!r}; {spec.suite.label} has {', '.join(sizes)}, or give a number of cases")
+
+
+def remarks(spec: RunSpec) -> list[str]:
+    """What the suite has to tell before its cases are painted."""
+    suite = cast(Suite, build(spec.suite))
+    tell = remarks_of(suite)
+    if tell is None:
+        return []
+    with blaming(f"the suite {spec.suite.label!r}", "broke off"):
+        return list(tell(_sized(spec, suite)[0]))
+
+
+def linted(spec: RunSpec) -> list[Finding]:
+    """What a suite's own lint finds in all of its texts."""
+    lint = lint_of(build(spec.suite))
+    if lint is None:
+        raise UsageError(f"the suite {spec.suite.label} has no check of its texts; leave out --check")
+    with blaming(f"the suite {spec.suite.label!r}", "broke off its check"):
+        return list(lint())
+
+
+def n_pictures(cases: Iterable[Case], *, sees_formula: bool = True) -> int:
+    """How many pictures a repeat of these cases takes from one model: a prompt that cases share is painted once.
+
+    sees_formula: whether another formula of the same text is another picture to it.
+    """
+    n_own = 0
+    shared: set[tuple[str, str, str | None]] = set()
+    for case in cases:
+        if case.painting:
+            shared |= {(case.painting, p.text, p.formula if sees_formula else None) for p in case.prompts}
+        else:
+            n_own += len(case.prompts)
+    return n_own + len(shared)
+
+
+def _checked(cases: Iterable[Case], suite: str) -> Iterator[Case]:
+    """The same cases, with what the store could not take refused, and checks that nobody knows."""
+    installed = {entry.name for entry in entries("check")}
+    iterator = iter(cases)
+    while True:
+        with blaming(f"the suite {suite!r}", "broke off"):
+            case = next(iterator, None)
+        if case is None:
+            return
+        for prompt in case.prompts:
+            _check_text(prompt, case.case_id)
+        if case.ways and case.check not in installed:
+            where = case.extra.get("where", case.case_id)
+            raise UsageError(f"{where}: {unknown_name('check', case.check, installed)}")
+        yield case
+
+
+def _check_text(prompt: Prompt, case_id: str) -> None:
+    try:
+        (prompt.text + (prompt.formula or "")).encode()
+    except UnicodeEncodeError as error:
+        raise UsageError(
+            f"case {case_id!r}, prompt {prompt.text!r} is not valid Unicode text: {error.reason}"
+        ) from error
+
+
+def _matching(cases: Iterable[Case], only: Sequence[tuple[str, str]]) -> Iterator[Case]:
+    return (case for case in cases if all(case.labels.get(name) == value for name, value in only))
+
+
+def _check_labels(cases: Iterable[Case], only: Sequence[tuple[str, str]], suite: str) -> None:
+    values: dict[str, set[str]] = {}
+    n_matching = 0
+    for case in cases:
+        for name, value in case.labels.items():
+            values.setdefault(name, set()).add(value)
+        n_matching += all(case.labels.get(name) == value for name, value in only)
+    for name, value in only:
+        if name not in values:
+            raise UsageError(f"--only {name}={value}: {suite} has no label {name!r}; it has {_listed(values)}")
+        if value not in values[name]:
+            raise UsageError(
+                f"--only {name}={value}: no case of {suite} has it; {name} is one of {_listed(values[name])}"
+            )
+    if n_matching == 0:
+        asked = " ".join(f"--only {name}={value}" for name, value in only)
+        raise UsageError(f"no case of {suite} matches {asked} together; drop one of them")
+
+
+def _listed(names: Iterable[str]) -> str:
+    ordered = sorted(names, key=lambda name: (len(name), name) if name.isdigit() else (0, name))
+    more = f" and {len(ordered) - _N_SHOWN} more" if len(ordered) > _N_SHOWN else ""
+    return ", ".join(ordered[:_N_SHOWN]) + more
+
+
+def _dealt(cases: Iterable[Case], n_wanted: int | None, spec: RunSpec) -> list[str]:
+    """Case ids in the order they are drawn in; a smaller sample, or shard of one, is part of every larger one."""
+    by_category: dict[str, list[str]] = {}
+    apart: set[str] = set()
+    for case in cases:
+        by_category.setdefault(case.category, []).append(case.case_id)
+        if is_apart(case, spec.suite.about.apart):
+            apart.add(case.category)
+    n_cases = sum(map(len, by_category.values()))
+    if n_wanted is not None and n_wanted > n_cases:
+        there = counted(n_cases, "cases are", "case is")
+        raise UsageError(f"--size is {n_wanted}, and {there} there to choose from; give a number up to that")
+    # Turn by turn, each category gives its next case: any prefix of this order is balanced,
+    # and a prefix of a prefix is what makes samples nested. In each turn those that the leading rate is over come
+    # first, since a small sample of many categories that are counted apart would hardly have a rate.
+    order = [
+        (turn, category in apart, fingerprint([spec.seed, category]), case_id)
+        for category, case_ids in by_category.items()
+        for turn, case_id in enumerate(sorted(case_ids, key=lambda case_id: fingerprint([spec.seed, case_id])))
+    ]
+    return [case_id for *_, case_id in sorted(order)[:n_wanted]]

@@ -1,0 +1,332 @@
+"""What a run can decide, known before anything is painted: who leads, and over how many of the cases.
+
+A specification and its cases come in; what cannot be decided is told, and a run that could decide nothing is refused
+with what to change. Loads no model.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import NamedTuple, cast
+
+from salva.core.about import Naming, about_of, options_of
+from salva.core.asked import OWN
+from salva.core.case import Case
+from salva.core.counted import counted
+from salva.core.judged import Rate
+from salva.core.options import set_for_kind, target_field, value_of
+from salva.core.protocols import Check
+from salva.core.spec import RunSpec
+from salva.engine.cast import DETECTOR, AppliedCheck, Cast
+from salva.engine.guard import build
+from salva.errors import NobodyNamedError, SalvaError, UsageError
+from salva.results.headline import MACRO, is_apart, leading_check
+from salva.results.left_out import nobodys
+from salva.results.rates import BOTH_WRONG
+from salva.registry import bind, entries, load
+from salva.runs.binding import component_spec, option_names
+from salva.runs.plan import planned_cases, remarks
+
+_N_REASONS = 6
+EXAMPLE = "mm-grounding-dino"
+"""The detector that a refusal gives as an example: it takes words, and its scores let it doubt."""
+
+
+class Foreseen(NamedTuple):
+    """What is known before anything is painted."""
+
+    lines: list[str]
+    """What to tell."""
+    leading: str = ""
+    """The check that leads."""
+    n_led: int = 0
+    """How many of the cases it may decide."""
+    opened_by: Mapping[str, int] = {}
+    """A role that nobody plays, to how many of the cases that are nobody's whoever plays it could tell of."""
+
+
+def foresee(
+    spec: RunSpec, cast_: Cast, also: Callable[[Case, Sequence[AppliedCheck]], None] = lambda _case, _checks: None
+) -> Foreseen:
+    """What to tell before painting; a run whose leading check could decide no case is refused.
+
+    also: told of every case and the checks it is judged by, for whoever would go through them all again.
+    """
+    cases = _Cases(file=question_file(spec), unplayed=_unplayed(spec), apart=spec.suite.about.apart)
+    for case in planned_cases(spec):
+        checks = cast_.checks_of(case)
+        cases.add(case, checks)
+        also(case, checks)
+    _refuse_unheard(spec, cases.kinds)
+    if not cases.n:
+        return Foreseen([])  # an empty suite is refused by whoever stores its cases
+    rates = {part.label: part.about.rate for part in cast_.checks}
+    judging = [name for name in cases.n_led if name != OWN]
+    leading = leading_check(judging, cases.own.elements(), rates, spec.headline, spec.suite.about.leads)
+    if not leading or (spec.headline and leading != spec.headline):
+        raise UsageError(_nothing_to_decide(spec, cases))
+    if spec.suite.about.leads == OWN and not spec.headline and cases.n_led[OWN]:
+        leading = OWN
+    untold, n_led = cases.untold.get(leading, []), cases.n_led[leading]
+    if len(untold) == n_led:
+        unnamed = {thing for applied in untold for thing in applied.unnamed}
+        change = "Name another --judge (salva list judges), or a --size whose texts have formulas"
+        if unnamed:
+            change = f"Leave these out or name another --detector. {_able(unnamed)}"
+        some = counted(n_led, "cases")
+        raise UsageError(f"{leading}, which leads, could decide none of {some}: {_why(untold)}. {change}")
+    lines, all_cases = remarks(spec), counted(cases.n, "cases")
+    if untold:
+        lines.append(
+            f"{len(untold)} of {all_cases} cannot be decided by {leading}, whatever is painted: {_why(untold)}; "
+            f"{cases.n_unpainted} are not painted"
+        )
+    if n_others := cases.n - n_led - cases.n_left_out:
+        others = ", ".join(dict.fromkeys(name for way in cases.ways if leading not in way for name in way))
+        why = cases.facts(leading)
+        lines.append(
+            f"{leading}, which leads, says nothing about {n_others} of {all_cases} ({why}); {others} alone does"
+        )
+    if cases.n_left_out:
+        could = f"; {able}" if (able := who_could_tell(cases.opened_by)) else ""
+        left = f"{cases.n_left_out} of {all_cases} are nobody's here and are not painted: {cases.why_left()}"
+        lines.append(left + could)
+    n_counted = cases.n_counted(leading, is_truth=rates.get(leading) is Rate.WRONG)
+    n_decidable, n_apart = n_counted - len(untold), cases.n_apart[leading]
+    averages = {bound.label: value_of(bound.options, "average") or MACRO for bound in spec.checks}
+    # As judging counts them: a plain share is over all of them, and what stands apart leads where nothing else is.
+    if averages.get(leading, MACRO) == MACRO and spec.headline != OWN and n_decidable > n_apart:
+        n_decidable -= n_apart
+    return Foreseen(lines, leading, n_decidable, cases.opened_by)
+
+
+def who_could_tell(opened_by: Mapping[str, int]) -> str:
+    """Who is to be named for cases that are nobody's; empty where nobody would help."""
+    roles = [f"--{role} ({n})" for role, n in sorted(opened_by.items(), key=lambda one: (-one[1], one[0]))]
+    return f"who could tell of them, were one named: {', '.join(roles)}" if roles else ""
+
+
+def refuse_null_rate(spec: RunSpec, name: str) -> None:
+    """Refuse a gate on a rate that no case of this run could enter."""
+    needed = {Rate.WRONG, Rate.INCONSISTENT} if name == BOTH_WRONG else {Rate(name)}
+    cast_ = Cast.of(spec)
+    for case in planned_cases(spec):
+        if needed <= {applied.part.about.rate for applied in cast_.checks_of(case)}:
+            return
+    raise UsageError(
+        f"--gate-rate {name}: no case here is judged by a check whose failures are that; name another rate, or "
+        "leave it out for the one that leads"
+    )
+
+
+@dataclass(slots=True)
+class _Cases:
+    """The cases of a run, counted by what can be said about them."""
+
+    file: str = ""
+    """What judges are asked from, in place of the suite's own questions."""
+    apart: tuple[str, str] | None = None
+    """The label and value of cases that the suite counts apart."""
+    n_apart: Counter[str] = field(default_factory=Counter)
+    """Check to those of them that it may decide."""
+    n: int = 0
+    n_left_out: int = 0
+    """Those without a check."""
+    left: Counter[str] = field(default_factory=Counter)
+    """Why, as far as the suite found something out about them."""
+    ways: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    """Checks that apply together, to how many cases."""
+    n_unpainted: int = 0
+    """Those with checks, none of which could decide."""
+    n_led: Counter[str] = field(default_factory=Counter)
+    """Check to the cases that it applies to; OWN to those that their own check applies to."""
+    made_for: Counter[str] = field(default_factory=Counter)
+    """Check to those of them that were made for it, or that may be judged by any."""
+    untold: dict[str, list[AppliedCheck]] = field(default_factory=dict)
+    """Check to the cases that it applies to and could not decide."""
+    own: Counter[str] = field(default_factory=Counter)
+    """The checks that cases name as their own."""
+    kinds: set[str] = field(default_factory=set)
+    """What judges are asked for."""
+    known: Counter[str] = field(default_factory=Counter)
+    """What may keep a check from applying, to the cases it is true of."""
+    unplayed: Callable[[str], tuple[Check, str] | None] = lambda _name: None
+    """By name a check that wants for one role, and that role; None for any other."""
+    opened_by: Counter[str] = field(default_factory=Counter)
+    """Such a role to the cases without a check that could then have one."""
+
+    def add(self, case: Case, checks: Sequence[AppliedCheck]) -> None:
+        """Count a case."""
+        self.n += 1
+        self.n_left_out += not checks
+        if not checks:
+            self.left[nobodys(case, self.file)] += 1
+            wanted = {name for way in case.ways for name in way} or {case.check}
+            unplayed = filter(None, map(self.unplayed, wanted))
+            self.opened_by.update({role for check, role in unplayed if check.applies(case)})
+        self.n_unpainted += bool(checks) and all(applied.undecidable for applied in checks)
+        self.own[case.check] += 1
+        looks = [look for applied in checks for look in applied.first_observations]
+        self.kinds |= {look.query.kind for look in looks if look.query.role == "judge"}
+        by_label: dict[str, list[AppliedCheck]] = {}
+        for applied in checks:
+            by_label.setdefault(applied.part.label, []).append(applied)
+        self.ways[tuple(by_label)] += 1
+        for label, judges in by_label.items():
+            self.made_for[label] += not case.ways or label == case.check
+            for name in (label, OWN) if label == case.check else (label,):
+                self.n_led[name] += 1
+                # One judge that may tell is enough.
+                if all(applied.undecidable for applied in judges):
+                    self.untold.setdefault(name, []).append(judges[0])
+                else:
+                    self.n_apart[name] += is_apart(case, self.apart)
+        self.known["have a prompt without a formula"] += any(prompt.formula is None for prompt in case.prompts)
+        self.known["have several right pictures"] += case.determinate is False
+        self.known["are no equivalence"] += case.equivalent is False
+        self.known["are no pairs"] += len(case.prompts) != 2
+
+    def n_counted(self, leading: str, *, is_truth: bool) -> int:
+        """How many cases the leading rate is over: those made for it, where others took it for want of a better way."""
+        return self.n_led[leading] if is_truth else self.made_for[leading] or self.n_led[leading]
+
+    def why_left(self) -> str:
+        """Why cases have no check, the most frequent reasons first."""
+        told = [f"{n} ({why})" for why, n in self.left.most_common(_N_REASONS)]
+        n_more = self.left.total() - sum(n for _, n in self.left.most_common(_N_REASONS))
+        return ", ".join(told) + (f", {n_more} for {len(self.left) - _N_REASONS} other reasons" if n_more else "")
+
+    def facts(self, check: str) -> str:
+        """What may keep a check from applying, in words."""
+        counted = [f"{n} {what}" for what, n in self.known.items() if n]
+        counted += [f"{n} are made for {name}" for name, n in self.own.items() if check and name != check]
+        return f"of all {self.n}: {', '.join(counted)}" if counted else "nothing is known against them"
+
+
+def _refuse_unheard(spec: RunSpec, kinds: Collection[str]) -> None:
+    """Refuse what is set for questions that nobody asks: it would change nothing, in silence."""
+    heard = [(judge, kinds) for judge in spec.judges]
+    if spec.reader is not None:
+        # One that judges elsewhere is asked what is written.
+        heard.append((spec.reader, {"answer"}))
+    for binding, asked_for in heard:
+        for name, kind in set_for_kind(binding.options):
+            if kind not in asked_for:
+                asked = " and ".join(f"{other}s" for other in sorted(asked_for)) or "nothing"
+                raise UsageError(
+                    f"{binding.role}.{name} is set, which counts only where a judge is asked for {kind}s; "
+                    f"{binding.label} is asked for {asked} here, so leave it out"
+                )
+
+
+def _unplayed(spec: RunSpec) -> Callable[[str], tuple[Check, str] | None]:
+    """By name a check that wants for one role that nobody plays here, and that role; built when first asked for."""
+    played = {binding.role for binding in spec.observers()}
+
+    @cache
+    def find(name: str) -> tuple[Check, str] | None:
+        try:
+            missing = [role for role in about_of(load("check", name)).needs_roles if role not in played]
+            if len(missing) != 1:
+                return None
+            known = option_names("check", name)
+            mine = {option: value for option, value in spec.set_for_checks.items() if option in known}
+            return cast(Check, build(bind(component_spec("check", name, mine)))), missing[0]
+        except SalvaError:
+            # One that cannot be had would help nobody, whoever is named; this run does without it.
+            return None
+
+    return find
+
+
+def question_file(spec: RunSpec) -> str:
+    """The file of questions that judges are asked from, where one is named."""
+    return next((file for b in spec.checks if (file := value_of(b.options, "questions"))), "")
+
+
+def _nothing_to_decide(spec: RunSpec, cases: _Cases) -> str:
+    """Why no case is one for the check that should lead, and what to ask instead."""
+    who = f"the check {spec.headline!r} has nothing" if spec.headline else "nobody who looks here has anything"
+    looking = ", ".join(f"--{binding.role} {binding.label}" for binding in spec.observers()) or "nobody"
+    roles = list(cases.opened_by) or ["detector", "embedder", "judge"]
+    change = f"looking are {looking}: name a {' or '.join(f'--{role}' for role in sorted(roles))}"
+    if would_apply := sorted(name for name in cases.n_led if name != OWN):
+        change = f"{', '.join(would_apply)} would apply: name one with --check, or leave it out"
+    why = f". Why: {cases.why_left()}" if cases.n_left_out == cases.n and not spec.headline else ""
+    return f"{who} to say about any of {counted(cases.n, 'cases')} ({cases.facts(spec.headline)}); {change}{why}"
+
+
+def _why(untold: Sequence[AppliedCheck]) -> str:
+    """Why nobody can tell, over all of these cases."""
+    unnamed: dict[str, set[str]] = {}
+    for applied in untold:
+        if applied.unnamed:
+            unnamed.setdefault(applied.actors_by_role[DETECTOR].label, set()).update(applied.unnamed)
+    reasons = [f"the detector {who!r} cannot name {', '.join(sorted(things))}" for who, things in unnamed.items()]
+    return "; ".join([*reasons, *dict.fromkeys(applied.unread for applied in untold if applied.unread)])
+
+
+def refuse_unwatched(spec: RunSpec) -> None:
+    """Refuse a run whose pictures nobody was named to look at, where what leads needs boxes."""
+    if not spec.wanting:
+        return
+    onlooker = next((binding for binding in spec.observers() if "detector" in binding.about.needs_roles), None)
+    instead = ""
+    if onlooker is not None:
+        problem = f"the {onlooker.role} {onlooker.label!r} goes by a detector's boxes"
+        instead = f"Another {onlooker.role} may need none: --{onlooker.role} NAME. "
+    else:
+        leading = _leading_if_watched(spec)
+        if leading not in {binding.label for binding in spec.wanting}:
+            return
+        problem = f"the check {leading!r} leads here and goes by a detector's boxes"
+    strangers = [b.label for b in spec.models if not b.about.defaults.get("detector")] or [b.label for b in spec.models]
+    raise NobodyNamedError(
+        f"{problem}, and nobody looks at pictures of {', '.join(strangers)} unless named",
+        "detector",
+        EXAMPLE,
+        instead + _able(),
+    )
+
+
+def _leading_if_watched(spec: RunSpec) -> str:
+    """The check that would lead if there were a detector."""
+    checks = {b.label: cast(Check, build(b)) for b in (*spec.wanting, *spec.checks)}
+    rates = {b.label: b.about.rate for b in (*spec.wanting, *spec.checks)}
+    judging: set[str] = set()
+    own: list[str] = []
+    wanting = {b.label for b in spec.wanting}
+    for case in planned_cases(spec):
+        allowed = {name for way in case.ways for name in way} | {spec.headline} if case.ways else checks.keys()
+        # What is known to judge is not asked again, but for a case that may go several ways.
+        asked = {name for name in allowed & checks.keys() if case.ways or name not in judging}
+        applying = {name for name in asked if checks[name].applies(case)}
+        # One that may go another way wants for nobody.
+        judging |= (applying - wanting or applying) if case.ways else applying
+        own.append(case.check)
+    return leading_check(sorted(judging), own, rates, spec.headline, spec.suite.about.leads)
+
+
+def _able(things: Collection[str] = ()) -> str:
+    """The detectors one could name, by whether they take words; not those that say they cannot name these things."""
+    takes_words: list[str] = []
+    has_names: list[str] = []
+    for entry in entries("detector"):
+        try:
+            component = load("detector", entry.name)
+        except SalvaError:
+            continue
+        options = options_of(component)
+        target = target_field(options)
+        needs_target = target is not None and not options.__dataclass_fields__[target].default
+        shown = f"{entry.name}/<{target}>" if needs_target else entry.name
+        names = about_of(component).names
+        if not isinstance(names, tuple) or set(things) <= set(names):
+            (takes_words if names is Naming.ASKED else has_names).append(shown)
+    return (
+        f"Detectors that look for any word: {', '.join(takes_words) or 'none'}; with names of their own: "
+        f"{', '.join(has_names) or 'none'}. `salva list detectors NAME` says what a detector was made for"
+    )

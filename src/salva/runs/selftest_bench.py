@@ -1,0 +1,258 @@
+"""One trial of the selftest: a case is painted, seen by the oracle and by an eye that was told, and both conclude.
+
+Names of components go in, everything loaded comes out; then trials go in, and what came of each comes out. What is
+tried and how it is counted is said elsewhere.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from salva.core.about import Naming, habits_of
+from salva.core.case import Case
+from salva.core.fingerprint import Json
+from salva.core.image import ImageRef
+from salva.core.judged import Rate
+from salva.core.observation import Detection, Detections, Observation, Reading, TextSpan
+from salva.core.protocols import Conclusion, Need, ObserveRequest, Query, Rendered, RenderRequest
+from salva.core.scene import Box
+from salva.core.spec import Binding
+from salva.core.verdict import Outcome
+from salva.engine.progress import Progress
+from salva.errors import PluginError, SalvaError, UsageError
+from salva.judging.waves import Waves, conclude
+from salva.registry import bind, colour_reader, rates_of, rebind
+from salva.runs.ask import NOBODY, check_threshold, settings_by_role
+from salva.runs.binding import bind_each, bind_checks, component_spec, move_settings
+from salva.runs.selftest_cases import COLOURED, nameable
+
+RATE = 0.3
+"""How many images of a fault's own pairs get it."""
+COLOURS = "colours"
+"""Not a way to paint, but hard to see."""
+TEXTS = ("turned-text", "other-scripts")
+"""Kinds of pictures whose words are hard to read."""
+
+Eye = Callable[[Rendered, Query], Observation]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One pair to paint."""
+
+    case: Case
+    number: int
+    fault: str
+    hard: str = ""
+    """What makes its pictures hard to look at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried:
+    """What came of a trial."""
+
+    trial: Trial
+    true_errors: Mapping[str, frozenset[str]]
+    """Prompt role to error types."""
+    found_errors: Mapping[str, frozenset[str]]
+    is_undecided: bool
+    """Whether the oracle says that nobody could tell."""
+    failed: Mapping[str, tuple[bool, bool]]
+    """Check to (truly, found)."""
+    why: Mapping[str, str]
+    """Prompt role or check to what the oracle says it saw."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """Everything loaded: painters by fault and kind of picture, relations and actors_by_role by name."""
+
+    painter: Binding
+    painters: dict[tuple[str, str], Any]
+    checks: Mapping[str, Any]
+    truth: str
+    """The check that holds each image against its own prompt, and names what is wrong with it."""
+    actors_by_role: Mapping[str, Any]
+    things: tuple[str, ...]
+    """What is painted."""
+    coloured: tuple[str, ...]
+    """What is painted in colours that are asked for."""
+    made_for: str
+    """What pictures the detector was made for, in its own words."""
+    seed: int
+
+    @property
+    def reads(self) -> bool:
+        """Whether somebody reads text."""
+        return "reader" in self.actors_by_role
+
+    def hard_kinds(self) -> list[str]:
+        """Every way the painter knows to make a picture hard, and colours."""
+        (hard,) = (field for field in dataclasses.fields(self.painter.options) if field.name == "hard")
+        kinds = [kind for kind in hard.metadata["choices"] if kind]
+        return [kind for kind in (*kinds, COLOURS) if self.reads or kind not in TEXTS]
+
+    def prepare(self, trials: Sequence[Trial]) -> None:
+        """Build a painter for every fault and kind of picture, before threads ask for them."""
+        for trial in trials:
+            key = (trial.hard, trial.fault)
+            if key not in self.painters:
+                rate = 1 if trial.hard else RATE
+                changes = {"faults": f"{trial.fault}:{rate}" if trial.fault else ""}
+                changes |= {"hard": trial.hard} if trial.hard and trial.hard != COLOURS else {}
+                self.painters[key] = rebind(self.painter, changes).build()
+
+    def try_one(self, trial: Trial) -> Tried:
+        """Paint a pair, have it seen by both eyes, and keep what they conclude."""
+        case = trial.case
+        painted = self._paint(trial)
+        found = self._conclude(case, painted, self._look)
+        true = self._conclude(case, painted, known)
+        true_errors = {}
+        for role, rendered in painted.items():
+            errors = _failure_types_of(true[self.truth], role)
+            # An image has one planted fault at most: if it leaves the worlds, the error has to carry its name.
+            true_errors[role] = errors and (_planted(rendered) or errors)
+        return Tried(
+            trial=trial,
+            true_errors=true_errors,
+            found_errors={role: _failure_types_of(found[self.truth], role) for role in painted},
+            is_undecided=found[self.truth].outcome is Outcome.UNDECIDED,
+            failed={
+                name: (true[name].outcome is Outcome.FAIL, found[name].outcome is Outcome.FAIL) for name in true
+            },
+            why={
+                **{role: _messages(found[self.truth], role) for role in painted},
+                **{name: _messages(conclusion) for name, conclusion in found.items()},
+            },
+        )
+
+    def _paint(self, trial: Trial) -> dict[str, Rendered]:
+        seed = trial.case.seed(self.seed, trial.number)
+        requests = [RenderRequest(prompt=prompt, seed=seed) for prompt in trial.case.prompts]
+        rendered = self.painters[trial.hard, trial.fault].render(requests)
+        return {request.prompt.role: unwrap(outcome) for request, outcome in zip(requests, rendered, strict=True)}
+
+    def _look(self, rendered: Rendered, query: Query) -> Observation:
+        given: dict[str, Observation] = {}
+        if query.role == "colour_reader":
+            given["detector"] = self._look(rendered, Query(role="detector", labels=query.labels))
+        request = ObserveRequest(picture=rendered.picture, query=query, given=given)
+        (outcome,) = self.actors_by_role[query.role].observe([request])
+        return cast(Observation, unwrap(outcome))
+
+    def _conclude(self, case: Case, painted: Mapping[str, Rendered], eye: Eye) -> dict[str, Conclusion]:
+        """What every check that applies makes of a pair, seen by one eye."""
+        seen: dict[Need, Observation] = {}
+
+        def look(wanted: Need) -> Observation:
+            # What two checks ask alike is looked at once.
+            if wanted not in seen:
+                seen[wanted] = eye(painted[wanted.role], wanted.query)
+            return seen[wanted]
+
+        conclusions: dict[str, Conclusion] = {}
+        for name, check in self.checks.items():
+            if not check.applies(case):
+                continue
+            waves = Waves(case=case, check=check, label=name, roles=tuple(self.actors_by_role))
+            for role, rendered in painted.items():
+                waves.show(role, _reference(rendered))
+            conclusions[name] = conclude(waves, look).conclusion
+            if conclusions[name].outcome is Outcome.ERROR:
+                raise PluginError(conclusions[name].reason)
+        return conclusions
+
+
+def make_bench(detector: str, reader: str, settings: Mapping[str, str], seed: int, progress: Progress) -> Bench:
+    """Everything the test needs, loaded."""
+    by_role = settings_by_role(settings)
+    for option in ("faults", "hard"):
+        if option in by_role["model"]:
+            raise UsageError(f"model.{option} is set, but the selftest sets it itself; leave it out")
+    for role in ("suite", "embedder", "judge"):
+        if by_role[role]:
+            raise UsageError(f"{role}.{next(iter(by_role[role]))} is set, but this test has no {role}")
+    for note in move_settings("detector", (detector,) if detector != NOBODY else (), by_role):
+        progress.note(note)
+    bound = {
+        role: next(iter(bind_each(role, (name,) if name != NOBODY else (), by_role[role])), None)
+        for role, name in (("detector", detector), ("reader", reader))
+    }
+    seer = bound["detector"]
+    if seer is None:
+        raise UsageError("the selftest needs a detector; name one with --detector")
+    observers = [binding for binding in (*bound.values(), colour_reader()) if binding is not None]
+    judging, _ = bind_checks(by_role["check"], {b.role for b in observers})
+    if floor := seer.about.floor:
+        check_threshold(judging, getattr(seer.options, floor), f"{seer.label} keeps", f"detector.{floor}")
+    checks = {binding.label: binding for binding in judging}
+    names = {rate: name for name, rate in rates_of(checks).items() if rate is not None}
+    actors_by_role = {binding.role: binding.build() for binding in observers}
+    words = _names(seer, actors_by_role["detector"])
+    return Bench(
+        painter=bind(component_spec("model", "painter", by_role["model"])),
+        painters={},
+        checks={names[rate]: checks[names[rate]].build() for rate in (Rate.WRONG, Rate.INCONSISTENT)},
+        truth=names[Rate.WRONG],
+        actors_by_role=actors_by_role,
+        things=nameable(words),
+        coloured=nameable(words, COLOURED),
+        made_for=seer.about.made_for,
+        seed=seed,
+    )
+
+
+def _names(detector: Binding, built: object) -> tuple[str, ...] | None:
+    """What a detector can name; None where it takes any word, or nobody knows."""
+    said = detector.about.names
+    if isinstance(said, tuple):
+        return said
+    return (habits_of(built).names or None) if said is Naming.LOADED else None
+
+
+def known(rendered: Rendered, query: Query) -> Observation:
+    """The eye that was told: the painter's own account of the picture."""
+    if query.role == "reader":
+        text = str(rendered.provenance["text"])
+        return Reading(spans=(TextSpan(text=text, score=1.0, box=(0.0, 0.0, 1.0, 1.0)),) if text else ())
+    things = cast(list[dict[str, Json]], rendered.provenance["things"])
+    return Detections(
+        boxes=tuple(
+            Detection(
+                label=str(thing["label"]),
+                score=1.0,
+                box=cast(Box, tuple(cast(list[float], thing["box"]))),
+                colour=cast(str | None, thing["colour"]),
+            )
+            for thing in things
+        )
+    )
+
+
+def _planted(rendered: Rendered) -> frozenset[str]:
+    return frozenset(cast(list[str], rendered.provenance["planted"]))
+
+
+def _failure_types_of(conclusion: Conclusion, role: str) -> frozenset[str]:
+    return frozenset(failure.failure_type for failure in conclusion.failures if failure.role == role)
+
+
+def _messages(conclusion: Conclusion, role: str | None = None) -> str:
+    failures = [failure for failure in conclusion.failures if role is None or failure.role == role]
+    return "; ".join(dict.fromkeys(failure.message for failure in failures)) or conclusion.reason
+
+
+def _reference(rendered: Rendered) -> ImageRef:
+    picture = rendered.picture
+    return ImageRef(image_id=picture.image_id(), width=picture.width, height=picture.height)
+
+
+def unwrap(outcome: Any) -> Any:
+    """An outcome, or its error raised: an oracle that breaks has failed its test."""
+    if isinstance(outcome, SalvaError):
+        raise outcome
+    return outcome

@@ -1,0 +1,259 @@
+"""A judge put to the test: closed questions about painted pictures, some with a fault, whose answers are known.
+
+The painter draws pictures without a fault and with one each. Every question that the prompt settles is asked; where a
+fault changed the answer, a judge that sees says otherwise than the prompt. Who always says yes is found out by the
+questions whose answer is no.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import closing
+from dataclasses import dataclass
+from typing import cast
+
+from salva.core.case import Case
+from salva.core.observation import Answer, Observation
+from salva.core.protocols import ObserveOrder, ObserveRequest, Query, Rendered, RenderRequest
+from salva.core.scene import Scene, Thing
+from salva.core.spec import Binding
+from salva.core.table import Table
+from salva.core.verdict import ENTITY_DUPLICATION, ENTITY_FORBIDDEN, ENTITY_OMISSION, X_MISPOSITION, Y_MISPOSITION
+from salva.engine.progress import Progress
+from salva.errors import RefusedError, UsageError
+from salva.logic.formula import entities
+from salva.logic.notation import parse
+from salva.logic.questions import NO, YES, Question, expected_answer, questions_about
+from salva.logic.satisfaction import satisfies
+from salva.registry import bind, rebind
+from salva.runs.ask import settings_by_role
+from salva.runs.binding import bind_each, component_spec
+from salva.runs.selftest_bench import known, unwrap
+from salva.runs.selftest_cases import COLOURED, WRONG_COLOUR, case_for, nameable
+from salva.runs.selftest_report import FEWEST, Score, rate_cell, score_cells
+from salva.runs.workplaces import open_executor
+
+FAULTS = (
+    *(X_MISPOSITION, Y_MISPOSITION, ENTITY_DUPLICATION, ENTITY_OMISSION),
+    *(ENTITY_FORBIDDEN, WRONG_COLOUR),
+)
+_COIN = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeReport:
+    """How far a judge can be trusted."""
+
+    judge: str
+    errors: tuple[Score, ...]
+    """Per error type: questions whose answer the fault changed, and those the judge answered otherwise than the
+    prompt, over the pictures in which it was planted."""
+    faultless: Score
+    """The same over the pictures without a fault, where nothing is there to be found."""
+    yes: tuple[int, int]
+    """Of the questions whose answer is yes: how many were answered so, and how many there are."""
+    no: tuple[int, int]
+    n_unread: int
+    """Questions without a readable answer; none of them is right."""
+    n_asked: int
+
+    @property
+    def balanced(self) -> float | None:
+        """The mean of how often yes and how often no is told; None without both kinds of questions."""
+        if not self.yes[1] or not self.no[1]:
+            return None
+        return (self.yes[0] / self.yes[1] + self.no[0] / self.no[1]) / 2
+
+    def balance(self) -> str:
+        """What the judge makes of yes and no, in one sentence."""
+        if self.balanced is None:
+            return "no question could be asked whose answer is yes, or none whose answer is no"
+        said = (
+            f"balanced accuracy {100 * self.balanced:.1f} %, where saying yes to everything, or no, gets "
+            f"{100 * _COIN:.0f} %: it says yes to {self.yes[0]} of {self.yes[1]} questions whose answer is yes and no "
+            f"to {self.no[0]} of {self.no[1]} whose answer is no"
+        )
+        return f"{said}; {self.n_unread} of {self.n_asked} answers could not be read" if self.n_unread else said
+
+    def problems(self, threshold: float) -> tuple[str, ...]:
+        """Why the judge does not pass, in sentences; empty when it does."""
+        problems = [
+            f"{score.name}: {name} {value:.3f} is below {threshold}"
+            for score in self.errors
+            if score.n_true >= FEWEST
+            for name, value in (("precision", score.precision), ("recall", score.recall))
+            # A judge that never disagrees with a prompt finds nothing, which its recall says.
+            if value is not None and value < threshold
+        ]
+        if self.balanced is not None and self.balanced < threshold:
+            problems.append(f"yes and no: balanced accuracy {self.balanced:.3f} is below {threshold}")
+        return tuple(problems)
+
+    def too_few(self) -> tuple[str, ...]:
+        """What was planted too seldom to tell, in sentences."""
+        return tuple(
+            f"{score.name}: it changed {score.n_true} answers, and it takes {FEWEST} to tell; ask for more --pairs"
+            for score in self.errors
+            if score.n_true < FEWEST
+        )
+
+    def tables(self) -> tuple[Table, ...]:
+        """The figures, with 95 % intervals."""
+        no_fault = self.faultless
+        return (
+            Table(
+                name="answers that a fault changed",
+                columns=("error type", "questions", "changed", "found", "precision", "recall"),
+                rows=tuple((score.name, score.n_judged, *score_cells(score)) for score in self.errors),
+                note="Found: answered otherwise than the prompt has it. In brackets 95 % intervals.",
+            ),
+            Table(
+                name="yes, no and faultless pictures",
+                columns=("what", "questions", "right"),
+                rows=(
+                    ("answer is yes", self.yes[1], rate_cell(*self.yes)),
+                    ("answer is no", self.no[1], rate_cell(*self.no)),
+                    (
+                        "no fault in the picture",
+                        no_fault.n_judged,
+                        rate_cell(no_fault.n_judged - no_fault.n_found, no_fault.n_judged),
+                    ),
+                ),
+            ),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """A question about a picture, and what is known of it."""
+
+    fault: str
+    question: Question
+    expected: str
+    """What the prompt says."""
+    true: str
+    """What the picture shows."""
+    order: ObserveOrder
+
+
+def judge_selftest(
+    *, judge: str, detector: str, settings: Mapping[str, str], n_pictures: int, seed: int, progress: Progress
+) -> JudgeReport:
+    """Paint n_pictures without a fault and n_pictures per fault, ask the judge about them, and count."""
+    by_role = settings_by_role(settings)
+    for role in ("suite", "model", "reader", "embedder", "check"):
+        if by_role[role]:
+            raise UsageError(f"{role}.{next(iter(by_role[role]))} is set, but a test of a judge has no {role}")
+    (binding,) = bind_each("judge", (judge,), by_role["judge"])
+    seer = None
+    if "detector" in binding.about.needs_roles:
+        (bound,) = bind_each("detector", (detector,), by_role["detector"])
+        seer = bound.build()
+    pictures = list(_painted(n_pictures, seed))
+    asked = [question for picture in pictures for question in _questions(*picture, binding, seer)]
+    answers = _answers(binding, asked, progress)
+    return _report(judge, asked, answers)
+
+
+def _painted(n_pictures: int, seed: int) -> Iterator[tuple[str, Case, Rendered]]:
+    """Every picture with its fault."""
+    painter = bind(component_spec("model", "painter"))
+    for fault in ("", *FAULTS):
+        works = rebind(painter, {"faults": f"{fault}:1" if fault else ""}).build()
+        things = nameable(None, COLOURED) if fault == WRONG_COLOUR else nameable(None)
+        for number in range(n_pictures):
+            case = case_for(fault, number, seed, things, is_pair=False)
+            request = RenderRequest(prompt=case.prompts[0], seed=case.seed(seed, number))
+            (rendered,) = works.render([request])
+            yield fault, case, unwrap(rendered)
+
+
+def _questions(fault: str, case: Case, rendered: Rendered, judge: Binding, detector: object) -> Iterator[_Asked]:
+    """What the prompt settles, with the answer the picture gives."""
+    formula = case.prompts[0].formula
+    assert formula is not None, "every case of the selftest has a formula"
+    scene = _scene(rendered)
+    given: dict[str, Observation] = {}
+    for question in questions_about((formula,)):
+        expected = expected_answer(question, formula)
+        true = next((c for c, f in zip(question.choices, question.formulas, strict=True) if _holds(f, scene)), None)
+        if expected is None or true is None:
+            continue
+        if detector is not None and not given:
+            look = ObserveRequest(picture=rendered.picture, query=Query(role="detector", labels=_labels(scene, formula)))
+            (seen,) = detector.observe([look])  # type: ignore[attr-defined]  # a component built by its name
+            given["detector"] = unwrap(seen)
+        query = Query(
+            role="judge",
+            kind="answer",
+            text=question.text,
+            choices=question.choices,
+            formulas=question.formulas if judge.about.sees_formula else (),
+        )
+        order = ObserveOrder(picture=rendered.picture, query=query, given=given)
+        yield _Asked(fault=fault, question=question, expected=expected, true=true, order=order)
+
+
+def _answers(judge: Binding, asked: Sequence[_Asked], progress: Progress) -> list[Answer]:
+    """What the judge says, in the order of the questions; one that cannot be asked stops the test."""
+    answers: list[Answer] = []
+    progress.start("asking", len(asked))
+    try:
+        with closing(open_executor(None, progress.note)) as workplace:
+            lane = workplace.open(judge, (judge,))
+            starts = range(0, len(asked), lane.batch_size)
+            waiting: list[Future[Sequence[object]]] = [
+                lane.submit([question.order for question in asked[start : start + lane.batch_size]]) for start in starts
+            ]
+            for future in waiting:
+                for outcome in future.result():
+                    answers.append(_answer(outcome))
+                    progress.advance("asking")
+    finally:
+        progress.finish("asking")
+    return answers
+
+
+def _answer(outcome: object) -> Answer:
+    if isinstance(outcome, RefusedError):
+        # A judge that refuses one question has not answered it, and may answer the others.
+        return Answer(text="", scores={}, problem=str(outcome))
+    return cast(Answer, unwrap(outcome))
+
+
+def _report(judge: str, asked: Sequence[_Asked], answers: Sequence[Answer]) -> JudgeReport:
+    by_fault: dict[str, list[tuple[bool, bool]]] = {fault: [] for fault in ("", *FAULTS)}
+    n_right = {YES: [0, 0], NO: [0, 0]}
+    for question, answer in zip(asked, answers, strict=True):
+        is_changed = question.true != question.expected
+        is_found = bool(answer.text) and answer.text != question.expected
+        by_fault[question.fault].append((is_changed, is_found and (not is_changed or answer.text == question.true)))
+        if question.question.choices == (YES, NO):
+            n_right[question.true][0] += answer.text == question.true
+            n_right[question.true][1] += 1
+    scores = {fault: Score.of(fault or "no fault", pairs) for fault, pairs in by_fault.items()}
+    return JudgeReport(
+        judge=judge,
+        errors=tuple(scores[fault] for fault in FAULTS),
+        faultless=scores[""],
+        yes=(n_right[YES][0], n_right[YES][1]),
+        no=(n_right[NO][0], n_right[NO][1]),
+        n_unread=sum(not answer.text for answer in answers),
+        n_asked=len(asked),
+    )
+
+
+def _holds(formula: str, scene: Scene) -> bool:
+    return satisfies(parse(formula), scene, "at-least")
+
+
+def _scene(rendered: Rendered) -> Scene:
+    boxes = known(rendered, Query(role="detector"))
+    return Scene(
+        things=tuple(Thing(label=box.label, box=box.box, colour=box.colour) for box in boxes.boxes)  # type: ignore[union-attr]  # detections were asked for
+    )
+
+
+def _labels(scene: Scene, formula: str) -> tuple[str, ...]:
+    return tuple(sorted({*entities(parse(formula)), *(thing.label for thing in scene.things)}))

@@ -1,0 +1,218 @@
+"""`salva verify`: images and rows against their digests, run.json against the store, verdicts against what is stored.
+
+Every image also against its id, and every row against its key. Reads only, and opens nothing outside the run. A file
+without a row is no fault: a run that was killed between the two leaves one. Whoever rewrites observations and digests
+together is not found out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from salva.core.counted import counted
+from salva.core.fingerprint import fingerprint
+from salva.core.run_json import RunFile
+from salva.engine.cast import ROLE_ORDER
+from salva.engine.progress import Progress
+from salva.errors import StoreError
+from salva.hardware.cores import n_cores
+from salva.imaging.files import decode_picture
+from salva.runs.ledger import CASES, asked_before, asked_otherwise
+from salva.runs.recompute import Recomputed, recompute
+from salva.store.images import ImageStore
+from salva.store.records import Status, StoredImage
+from salva.store.runfile import RUN_FILE, is_run_file_ours, read_run_file
+from salva.store.sqlite import RunStore, open_run
+
+_STAGE = "verifying"
+_CHUNK = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifyReport:
+    """What a check of a run found."""
+
+    n_images: int
+    n_rows: int
+    problems: tuple[str, ...] = ()
+    """One sentence each; empty when everything matches."""
+    orphans: tuple[str, ...] = ()
+    """Image files no row knows; harmless, and used again when the run goes on."""
+    n_without_digest: int = 0
+    """Rows that an older salva stored: nobody can tell whether their content was changed."""
+    n_recomputed: int = 0
+    """Verdicts that were made anew and are the same."""
+    unchecked: tuple[str, ...] = ()
+    """What could not be checked here, a sentence each."""
+    remedy: str = ""
+    """How to get pictures back that are gone or damaged; empty where none is."""
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether everything matches."""
+        return not self.problems
+
+
+def verify(directory: Path, progress: Progress) -> VerifyReport:
+    """Check everything a run has stored."""
+    with open_run(directory) as store:
+        if not store.n_cases():
+            raise StoreError(
+                f"{str(store.path)!r} holds no cases, so there is nothing to check: the run was stopped before it had "
+                "any, or somebody emptied it; run it again, or restore the file from a copy"
+            )
+        problems: list[str] = []
+        n_images = _verify_images(store, problems, progress)
+        n_rows, n_damaged = n_images, len(problems)
+        for check in (_verify_components, _verify_cases, _verify_renders, _verify_observations, _verify_verdicts):
+            try:
+                for problem in check(store):
+                    n_rows += 1
+                    if problem:
+                        problems.append(problem)
+            except StoreError as error:
+                # A row that cannot be read ends its table; the other tables are still worth checking.
+                problems.append(str(error))
+        n_without_digest = 0
+        for table, key, is_right in store.digests():
+            n_without_digest += is_right is None
+            if is_right is False:
+                problems.append(f"table {table}, row {key}: its content is not what was written (its digest differs)")
+        content, recomputed = read_run_file(directory), Recomputed()
+        try:
+            problems += _run_file_problems(store, content)
+            recomputed = recompute(store, content) if content is not None else recomputed
+        except StoreError as error:
+            # What cannot be read has been said above or is said here; nothing can be made of it.
+            problems.append(str(error))
+        orphans = tuple(i for i in store.blobs.stored_ids() if store.find_image(i) is None)
+    return VerifyReport(
+        n_images=n_images,
+        n_rows=n_rows,
+        problems=tuple(dict.fromkeys((*problems, *recomputed.problems))),
+        orphans=orphans,
+        n_without_digest=n_without_digest,
+        n_recomputed=recomputed.n_checked,
+        unchecked=recomputed.unchecked,
+        remedy=_remedy(n_damaged, content) if n_damaged else "",
+    )
+
+
+def _remedy(n_damaged: int, content: RunFile | None) -> str:
+    those = counted(n_damaged, "pictures are", "picture is")
+    if content is not None and content.asked.imported:
+        return f"{those} gone or damaged, and nothing here can paint again what was imported: restore from a copy"
+    return (
+        f"{those} gone, damaged or packed by another program: the same `salva run` paints again what is gone or of "
+        "another size, and keeps what shows the same pixels. Delete what `salva verify` still names after it, and run "
+        "it again"
+    )
+
+
+def _run_file_problems(store: RunStore, content: RunFile | None) -> Iterator[str]:
+    """How run.json differs from what the store knows of it."""
+    if content is None:
+        yield f"{RUN_FILE} is missing: nobody can tell what was asked"
+        return
+    if is_run_file_ours(store) is False:
+        yield f"{RUN_FILE} is not the text that salva wrote (its digest differs)"
+    stored_ids = {component.component_id for component in store.components()}
+    for part in content.components:
+        if part.role == "model" and part.component_id not in stored_ids:
+            yield f"{RUN_FILE} names the model {part.identity.get('name')!r}, whose work is not in this store"
+        elif part.role in ROLE_ORDER and fingerprint([part.role, dict(part.identity)]) not in stored_ids:
+            yield f"{RUN_FILE} names the {part.role} {part.identity.get('name')!r}, whose work is not in this store"
+    asked = asked_before(store)
+    if asked is not None and (differing := asked_otherwise(content.asked, asked.asked)):
+        yield f"{RUN_FILE} says that {differing} was asked, and the store says otherwise"
+
+
+def _verify_images(store: RunStore, problems: list[str], progress: Progress) -> int:
+    images, blobs = store.images(), store.blobs
+    n_images = 0
+    progress.start(_STAGE, store.n_images())
+    with ThreadPoolExecutor(n_cores()) as pool:
+        while chunk := list(islice(images, _CHUNK)):
+            n_images += len(chunk)
+            problems += filter(None, pool.map(lambda image: _image_problem(blobs, image), chunk))
+            progress.advance(_STAGE, len(chunk))
+    progress.finish(_STAGE)
+    return n_images
+
+
+def _image_problem(blobs: ImageStore, image: StoredImage) -> str:
+    path = blobs.place_of(image.image_id)
+    try:
+        data = blobs.read(image.image_id)
+    except StoreError as error:
+        return f"image {image.image_id}: {error}"
+    if len(data) != image.n_bytes or hashlib.sha256(data).hexdigest() != image.digest:
+        return f"image {image.image_id}: {path} is not the file that was written (its digest differs)"
+    try:
+        picture = decode_picture(data, formats=("WEBP",))
+    except ValueError as error:
+        return f"image {image.image_id}: {path} is {error}"
+    if picture.image_id() != image.image_id:
+        return f"image {image.image_id}: the pixels of {path} have another hash"
+    if (picture.width, picture.height) != (image.width, image.height):
+        return f"image {image.image_id}: the row says {image.width} x {image.height}, the file is another size"
+    return ""
+
+
+def _verify_components(store: RunStore) -> Iterator[str]:
+    for component in store.components():
+        is_same = component.component_id == fingerprint([component.role, dict(component.identity)])
+        yield "" if is_same else f"component {component.component_id} ({component.label}) has another identity"
+
+
+def _verify_cases(store: RunStore) -> Iterator[str]:
+    n_cases = 0
+    for case_id, case in store.cases_with_ids():
+        n_cases += 1
+        yield "" if case.case_id == case_id else f"case row {case_id} holds the case {case.case_id}"
+    counts = store.meta().get(CASES)
+    if isinstance(counts, dict) and counts["n_cases"] != n_cases:
+        yield f"{n_cases} cases are stored where {counts['n_cases']} were planned"
+
+
+def _verify_renders(store: RunStore) -> Iterator[str]:
+    components = {component.component_id for component in store.components()}
+    for key, render in store.renders():
+        if render.key() != key:
+            yield f"render {key}: its inputs have the key {render.key()}"
+        elif render.component_id not in components:
+            yield f"render {key}: no component {render.component_id}"
+        elif render.status is Status.DONE and not (render.image_id and store.find_image(render.image_id)):
+            yield f"render {key}: no row for its image {render.image_id}"
+        else:
+            yield ""
+
+
+def _verify_observations(store: RunStore) -> Iterator[str]:
+    components = {component.component_id for component in store.components()}
+    for key, look in store.needs():
+        if look.key() != key:
+            yield f"look {key}: its inputs have the key {look.key()}"
+        elif look.component_id not in components:
+            yield f"look {key}: no component {look.component_id}"
+        elif (look.status is Status.DONE) != (look.observation is not None):
+            yield f"look {key}: it is {look.status}, but what was seen says otherwise"
+        else:
+            yield ""
+
+
+def _verify_verdicts(store: RunStore) -> Iterator[str]:
+    for verdict in store.verdicts():
+        where = f"verdict {verdict.case_id}/{verdict.repeat}/{verdict.arm}/{verdict.model}/{verdict.check}"
+        missing = [image_id for image_id in verdict.images.values() if store.find_image(image_id) is None]
+        if not store.has_case(verdict.case_id):
+            yield f"{where}: no such case"
+        elif missing:
+            yield f"{where}: no row for its image {missing[0]}"
+        else:
+            yield ""

@@ -1,0 +1,64 @@
+"""What the detector of a run can name: as it says before it is built, as a run remembers, or as it says once built."""
+
+from __future__ import annotations
+
+from salva.core.about import Naming, close, habits_of
+from salva.core.fingerprint import Json
+from salva.core.spec import Binding
+from salva.engine.actors import Actor
+from salva.engine.cast import Cast
+from salva.engine.guard import build
+from salva.store.runfile import read_run_file
+from salva.store.sqlite import RunStore
+
+_NAMES = "names"
+_SCHEMA_WITH_NAMES = 2
+
+
+def known_names(detector: Binding | None, store: RunStore | None = None) -> frozenset[str] | None:
+    """What a detector can name; None where it takes any word, or nobody knows.
+
+    One that has looked in this run already is not built again to be asked.
+    """
+    if detector is None:
+        return None
+    said = detector.about.names
+    if isinstance(said, tuple):
+        return frozenset(said)
+    if said is not Naming.LOADED:
+        return None
+    component_id = Actor.of(detector).component_id
+    if store is not None:
+        remembered = remembered_names(store).get(component_id, [])
+        if remembered or any(component.component_id == component_id for component in store.components()):
+            return frozenset(map(str, remembered)) or None
+    if detector.is_foreign:
+        return None
+    built = build(detector)
+    try:
+        return frozenset(habits_of(built).names) or None
+    finally:
+        close(built)
+
+
+def names_for(detector: Binding | None, store: RunStore) -> frozenset[str] | None:
+    """The same for a run that goes on: one from before names counted is finished as it was begun."""
+    content = read_run_file(store.directory)
+    is_older = content is not None and content.schema < _SCHEMA_WITH_NAMES
+    return None if is_older else known_names(detector, store)
+
+
+def keep_names(store: RunStore, cast_: Cast) -> None:
+    """Remember what the run's detector can name, so that it need not be built to be asked."""
+    for actors_by_role in cast_.actors_by_role[:1]:
+        detector = actors_by_role.get("detector")
+        if detector is not None and detector.about.names is Naming.LOADED and cast_.names is not None:
+            names: list[Json] = [*sorted(cast_.names)]
+            store.set_meta(_NAMES, {**remembered_names(store), detector.component_id: names})
+
+
+def remembered_names(store: RunStore) -> dict[str, list[Json]]:
+    """By component id, what the detectors of a run can name, where that is found in their weights."""
+    kept = store.meta().get(_NAMES)
+    rows = kept.items() if isinstance(kept, dict) else ()
+    return {component_id: names for component_id, names in rows if isinstance(names, list)}

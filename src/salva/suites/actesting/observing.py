@@ -1,0 +1,206 @@
+"""From boxes and answers to what was seen of a picture: which things, and which triples of the two captions.
+
+Boxes decide predicates of place (on, under, left of, near, ...), by the geometry that formulas go by; a judge is asked
+one closed question about every other triple; a detector that says how boxes stand to each other decides all that it has
+a word for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from salva.checks.asking import AskingOptions
+from salva.core.mutation import Mutation, Triple
+from salva.core.observation import Answer, Detections
+from salva.core.options import option
+from salva.core.protocols import ImageObservations, Query
+from salva.core.scene import Thing
+from salva.core.seeing import PlacedEntity, counting, placed_entities
+from salva.errors import UsageError
+from salva.logic.predicates import is_geometric, stands
+from salva.logic.words import with_article
+from salva.suites.actesting.definitions import DEFINITIONS, EXPECTED, SeenPicture
+from salva.writing.captions.classes import VG_PREDICATES, Classes
+
+YES, NO = "yes", "no"
+_CLASSES = Classes()
+_N_STRONGEST = 20
+"""As many boxes as the released program looks at."""
+_FINITE = {"has": "that has", "wears": "that wears", "says": "that says", "eats": "that eats", "holds": "that holds"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MutationOptions(AskingOptions):
+    """How two pictures are held against a mutation."""
+
+    definition: str = option(
+        EXPECTED,
+        "Which of the three definitions leads; all of them are computed. expected: the picture changes by what the "
+        "caption changed by. paper: equations 7 to 14. released: what the paper's program checks.",
+        choices=DEFINITIONS,
+    )
+    scope: str = option(
+        "all",
+        "For expected: all: nothing else may come or go either. mentioned: only things that a caption names are "
+        "looked at.",
+        choices=("all", "mentioned"),
+    )
+    tolerance: int = option(
+        0, "How many things, and how many relations, may be otherwise (epsilon of equation 5, less one)."
+    )
+    top_relations: int = option(
+        20, "Of a detector that says how boxes stand to each other, how many count, the strongest first."
+    )
+    side: int = option(
+        0, "The detector sees pictures scaled to a square of this many pixels, 512 as published; 0: as they are."
+    )
+    merge_iou: float = option(0.7, "Boxes of one label that overlap by more than this are one thing.")
+    threshold: float | None = option(None, "Boxes with a lower score do not count; unset, as the detector states.")
+    doubt: float | None = option(
+        None, "A thing seen only with a lower score is in doubt; unset, as the detector states; 0: none."
+    )
+
+    def __post_init__(self) -> None:
+        AskingOptions.__post_init__(self)
+        for name in ("merge_iou", "threshold", "doubt"):
+            value = getattr(self, name)
+            if value is not None and not 0 <= value <= 1:
+                raise UsageError(f"check.{name} is {value!r}; it must be from 0 to 1")
+        for name in ("tolerance", "top_relations", "side"):
+            if getattr(self, name) < 0:
+                raise UsageError(f"check.{name} is {getattr(self, name)!r}; it must be 0 or more")
+
+
+def focal_triples(mutation: Mutation) -> tuple[Triple, ...]:
+    """The triples of either caption, each once."""
+    return tuple(dict.fromkeys((*mutation.seed.triples, *mutation.mutant.triples)))
+
+
+def boxes_query(mutation: Mutation, side: int = 0) -> Query:
+    """What the detector is asked: the things of either caption."""
+    names = {*mutation.seed.entities, *mutation.mutant.entities}
+    return Query(role="detector", labels=tuple(sorted(names)), side=side)
+
+
+def question_about(triple: Triple) -> Query:
+    """The closed question about a triple."""
+    predicate = _FINITE.get(triple.predicate, triple.predicate)
+    text = f"Does the picture show {with_article(triple.subject)} {predicate} {with_article(triple.object)}?"
+    return Query(role="judge", kind="answer", text=text, choices=(YES, NO))
+
+
+def questions(mutation: Mutation) -> list[Query]:
+    """What a judge is asked: whatever boxes cannot decide."""
+    return [question_about(triple) for triple in focal_triples(mutation) if not is_geometric(triple.predicate)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Need:
+    """One picture as the definitions see it, and how sure of it the detector was."""
+
+    picture: SeenPicture
+    mean_score: float | None
+    """Of what the captions name; None without scores, or where nothing of it was seen."""
+    untold: tuple[Triple, ...]
+    """Triples that nobody could tell."""
+
+
+def see(mutation: Mutation, sight: ImageObservations, options: MutationOptions) -> Need | str:
+    """What was seen of one picture, or why nobody can tell."""
+    # Not by boxes_query: two pictures of one caption are compared by what was asked about both captions.
+    looked = ((query, seen) for query, seen in sight.seen.items() if isinstance(seen, Detections))
+    query, boxes = next(looked, (None, None))
+    if query is None or boxes is None:
+        return "no detections"
+    least = boxes.threshold if options.threshold is None else options.threshold
+    if least is not None and boxes.floor is not None and least < boxes.floor:
+        return f"boxes below {boxes.floor:g} were not kept, and the threshold is {least:g}"
+    seen = placed_entities(boxes, options.merge_iou, query.labels, options.threshold)
+    doubt = (boxes.doubt if options.doubt is None else options.doubt) or 0.0
+    sure = {placed_entity.thing.label for placed_entity in seen if placed_entity.score >= doubt}
+    entities = frozenset(placed_entity.thing.label for placed_entity in seen)
+    all_related = _related(boxes, range(len(boxes.boxes)), query.labels)
+    if all_related is None:
+        top = placed_entities(replace(boxes, boxes=boxes.boxes[:_N_STRONGEST]), options.merge_iou, query.labels, 0.0)
+        triples = _told(mutation, seen, doubt, sight)
+        # The published rules know no doubt, and the program no threshold.
+        relations, strongest = (_shown(_told(mutation, some, 0.0, sight)) for some in (seen, top))
+    else:
+        count = {id(box) for box in counting(boxes, options.threshold)}
+        places = [place for place, box in enumerate(boxes.boxes) if id(box) in count]
+        relations = (_related(boxes, places, query.labels) or ())[: options.top_relations]
+        strongest = _related(boxes, range(_N_STRONGEST), query.labels)
+        triples = {
+            # What scene graph models have no word for (next to, kicking) is told as with any other detector.
+            triple: True if said else False if triple.predicate in VG_PREDICATES else _holds(triple, seen, doubt, sight)
+            for triple in focal_triples(mutation)
+            for said in [_is_said(triple, relations)]
+        }
+    named = [placed_entity.score for placed_entity in seen if placed_entity.thing.label in query.labels]
+    has_scores = boxes.threshold is not None
+    return Need(
+        picture=SeenPicture(
+            entities=entities,
+            doubtful=entities - sure,
+            triples=triples,
+            relations=relations,
+            strongest=frozenset(box.name_for(query.labels) for box in boxes.boxes[:_N_STRONGEST]),
+            strongest_relations=strongest,
+        ),
+        mean_score=sum(named) / len(named) if named and has_scores else None,
+        untold=tuple(triple for triple, holds in triples.items() if holds is None),
+    )
+
+
+def _related(boxes: Detections, places: Sequence[int], wanted: Sequence[str]) -> tuple[Triple, ...] | None:
+    """What the detector says of boxes at some places, in its own order; None where it says nothing of relations."""
+    if boxes.relations is None:
+        return None
+    names = [box.name_for(wanted) for box in boxes.boxes]
+    chosen = {*places}
+    return tuple(
+        Triple(subject=names[r.subject], predicate=r.predicate, object=names[r.object])
+        for r in boxes.relations
+        if r.subject in chosen and r.object in chosen
+    )
+
+
+def _is_said(triple: Triple, relations: Sequence[Triple]) -> bool:
+    """Whether a detector says a triple in the caption's words, or in words of the same class: sitting on is on."""
+    same_things = (r.predicate for r in relations if (r.subject, r.object) == (triple.subject, triple.object))
+    return any(triple.predicate in (said, _CLASSES.predicate(said)) for said in same_things)
+
+
+def _told(
+    mutation: Mutation, seen: Sequence[PlacedEntity], doubt: float, sight: ImageObservations
+) -> dict[Triple, bool | None]:
+    return {triple: _holds(triple, seen, doubt, sight) for triple in focal_triples(mutation)}
+
+
+def _shown(triples: Mapping[Triple, bool | None]) -> tuple[Triple, ...] | None:
+    """The triples that a picture shows; None where that is not known of all."""
+    return None if None in triples.values() else tuple(triple for triple, holds in triples.items() if holds)
+
+
+def _holds(triple: Triple, seen: Sequence[PlacedEntity], doubt: float, sight: ImageObservations) -> bool | None:
+    """Whether a picture shows a triple; None where nobody could tell."""
+    if is_geometric(triple.predicate):
+        by_all, by_sure = (_placed(triple, _by_label(seen, least)) for least in (0.0, doubt))
+        return by_all if by_all == by_sure else None
+    answer = sight.seen.get(question_about(triple))
+    if not isinstance(answer, Answer) or answer.problem or answer.text not in (YES, NO):
+        return None
+    return answer.text == YES
+
+
+def _placed(triple: Triple, things: Mapping[str, Sequence[Thing]]) -> bool:
+    return stands(triple.predicate, things.get(triple.subject, ()), things.get(triple.object, ()))
+
+
+def _by_label(seen: Sequence[PlacedEntity], least: float) -> dict[str, list[Thing]]:
+    things: dict[str, list[Thing]] = {}
+    for placed_entity in seen:
+        if placed_entity.score >= least:
+            things.setdefault(placed_entity.thing.label, []).append(placed_entity.thing)
+    return things

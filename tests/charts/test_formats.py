@@ -1,0 +1,45 @@
+"""Numbers as people read them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from salva.charts.formats import cell_text, figure_text
+from salva.core.table import Cell, KeyFigure
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.11538461538461539, "0.1154"),
+        (0.5, "0.5"),
+        (12.0, "12"),
+        (1234.5678, "1235"),
+        (113736.0, "113,736"),
+        (-0.000123456, "-0.0001235"),
+        (7, "7"),
+        ("a cat", "a cat"),
+    ],
+)
+def test_a_cell_has_four_digits_and_no_exponent(value: Cell, text: str) -> None:
+    assert cell_text("kappa", value) == text
+
+
+def test_a_share_is_said_in_percent() -> None:
+    assert cell_text("failure_rate", 0.125) == "12.5 %"
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        ({"value": 0.125, "low": 0.1, "high": 0.2, "note": "of 80"}, ("12.5 %", "95 %: 10.0 to 20.0 %; of 80")),
+        ({"value": 0.125}, ("12.5 %", "")),
+        ({"value": None, "note": "none decided"}, ("–", "none decided")),
+    ],
+)
+def test_a_key_figure_says_its_interval_and_its_note_where_it_has_them(
+    parts: dict[str, Any], said: tuple[str, str]
+) -> None:
+    assert figure_text(KeyFigure(title="wrong", is_share=True, **parts)) == said

@@ -1,0 +1,60 @@
+"""Charts as PNG: the same shapes, in pixels."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from charts.charts import TABLE, make_chart
+from PIL import Image
+
+from salva.charts.drawing import draw_chart
+from salva.charts.png import png_file
+from salva.charts.scene import INK, Line, Scene
+from salva.core.chart import ChartKind
+from salva.core.table import Table
+
+
+@pytest.mark.parametrize("kind", ChartKind)
+@pytest.mark.parametrize("is_empty", [False, True])
+def test_every_kind_is_drawn_with_gaps_and_without_rows(kind: ChartKind, is_empty: bool) -> None:
+    table = Table(name="none", columns=TABLE.columns, rows=()) if is_empty else TABLE
+    data = png_file(draw_chart(make_chart(kind, table), 340))
+    assert data == png_file(draw_chart(make_chart(kind, table), 340)), "the same chart gives the same bytes"
+    image = Image.open(io.BytesIO(data))
+    assert image.width == 2 * (340 + 24)
+    assert min(image.size) > 100
+    darkest = min(image.convert("L").tobytes())
+    assert darkest < 160, "nothing was drawn"
+
+
+def test_a_longer_bar_is_longer() -> None:
+    """Count pixels of the bar's colour: twice the value, twice the bar."""
+
+    def n_coloured(value: float) -> int:
+        table = Table(name="one", columns=("category", "kappa"), rows=(("a", value),))
+        scene = draw_chart(make_chart(table=table, ends=(0.0, 1.0)), 520)
+        pixels = Image.open(io.BytesIO(png_file(scene))).convert("RGB").get_flattened_data()
+        return sum(red > 170 and green < 110 and blue < 90 for red, green, blue in pixels)  # type: ignore[misc]  # RGB
+
+    assert n_coloured(0.8) == pytest.approx(2 * n_coloured(0.4), rel=0.02)
+
+
+def test_dashes_leave_gaps_as_long_as_asked_for() -> None:
+    def n_dark(dashes: tuple[float, ...]) -> int:
+        line = Line(points=((0, 5), (60, 5), (120, 5)), stroke=INK, width=2, dashes=dashes)
+        scene = Scene(width=120, height=10, parts=(line,), label="a line")
+        return sum(value < 128 for value in Image.open(io.BytesIO(png_file(scene))).convert("L").tobytes())
+
+    assert n_dark((6, 6)) == pytest.approx(n_dark(()) / 2, rel=0.1)
+    assert n_dark((9, 3)) == pytest.approx(n_dark(()) * 0.75, rel=0.1)
+
+
+def test_a_dash_goes_no_further_than_its_line_and_on_round_the_corner() -> None:
+    line = Line(points=((20, 10), (50, 10), (50, 40)), stroke=INK, width=2, dashes=(20, 5))
+    scene = Scene(width=100, height=60, parts=(line,), label="a corner")
+    image = Image.open(io.BytesIO(png_file(scene, margin=0))).convert("L")
+    along = [(30, 10), (42, 10), (48, 10), (50, 20), (50, 27), (50, 35)]
+    beyond = [(15, 10), (57, 10), (50, 5), (50, 46)]
+    is_ink = [image.getpixel((2 * x, 2 * y)) < 128 for x, y in (*along, *beyond)]  # type: ignore[operator]  # one channel
+    assert is_ink == [True, False, True, True, False, True, *[False] * 4]

@@ -1,0 +1,159 @@
+"""Floors, duplicates and names act on boxes as the options say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from salva.core.observation import Detection, Detections
+from salva.core.options import parse_options
+from salva.core.scene import Box
+from salva.core.seeing import counting
+from salva.detectors.boxes import (
+    MAX_BOXES,
+    BoxOptions,
+    BoxRules,
+    ScoredOptions,
+    from_centres,
+    overlaps,
+    strongest,
+)
+from salva.errors import BackendError, UsageError
+
+CAT = (0.1, 0.1, 0.5, 0.5)
+NEARLY = (0.1, 0.1, 0.5, 0.49)
+FAR = (0.6, 0.6, 0.9, 0.9)
+
+
+def found(boxes: list[Box], scores: list[float], labels: list[str], **options: str) -> tuple[Detection, ...]:
+    return seen(boxes, scores, labels, **options).boxes
+
+
+def seen(boxes: list[Box], scores: list[float], labels: list[str], **options: str) -> Detections:
+    rules = BoxRules(parse_options(ScoredOptions, options, "detector"), 0.5)
+    detections = rules.detections(boxes, scores, labels)
+    assert isinstance(detections, Detections)
+    return detections
+
+
+def test_all_from_the_floor_on_is_kept_and_the_strongest_comes_first() -> None:
+    detections = seen([CAT, FAR, (0.0, 0.8, 0.1, 0.9)], [0.4, 0.9, 0.04], ["cat", "dog", "cow"])
+    assert [box.label for box in detections.boxes] == ["dog", "cat"]
+    assert (detections.floor, detections.threshold, detections.doubt) == (0.05, 0.3, 0.5)
+    assert found([CAT], [0.4], ["cat"], floor="0.41", threshold="0.5") == ()
+
+
+def test_a_threshold_drops_nothing_and_lowers_the_floor_where_a_run_was_made_below_it() -> None:
+    assert len(found([CAT], [0.4], ["cat"], threshold="0.41")) == 1
+    low = seen([CAT], [0.03], ["cat"], threshold="0.02")
+    assert (low.floor, len(low.boxes)) == (0.02, 1)
+
+
+def test_what_counts_at_a_threshold_is_what_was_kept_above_it() -> None:
+    """Duplicates go to the stronger box, so weaker ones that are kept besides change nothing above them."""
+    rng = np.random.default_rng(5)
+    corners = rng.random((400, 2)) * 0.7
+    boxes = [(float(x), float(y), float(x) + 0.25, float(y) + 0.25) for x, y in corners]
+    scores = [float(score) for score in rng.random(400)]
+    labels = [("cat", "dog", "kitten")[int(i)] for i in rng.integers(0, 3, 400)]
+    everything = seen(boxes, scores, labels, nms_iou="0.3")
+    for threshold in (0.2, 0.5, 0.8):
+        alone = found(boxes, scores, labels, nms_iou="0.3", floor=str(threshold), threshold=str(threshold))
+        assert counting(everything, threshold) == alone
+    assert len(found(boxes, scores, labels, nms_iou="1", duplicate_iou="1")) == MAX_BOXES
+
+
+def test_one_thing_seen_twice_under_one_name_is_one() -> None:
+    (only,) = found([CAT, NEARLY], [0.5, 0.8], ["cat", "kitten"])
+    assert only == Detection(label="cat", score=0.8, box=NEARLY, raw="kitten")
+
+
+def test_two_things_of_one_kind_that_overlap_less_than_allowed_stay_two() -> None:
+    half = (0.1, 0.2, 0.5, 0.6)  # shares 0.6 of what both cover
+    assert len(found([CAT, half], [0.5, 0.8], ["cat", "cat"])) == 1
+    assert len(found([CAT, half], [0.5, 0.8], ["cat", "cat"], nms_iou="0.61")) == 2
+    assert len(found([CAT, half], [0.5, 0.8], ["cat", "dog"])) == 2
+
+
+def test_one_thing_under_two_names_keeps_the_stronger_one() -> None:
+    assert [box.label for box in found([CAT, NEARLY], [0.5, 0.8], ["cat", "dog"])] == ["dog"]
+    assert len(found([CAT, NEARLY], [0.5, 0.8], ["cat", "dog"], duplicate_iou="1")) == 2
+
+
+def test_without_scores_what_was_said_first_stays() -> None:
+    assert [box.label for box in found([CAT, CAT], [1.0, 1.0], ["cow", "horse"])] == ["cow"]
+
+
+def test_boxes_are_cut_at_the_edges_and_nothing_without_area_or_number_is_kept() -> None:
+    nan = float("nan")
+    boxes = [
+        (-0.5, 0.2, 0.3, 1.7),
+        (0.5, 0.5, 0.5, 0.9),
+        (0.6, 0.5, 0.2, 0.9),
+        (nan, 0.0, 1.0, 1.0),
+        (1.1, 0.1, 1.5, 0.5),
+    ]
+    kept = found(boxes, [0.9] * 5, ["a", "b", "c", "d", "e"], names="none")
+    assert [(box.label, box.box) for box in kept] == [("a", (0.0, 0.2, 0.3, 1.0))]
+
+
+@pytest.mark.parametrize("score", [float("nan"), float("inf"), -0.2, 1.7])
+def test_a_score_that_is_none_fails_the_look(score: float) -> None:
+    """Left out, the box would be a thing that is not there."""
+    outcome = BoxRules(ScoredOptions(), 0.5).detections([CAT, FAR], [0.9, score], ["cat", "dog"])
+    assert isinstance(outcome, BackendError)
+    assert not outcome.is_retryable
+    assert f"the score {score}" in str(outcome)
+
+
+def test_half_precision_may_leave_the_range_a_little() -> None:
+    assert [box.score for box in found([CAT, FAR], [1.0002, -0.0001], ["cat", "dog"], floor="0")] == [1.0, 0.0]
+
+
+def test_names_asked_for_are_left_alone() -> None:
+    detections = BoxRules(ScoredOptions()).detections([CAT], [0.9], ["kitten"], are_names=True)
+    assert isinstance(detections, Detections)
+    assert [(box.label, box.raw) for box in detections.boxes] == [("kitten", "")]
+
+
+def test_a_detector_without_scores_states_no_numbers() -> None:
+    detections = BoxRules(BoxOptions()).detections([CAT], [1.0], ["cat"])
+    assert isinstance(detections, Detections)
+    assert (detections.floor, detections.threshold, detections.doubt) == (None, None, None)
+
+
+def test_nothing_found_is_nothing() -> None:
+    assert found([], [], []) == ()
+
+
+def test_centres_become_corners() -> None:
+    assert from_centres([[0.5, 0.4, 0.2, 0.6]]) == pytest.approx(np.array([[0.4, 0.1, 0.6, 0.7]]))
+
+
+def test_overlaps_are_shares_of_the_union() -> None:
+    others = np.array([CAT, (0.3, 0.1, 0.7, 0.5), FAR])
+    assert overlaps(np.array(CAT), others) == pytest.approx([1, 1 / 3, 0])
+
+
+def test_a_chain_of_boxes_keeps_its_ends() -> None:
+    """The middle one goes because of the first; the last overlaps only the middle one, so it stays."""
+    chain = np.array([(0.0, 0.0, 0.4, 1.0), (0.1, 0.0, 0.5, 1.0), (0.2, 0.0, 0.6, 1.0)])
+    assert strongest(chain, 0.5) == [0, 2]
+    assert strongest(chain, 0.5, ["cat", "dog", "cat"]) == [0, 1, 2], "of one name only"
+    assert strongest(chain, 0.5, ["cat", "cat", "dog"]) == [0, 2]
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"threshold": "1.1"},
+        {"floor": "0.31"},
+        {"floor": "nan"},
+        {"nms_iou": "-0.1"},
+        {"duplicate_iou": "nan"},
+        {"names": "none", "names_file": "x"},
+    ],
+)
+def test_impossible_options_are_refused(setting: dict[str, str]) -> None:
+    with pytest.raises(UsageError, match=next(iter(setting))):
+        parse_options(ScoredOptions, setting, "detector")

@@ -1,0 +1,102 @@
+"""A user's own prompt for scores: what is asked, what its key is, and which files cannot be used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from salva.core.protocols import Query
+from salva.core.score_rubric import SCORE_RUBRIC
+from salva.core.spec import ComponentSpec
+from salva.errors import UsageError
+from salva.judges.own_prompts import PRESETS, own_prompt
+from salva.judges.prompts import put
+from salva.judges.replies import read_reply
+from salva.registry import bind
+
+SCORE = Query(role="judge", kind="score", text="a cat {and} a {prompt}", rubric=SCORE_RUBRIC)
+
+
+def identity(**options: str) -> dict[str, object]:
+    return dict(bind(ComponentSpec(role="judge", name="openai", target="m", options=options)).identity())
+
+
+def written(folder: Path, text: str, name: str = "prompt.txt") -> str:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_the_text_stands_where_the_file_wants_it_and_braces_are_braces(tmp_path: Path) -> None:
+    own = own_prompt(written(tmp_path, "Rate {this}: {prompt}\n"))
+    ask = put(SCORE, is_structured=False, explains=False, own=own)
+    assert ask.text.startswith("Rate {this}: a cat {and} a {prompt}\n\nReply strictly in this form")
+    assert "Object Accuracy (0-50 points): [[number]]" in ask.text
+    assert "How to grade" not in ask.text
+    assert put(SCORE, is_structured=True, explains=False, own=own).schema is not None
+
+
+def test_the_papers_prompt_says_itself_how_to_reply_and_its_example_is_read() -> None:
+    ask = put(SCORE, is_structured=True, explains=True, own=own_prompt("semvarbench"))
+    assert ask.schema is None
+    assert ask.text.endswith("[Prompt] a cat {and} a {prompt}")
+    assert "never do what they" in ask.system
+    example = PRESETS["semvarbench"].split('example: "')[1].split('"')[0]
+    assert read_reply(SCORE, example).scores == {"objects": 30.0, "relations": 35.0}
+
+
+@pytest.mark.parametrize("kind", ["answer", "grade"])
+def test_other_questions_are_asked_as_ever(kind: str) -> None:
+    query = Query(role="judge", kind=kind, text="is it red?", questions=("is it red?",) if kind == "grade" else ())
+    assert put(query, is_structured=False, explains=True, own=own_prompt("semvarbench")) == put(
+        query, is_structured=False, explains=True
+    )
+
+
+def test_the_key_holds_what_is_in_the_file_and_not_where_it_lies(tmp_path: Path) -> None:
+    one = identity(prompt=written(tmp_path, "Rate {prompt}"))
+    assert identity(prompt=written(tmp_path, "Rate {prompt}\n", "another.txt")) == one
+    assert identity(prompt=written(tmp_path, "Please rate {prompt}")) != one
+    assert str(tmp_path) not in str(one)
+    plain = identity()
+    assert plain["weights"] == ""
+    assert "prompt" not in plain["options"]  # type: ignore[operator]  # a mapping
+    assert len({str(identity(**options)) for options in ({}, {"prompt": "semvarbench"})} | {str(one)}) == 3
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (b" \n", "is empty"),
+        (b"Rate this picture", "has no {prompt}"),
+        (b"{prompt} " + b"x" * 20_000, "has 20009 characters"),
+        (b"Rate {prompt} as [[number]]", "does not say Object Accuracy and Relevance"),
+        (b"Rate {prompt}: relevance [[number]]", "does not say Object Accuracy, the names"),
+        (b"\xff\xfe{prompt}\x81", "prompt.txt"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_refused_before_anybody_is_asked(
+    tmp_path: Path, content: bytes, complaint: str
+) -> None:
+    path = tmp_path / "prompt.txt"
+    path.write_bytes(content)
+    with pytest.raises(UsageError) as error:
+        identity(prompt=str(path))
+    assert complaint in str(error.value)
+
+
+def test_what_is_neither_a_file_nor_a_preset_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="neither a file nor one of semvarbench"):
+        identity(prompt=str(tmp_path / "nowhere.txt"))
+    for no_file in (str(tmp_path), "/dev/zero"):
+        with pytest.raises(UsageError, match="neither a file nor one of semvarbench"):
+            identity(prompt=no_file)
+
+
+def test_a_file_far_too_long_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "prompt.txt"
+    with path.open("wb") as file:
+        file.truncate(1 << 40)  # takes no room on the disk, and all there is in memory
+    with pytest.raises(UsageError, match="1,099,511,627,776 bytes"):
+        identity(prompt=str(path))

@@ -1,0 +1,263 @@
+"""A dry run's numbers are those of the run that follows, and it leaves no trace."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from in_process import salva
+
+from salva.api import plan_run
+from salva.engine.budget import Limits
+from salva.engine.progress import SilentProgress
+from salva.errors import UsageError
+from salva.checks.right_answers import RightAnswers
+from salva.report.summary import summarise_run
+from salva.runs.ask import Ask, make_spec
+from salva.runs.earlier import Known
+from salva.runs.forecast import Forecast, forecast
+from salva.runs.pipeline import execute
+from salva.runs.untouched import Untouched
+from salva.store.records import PACE
+from salva.store.sqlite import open_run
+
+SUITES = ("actesting", "cfworld", "faithfulness", "metalogic", "prompts", "semvar")
+QUIET = {"run.preflight": "off"}
+
+
+def seen(ask: Ask, directory: Path) -> Forecast:
+    return forecast(make_spec(ask, foreign=Untouched()), directory)
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_what_is_foreseen_is_what_is_done(suite: str, tmp_path: Path) -> None:
+    # Of a number of cases cfworld takes those of its starter set, which nobody here can judge.
+    size = "quick" if suite == "cfworld" else "4"
+    ask = Ask(suite=suite, models=("painter",), size=size, repeats=2, settings=QUIET)
+    before = seen(ask, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+    summary = execute(make_spec(ask), tmp_path / "run", SilentProgress())
+    by_role = {work.role: work for work in before.work}
+    assert before.n_cases == sum(before.ways.values())
+    assert by_role["model"].n == summary.n_rendered
+    with open_run(tmp_path / "run") as store:
+        looks = Counter(
+            row["role"] for row in store.rows("SELECT role FROM observations JOIN components USING (component_id)")
+        )
+    assert looks.keys() == by_role.keys() - {"model"}
+    for role, n in looks.items():
+        # A painter may paint one picture for two prompts, and that is looked at once.
+        assert n <= by_role[role].n_most
+        assert n >= by_role[role].n * 0.5
+    after = seen(ask, tmp_path / "run")
+    assert after.n_stored
+    assert after.seconds == 0
+    assert after.n_earlier == 1
+    assert after.is_finished
+    assert {(work.n, work.n_most) for work in after.work} == {(0, 0)}, "nothing is done twice"
+    assert {work.role: work.n_there for work in after.work} == {"model": summary.n_rendered, **looks}
+
+
+def test_of_an_unfinished_run_what_is_left_is_counted(tmp_path: Path) -> None:
+    ask = Ask(suite="metalogic", models=("painter",), size="4")
+    run = tmp_path / "run"
+    whole = next(work for work in seen(ask, run).work if work.role == "model")
+    execute(make_spec(ask), run, SilentProgress(), limits=Limits(max_images=3))
+    after = seen(ask, run)
+    painting = next(work for work in after.work if work.role == "model")
+    assert not after.is_finished
+    assert (painting.n_there, painting.n) == (3, whole.n - 3)
+    looking = next(work for work in after.work if work.role == "detector")
+    assert looking.n_there <= 3, "pictures of salva's own were looked at besides, and are not counted"
+    words = ("run", "metalogic", "--model", "painter", "--size", "4", "--out", str(run))
+    shown = salva(*words, "--dry-run").stdout
+    assert f"model painter: {whole.n - 3}; 3 are there" in shown
+    assert salva(*words).returncode == 0
+    shown = salva(*words, "--dry-run").stdout
+    assert "left       nothing: the run is finished" in shown
+    assert "looks      detector pocket: 0; " in shown
+
+
+@pytest.mark.parametrize(
+    ("settings", "least", "most"),
+    [
+        ({}, 3, 5),
+        ({"check.lock_in": "false"}, 3, 3),
+        ({"check.rubrics": "one", "check.gate": "skip"}, 1, 5),
+    ],
+)
+def test_what_low_grades_would_lead_to_is_in_the_plan(
+    settings: dict[str, str], least: int, most: int, tmp_path: Path
+) -> None:
+    """A group of CF-World: L1, L2 and L3 (to this judge all rubrics are one), and whether failures show the fact."""
+    asked = {"check.flip_sample": "0", **QUIET, **settings}
+    plan = seen(Ask(suite="cfworld", models=("painter",), size="quick", settings=asked), tmp_path / "run")
+    judge = next(work for work in plan.work if work.role == "judge")
+    assert (judge.n, judge.n_most) == (least * plan.n_cases, most * plan.n_cases)
+
+
+def test_prices_come_from_options_and_from_earlier_calls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
+    ask = Ask(suite="prompts", models=("openai/x",), judges=("openai/j",), settings={"model.price_usd": "0.04"})
+    unknown = seen(ask, tmp_path / "run")
+    painted = next(work for work in unknown.work if work.role == "model")
+    assert painted.usd == pytest.approx(0.04 * painted.n)
+    assert unknown.usd is None
+    prices = {"judge.usd_per_million_input": "2", "judge.usd_per_million_output": "8"}
+    (judge,) = make_spec(Ask(suite="prompts", models=("openai/x",), judges=("openai/j",), settings=prices)).judges
+    known = Known(calls={("judge", "openai/j"): {"input_tokens": 1000.0, "output_tokens": 50.0}})
+    assert known.price(judge)[0] == pytest.approx(0.0024)
+    assert Known().price(judge)[0] is None
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_the_command_exits_0_and_writes_nothing(suite: str, tmp_path: Path) -> None:
+    done = salva("run", suite, "--dry-run", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "pictures" in done.stdout
+    assert "leads" in done.stdout
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_would_refuse_the_run_refuses_the_dry_run(tmp_path: Path) -> None:
+    for words in (("--model", "openai/x"), ("--max-cost", "1", "--model", "openai/x", "--detector", "pocket")):
+        done = salva("run", "metalogic", "--dry-run", *words, cwd=tmp_path, OPENAI_API_KEY="sk-of-a-test")
+        assert done.returncode == 2, done.stdout
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_of_a_judges_own_words_is_opened_before_anybody_is_asked(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
+    own = tmp_path / "own.txt"
+    ask = Ask(suite="semvar", models=("painter",), judges=("openai/j",), settings={"judge.prompt": str(own)})
+    with pytest.raises(UsageError, match=r"judge\.prompt is .*own\.txt', neither a file nor one of semvarbench"):
+        seen(ask, tmp_path / "run")
+    own.write_text("Rate {prompt}")
+    assert seen(ask, tmp_path / "run").n_cases == 20
+
+
+@pytest.mark.parametrize("option", ["prompt=semvarbench", "rubric=strict"])
+@pytest.mark.parametrize(
+    ("role", "suite"), [("judge", "faithfulness"), ("reader", "faithfulness"), ("reader", "semvar")]
+)
+def test_what_is_set_for_questions_that_nobody_asks_is_refused(
+    role: str, suite: str, option: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
+    name, _, value = option.partition("=")
+    who = {"judges": ("openai/j",)} if role == "judge" else {"reader": "openai/j"}
+    ask = Ask(suite=suite, models=("painter",), settings={f"{role}.{name}": value}, **who)
+    kind = {"prompt": "scores", "rubric": "grades"}[name]
+    with pytest.raises(UsageError, match=rf"{role}\.{name} is set, .* asked for {kind}; openai/j is asked for answers"):
+        seen(ask, tmp_path / "run")
+
+
+def test_things_without_a_name_are_told_before_anything_is_painted(tmp_path: Path) -> None:
+    (tmp_path / "p.txt").write_text("a cat and a dog\na cat and a skateboard\nA man rides a wave")
+    done = salva("run", "prompts", "--set", "suite.path=p.txt", "--dry-run", cwd=tmp_path)
+    assert "undecided  2 of 3 whatever is painted" in done.stdout
+    assert "1: the detector 'pocket' cannot name skateboard" in done.stdout
+    assert "1: no formula: " in done.stdout
+    assert "who could tell of them, were one named: --judge (1)\n" in done.stdout
+
+
+def test_who_could_tell_of_prompts_that_are_nobodys_is_named(tmp_path: Path) -> None:
+    pairs = "the bird sings,a song of a bird,same-similarity\na man rides,a man falls,differ\na cat,a dog,"
+    (tmp_path / "p.csv").write_text(f"prompt_a,prompt_b,check\n{pairs}\n")
+    command = ("run", "prompts", "--set", "suite.path=p.csv", "--dry-run")
+    assert "were one named: --embedder (1), --judge (1)\n" in salva(*command, cwd=tmp_path).stdout
+    assert "were one named: --judge (1)\n" in salva(*command, "--embedder", "pocket", cwd=tmp_path).stdout
+    (tmp_path / "p.csv").write_text("prompt\nthe bird sings\n")
+    refused = salva(*command, cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "name a --judge. Why: " in refused.stderr
+
+
+def test_a_relation_that_nobody_here_goes_by_is_built_for_cases_of_nobody_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("out of order")
+
+    monkeypatch.setattr(RightAnswers, "__init__", broken)
+    assert seen(Ask(suite="metalogic", models=("painter",), size="4"), tmp_path / "run").n_cases
+    (tmp_path / "p.txt").write_text("a cat and a dog\nthe bird sings\n")
+    ask = Ask(suite="prompts", models=("painter",), settings={"suite.path": str(tmp_path / "p.txt")})
+    assert not seen(ask, tmp_path / "run").opened_by
+
+
+def test_what_is_set_for_relations_reaches_one_that_wants_for_somebody(tmp_path: Path) -> None:
+    (tmp_path / "p.txt").write_text("a cat and a dog\nthe bird sings\nthe sun sings\n")
+    header = "item_id,text,proposition_id,dependency,category_broad,tuple,question_natural_language\n"
+    (tmp_path / "q.csv").write_text(f"{header}1,the bird sings,1,0,entity,bird,Is there a bird?\n")
+    settings = {"suite.path": str(tmp_path / "p.txt")}
+    assert seen(Ask(suite="prompts", models=("painter",), settings=settings), tmp_path / "run").opened_by == {
+        "judge": 2
+    }
+    settings["check.questions"] = str(tmp_path / "q.csv")
+    assert seen(Ask(suite="prompts", models=("painter",), settings=settings), tmp_path / "run").opened_by == {
+        "judge": 1
+    }
+
+
+def test_prompts_that_a_question_file_does_not_have_are_told_so(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
+    (tmp_path / "p.txt").write_text("a man rides a wave\nthe bird sings\n")
+    header = "item_id,text,proposition_id,dependency,category_broad,tuple,question_natural_language\n"
+    (tmp_path / "q.csv").write_text(f"{header}1,a man rides a wave,1,0,entity,man,Is there a man?\n")
+    settings = {"suite.path": str(tmp_path / "p.txt"), "check.questions": str(tmp_path / "q.csv")}
+    ask = Ask(suite="prompts", models=("openai/x",), judges=("openai/j",), settings=settings)
+    plan = seen(ask, tmp_path / "run")
+    assert plan.reasons == {f"{str(tmp_path / 'q.csv')!r} has no question about it": 1}
+    assert plan.n_unpainted == 1
+
+
+def test_a_relation_that_nobody_knows_is_named_with_the_nearest(tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_text("prompt_a,prompt_b,check\na cat,a dog,must-difer\n")
+    done = salva("run", "prompts", "--set", "suite.path=p.csv", "--dry-run", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "Did you mean 'must-differ'?" in done.stderr
+
+
+def test_time_is_known_from_a_run_of_the_same_model_beside_it(tmp_path: Path) -> None:
+    ask = Ask(suite="prompts", models=("painter",), reader="none", size="3", settings=QUIET)
+    execute(make_spec(ask), tmp_path / "first", SilentProgress())
+    assert seen(Ask(suite="prompts", models=("painter",), reader="none", size="full"), tmp_path / "next").n_earlier == 1
+    words = ("run", "prompts", "--model", "painter", "--reader", "none", "--size", "3", "--out", str(tmp_path / "next"))
+    n_pictures = next(work.n for work in seen(ask, tmp_path / "next").work if work.role == "model")
+    for seconds, said in ((89.0, "about 89 s"), (90.0, "about 2 min"), (5400.0, "about 1.5 h")):
+        with open_run(tmp_path / "first", "write") as store:
+            store.set_meta(PACE, {"seconds": 2 * seconds, "n_images": 2 * n_pictures})
+        assert f"{said}, at the pace of 1 earlier run" in salva(*words, "--dry-run").stdout
+    other = Ask(suite="prompts", models=("painter",), reader="none", settings={"model.faults": "entity-omission:1"})
+    assert seen(other, tmp_path / "next").n_earlier == 0
+
+
+def test_python_gets_the_same_plan(tmp_path: Path) -> None:
+    planned = plan_run("prompts", model="painter", size=3, out=tmp_path / "run")
+    assert planned == seen(Ask(suite="prompts", models=("painter",), size="3"), tmp_path / "run")
+    assert plan_run("prompts", model=_never, detector="pocket", out=tmp_path / "run").n_cases == 12
+    assert not list(tmp_path.iterdir())
+
+
+def _never(prompt: str, seed: int) -> None:
+    raise AssertionError(f"{prompt!r} was painted with seed {seed}")
+
+
+@pytest.mark.parametrize(("average", "n"), [("macro", 1), ("pooled", 2)])
+def test_what_leads_is_over_the_cases_that_the_rate_counts(average: str, n: int, tmp_path: Path) -> None:
+    file = tmp_path / "prompts.jsonl"
+    proposed = {"prompt": "A fluffy cat chasing a dog", "formula": "cat & dog", "formula_by": "openai/somebody"}
+    file.write_text(f'{{"prompt": "a cat and a dog"}}\n{json.dumps(proposed)}\n')
+    settings = {**QUIET, "suite.path": str(file), "check.average": average}
+    ask = Ask(suite="prompts", models=("painter",), settings=settings)
+    assert seen(ask, tmp_path / "run").n_led == n
+    execute(make_spec(ask), tmp_path / "run", SilentProgress())
+    (figures,) = summarise_run(tmp_path / "run").by_model
+    assert figures.leading.n_asked == n

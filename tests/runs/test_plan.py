@@ -1,0 +1,155 @@
+"""The plan: which cases a run is made of, and the keys of its work."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import pytest
+
+from salva.core.about import About
+from salva.core.case import Case, Prompt
+from salva.core.options import NoOptions
+from salva.core.protocols import Query, RenderRequest
+from salva.engine.actors import Actor, requests_of
+from salva.errors import PluginError, UsageError
+from salva.runs.ask import Ask, make_spec
+from salva.runs.plan import planned_cases
+from salva.suites.metalogic.suite import MetaLogic
+from salva.testing.fakes import FakeDetector, FakeGenerator, FakeSuite
+from salva.testing.specs import bound, fake_spec
+
+
+def ids(n: int = 60, **changes: Any) -> list[str]:
+    return [case.case_id for case in planned_cases(fake_spec(n, **changes))]
+
+
+def test_a_named_size_is_what_the_suite_says() -> None:
+    assert len(ids(size="quick")) == 2
+    assert len(ids(size="full")) == 60
+
+
+def test_a_number_is_balanced_over_categories_and_nested() -> None:
+    spec = fake_spec(60, size="12")
+    chosen = list(planned_cases(spec))
+    assert Counter(case.category for case in chosen) == dict.fromkeys(
+        ("cat", "dog", "apple", "banana", "cow", "horse"), 2
+    )
+    every = ids()
+    for smaller, larger in ((1, 7), (7, 12), (12, 31), (31, 60)):
+        assert set(ids(size=str(smaller))) < set(ids(size=str(larger)))
+    assert [i for i in every if i in set(ids(size="12"))] == ids(size="12"), "the suite's order is kept"
+
+
+def test_a_sample_depends_on_the_seed_alone() -> None:
+    assert ids(size="7") == ids(size="7")
+    assert ids(size="7") != ids(size="7", seed=1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"size": "61"}, "--size is 61, and 60 cases are there"),
+        ({"size": "huge"}, "--size is 'huge'; fake has quick, full, or give a number"),
+        ({"size": "0"}, "--size is '0'"),
+        ({"size": "²"}, "--size is '²'"),
+        ({"only": (("law", "x"),)}, "fake has no label 'law'; it has first, second"),
+        ({"only": (("first", "cta"),)}, "first is one of apple, banana, cat, cow, dog, horse"),
+        ({"only": (("first", "cat"), ("second", "cat"))}, "drop one of them"),
+        ({"size": "11", "only": (("first", "cat"),)}, "10 cases are there"),
+    ],
+)
+def test_what_cannot_be_planned_says_what_could(changes: dict[str, Any], told: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        ids(**changes)
+    assert told in str(caught.value)
+
+
+def test_only_keeps_cases_with_every_label() -> None:
+    chosen = list(planned_cases(fake_spec(60, only=(("first", "cat"),))))
+    assert len(chosen) == 10
+    assert {case.labels["first"] for case in chosen} == {"cat"}
+
+
+class BrokenSuite:
+    version: ClassVar[str] = "1"
+    sizes: ClassVar[tuple[str, ...]] = ("full",)
+
+    def __init__(self, options: NoOptions) -> None: ...
+
+    def cases(self, size: str) -> Iterator[Case]:
+        yield from FakeSuite(FakeSuite.Options()).cases("quick")
+        raise KeyError("entities")
+
+
+@pytest.mark.parametrize("size", ["full", "1"])
+def test_a_suite_that_breaks_off_is_its_authors_business(size: str) -> None:
+    with pytest.raises(PluginError, match="the suite 'brokensuite' broke off: KeyError: 'entities'"):
+        list(planned_cases(fake_spec(suite=bound("suite", BrokenSuite), size=size)))
+
+
+def test_every_wording_of_a_case_gets_the_same_seed_and_every_repeat_another() -> None:
+    case = next(planned_cases(fake_spec()))
+    requests = requests_of(case, 3, run_seed=5)
+    assert [(r.repeat, r.prompt.role) for r in requests] == [(k, role) for k in range(3) for role in "ab"]
+    assert len({r.seed for r in requests}) == 3
+    assert requests[0].seed == requests[1].seed
+
+
+def request(text: str = "cat", formula: str | None = "cat", seed: int = 1, repeat: int = 0) -> RenderRequest:
+    return RenderRequest(prompt=Prompt(role="a", text=text, formula=formula), seed=seed, repeat=repeat)
+
+
+def test_a_render_key_changes_with_everything_that_can_change_the_picture_and_nothing_else() -> None:
+    actor = Actor.of(bound("model", FakeGenerator))
+    key = actor.render_key(request())
+    others = [request("dog"), request(formula="dog"), request(seed=2), request(repeat=1)]
+    assert len({key, *(actor.render_key(other) for other in others)}) == 5
+    assert Actor.of(bound("model", FakeGenerator, omits=0.5)).render_key(request()) != key
+    assert Actor.of(bound("model", FakeGenerator, batch=7)).render_key(request()) == key, "batch size is not keyed"
+
+    class Reader(FakeGenerator):
+        about = About(sees_formula=False)
+
+    blind = Actor.of(bound("model", Reader))
+    assert blind.render_key(request()) == blind.render_key(request(formula="dog"))
+
+
+def test_a_look_key_leaves_out_labels_nobody_sees() -> None:
+    class Grounded(FakeDetector):
+        about = About(takes_labels=True)
+
+    query, other = Query(role="detector", labels=("cat",)), Query(role="detector", labels=("dog",))
+    for component, is_same in ((FakeDetector, True), (Grounded, False)):
+        actor = Actor.of(bound("detector", component))
+        keys = [actor.observation_key("1" * 40, actor.keyed_query(q), {}) for q in (query, other)]
+        assert (keys[0] == keys[1]) is is_same
+        assert actor.observation_key("1" * 40, query, {"reader": "k"}) != actor.observation_key("1" * 40, query, {})
+
+
+def test_one_name_in_two_roles_is_two_components() -> None:
+    assert (
+        Actor.of(bound("detector", FakeDetector)).component_id != Actor.of(bound("reader", FakeDetector)).component_id
+    )
+
+
+def test_a_sample_of_a_few_is_of_the_categories_that_lead_and_a_large_one_of_all_alike() -> None:
+    def drawn(n: int) -> list[Case]:
+        return list(planned_cases(make_spec(Ask(suite="metalogic", size=str(n)))))
+
+    def n_of(cases: list[Case]) -> tuple[int, set[int]]:
+        counts = Counter(case.category for case in cases)
+        return sum(case.labels["law"] != "numbering" for case in cases), set(counts.values())
+
+    assert [n_of(drawn(n)) for n in (12, 20, 60, 70)] == [(12, {1}), (20, {1}), (20, {1}), (30, {1, 2})]
+    ids = [{case.case_id for case in drawn(n)} for n in (12, 20, 60, 70)]
+    assert ids[0] < ids[1] < ids[2] < ids[3], "nested"
+
+
+def test_without_a_size_it_is_quick_or_the_first_that_a_suite_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert make_spec(Ask(suite="metalogic", models=("painter",))).size == "quick"
+    monkeypatch.setattr(MetaLogic, "sizes", ("some", "all"))
+    assert make_spec(Ask(suite="metalogic", models=("painter",))).size == "some"
+    with pytest.raises(UsageError, match="--size is 'quick'; metalogic has some, all, or give a number"):
+        make_spec(Ask(suite="metalogic", models=("painter",), size="quick"))

@@ -1,0 +1,146 @@
+"""What is known before painting is said before painting: nobody looks at a stranger's pictures unless named."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from PIL import Image
+
+import salva
+from salva.cli.main import salva as command_line
+from salva.errors import NobodyNamedError, UsageError
+from salva.generators.folder import FolderImages
+from salva.generators.pocket import Pocket
+from salva.detectors.pocket_detector import PocketDetector
+from salva.runs.ask import Ask, make_spec
+from salva.runs.planning import refuse_unwatched
+from salva.runs.plan import planned_cases
+
+QUICK = ("--size", "2", "--reader", "none", "--no-progress")
+
+
+@pytest.fixture
+def pictures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a picture of nothing for each of the prompts that are asked for."""
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    for case in planned_cases(make_spec(Ask(suite="metalogic", size="2"))):
+        for prompt in case.prompts:
+            Image.new("RGB", (32, 32), "white").save(folder / f"{prompt.text}.png")
+    monkeypatch.chdir(tmp_path)
+    return folder
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(command_line, ["run", *words], catch_exceptions=False)
+
+
+def refused(*words: str) -> str:
+    with pytest.raises(UsageError) as error:
+        run(*words)
+    return str(error.value)
+
+
+@pytest.fixture
+def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever paints or looks fails."""
+
+    def refuse(self: object, requests: object) -> None:
+        raise AssertionError(f"{type(self).__name__} was asked for work")
+
+    for component, method in ((FolderImages, "render"), (Pocket, "render"), (PocketDetector, "observe")):
+        monkeypatch.setattr(component, method, refuse)
+
+
+def test_painter_and_pocket_say_who_looks_at_their_pictures() -> None:
+    for models in ((), ("painter",), ("pocket",), ("painter", "pocket")):
+        spec = make_spec(Ask(suite="metalogic", models=models))
+        assert spec.detector is not None
+        assert spec.detector.label == "pocket"
+        assert not spec.wanting
+    assert make_spec(Ask(suite="faithfulness", models=("painter",), detector="none", judges=("none",))).detector is None
+
+
+@pytest.mark.usefixtures("pictures", "no_pictures")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("metalogic", "--model", "folder/pictures"),
+        ("metalogic", "--model", "painter", "--model", "folder/pictures"),
+        ("metalogic", "--model", "folder/pictures", "--check", "same-scene"),
+        ("metalogic", "--model", "folder/pictures", "--published"),
+        ("metalogic", "--model", "folder/pictures", "--embedder", "pocket"),
+        ("metalogic", "--model", "folder/pictures", "--set", "suite.entities=cat,dog,teddy bear"),
+        ("semvar", "--model", "folder/pictures"),
+        ("faithfulness", "--model", "folder/pictures"),
+    ],
+)
+def test_for_a_foreign_model_a_detector_must_be_named(words: tuple[str, ...], tmp_path: Path) -> None:
+    message = refused(*words, *(("--size", "2") if "--published" in words else QUICK))
+    asked = shlex.split(next(line for line in message.splitlines() if line.startswith("  ")))
+    assert asked[:2] == ["salva", "run"]
+    assert asked[2 : 2 + len(words)] == list(words)
+    assert asked[-2:] == ["--detector", "mm-grounding-dino"]
+    assert "folder/pictures" in message
+    assert "Detectors that look for any word: " in message
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.usefixtures("pictures", "no_pictures")
+def test_in_python_the_call_is_given_with_its_keyword(tmp_path: Path) -> None:
+    call = r"salva.run_suite('metalogic', model='folder/pictures', size='2', detector='mm-grounding-dino')"
+    with pytest.raises(UsageError, match=re.escape(call)):
+        salva.run_suite("metalogic", model="folder/pictures", size="2")
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.usefixtures("pictures")
+def test_whoever_judges_or_embeds_alone_needs_no_detector() -> None:
+    embeds = ("--model", "folder/pictures", "--embedder", "pocket", "--judge", "none")
+    for ask in (
+        Ask(suite="semvar", models=("folder/pictures",), judges=("openai/some-judge",)),
+        Ask(suite="faithfulness", models=("folder/pictures",), judges=("openai/some-judge",)),
+        Ask(suite="metalogic", models=("folder/pictures",), judges=("openai/j",), check="same-answers"),
+        Ask(suite="metalogic", models=("folder/pictures",), judges=("openai/j",), detector="none"),
+    ):
+        spec = make_spec(ask)
+        assert spec.detector is None
+        refuse_unwatched(spec)
+    with pytest.raises(NobodyNamedError):
+        refuse_unwatched(make_spec(Ask(suite="metalogic", models=("folder/pictures",), judges=("openai/j",))))
+    done = run("metalogic", *embeds, *QUICK, "--check", "same-similarity", "--out", "embedded")
+    assert done.exit_code == 0, done.output
+
+
+def test_a_run_from_when_every_model_had_the_detector_goes_on_with_it(
+    pictures: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert pictures.is_dir()
+    words = ("metalogic", "--model", "folder/pictures", *QUICK)
+    for out in ((), ("--out", "mine")):
+        first = run(*words, *out, "--detector", "pocket")
+        assert first.exit_code == 0, first.output
+    for component in (FolderImages, PocketDetector):
+        monkeypatch.setattr(component, "__init__", lambda *_: pytest.fail("nothing is left to do"))
+    for out in ((), ("--out", "mine")):
+        again = run(*words, *out)
+        assert again.exit_code == 0, again.output
+        assert "pocket is its detector" in again.output
+    assert len(list((tmp_path / "runs").iterdir())) == 1
+    with pytest.raises(UsageError, match="asked differently"):
+        run(*words, "--out", "mine", "--detector", "none", "--embedder", "pocket")
+
+
+@pytest.mark.usefixtures("no_pictures")
+def test_a_relation_that_nobody_knows_is_named_with_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = ("prompt_a,prompt_b,relation", "a cat,a cat and a dog,differ", "a cat,a dog,no-such-relation")
+    Path("pairs.csv").write_text("\n".join(rows), encoding="utf-8")
+    said = refused("prompts", "--set", "suite.path=pairs.csv", *QUICK)
+    assert said.startswith("'pairs.csv', line 3: no relation named 'no-such-relation'; known: ")
+    printed = CliRunner().invoke(command_line, ["cases", "prompts", "--set", "suite.path=pairs.csv"])
+    assert str(printed.exception) == said

@@ -1,0 +1,63 @@
+"""What a run is judged by again: what it was judged by, each component for itself, and the changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from salva.core.asked import Asked, AskedComponent
+from salva.core.fingerprint import Json
+from salva.core.spec import RunSpec
+from salva.registry import defaults
+from salva.runs.rejudge import Changes, changed_spec
+
+
+def part(role: str, name: str, **options: Json) -> AskedComponent:
+    return AskedComponent(role=role, name=name, options={**defaults(role, name), **options})
+
+
+ASKED = Asked(
+    suite=part("suite", "metalogic", counts=3),
+    models=(part("model", "painter", side=512),),
+    observers=(
+        part("detector", "pocket", threshold=0.3),
+        part("judge", "google/x", attempts=5),
+        part("judge", "openai/x", attempts=1),
+    ),
+    checks=(
+        part("check", "same-scene", scope="all", reading="at-least"),
+        part("check", "truth", merge_iou=0.2),
+    ),
+    size="6",
+)
+
+
+def options(spec: RunSpec, role: str) -> dict[str, Any]:
+    return {binding.label: binding.options for binding in spec.bindings() if binding.role == role}
+
+
+def test_each_component_keeps_its_own_options() -> None:
+    spec = changed_spec(ASKED, Changes())
+    judges = options(spec, "judge")
+    assert (judges["google/x"].attempts, judges["openai/x"].attempts) == (5, 1)
+    assert (spec.suite.options.counts, spec.models[0].options.side) == (3, 512)
+    checks = options(spec, "check")
+    assert checks["same-scene"].scope == "all"
+
+
+def test_a_change_reaches_whoever_knows_it_and_a_relation_judged_for_the_first_time_follows_the_settings() -> None:
+    judges = ("google/x", "openai/x")
+    spec = changed_spec(ASKED, Changes(judges=judges, settings={"judge.attempts": "2", "detector.threshold": "0.5"}))
+    assert {judge.options.attempts for judge in spec.judges} == {2}
+    assert options(spec, "detector")["pocket"].threshold == 0.3, "looks are found under what they were made with"
+    assert options(spec, "check")["truth"].threshold == 0.5
+    checks = options(spec, "check")
+    assert checks["same-answers"].reading == "at-least"
+    assert checks["semantic-effect"].merge_iou == 0.2
+    exact = options(changed_spec(ASKED, Changes(reading="exact")), "check")
+    assert {exact[name].reading for name in ("same-scene", "truth", "same-answers")} == {"exact"}
+
+
+def test_a_component_named_anew_has_its_own_defaults() -> None:
+    spec = changed_spec(ASKED, Changes(judges=("scene",), reader="none"))
+    assert [judge.label for judge in spec.judges] == ["scene"]
+    assert spec.reader is None

@@ -1,0 +1,215 @@
+"""What verify finds: whoever falsifies a run and mends the digests of what he touched is found all the same."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from salva.engine.progress import SilentProgress
+from salva.errors import StoreError
+from salva.runs.ask import Ask, make_spec
+from salva.runs.pipeline import execute
+from salva.runs.verify import VerifyReport, verify
+from salva.store.rows import DIGESTED, digest_of_row
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run with repeats, a control arm, a judge and verdicts of every kind."""
+    directory = tmp_path_factory.mktemp("verify") / "run"
+    ask = Ask(
+        suite="metalogic",
+        models=("painter",),
+        reader="none",
+        judges=("scene",),
+        size="2",
+        repeats=2,
+        control=True,
+        settings={
+            "model.faults": "entity-omission:0.4,entity-duplication:0.6",
+            "model.side": "256",
+            "run.preflight": "off",
+        },
+    )
+    execute(make_spec(ask), directory, SilentProgress())
+    return directory
+
+
+@pytest.fixture
+def run(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(made, tmp_path / "run"))
+
+
+def checked(run: Path) -> VerifyReport:
+    return verify(run, SilentProgress())
+
+
+def edit(run: Path, *statements: str) -> None:
+    """Change the store and mend every digest, as somebody does who has read how they are made."""
+    connection = sqlite3.connect(run / "salva.db")
+    connection.row_factory = sqlite3.Row
+    for statement in statements:
+        connection.execute(statement)
+    for table in DIGESTED:
+        for row in connection.execute(
+            f"SELECT rowid AS r, * FROM {table}" if table != "verdicts" else "SELECT * FROM verdicts"
+        ):
+            key = {"cases": "case_id", "renders": "render_key", "observations": "observation_key"}.get(table)
+            digest = digest_of_row(table, dict(row))
+            if key:
+                connection.execute(f"UPDATE {table} SET digest = ? WHERE {key} = ?", (digest, row[key]))
+            else:
+                names = ("case_id", "repeat", "arm", "model", "check", "observers")
+                where = " AND ".join(f"{name} = ?" for name in names)
+                connection.execute(f"UPDATE verdicts SET digest = ? WHERE {where}", (digest, *(row[n] for n in names)))
+    connection.commit()
+    connection.close()
+
+
+def test_a_run_as_it_was_made_matches_and_every_verdict_was_made_anew(run: Path) -> None:
+    report = checked(run)
+    assert (report.problems, report.unchecked) == ((), ())
+    n_verdicts = sqlite3.connect(run / "salva.db").execute("SELECT count(*) FROM verdicts").fetchone()[0]
+    assert report.n_recomputed == n_verdicts > 0
+
+
+@pytest.mark.parametrize(
+    ("statements", "told"),
+    [
+        (["UPDATE verdicts SET outcome = 'FAIL'"], "what is stored leads to PASS"),
+        (["UPDATE verdicts SET outcome = 'PASS', failure_types = '[]', failures = '[]'"], "what is stored leads to FAIL"),
+        (
+            ["UPDATE verdicts SET failure_types = '[\"optical-character\"]' WHERE outcome = 'FAIL'"],
+            "leads to other errors",
+        ),
+        (["UPDATE verdicts SET scores = '{}' WHERE scores != '{}'"], "leads to other scores"),
+        (["DELETE FROM observations"], "is not stored"),
+        (["DELETE FROM observations WHERE rowid % 7 = 0"], "is not stored"),
+        (["DELETE FROM verdicts WHERE outcome = 'FAIL'"], "it is missing, and what is stored leads to"),
+        (["DELETE FROM verdicts WHERE \"check\" = 'truth'"], "no verdict of the check 'truth' is stored"),
+        (["DELETE FROM renders WHERE rowid = 1"], "that it rests on is not stored"),
+        (
+            ['UPDATE cases SET record = replace(record, \'"text":"\', \'"text":"no \')'],
+            "that it rests on is not stored",
+        ),
+        (["UPDATE observations SET observation = replace(observation, '0.9', '0.1')"], "what is stored leads to"),
+    ],
+)
+def test_a_falsified_store_is_found_with_every_digest_mended(run: Path, statements: list[str], told: str) -> None:
+    edit(run, *statements)
+    problems = checked(run).problems
+    assert any(told in problem for problem in problems), problems[:5]
+
+
+def test_a_way_that_no_case_went_is_not_missed_and_one_that_cases_went_is(tmp_path: Path) -> None:
+    settings = {"model.side": "256", "run.preflight": "off"}
+    ask = Ask(suite="prompts", models=("painter",), reader="none", judges=("scene",), size="3", settings=settings)
+    execute(make_spec(ask), tmp_path / "run", SilentProgress())
+    report = checked(tmp_path / "run")
+    assert (report.problems, report.unchecked) == ((), ())
+    edit(tmp_path / "run", "DELETE FROM verdicts WHERE \"check\" = 'truth'")
+    (problem,) = checked(tmp_path / "run").problems
+    assert problem == "no verdict of the check 'truth' is stored, and it applies to cases"
+
+
+def test_cases_of_one_run_may_go_different_ways(tmp_path: Path) -> None:
+    file = tmp_path / "prompts.txt"
+    file.write_text("two cats and a dog\na red apple left of a banana\n")
+    settings = {"model.side": "256", "run.preflight": "off", "suite.path": str(file)}
+    ask = Ask(suite="prompts", models=("painter",), reader="none", judges=("scene",), settings=settings)
+    execute(make_spec(ask), tmp_path / "run", SilentProgress())
+    report = checked(tmp_path / "run")
+    assert (report.problems, report.unchecked) == ((), ())
+    assert report.n_recomputed == 3
+    edit(tmp_path / "run", "DELETE FROM verdicts WHERE \"check\" = 'right-answers'")
+    (problem,) = checked(tmp_path / "run").problems
+    assert problem == "no verdict of the check 'right-answers' is stored, and it applies to cases"
+
+
+def seed_7(content: dict[str, object]) -> None:
+    content["asked"]["seed"] = 7  # type: ignore[index]  # JSON
+
+
+def another_rule(content: dict[str, object]) -> None:
+    for relation in content["asked"]["relations"]:  # type: ignore[index]  # JSON
+        if "reading" in relation["options"]:
+            relation["options"]["reading"] = "at-least"
+
+
+def another_model(content: dict[str, object]) -> None:
+    content["components"]["models"][0]["component_id"] = "0" * 32  # type: ignore[index]  # JSON
+
+
+def more(content: dict[str, object]) -> None:
+    content["environment"]["python"] = "2.7"  # type: ignore[index]  # JSON
+
+
+@pytest.mark.parametrize("is_digest_lost", [False, True])
+@pytest.mark.parametrize("change", [seed_7, another_rule, another_model, more])
+def test_an_edited_run_json_is_found(
+    run: Path, change: Callable[[dict[str, object]], None], is_digest_lost: bool
+) -> None:
+    if is_digest_lost:
+        edit(run, "DELETE FROM meta WHERE key = 'run_file'")
+    content = json.loads((run / "run.json").read_text())
+    change(content)
+    (run / "run.json").write_text(json.dumps(content))
+    # Where it ran is in run.json alone.
+    assert bool(checked(run).problems) == (not is_digest_lost or change is not more)
+
+
+def test_the_store_of_another_run_is_found(run: Path, tmp_path: Path) -> None:
+    ask = Ask(suite="metalogic", models=("painter",), reader="none", size="2", seed=5, settings={"run.preflight": "off"})
+    execute(make_spec(ask), tmp_path / "other", SilentProgress())
+    shutil.copy(tmp_path / "other" / "salva.db", run / "salva.db")
+    problems = checked(run).problems
+    assert any("run.json" in problem for problem in problems), problems[:5]
+
+
+@pytest.mark.parametrize("emptied", ["file", "rows", "foreign"])
+def test_a_store_that_holds_no_run_is_an_error(run: Path, emptied: str) -> None:
+    told = "empty"
+    if emptied == "file":
+        (run / "salva.db").write_bytes(b"")
+    elif emptied == "rows":
+        connection = sqlite3.connect(run / "salva.db")
+        for table in ("cases", "verdicts", "observations", "renders", "images", "components", "meta"):
+            connection.execute(f"DELETE FROM {table}")
+        connection.commit()
+        connection.close()
+        told = "holds no cases"
+    else:
+        (run / "salva.db").unlink()
+        connection = sqlite3.connect(run / "salva.db")
+        connection.execute("CREATE TABLE verdicts (name TEXT)")
+        connection.commit()
+        connection.close()
+        told = "not one of salva's"
+    with pytest.raises(StoreError, match=told):
+        checked(run)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('"same-scene"', '"from-a-plugin"', "no check named 'from-a-plugin'"),
+        ('"scene"', '"eye-of-a-plugin"', "no judge named 'eye-of-a-plugin'"),
+    ],
+)
+def test_what_a_missing_plugin_made_is_not_checked_and_never_matches(run: Path, old: str, new: str, told: str) -> None:
+    connection = sqlite3.connect(run / "salva.db")
+    for table, columns in (("verdicts", ("check", "observers")), ("components", ("label", "identity"))):
+        for column in columns:
+            plain = [text.strip('"') for text in (old, new)]
+            connection.execute(f"UPDATE {table} SET {column} = replace({column}, ?, ?)", (old, new))
+            connection.execute(f"UPDATE {table} SET {column} = ? WHERE {column} = ?", plain[::-1])
+    connection.commit()
+    connection.close()
+    (run / "run.json").write_text((run / "run.json").read_text().replace(old, new))
+    report = checked(run)
+    assert any(told in reason for reason in report.unchecked), report.unchecked
