@@ -23,7 +23,7 @@ from salva.core.spec import Binding, ComponentSpec
 from salva.core.verdict import Outcome
 from salva.errors import UsageError
 from salva.registry import BUILT_IN, ROLES, add_loose_plugin, bind, entries, load
-from salva.testing.conformance import check_binding, check_generator, check_observer, check_relation, check_suite
+from salva.testing.conformance import check_binding, check_check, check_generator, check_observer, check_suite
 from salva.testing.fakes import (
     Calls,
     FakeDetector,
@@ -121,7 +121,7 @@ def test_fake_perceivers() -> None:
 @pytest.mark.parametrize("binding", [*named("check"), bound("check", FakeSame)], ids=by_label)
 def test_relations(binding: Binding) -> None:
     for labels in (("cat", "dog"), ("cat",), ("cat", "dog", "dog"), ()):
-        check_relation(binding, [CASE], observations(*labels))
+        check_check(binding, [CASE], observations(*labels))
 
 
 @pytest.mark.parametrize("role", ["metric", "executor"])
@@ -258,7 +258,7 @@ class Vague(FakeSame):
         (lambda: check_observer(bound("detector", Outside), PICTURES), "not a box of fractions"),
         (lambda: check_observer(bound("detector", Sociable), PICTURES), "alone and .* in a batch"),
         (lambda: check_observer(bound("detector", WrongKind), PICTURES), "a detector gave Reading"),
-        (lambda: check_relation(bound("relation", Vague), [CASE], observations("cat")), "'vibes' is not in"),
+        (lambda: check_check(bound("check", Vague), [CASE], observations("cat")), "'vibes' is not in"),
     ],
     ids=["double-case", "short", "crowded", "lossy", "outside", "sociable", "wrong-kind", "unknown-error"],
 )

@@ -275,7 +275,7 @@ def edit(directory: Path, statement: str) -> None:
         ("DELETE FROM cases WHERE ordinal = 4", "4 cases are stored where 5 were planned"),
         ('UPDATE verdicts SET images = \'{"a":"00"}\'', "no row for its image 00"),
         ("DELETE FROM images", "no row for its image"),
-        ("UPDATE observations SET observation = replace(observation, 'cat', 'yak')", "table looks, row"),
+        ("UPDATE observations SET observation = replace(observation, 'cat', 'yak')", "table observations, row"),
         ("UPDATE verdicts SET outcome = 'FAIL' WHERE repeat = 0", "its content is not what was written"),
         ("UPDATE cases SET record = replace(record, 'cat', 'yak')", "its content is not what was written"),
     ],

@@ -242,7 +242,7 @@ def test_killed_between_two_questions_the_first_is_kept(tmp_path: Path) -> None:
     log = tmp_path / "log"
     code = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from pathlib import Path\nfrom run.test_canary import judged, execute, SilentProgress\n"
+        "from pathlib import Path\nfrom runs.test_preflight import judged, execute, SilentProgress\n"
         "execute(judged('waits later', log=sys.argv[3]), Path(sys.argv[2]), SilentProgress())"
     )
     arguments = [str(Path(__file__).parent.parent), str(tmp_path / "run"), str(log)]

@@ -309,8 +309,8 @@ def test_a_newer_store_names_the_version_that_wrote_it(tmp_path: Path) -> None:
         ('UPDATE cases SET record = \'{"case_id": "x"}\'', "table cases, row 'fake-1'"),
         ("UPDATE verdicts SET outcome = 'MAYBE'", "table verdicts, row 'fake-1/2/pair"),
         ("UPDATE verdicts SET failures = '[[1]]'", "table verdicts, row 'fake-1/2/pair"),
-        ('UPDATE observations SET observation = \'{"kind": "dream"}\'', "table looks, row"),
-        ("UPDATE observations SET status = 'perhaps'", "table looks, row"),
+        ('UPDATE observations SET observation = \'{"kind": "dream"}\'', "table observations, row"),
+        ("UPDATE observations SET status = 'perhaps'", "table observations, row"),
     ],
 )
 def test_an_edited_row_is_named(tmp_path: Path, statement: str, row: str) -> None:

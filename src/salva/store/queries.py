@@ -102,12 +102,12 @@ def images_by_id(store: RunReader, image_ids: Iterable[str]) -> dict[str, Stored
 def _where(wanted: VerdictFilter) -> tuple[str, tuple[Value, ...]]:
     columns = ("model", "check", "arm", "outcome")
     terms: list[tuple[str, tuple[Value, ...]]] = [
-        (f"{column} = ?", (value,)) for column in columns if (value := getattr(wanted, column)) is not None
+        (f'"{column}" = ?', (value,)) for column in columns if (value := getattr(wanted, column)) is not None
     ]
     if wanted.observers is not None:
         terms.append(("observers = ?", (observers_to_text(wanted.observers),)))
     if wanted.error is not None:
-        terms.append(("EXISTS (SELECT 1 FROM json_each(errors) WHERE value = ?)", (wanted.error,)))
+        terms.append(("EXISTS (SELECT 1 FROM json_each(failure_types) WHERE value = ?)", (wanted.error,)))
     for label in wanted.labels.items():
         has_label = "SELECT case_id FROM cases, json_each(record, '$.labels') WHERE key = ? AND value = ?"
         terms.append((f"case_id IN ({has_label})", label))
