@@ -25,9 +25,16 @@ from contextlib import suppress
 from difflib import get_close_matches
 from typing import Any
 
+from salva.messages import code_of
+
 
 class SalvaError(Exception):
     """Root of everything raised on purpose; the message is written for the person who must act."""
+
+    @property
+    def code(self) -> str:
+        """The code of its message, for tests, scripts and `salva explain`."""
+        return code_of(self)
 
 
 class UsageError(SalvaError):

@@ -170,7 +170,7 @@ def _is_close(one: object, other: object) -> bool:
     return one == other
 
 
-def check_relation(binding: Binding, cases: Sequence[Case], observations: Mapping[str, ImageObservations]) -> None:
+def check_check(binding: Binding, cases: Sequence[Case], observations: Mapping[str, ImageObservations]) -> None:
     """Asks only for what it may, concludes with known outcomes and its own error types, the same each time."""
     check_binding(binding)
     check: Check = binding.build()

@@ -30,7 +30,7 @@ _MUTANTS = {
 }
 MUTATIONS = {operator: Mutation(operator=operator, seed=SEED, mutant=_MUTANTS[operator]) for operator in OPERATORS}
 FAULTS = (
-    *("none", "kept entity dropped", "new one missing", "old one stays", "extra one", "check broken"),
+    *("none", "kept entity dropped", "new one missing", "old one stays", "extra one", "relation broken"),
     *("blank seed", "blank mutant", "both blank"),
 )
 
@@ -63,7 +63,7 @@ def pictures(operator: str, fault: str) -> tuple[SeenPicture, SeenPicture] | Non
             now |= {*mutation.removed_entities}
         case "extra one":
             now |= {"lamp"}
-        case "check broken":
+        case "relation broken":
             said.remove(triple("cat near bed"))
         case "blank seed":
             before = set()

@@ -1,0 +1,57 @@
+"""Every error, warning and note: a stable code, a template of at most two sentences, a longer explanation.
+
+`message("file-missing", path=path)` gives the text with its code in brackets, as users see it. Templates stand in the
+modules of this room, by subject; the code is what tests and scripts go by, the wording may change at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+
+from salva.messages.entry import Entry
+
+SUBJECTS = (
+    *("components", "options", "files", "runs", "store", "endpoints", "generating", "observing"),
+    *("prompts", "english", "suites", "review", "compare", "authoring"),
+)
+"""The modules of this room that hold templates."""
+
+
+class Message(str):
+    """A text with its code."""
+
+    __slots__ = ("code",)
+    code: str
+
+    def __new__(cls, text: str, code: str) -> Message:
+        self = super().__new__(cls, text)
+        self.code = code
+        return self
+
+    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]  # pickled with its code
+        return str(self), self.code
+
+
+@cache
+def entries() -> Mapping[str, Entry]:
+    """Every entry by its code."""
+    found: dict[str, Entry] = {}
+    for subject in SUBJECTS:
+        for code, entry in import_module(f"salva.messages.{subject}").ENTRIES.items():
+            assert code not in found, f"two messages have the code {code!r}"
+            found[code] = entry
+    return found
+
+
+def message(code: str, **values: object) -> Message:
+    """The text of a code with its values filled in."""
+    return Message(f"{entries()[code].template.format(**values)} [{code}]", code)
+
+
+def code_of(text: object) -> str:
+    """The code of a message or of an error that carries one; empty for any other text."""
+    if isinstance(text, BaseException):
+        text = text.args[0] if text.args else ""
+    return text.code if isinstance(text, Message) else ""

@@ -1,0 +1,39 @@
+"""Messages about components by name, plugins and extras."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from salva.messages.entry import Entry
+
+ENTRIES: Mapping[str, Entry] = {
+    "component-unknown": Entry(
+        "There is no {role} named {name!r}. Known: {known}.{meant}",
+        "Components are found by role and name. `salva list` shows those that are installed; a plugin registers its own by an entry point.",
+    ),
+    "role-unset": Entry(
+        "{problem}; name one, as in --{role} {name}. {others}",
+        "The suite needs somebody in this role, and the model that is tested has no default for it.",
+    ),
+    "extra-missing": Entry(
+        "{component} needs packages that are not installed. Install them with: {install}",
+        "The base installation is small; what a component needs besides is an extra.",
+    ),
+    "plugin-broken": Entry(
+        "{component} cannot be loaded: {why}.",
+        "A plugin that cannot be imported is left out; everything else works. Reinstall or remove the distribution that is named.",
+    ),
+    "plugin-name-taken": Entry(
+        "Two packages register the {role} {name!r}: {first} and {second}. Uninstall one of them.",
+    ),
+    "plugin-invalid": Entry(
+        "{component} is no valid {role}: {why}.",
+        "The page on adding a component lists what each protocol needs; `salva.testing` checks it.",
+    ),
+    "target-unexpected": Entry(
+        "The {role} {name!r} takes nothing after a slash, got {typed!r}.",
+    ),
+    "target-missing": Entry(
+        "The {role} {name!r} needs something after a slash: {name}/<{target}>.",
+    ),
+}

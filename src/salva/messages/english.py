@@ -1,0 +1,9 @@
+"""Messages about formulas and sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from salva.messages.entry import Entry
+
+ENTRIES: Mapping[str, Entry] = {}
