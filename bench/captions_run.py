@@ -106,7 +106,7 @@ def main() -> None:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(
         f"{n_images} captions, {n_pairs} pairs, {n_pictures} images and {n_observations} observations in "
-        f"{seconds:.0f} s (load {os.getloadavg()[0]:.1f}), at most {peak:.0f} MiB; a picture of its own for every text of every pair "
+        f"{seconds:.0f} s (load {os.getloadavg()[0]:.1f}), up to {peak:.0f} MiB; an image for each text of each pair "
         f"would be {2 * n_pairs / n_pictures:.2f} times as many"
     )
 
