@@ -220,14 +220,14 @@ _PAINTED = """
         iif(json_type(provenance, '$.unknown_words') = 'array', json_extract(provenance, '$.unknown_words'), '[]')
             AS words
     FROM renders JOIN components USING (component_id)
-    WHERE status = 'done' AND (said <> '' OR words <> '[]') AND (?1 IS NULL OR image_id = ?1)
+    WHERE status = 'done' AND (said <> '' OR words <> '[]') AND (? IS NULL OR image_id = ?)
     GROUP BY label, text, said, words ORDER BY min(renders.rowid)
 """
 
 
 def _painted(store: RunReader, image_id: str | None = None) -> Iterator[Painted]:
     """What became of prompts before they were painted: of all pictures, or of one."""
-    for row in store.rows(_PAINTED, (image_id,)):
+    for row in store.rows(_PAINTED, (image_id, image_id)):
         yield store.parsed("renders", row, _painted_from_row)
 
 

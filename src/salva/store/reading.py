@@ -211,9 +211,10 @@ class RunReader:
 
     def observations_of(self, image_id: str, observers: Observers | None = None) -> list[StoredObservation]:
         """What these observers saw of an image, or all of them: looks that were answered, by component label."""
-        labels = "SELECT component_id FROM components WHERE label IN (SELECT value FROM json_each(?2))"
-        where = f"WHERE image_id = ?1 AND status = 'done' AND (?2 IS NULL OR component_id IN ({labels}))"
-        rows = self.rows(select("observations", where), (image_id, None if observers is None else to_text(observers)))
+        labels = "SELECT component_id FROM components WHERE label IN (SELECT value FROM json_each(?))"
+        where = f"WHERE image_id = ? AND status = 'done' AND (? IS NULL OR component_id IN ({labels}))"
+        names = None if observers is None else to_text(observers)
+        rows = self.rows(select("observations", where), (image_id, names, names))
         return sorted(map(self._look, rows), key=lambda look: (look.query.role, look.label, look.key()))
 
     def observation_outcome(self, key: str) -> tuple[Status, Observation | None, str] | None:
