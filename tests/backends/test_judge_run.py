@@ -133,7 +133,7 @@ def test_another_snapshot_inside_a_run_stops_it(
     done = run(salva, tmp_path / "run", "--judge", "openai/x", *where)
     assert done.returncode != 0
     assert re.search(r"judge-[ab].*judge-[ab]", done.stderr), done.stderr
-    (command,) = [line.strip() for line in done.stderr.splitlines() if line.strip().startswith("salva judge ")]
+    (command,) = [line.strip() for line in done.stderr.splitlines() if line.strip().startswith("salva rejudge ")]
     assert command.endswith(" ".join(("--judge openai/judge-b", *where)))
     on = salva(*shlex.split(command)[1:])
     assert "must not mix" not in on.stderr

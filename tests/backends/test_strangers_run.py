@@ -114,7 +114,7 @@ def forget_observations(directory: Path) -> None:
 
 def test_judging_again_uses_what_is_stored_and_calls_nobody(server: Server, salva: Command, judged: Path) -> None:
     n_asked = len(server.asked)
-    done = salva("judge", str(judged), "--no-progress")
+    done = salva("rejudge", str(judged), "--no-progress")
     assert done.returncode == 0, done.stderr
     assert len(server.asked) == n_asked
 
@@ -124,7 +124,7 @@ def test_whoever_run_json_alone_names_is_not_asked_and_it_is_said_whom(
 ) -> None:
     forget_observations(judged)
     n_asked = len(server.asked)
-    done = salva("judge", str(judged), "--no-progress")
+    done = salva("rejudge", str(judged), "--no-progress")
     assert len(server.asked) == n_asked, "a stranger's endpoint was called, with a key"
     assert done.returncode == 3
     said = done.stdout + done.stderr
@@ -132,21 +132,21 @@ def test_whoever_run_json_alone_names_is_not_asked_and_it_is_said_whom(
     assert f"{server.url}/v1" in said
     again = f"--judge openai/judge-1 --set judge.base_url={server.url}/v1"
     assert again in said
-    done = salva("judge", str(judged), "--no-progress", *again.split(), "--set", "run.preflight=off")
+    done = salva("rejudge", str(judged), "--no-progress", *again.split(), "--set", "run.preflight=off")
     assert done.returncode == 0, done.stderr
     assert len(server.asked) > n_asked, "named again, it is asked"
 
 
 def test_naming_the_judge_does_not_take_its_address_from_run_json(server: Server, salva: Command, judged: Path) -> None:
     n_asked = len(server.asked)
-    done = salva("judge", str(judged), "--judge", "openai/judge-1", "--no-progress")
+    done = salva("rejudge", str(judged), "--judge", "openai/judge-1", "--no-progress")
     assert done.returncode == 2
     assert f"--set judge.base_url={server.url}/v1" in done.stderr
     assert len(server.asked) == n_asked
 
 
 def test_setting_an_option_of_a_judge_that_only_run_json_names_is_refused(salva: Command, judged: Path) -> None:
-    done = salva("judge", str(judged), "--set", "judge.side=64", "--no-progress")
+    done = salva("rejudge", str(judged), "--set", "judge.side=64", "--no-progress")
     assert done.returncode == 2
     assert "name it again with --judge openai/judge-1" in done.stderr
 
@@ -166,8 +166,8 @@ TRAPS: dict[str, tuple[tuple[str, ...], str]] = {
 @pytest.mark.parametrize(
     "command",
     [
-        ("judge", "RUN", "--no-progress"),
-        ("judge", "RUN", "--check", "semantic-effect", "--no-progress"),
+        ("rejudge", "RUN", "--no-progress"),
+        ("rejudge", "RUN", "--check", "semantic-effect", "--no-progress"),
         ("verify", "RUN", "--no-progress"),
         ("report", "RUN", "--format", "json"),
         ("export", "RUN", "--as", "csv", "-o", "OUT"),

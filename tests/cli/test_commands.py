@@ -198,7 +198,7 @@ def test_another_specification_is_refused_in_the_same_directory(run_directory: P
 def test_judge_again_changes_the_rule_without_painting(run_directory: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(run_directory, copy)
-    done = salva("judge", str(copy), "--check", "truth", "--no-progress")
+    done = salva("rejudge", str(copy), "--check", "truth", "--no-progress")
     assert done.returncode == 0, done.stderr
     before = json.loads(salva("report", str(run_directory), "--format", "json").stdout)
     after = json.loads(salva("report", str(copy), "--format", "json").stdout)
@@ -326,7 +326,7 @@ def test_a_config_file_is_held_to_what_could_be_typed(line: str, message: str, t
 
 
 @pytest.mark.parametrize(
-    "name", ["run", "cases", "prove", "rewrite", "judge", "power", "check", "merge", "selftest", "verify", "doctor"]
+    "name", ["run", "cases", "prove", "rewrite", "rejudge", "power", "gate", "merge", "selftest", "verify", "doctor"]
 )
 def test_every_flag_has_a_variable_named_after_it(name: str) -> None:
     module = importlib.import_module(f"salva.cli.{name}_command")

@@ -207,9 +207,9 @@ def test_runs_that_lead_with_different_figures_are_refused(tmp_path: Path) -> No
 
     by_truth, by_rule = stored("old", ""), stored("new", "same-scene")
     led = r"old' is led by wrong \(truth\) and \S+new' by inconsistent \(same-scene\): two rules are no measure"
-    with pytest.raises(UsageError, match=rf"{led}.*with salva judge \S+new --check truth$"):
+    with pytest.raises(UsageError, match=rf"{led}.*with salva rejudge \S+new --check truth$"):
         compare_runs([by_truth, by_rule])
-    with pytest.raises(UsageError, match=r"with salva judge \S+old --check same-scene$"):
+    with pytest.raises(UsageError, match=r"with salva rejudge \S+old --check same-scene$"):
         compare_runs([by_rule, by_truth])
     (duel,) = compare_runs([by_truth, stored("newer", "")]).duels
     assert [figure.name for figure in duel.beside] == ["inconsistent", "both_wrong"]

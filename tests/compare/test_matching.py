@@ -87,7 +87,7 @@ def test_another_reading_is_refused_with_the_command_that_mends_it(tmp_path: Pat
         store(tmp_path / "a", {"m": some}, checks=checks("exact")),
         store(tmp_path / "b", {"m": some}, checks=checks("at-least")),
     )
-    with pytest.raises(UsageError, match=r"reading exact against at-least.*salva judge \S+b --reading exact"):
+    with pytest.raises(UsageError, match=r"reading exact against at-least.*salva rejudge \S+b --reading exact"):
         duel(*runs)
 
 
@@ -97,7 +97,7 @@ def test_another_version_of_the_rule_is_refused(tmp_path: Path) -> None:
     for run, version in zip(runs, "12", strict=True):
         note(run, RULES, {"truth": {"name": "truth", "version": version}})
     for pair, differing in ((runs, "1 against 2"), (runs[::-1], "2 against 1")):
-        with pytest.raises(UsageError, match=rf"version {differing}.* as in salva judge \S+a$"):
+        with pytest.raises(UsageError, match=rf"version {differing}.* as in salva rejudge \S+a$"):
             duel(*pair)
 
 
@@ -135,7 +135,7 @@ def test_a_run_judged_by_another_rule_and_eyes_passes_no_gate_and_one_command_br
     api.run_suite("metalogic", out=plain, reader="none", **flags)  # type: ignore[arg-type]  # flags by name
     shutil.copytree(plain, other)
     rule = ("--check", "same-scene", "--set", "check.doubt=0", "--set", "check.place=thirds")
-    assert salva("judge", str(other), *rule).returncode == 0
+    assert salva("rejudge", str(other), *rule).returncode == 0
     gate = ("--fail-if-worse", "0.01")
     refused = salva("compare", str(plain), str(other), *gate)
     assert refused.returncode == 2
@@ -167,7 +167,7 @@ def test_where_two_versions_of_a_detector_looked_the_other_run_is_to_be_judged_a
     runs = [store(tmp_path / name, {"m": some}) for name in "ab"]
     component(runs[0], {"name": "pocket", "version": "1", "weights": "newer"}, label="pocket", role="detector")
     told = (
-        r"a' keeps looks of 2 versions of pocket.*salva judge \S+b helps .*, else run \S+a' anew in another directory"
+        r"a' keeps looks of 2 versions of pocket.*salva rejudge \S+b helps .*, else run \S+a' anew in another directory"
     )
     for pair in (runs, runs[::-1]):
         # Judging that one again would add to them, and end here again.

@@ -119,7 +119,7 @@ def test_whoever_judged_what_the_same_rows_lead_as_when_all_are_read_at_once(tmp
 
 
 def test_a_second_opinion_that_sees_more_is_not_marked_with_the_first(tmp_path: Path) -> None:
-    """As after --reader none and then salva judge --reader rapidocr: every pair is marked once."""
+    """As after --reader none and then salva rejudge --reader rapidocr: every pair is marked once."""
     cases = [make_case(f"case-{i}") for i in range(6)]
     opinions = (("pocket",), Outcome.FAIL), (("pocket", "rapidocr"), Outcome.PASS)
     verdicts = [

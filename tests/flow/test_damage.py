@@ -56,7 +56,7 @@ def assert_said(run: Path, *commands: tuple[str, ...]) -> None:
 
 
 REPORT, VERIFY = ("report", "RUN", "--format", "json"), ("verify", "RUN", "--no-progress")
-JUDGE = ("judge", "RUN", "--no-progress")
+JUDGE = ("rejudge", "RUN", "--no-progress")
 
 
 @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ def test_a_hostile_run_shows_no_control_character_anywhere(run: Path, tmp_path: 
     done = in_process.salva("report", str(run), "-o", str(tmp_path / "page.html"))
     assert done.returncode == 0, done.stderr
     shown += [done.stdout, (tmp_path / "page.html").read_text()]
-    judged = in_process.salva("judge", str(run), "--no-progress")
+    judged = in_process.salva("rejudge", str(run), "--no-progress")
     shown += [judged.stdout, judged.stderr, in_process.salva("verify", str(run), "--no-progress").stdout]
     for text in shown:
         assert not set(text) & set("\x1b\u202e\u2066\x9b\u200b"), text[:200]

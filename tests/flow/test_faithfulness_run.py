@@ -86,13 +86,13 @@ def test_pairs_of_a_file_that_say_two_things_are_held_to_differ(tmp_path: Path) 
 
 def test_judging_again_asks_nothing_twice(faulty: Path) -> None:
     before = read_records(faulty).verdicts
-    done = CliRunner().invoke(salva, ["judge", str(faulty), "--set", "check.min_stability=0.1", "--no-progress"])
+    done = CliRunner().invoke(salva, ["rejudge", str(faulty), "--set", "check.min_stability=0.1", "--no-progress"])
     assert done.exit_code == 0, done.output
     after = read_records(faulty).verdicts
     strict = sum(v.outcome == "FAIL" for v in before if v.check == "same-answers")
     mild = sum(v.outcome == "FAIL" for v in after if v.check == "same-answers")
     assert mild < strict
-    done = CliRunner().invoke(salva, ["judge", str(faulty), "--set", "check.min_stability=1.0", "--no-progress"])
+    done = CliRunner().invoke(salva, ["rejudge", str(faulty), "--set", "check.min_stability=1.0", "--no-progress"])
     assert done.exit_code == 0, done.output
 
 

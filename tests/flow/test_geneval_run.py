@@ -124,7 +124,7 @@ def test_a_second_detector_stands_beside_the_first(tmp_path: Path) -> None:
     run = tmp_path / "run"
     _ran(run, "--size", "quick", "--model", "painter", "--reader", "none")
     flags = ("--plugin", f"{GARBAGE}:Blind", "--detector", "blind", "--set", "run.preflight=off", "--no-progress")
-    done = salva("judge", str(run), *flags)
+    done = salva("rejudge", str(run), *flags)
     assert done.returncode in (0, 3), done.stderr
     rows = _rows(_told(run), "who disagrees")
     (overall,) = [row for row in rows if row["task"] == "overall"]
@@ -172,5 +172,5 @@ def test_exported_results_come_back_and_compare_with_the_run_they_are_of(tmp_pat
     assert other.returncode in (0, 3), other.stderr
     with pytest.raises(UsageError, match=r"imported; run the suite on its pictures with --model folder/"):
         compare_runs([back, tmp_path / "other"])
-    with pytest.raises(UsageError, match=r"salva judge \S+own --detector pocket --reader none"):
+    with pytest.raises(UsageError, match=r"salva rejudge \S+own --detector pocket --reader none"):
         compare_runs([tmp_path / "other", own])

@@ -65,7 +65,7 @@ def test_pictures_are_there_and_nowhere_else(folder: Path) -> None:
         ("export", "--as", "counterexamples", "-o", "examples"),
         ("export", "--as", "sft", "-o", "sft"),
         ("verify",),
-        ("judge", "--judge", "scene"),
+        ("rejudge", "--judge", "scene"),
     ],
     ids=lambda command: "-".join(command[:3]),
 )
@@ -130,7 +130,7 @@ def test_a_strangers_run_contacts_nobody(folder: Path, tmp_path: Path, monkeypat
         for command in (("report", "away"), ("verify", "away"), ("export", "away", "--as", "sft", "-o", "x")):
             assert told(folder, *command).returncode == 2
         told(folder, "report", "away", "--format", "json", "-o", "x.json")
-        told(folder, "judge", "away")
+        told(folder, "rejudge", "away")
         told(folder, "merge", "away", "--out", "alone")
         told(folder, *RUN, *FAULTS, "--out", "away")
         with pytest.raises(TimeoutError):

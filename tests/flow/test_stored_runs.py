@@ -125,7 +125,7 @@ def test_a_run_judged_otherwise_goes_back_to_its_own_rules_and_may_be_judged_so_
     assert content.judged.asked == content.asked, "its own rules, and its own eyes lead"
     assert content.choice is not None
     assert content.choice["check.reading"] == "at-least"
-    done = salva("judge", "judged", "--reading", "exact", "--set", "check.merge_iou=0.6", "--no-progress")
+    done = salva("rejudge", "judged", "--reading", "exact", "--set", "check.merge_iou=0.6", "--no-progress")
     assert done.exit_code == 0, done.output
     assert verdicts(runs / "judged") == expected(runs, "judged")
 
@@ -141,7 +141,7 @@ def test_a_run_that_was_stopped_is_finished(runs: Path, monkeypatch: pytest.Monk
 @pytest.mark.usefixtures("no_models")
 @pytest.mark.parametrize("name", ["plain", NAMED, "partial"])
 def test_a_stored_run_is_judged_again_from_what_is_stored(runs: Path, name: str) -> None:
-    done = salva("judge", name, "--no-progress")
+    done = salva("rejudge", name, "--no-progress")
     assert done.exit_code == (3 if name == "partial" else 0), done.output
     assert verdicts(runs / name) == expected(runs, name)
 
@@ -163,9 +163,9 @@ def test_a_stored_run_is_reported_and_exported(runs: Path, name: str) -> None:
 @pytest.mark.usefixtures("no_models")
 def test_looks_of_an_old_run_count_as_kept_from_its_threshold_on(runs: Path) -> None:
     with pytest.raises(UsageError, match=r"looks of pocket that are stored have boxes with a score of 0\.4 or more"):
-        salva("judge", "plain", "--set", "check.threshold=0.3", "--no-progress")
+        salva("rejudge", "plain", "--set", "check.threshold=0.3", "--no-progress")
     assert verdicts(runs / "plain") == expected(runs, "plain")
-    done = salva("judge", "plain", "--set", "check.threshold=0.5", "--no-progress")
+    done = salva("rejudge", "plain", "--set", "check.threshold=0.5", "--no-progress")
     assert done.exit_code == 0, done.output
 
 
@@ -180,7 +180,7 @@ def test_asking_something_else_of_a_stored_run_is_refused() -> None:
     with pytest.raises(UsageError, match="was asked differently"):
         salva(*COMMAND, "--out", "imported")
     with pytest.raises(UsageError, match="was imported"):
-        salva("judge", "imported")
+        salva("rejudge", "imported")
 
 
 @pytest.mark.usefixtures("runs", "no_models")
@@ -190,7 +190,7 @@ def test_the_rate_of_old_can_still_be_had_exactly() -> None:
 
     before = reported()["failure_rate"]
     assert before == 0.75
-    assert salva("judge", "plain").exit_code == 0
+    assert salva("rejudge", "plain").exit_code == 0
     assert reported()["headline"]["check"] == "truth"
-    assert salva("judge", "plain", "--check", "same-scene", "--set", "check.average=pooled").exit_code == 0
+    assert salva("rejudge", "plain", "--check", "same-scene", "--set", "check.average=pooled").exit_code == 0
     assert (reported()["headline"]["check"], reported()["failure_rate"]) == ("same-scene", before)

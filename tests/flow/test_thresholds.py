@@ -73,11 +73,11 @@ def no_models(made: Path, monkeypatch: pytest.MonkeyPatch) -> Path:  # the run c
 
 def test_another_threshold_judges_what_is_stored(no_models: Path) -> None:
     before = verdicts(no_models)
-    done = salva("judge", "run", "--set", "check.threshold=0.9999", "--no-progress")
+    done = salva("rejudge", "run", "--set", "check.threshold=0.9999", "--no-progress")
     assert done.exit_code == 3, told(done)
     assert "was found in 0 of 12 pictures" in told(done), "as `salva run` says it"
     assert {outcome for _, check, outcome, _ in verdicts(no_models) if check == "truth"} == {"FAIL"}
-    done = salva("judge", "run", "--set", "check.threshold=none", "--no-progress")
+    done = salva("rejudge", "run", "--set", "check.threshold=none", "--no-progress")
     assert done.exit_code == 0, told(done)
     assert verdicts(no_models) == before
 
@@ -86,14 +86,14 @@ def test_judging_again_with_too_little_decided_is_no_success(tmp_path: Path, mon
     monkeypatch.chdir(tmp_path)
     faultless = [word for word in COMMAND if word != "--set" and not word.startswith("model.faults")]
     assert salva(*faultless, "--out", "run").exit_code == 0
-    done = salva("judge", "run", "--set", "check.doubt=0.9999", "--no-progress")
+    done = salva("rejudge", "run", "--set", "check.doubt=0.9999", "--no-progress")
     assert done.exit_code == 3, told(done)
     assert "\nsalva: painter: none of 6 pairs could be decided" in told(done)
-    assert salva("judge", "run", "--no-progress").exit_code == 0, "its own rule decides them"
+    assert salva("rejudge", "run", "--no-progress").exit_code == 0, "its own rule decides them"
 
 
 def test_the_page_shows_the_boxes_that_count(no_models: Path) -> None:
-    assert salva("judge", "run", "--set", "check.threshold=0.9999", "--no-progress").exit_code == 3
+    assert salva("rejudge", "run", "--set", "check.threshold=0.9999", "--no-progress").exit_code == 3
     with open_run(no_models) as store:
         kept = [look.observation for _, look in store.needs() if isinstance(look.observation, Detections)]
     assert sum(len(seen.boxes) for seen in kept) > 0
@@ -111,7 +111,7 @@ def test_every_look_says_from_which_score_it_keeps_boxes(made: Path) -> None:
     assert (seen.floor, seen.threshold) == (0.05, 0.4)
 
 
-@pytest.mark.parametrize("command", [(*COMMAND, "--out", "other"), ("judge", "run", "--no-progress")])
+@pytest.mark.parametrize("command", [(*COMMAND, "--out", "other"), ("rejudge", "run", "--no-progress")])
 def test_a_threshold_below_what_is_kept_is_refused_with_what_to_do(no_models: Path, command: tuple[str, ...]) -> None:
     before = verdicts(no_models)
     done = salva(*command, "--set", "check.threshold=0.02")
@@ -124,7 +124,7 @@ def test_a_threshold_below_what_is_kept_is_refused_with_what_to_do(no_models: Pa
 
 def test_a_lower_floor_looks_again_and_stands_beside(made: Path) -> None:
     settings = ("--set", "check.threshold=0.02", "--set", "detector.floor=0.02", "--set", "run.preflight=off")
-    done = salva("judge", "run", *settings, "--no-progress")
+    done = salva("rejudge", "run", *settings, "--no-progress")
     assert done.exit_code in (0, 3), told(done)
     assert "pocket(floor=0.02)" in done.output
     with open_run(made) as store:

@@ -37,15 +37,15 @@ from salva.runs.ask import Ask, make_spec, split_settings
     show_default=True,
     help="How to print them.",
 )
-@flags.flag("--check", is_flag=True, help="Need for faults in all of the suite's texts; exit code 2 with any.")
+@flags.flag("--lint", "lint", is_flag=True, help="Check all texts of the suite for faults; exit 2 with any.")
 def command(
-    suite: str, size: str, seed: int, only: tuple[str, ...], settings: tuple[str, ...], form: str, check: bool
+    suite: str, size: str, seed: int, only: tuple[str, ...], settings: tuple[str, ...], form: str, lint: bool
 ) -> None:
     """Print the cases of SUITE as a run would use them, or what its own lint finds in its texts."""
     from salva.runs.plan import linted, planned_cases, remarks
 
     spec = make_spec(Ask(suite=suite, size=size, seed=seed, only=only, settings=split_settings(settings)))
-    if check:
+    if lint:
         _print_findings(linted(spec), form)
         return
     cases = planned_cases(spec)
@@ -60,7 +60,7 @@ def _print_findings(findings: Sequence[Finding], form: str) -> None:
     from salva.cli.main import EXIT_USAGE
 
     if form not in ("table", "jsonl"):
-        raise UsageError(f"--check prints lines or --format jsonl, not {form!r}")
+        raise UsageError(f"--lint prints lines or --format jsonl, not {form!r}")
     for finding in findings:
         said = {"kind": finding.kind, "sentence": finding.sentence, "subject": list(finding.subject)}
         click.echo(legible_json(said) if form == "jsonl" else legible(f"{finding.kind}: {finding.sentence}"))

@@ -1,4 +1,4 @@
-"""What `salva run` and `salva judge` say, and exit with, where a rate rests on too little."""
+"""What `salva run` and `salva rejudge` say, and exit with, where a rate rests on too little."""
 
 from __future__ import annotations
 

@@ -188,7 +188,7 @@ def _led_by(first: Entrant, second: Entrant) -> tuple[Series, Series]:
         raise UsageError(
             f"{str(first.directory)!r} and {str(second.directory)!r} have no figure in common: "
             f"{', '.join(ours) or 'nothing is judged'} there, {', '.join(theirs) or 'nothing is judged'} here; judge "
-            "both by one check with salva judge RUN --check R"
+            "both by one check with salva rejudge RUN --check R"
         )
     return ours[decided[0]], theirs[decided[0]]
 

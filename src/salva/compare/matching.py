@@ -104,7 +104,7 @@ def _same_rules(first: Entrant, second: Entrant) -> None:
         if one.check != other.check:
             raise UsageError(
                 f"{_place(first)} judges the case {one.case_id} by {one.check} and {_place(second)} by "
-                f"{other.check}: two rules are no measure of two models; bring one to the other's with salva judge "
+                f"{other.check}: two rules are no measure of two models; bring one to the other's with salva rejudge "
                 f"{shlex.quote(str(second.directory))} --check {one.check}"
             )
     for name in sorted(first.checks & second.checks):
@@ -161,7 +161,7 @@ def _judge(wanted: Entrant, other: Entrant, leader: str = "", roles: str | None 
         rule = _rule(wanted, check)
         settings |= _settings(rule, at_first.get(check, {})) if rule else {}
     flags += "".join(settings.values()) + (_changed(wanted, other) if roles is None else roles)
-    return f"salva judge {shlex.quote(str(other.directory))}{flags}"
+    return f"salva rejudge {shlex.quote(str(other.directory))}{flags}"
 
 
 def _settings(ours: Mapping[str, Json], theirs: Mapping[str, Json]) -> dict[str, str]:
@@ -205,8 +205,8 @@ def _same_observers(first: Entrant, second: Entrant) -> None:
                 if len(identities) > 1:
                     raise UsageError(
                         f"{_place(entrant)} keeps looks of {len(identities)} versions of {label}, and its verdicts do "
-                        f"not say by which they went; salva judge {shlex.quote(str(beside.directory))} helps where it "
-                        f"lacks the version that is installed, else run {_place(entrant)} anew in another directory"
+                        f"not say by which they went; salva rejudge {shlex.quote(str(beside.directory))} helps where "
+                        f"it lacks the version that is installed, else run {_place(entrant)} anew in another directory"
                     )
             differing = _differing(dict(ours[0]), dict(theirs[0]))
             raise UsageError(

@@ -33,7 +33,7 @@ class Resolved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """How `salva judge` last judged the run, or whom an import leads with."""
+    """How `salva rejudge` last judged the run, or whom an import leads with."""
 
     asked: Asked
     """What the run would be asked, to be judged so."""

@@ -49,7 +49,7 @@ def _drifted(actor: Actor, before: str, now: str, directory: Path) -> str:
         )
     return (
         f"{told}Answers of two models must not mix. To go on, have the one that answers now look at every picture "
-        f"that is painted:\n  salva judge {shlex.quote(str(directory))} --{actor.role} {maker}/{now}{_where(actor)}\n"
+        f"that is painted:\n  salva rejudge {shlex.quote(str(directory))} --{actor.role} {maker}/{now}{_where(actor)}\n"
         f"or start anew with --{actor.role} {maker}/{now} and another --out"
     )
 

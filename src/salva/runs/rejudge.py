@@ -1,4 +1,4 @@
-"""`salva judge`: verdicts again from what is stored, nothing painted.
+"""`salva rejudge`: verdicts again from what is stored, nothing painted.
 
 A observer that is new to the run looks at the stored images first, and its verdicts stand beside
 those of the others. A check with other options judges everything anew: a run has one rule each.
@@ -180,7 +180,7 @@ def _unasked(directory: Path, asked: Asked, summary: RunSummary) -> Iterator[str
             ]
             yield (
                 f"the {part.role} {part.name!r} was not asked {n_observations} times: run.json names it and this command does "
-                f"not, and it would have reached for {', '.join(reached_by(part))}. If you trust it: salva judge "
+                f"not, and it would have reached for {', '.join(reached_by(part))}. If you trust it: salva rejudge "
                 f"{directory} --{part.role} {part.spelled}{''.join(settings)}"
             )
 

@@ -1,4 +1,4 @@
-"""A check as files: a table for people, JSON for programs, JUnit for readers of test results, a page for each suite.
+"""A gate as files: a table for people, JSON for programs, JUnit for readers of test results, a page for each suite.
 
 Results in, files in one folder out, each whole or not there. Words from runs are escaped for the format at hand.
 """
@@ -10,9 +10,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from salva.charts.formats import NOTHING, percent
-from salva.compare.checking import CheckResult, SuiteResult
 from salva.compare.comparing import Duel
 from salva.compare.forms import comparison_json, comparison_markdown
+from salva.compare.gate_run import GateResult, SuiteResult
 from salva.compare.page import comparison_page
 from salva.compare.words import sentence_of, step_of, value_of, verdict_of
 from salva.core.fingerprint import Json
@@ -31,8 +31,8 @@ SCHEMA = 1
 _TAGS = {False: "failure", None: "error"}
 
 
-def write_check(result: CheckResult) -> Path:
-    """Write everything into the check's folder; gives the folder of the reports."""
+def write_gate(result: GateResult) -> Path:
+    """Write everything into its folder; gives the folder of the reports."""
     folder = result.spec.out / REPORT
     for suite in result.suites:
         write_html(suite.candidate, folder / suite.title / "index.html")
@@ -41,14 +41,14 @@ def write_check(result: CheckResult) -> Path:
             write_text(folder / suite.title / "comparison.html", comparison_page(suite.comparison))
             write_text(folder / suite.title / "comparison.md", comparison_markdown(suite.comparison))
             write_text(folder / suite.title / "comparison.json", _json_text(comparison_json(suite.comparison)))
-    write_text(folder / "index.html", check_page(result))
-    write_text(folder / "check.json", _json_text(check_json(result)))
-    write_text(folder / "check.md", check_markdown(result))
-    write_text(folder / "junit.xml", check_junit(result))
+    write_text(folder / "index.html", gate_page(result))
+    write_text(folder / "gate.json", _json_text(gate_json(result)))
+    write_text(folder / "gate.md", gate_markdown(result))
+    write_text(folder / "junit.xml", gate_junit(result))
     return folder
 
 
-def check_table(result: CheckResult) -> Table:
+def gate_table(result: GateResult) -> Table:
     """A row a suite: both figures, their difference, and how each rule came out."""
     rules = tuple(dict.fromkeys(rule.name for suite in result.suites for rule in suite.rules))
     rows: list[tuple[Cell, ...]] = []
@@ -56,7 +56,7 @@ def check_table(result: CheckResult) -> Table:
         outcomes = {rule.name: rule.word for rule in suite.rules}
         rows.append((suite.title, *_figures(suite), *(outcomes.get(name, NOTHING) for name in rules)))
     return Table(
-        name="check", columns=("suite", "figure", "baseline", "candidate", "difference", *rules), rows=tuple(rows)
+        name="gate", columns=("suite", "figure", "baseline", "candidate", "difference", *rules), rows=tuple(rows)
     )
 
 
@@ -69,18 +69,18 @@ def _figures(suite: SuiteResult) -> tuple[str, str, str, str]:
     return figure.title, values[0], values[1], step_of(figure, figure.difference)
 
 
-def check_page(result: CheckResult) -> str:
+def gate_page(result: GateResult) -> str:
     """The table with a link to each suite's pages, which lie beside it."""
     said = [
         (suite, verdict_of(duel), sentence_of(duel)) if (duel := _duel(suite)) else (suite, "not compared", "")
         for suite in result.suites
     ]
     return render_page(
-        "compare", "check.html.j2", result=result, table=check_table(result), said=said, sides=_sides(result)
+        "compare", "gate.html.j2", result=result, table=gate_table(result), said=said, sides=_sides(result)
     )
 
 
-def _sides(result: CheckResult) -> list[str]:
+def _sides(result: GateResult) -> list[str]:
     """Who is held against whom; two of one name, with other options, by their parts too."""
     candidate, baseline = result.spec.candidate.model, result.spec.baseline
     if baseline is None:
@@ -94,15 +94,15 @@ def _duel(suite: SuiteResult) -> Duel | None:
     return suite.comparison.duels[0] if suite.comparison else None
 
 
-def check_lines(result: CheckResult) -> Iterator[str]:
+def gate_lines(result: GateResult) -> Iterator[str]:
     """What every rule says, a line each."""
     for suite in result.suites:
         yield from (f"{suite.title}: {rule.name}: {rule.word}: {rule.reason}" for rule in suite.rules)
 
 
-def check_markdown(result: CheckResult) -> str:
+def gate_markdown(result: GateResult) -> str:
     """For a job's summary or a pull request, ending in a newline."""
-    blocks = [f"# Check {result.verdict}: {escape(result.spec.candidate.model)}", table_text(check_table(result))]
+    blocks = [f"# Gate {result.verdict}: {escape(result.spec.candidate.model)}", table_text(gate_table(result))]
     for suite in result.suites:
         blocks.append(f"## {escape(suite.title)}")
         if (duel := _duel(suite)) is not None:
@@ -114,7 +114,7 @@ def check_markdown(result: CheckResult) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def check_json(result: CheckResult) -> dict[str, Json]:
+def gate_json(result: GateResult) -> dict[str, Json]:
     """For programs."""
     baseline = result.spec.baseline
     return {
@@ -139,13 +139,13 @@ def _suite_json(suite: SuiteResult) -> dict[str, Json]:
     }
 
 
-def check_junit(result: CheckResult) -> str:
+def gate_junit(result: GateResult) -> str:
     """A test suite a suite, a test case a rule; the pairs of each are in its own file."""
-    root = ElementTree.Element("testsuites", {"name": "salva check"})
+    root = ElementTree.Element("testsuites", {"name": "salva gate"})
     for suite in result.suites:
         tests = ElementTree.SubElement(root, "testsuite", {"name": suite.title})
         for rule in suite.rules:
-            given = {"classname": f"check.{suite.title}", "name": rule.name, "time": "0"}
+            given = {"classname": f"gate.{suite.title}", "name": rule.name, "time": "0"}
             test = ElementTree.SubElement(tests, "testcase", given)
             if not rule.passed:
                 said = {"type": rule.word, "message": one_line(rule.reason)}

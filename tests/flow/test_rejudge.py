@@ -1,4 +1,4 @@
-"""`salva judge`: verdicts from what is stored; new looks and new verdicts stand beside the old."""
+"""`salva rejudge`: verdicts from what is stored; new looks and new verdicts stand beside the old."""
 
 from __future__ import annotations
 

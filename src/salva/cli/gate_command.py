@@ -1,4 +1,4 @@
-"""`salva check`: suites on a candidate against a baseline, by the rules of a file."""
+"""`salva gate`: suites on a candidate against a baseline, by the rules of a file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _EXITS = {"passed": 0, "failed": EXIT_GATE, "not decided": EXIT_INCOMPLETE}
 
 
-@click.command("check", short_help="A release check: suites, baseline and rules from one file.")
+@click.command("gate", short_help="Suites on a candidate against a baseline, by the rules of a file.")
 @click.argument("spec", type=click.Path(dir_okay=False, path_type=Path), metavar="SPEC.toml")
 @flags.progress_flag
 def command(spec: Path, no_progress: bool) -> None:
@@ -26,23 +26,23 @@ def command(spec: Path, no_progress: bool) -> None:
     Exit 0 when every rule is kept, 1 when one is broken, 2 when the file or the baseline must be changed (before
     anything is painted), 3 when too little is decided. The same command resumes and paints nothing twice.
     """
-    from salva.compare.check_file import read_check
-    from salva.compare.check_forms import check_lines, check_table, write_check
-    from salva.compare.checking import run_check
+    from salva.compare.gate_file import read_gate
+    from salva.compare.gate_forms import gate_lines, gate_table, write_gate
+    from salva.compare.gate_run import run_gate
     from salva.core.legible import legible
     from salva.engine.progress import make_progress
 
-    asked = read_check(spec)
+    asked = read_gate(spec)
     try:
-        result = run_check(asked, make_progress(quiet=no_progress), lambda text: click.echo(text, err=True))
+        result = run_gate(asked, make_progress(quiet=no_progress), lambda text: click.echo(text, err=True))
     except KeyboardInterrupt:
         click.echo(f"\ninterrupted; what is finished is in {asked.out}. The same command goes on.", err=True)
         sys.exit(EXIT_INTERRUPTED)
-    folder = write_check(result)
-    _print(check_table(result))
-    for line in check_lines(result):
+    folder = write_gate(result)
+    _print(gate_table(result))
+    for line in gate_lines(result):
         click.echo(legible(line))
-    click.echo(f"\ncheck {result.verdict}: {asked.candidate.model}\nreports:       {folder}")
+    click.echo(f"\ngate {result.verdict}: {asked.candidate.model}\nreports:       {folder}")
     sys.exit(_EXITS[result.verdict])
 
 

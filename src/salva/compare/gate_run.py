@@ -1,6 +1,6 @@
-"""A release check done: every suite on the candidate, held against its baseline and against the rules of the file.
+"""A release gate: every suite on the candidate, held against its baseline and against the rules of the file.
 
-A CheckSpec in, results out; everything that can be refused is refused before the first picture. A stored baseline is
+A GateSpec in, results out; everything that can be refused is refused before the first picture. A stored baseline is
 data: it must be what the same file would have asked of another model, and nothing named in it is built or contacted.
 """
 
@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from salva import registry
-from salva.compare.check_file import CheckSpec, Rules, Side, SuiteCheck
 from salva.compare.comparing import Comparison, compare_runs
+from salva.compare.gate_file import GateSpec, Rules, Side, SuiteGate
 from salva.compare.words import gate_of
 from salva.core.addresses import plain_words
 from salva.core.asked import Asked
@@ -66,10 +66,10 @@ class SuiteResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckResult:
+class GateResult:
     """What came of all of them."""
 
-    spec: CheckSpec
+    spec: GateSpec
     suites: tuple[SuiteResult, ...]
 
     @property
@@ -87,40 +87,40 @@ class CheckResult:
 class _Plan:
     """One suite with both sides bound."""
 
-    check: SuiteCheck
+    suite: SuiteGate
     candidate: RunSpec
     baseline: RunSpec | None
     """None for one that is stored, or where there is none."""
     stored: Path | None
 
 
-def run_check(spec: CheckSpec, progress: Progress, tell: Callable[[str], None]) -> CheckResult:
-    """Do the check, or finish one that was interrupted; `tell` hears what is run where."""
+def run_gate(spec: GateSpec, progress: Progress, tell: Callable[[str], None]) -> GateResult:
+    """Run the gate, or finish one that was interrupted; `tell` hears what is run where."""
     for source in spec.plugins:
         registry.add_loose_plugin(source)
-    plans = [_plan(spec, check) for check in spec.suites]
-    return CheckResult(spec=spec, suites=tuple(_do(spec, plan, progress, tell) for plan in plans))
+    plans = [_plan(spec, suite) for suite in spec.suites]
+    return GateResult(spec=spec, suites=tuple(_do(spec, plan, progress, tell) for plan in plans))
 
 
-def _plan(spec: CheckSpec, check: SuiteCheck) -> _Plan:
-    candidate = _bound(spec, check.asked_of(spec.candidate))
-    if check.rules.max_failure_rate is not None and check.rules.gate_rate:
-        refuse_null_rate(candidate, check.rules.gate_rate)
-    if check.baseline is not None:
-        _check_stored(spec, check, candidate)
-        return _Plan(check=check, candidate=candidate, baseline=None, stored=check.baseline)
+def _plan(spec: GateSpec, suite: SuiteGate) -> _Plan:
+    candidate = _bound(spec, suite.asked_of(spec.candidate))
+    if suite.rules.max_failure_rate is not None and suite.rules.gate_rate:
+        refuse_null_rate(candidate, suite.rules.gate_rate)
+    if suite.baseline is not None:
+        _check_stored(spec, suite, candidate)
+        return _Plan(suite=suite, candidate=candidate, baseline=None, stored=suite.baseline)
     if spec.baseline is None:
-        return _Plan(check=check, candidate=candidate, baseline=None, stored=None)
-    baseline = _bound(spec, check.asked_of(spec.baseline))
+        return _Plan(suite=suite, candidate=candidate, baseline=None, stored=None)
+    baseline = _bound(spec, suite.asked_of(spec.baseline))
     if baseline.choice() == candidate.choice():
         raise UsageError(
             f"{spec.path}: candidate and baseline are both {spec.candidate.model!r} with the same options; name "
             "another model, or set an option otherwise under [candidate.set]"
         )
-    return _Plan(check=check, candidate=candidate, baseline=baseline, stored=None)
+    return _Plan(suite=suite, candidate=candidate, baseline=baseline, stored=None)
 
 
-def _bound(spec: CheckSpec, ask: Ask) -> RunSpec:
+def _bound(spec: GateSpec, ask: Ask) -> RunSpec:
     """The run that is asked, refused where nobody would look at its pictures."""
     try:
         bound = make_spec(ask)
@@ -132,21 +132,21 @@ def _bound(spec: CheckSpec, ask: Ask) -> RunSpec:
     return bound
 
 
-def _check_stored(spec: CheckSpec, check: SuiteCheck, candidate: RunSpec) -> None:
-    """Refuse a stored baseline that is none of this check."""
-    path = check.baseline
+def _check_stored(spec: GateSpec, suite: SuiteGate, candidate: RunSpec) -> None:
+    """Refuse a stored baseline that does not fit."""
+    path = suite.baseline
     assert path is not None
     stored = read_run_file(path) if (path / DATABASE).is_file() else None
     if stored is None or not read_records(path).verdicts:
         raise UsageError(
-            f"{spec.path}: {check.title!r} has its baseline in {str(path)!r}, and nothing is judged there; make it "
-            f"with the model to hold against:\n  {_command(check.ask, spec.baseline, path)}"
+            f"{spec.path}: {suite.title!r} has its baseline in {str(path)!r}, and nothing is judged there; make it "
+            f"with the model to hold against:\n  {_command(suite.ask, spec.baseline, path)}"
         )
     asked = stored.judged_as().asked
     if len(asked.models) != 1:
         raise UsageError(
             f"{spec.path}: the baseline {str(path)!r} holds {len(asked.models)} models, and it takes one; make one with"
-            f"\n  {_command(check.ask, spec.baseline, path)} (in another folder)"
+            f"\n  {_command(suite.ask, spec.baseline, path)} (in another folder)"
         )
     ours, theirs = _words(candidate.asked().redacted()), _words(asked)
     differing = [name for name in dict.fromkeys((*ours, *theirs)) if ours.get(name) != theirs.get(name)]
@@ -155,9 +155,9 @@ def _check_stored(spec: CheckSpec, check: SuiteCheck, candidate: RunSpec) -> Non
             f"{name} {_word(theirs.get(name))} there, {_word(ours.get(name))} here" for name in differing
         )
         raise UsageError(
-            f"{spec.path}: the baseline {str(path)!r} was asked otherwise than {check.title!r} is: {differences}. "
+            f"{spec.path}: the baseline {str(path)!r} was asked otherwise than {suite.title!r} is: {differences}. "
             f"Whatever differs besides the model would count as the model's; make a baseline with\n"
-            f"  {_command(check.ask, spec.baseline, path)} (in another folder), or change the [[suite]]"
+            f"  {_command(suite.ask, spec.baseline, path)} (in another folder), or change the [[suite]]"
         )
 
 
@@ -190,27 +190,27 @@ def _command(ask: Ask, baseline: Side | None, out: Path) -> str:
     return shlex.join([*words, "--out", str(out)])
 
 
-def _do(spec: CheckSpec, plan: _Plan, progress: Progress, tell: Callable[[str], None]) -> SuiteResult:
+def _do(spec: GateSpec, plan: _Plan, progress: Progress, tell: Callable[[str], None]) -> SuiteResult:
     baseline, baseline_done = plan.stored, None
     if plan.baseline is not None:
         baseline = spec.out / RUNS / plan.baseline.directory_name()
-        tell(f"{plan.check.title}: the baseline {plan.baseline.models[0].label}: {baseline}")
+        tell(f"{plan.suite.title}: the baseline {plan.baseline.models[0].label}: {baseline}")
         baseline_done = execute(plan.baseline, baseline, progress)
     candidate = spec.out / RUNS / plan.candidate.directory_name()
-    tell(f"{plan.check.title}: the candidate {plan.candidate.models[0].label}: {candidate}")
+    tell(f"{plan.suite.title}: the candidate {plan.candidate.models[0].label}: {candidate}")
     done = execute(plan.candidate, candidate, progress)
-    decision = _at_the_gate(candidate, plan.check.rules, done)
+    decision = _at_the_gate(candidate, plan.suite.rules, done)
     comparison = compare_runs([baseline, candidate], ("baseline", "candidate")) if baseline is not None else None
     (model,) = summarise_run(candidate).by_model
     rules = [_enough(model, done, baseline_done)]
-    if comparison is not None and plan.check.rules.fail_if_worse is not None:
-        rules.append(_not_worse(comparison, plan.check.rules.fail_if_worse))
+    if comparison is not None and plan.suite.rules.fail_if_worse is not None:
+        rules.append(_not_worse(comparison, plan.suite.rules.fail_if_worse))
     if decision is not None:
         passed = decision.passed if decision.decides else None
         rules.append(RuleResult(name=RATE, passed=passed, reason=decision.reason))
     return SuiteResult(
-        title=plan.check.title,
-        suite=plan.check.ask.suite,
+        title=plan.suite.title,
+        suite=plan.suite.ask.suite,
         candidate=candidate,
         baseline=baseline,
         model=model,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from salva.compare.check_file import CheckSpec, Rules, Side, read_check
+from salva.compare.gate_file import GateSpec, Rules, Side, read_gate
 from salva.errors import UsageError
 
 PLAIN = """
@@ -23,17 +23,17 @@ name = "metalogic"
 """
 
 
-def read(tmp_path: Path, text: str) -> CheckSpec:
+def read(tmp_path: Path, text: str) -> GateSpec:
     path = tmp_path / "release.toml"
     path.write_text(text, encoding="utf-8")
-    return read_check(path)
+    return read_gate(path)
 
 
 def test_a_plain_file_takes_the_defaults_of_the_command_line(tmp_path: Path) -> None:
     spec = read(tmp_path, PLAIN)
     (suite,) = spec.suites
     assert (spec.candidate, spec.baseline) == (Side(model="painter"), Side(model="pocket"))
-    assert spec.out == tmp_path / "salva-check"
+    assert spec.out == tmp_path / "salva-gate"
     assert suite.rules == Rules(fail_if_worse=0.05)
     assert (suite.title, suite.ask.size, suite.ask.repeats, suite.ask.seed) == ("metalogic", "", 1, 0)
 
@@ -143,10 +143,10 @@ def test_what_is_not_plain_is_refused(tmp_path: Path, text: str, told: str) -> N
 
 def test_a_file_that_is_not_there_or_no_text_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"nowhere.toml"):
-        read_check(tmp_path / "nowhere.toml")
+        read_gate(tmp_path / "nowhere.toml")
     (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(UsageError, match=r"bytes.toml"):
-        read_check(tmp_path / "bytes.toml")
+        read_gate(tmp_path / "bytes.toml")
 
 
 VALUES = st.recursive(
@@ -164,7 +164,7 @@ def test_any_content_is_read_or_refused_on_purpose(
     path = tmp_path_factory.getbasetemp() / "any.toml"
     path.write_text("".join(f"{name} = {_toml(value)}\n" for name, value in content.items()), encoding="utf-8")
     with pytest.raises(UsageError):
-        read_check(path)
+        read_gate(path)
 
 
 def _toml(value: object) -> str:

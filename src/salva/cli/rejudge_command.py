@@ -1,4 +1,4 @@
-"""`salva judge`: verdicts again from what is stored."""
+"""`salva rejudge`: verdicts again from what is stored."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from salva.cli.decided import tell_too_little
 from salva.cli.main import EXIT_INCOMPLETE
 
 
-@click.command("judge", short_help="Verdicts again from stored pictures.")
+@click.command("rejudge", short_help="Verdicts again from stored pictures.")
 @click.argument("run", type=flags.RUN_DIRECTORY)
 @flags.images_flag
 @flags.plugin_flag

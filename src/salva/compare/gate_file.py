@@ -1,4 +1,4 @@
-"""SPEC.toml of `salva check` to a CheckSpec, strictly: a key nobody knows, a wrong type or a missing rule is an error.
+"""SPEC.toml of `salva gate` to a GateSpec, strictly: a key nobody knows, a wrong type or a missing rule is an error.
 
 Nothing is loaded and nothing is run. Paths in the file are relative to the file.
 """
@@ -16,7 +16,7 @@ from salva.files.outfiles import safe_name
 from salva.runs.ask import Ask
 from salva.runs.gate import MIN_DECIDED
 
-OUT = "salva-check"
+OUT = "salva-gate"
 _ENDS = ("lower", "point", "upper")
 _RATES = ("wrong", "inconsistent", "both_wrong")
 _TOP = ("out", "plugin", "candidate", "baseline", "parts", "rules", "suite")
@@ -48,11 +48,11 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SuiteCheck:
-    """One suite of a check."""
+class SuiteGate:
+    """One suite of a gate."""
 
     title: str
-    """What it is called in tables and folders; no other suite of the check is."""
+    """What it is called in tables and folders; no other suite of the file is."""
     ask: Ask
     """What is asked of both sides; the model is left out."""
     rules: Rules
@@ -65,28 +65,28 @@ class SuiteCheck:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckSpec:
-    """A whole check."""
+class GateSpec:
+    """A whole gate file."""
 
     path: Path
     out: Path
     candidate: Side
     baseline: Side | None
-    suites: tuple[SuiteCheck, ...]
+    suites: tuple[SuiteGate, ...]
     plugins: tuple[str, ...] = ()
     """Loose files with components, as FILE:CLASS."""
 
 
-def read_check(path: Path) -> CheckSpec:
-    """The check that a file asks for; UsageError where it does not say it plainly."""
+def read_gate(path: Path) -> GateSpec:
+    """The gate that a file describes; UsageError where it does not say it plainly."""
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UsageError(f"{path}: {error}; a check is a TOML file, see docs/how-to/test-in-ci.md") from error
+        raise UsageError(f"{path}: {error}; a gate is a TOML file, see docs/how-to/test-in-ci.md") from error
     top = _Table(path, "the file", content, _TOP)
     candidate = _side(top, "candidate")
     if candidate is None:
-        raise top.error('[candidate] is missing; say who is checked, as in [candidate] model = "pocket"')
+        raise top.error('[candidate] is missing; say the candidate, as in [candidate] model = "pocket"')
     baseline = _side(top, "baseline")
     parts, rules = top.table("parts", _PARTS), top.table("rules", _RULES)
     suites = tuple(_suite(table, parts, rules, baseline) for table in top.tables("suite", _SUITE))
@@ -96,7 +96,7 @@ def read_check(path: Path) -> CheckSpec:
     for title in titles:
         if titles.count(title) > 1:
             raise top.error(f'{title!r} stands for two suites; tell them apart with title = "..." in their [[suite]]')
-    return CheckSpec(
+    return GateSpec(
         path=path,
         out=path.parent / top.text("out", OUT),
         candidate=candidate,
@@ -220,7 +220,7 @@ def _side(top: _Table, name: str) -> Side | None:
     return Side(model=table.text("model"), settings=settings)
 
 
-def _suite(table: _Table, parts: _Table, rules: _Table, baseline: Side | None) -> SuiteCheck:
+def _suite(table: _Table, parts: _Table, rules: _Table, baseline: Side | None) -> SuiteGate:
     if not table.has("name"):
         raise table.error('a [[suite]] has no name; say which one, as in name = "metalogic"')
     name = table.text("name")
@@ -228,23 +228,23 @@ def _suite(table: _Table, parts: _Table, rules: _Table, baseline: Side | None) -
     if safe_name(title) != title:
         raise table.error(f"title is {title!r}; folders are called so, so write a-z, 0-9 and hyphens alone")
     stored = table.text("baseline")
-    checked = SuiteCheck(
+    suite = SuiteGate(
         title=title,
         ask=_ask(name, table, parts),
         rules=_rules(table, rules),
         baseline=table.path.parent / stored if stored else None,
     )
-    if checked.rules.fail_if_worse is None and checked.rules.max_failure_rate is None:
+    if suite.rules.fail_if_worse is None and suite.rules.max_failure_rate is None:
         raise table.error(
             f"{title!r} has no rule, so that nothing could fail; add fail_if_worse = 0.05 or max_failure_rate = 0.5 "
             "under [rules] or in its [[suite]]"
         )
-    if checked.rules.fail_if_worse is not None and baseline is None and checked.baseline is None:
+    if suite.rules.fail_if_worse is not None and baseline is None and suite.baseline is None:
         raise table.error(
             f'{title!r} must not be worse than a baseline, and there is none; add [baseline] model = "...", or '
             'baseline = "RUN" in its [[suite]] for a run that is stored'
         )
-    return checked
+    return suite
 
 
 def _ask(name: str, own: _Table, parts: _Table) -> Ask:

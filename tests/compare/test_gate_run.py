@@ -1,4 +1,4 @@
-"""A release check done: passed, broken, undecided or refused, each for the right reason; nothing painted twice."""
+"""A release gate: passed, broken, undecided or refused, each for the right reason; nothing painted twice."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 from in_process import Done, salva
 
-from salva.compare import checking
+from salva.compare import gate_run
 from salva.runs.pipeline import execute
 from salva.runs.summary import RunSummary
 from salva.store.sqlite import open_run
@@ -42,13 +42,13 @@ FAULTY = HEAD.replace('"painter"', '"painter"\nset = {"model.faults" = "entity-o
 AGAINST = '[baseline]\nmodel = "painter"\n'
 FOREIGN = HEAD.replace("painter", "openai/x").replace('detector = "pocket"\n', "")
 NOT_WORSE = "[rules]\nfail_if_worse = 0.05\n"
-LIMIT = "[rules]\nmax_violation_rate = 0.5\n"
+LIMIT = "[rules]\nmax_failure_rate = 0.5\n"
 SUITE = '[[suite]]\nname = "metalogic"\nsize = 20\n'
 
 
-def check(folder: Path, text: str) -> Done:
+def gate(folder: Path, text: str) -> Done:
     (folder / "release.toml").write_text(text, encoding="utf-8")
-    return salva("check", "release.toml", "--no-progress", cwd=folder)
+    return salva("gate", "release.toml", "--no-progress", cwd=folder)
 
 
 def pictures(folder: Path) -> dict[Path, int]:
@@ -56,7 +56,7 @@ def pictures(folder: Path) -> dict[Path, int]:
 
 
 def junit(folder: Path) -> tuple[int, int, int]:
-    root = ElementTree.parse(folder / "salva-check" / "report" / "junit.xml").getroot()
+    root = ElementTree.parse(folder / "salva-gate" / "report" / "junit.xml").getroot()
     return int(root.attrib["tests"]), int(root.attrib["failures"]), int(root.attrib["errors"])
 
 
@@ -64,26 +64,26 @@ def junit(folder: Path) -> tuple[int, int, int]:
 def broken(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Done]:
     """A faulty candidate against a faultless baseline, both run by the file."""
     folder = tmp_path_factory.mktemp("broken")
-    rules = "[rules]\nfail_if_worse = 0.05\nmax_violation_rate = 0.5\n"
-    return folder, check(folder, FAULTY + AGAINST + rules + SUITE)
+    rules = "[rules]\nfail_if_worse = 0.05\nmax_failure_rate = 0.5\n"
+    return folder, gate(folder, FAULTY + AGAINST + rules + SUITE)
 
 
 def test_a_worse_candidate_breaks_both_rules(broken: tuple[Path, Done]) -> None:
     folder, done = broken
     assert done.returncode == 1, done.stderr
-    assert "check failed: painter" in done.stdout
+    assert "gate failed: painter" in done.stdout
     assert junit(folder) == (3, 2, 0)
-    report = folder / "salva-check" / "report"
+    report = folder / "salva-gate" / "report"
     lines = (report / "junit.xml").read_text(encoding="utf-8").splitlines()
     assert [line.count("<testcase") for line in lines if "<testcase" in line] == [1, 1, 1], "a line each, for people"
-    content = json.loads((report / "check.json").read_text(encoding="utf-8"))
+    content = json.loads((report / "gate.json").read_text(encoding="utf-8"))
     assert content["verdict"] == "failed"
     (suite,) = content["suites"]
     assert suite["comparison"]["verdict"] == "worse"
     said = (report / "metalogic" / "comparison.md").read_text(encoding="utf-8")
     assert "painter (candidate) is worse than painter (baseline)" in said.replace("\\", "")
     assert [rule["passed"] for rule in suite["rules"]] == [True, False, False]
-    assert (report / "check.md").read_text(encoding="utf-8").startswith("# Check failed: painter\n")
+    assert (report / "gate.md").read_text(encoding="utf-8").startswith("# Gate failed: painter\n")
     made = {path.name for path in (report / "metalogic").iterdir()}
     assert {"index.html", "junit.xml", "comparison.html", "comparison.md", "comparison.json"} <= made
     page = (report / "index.html").read_text(encoding="utf-8")
@@ -97,31 +97,31 @@ def test_the_same_command_paints_nothing_again_and_another_candidate_keeps_the_b
 ) -> None:
     folder, _ = broken
     before = pictures(folder)
-    assert salva("check", "release.toml", "--no-progress", cwd=folder).returncode == 1
+    assert salva("gate", "release.toml", "--no-progress", cwd=folder).returncode == 1
     assert pictures(folder) == before
     fine = FAULTY.replace("entity-omission:1", "optical-character:0")
-    done = check(folder, fine + AGAINST + NOT_WORSE + SUITE)
+    done = gate(folder, fine + AGAINST + NOT_WORSE + SUITE)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "check passed" in done.stdout
-    assert len(list((folder / "salva-check" / "runs").iterdir())) == 3, "one baseline, two candidates"
+    assert "gate passed" in done.stdout
+    assert len(list((folder / "salva-gate" / "runs").iterdir())) == 3, "one baseline, two candidates"
 
 
 def test_a_stored_run_is_a_baseline_and_nothing_else_of_it_is_used(broken: tuple[Path, Done], tmp_path: Path) -> None:
     folder, _ = broken
-    runs = sorted((folder / "salva-check" / "runs").glob("metalogic-painter-20-*"))
+    runs = sorted((folder / "salva-gate" / "runs").glob("metalogic-painter-20-*"))
     stored = next(run for run in runs if "entity-omission" not in (run / "run.json").read_text())
     shutil.copytree(stored, tmp_path / "stored")
     before = pictures(tmp_path / "stored")
-    done = check(tmp_path, FAULTY + NOT_WORSE + SUITE + 'baseline = "stored"\n')
+    done = gate(tmp_path, FAULTY + NOT_WORSE + SUITE + 'baseline = "stored"\n')
     assert done.returncode == 1, done.stdout + done.stderr
     assert pictures(tmp_path / "stored") == before
-    assert len(list((tmp_path / "salva-check" / "runs").iterdir())) == 1
+    assert len(list((tmp_path / "salva-gate" / "runs").iterdir())) == 1
     # A stranger's run may name anything as its model: it is read, and never built.
     file = tmp_path / "stored" / "run.json"
     content = json.loads(file.read_text(encoding="utf-8"))
     content["asked"]["models"][0] |= {"name": "painter", "typed": "command/touch owned", "options": {"x": "y"}}
     file.write_text(json.dumps(content), encoding="utf-8")
-    done = salva("check", "release.toml", "--no-progress", cwd=tmp_path)
+    done = salva("gate", "release.toml", "--no-progress", cwd=tmp_path)
     assert done.returncode == 1, done.stdout + done.stderr
     assert not (tmp_path / "owned").exists()
 
@@ -143,14 +143,14 @@ def test_a_stored_run_is_a_baseline_and_nothing_else_of_it_is_used(broken: tuple
 def test_a_baseline_that_was_asked_otherwise_is_refused_before_anything_is_painted(
     broken: tuple[Path, Done], tmp_path: Path, change: tuple[str, str], told: str
 ) -> None:
-    stored = min((broken[0] / "salva-check" / "runs").iterdir())
+    stored = min((broken[0] / "salva-gate" / "runs").iterdir())
     shutil.copytree(stored, tmp_path / "stored")
     text = FAULTY + NOT_WORSE + SUITE + 'baseline = "stored"\n'
     assert change[0] in text
-    done = check(tmp_path, text.replace(*change).replace("size = 20\n", "" if "scene" in change[1] else "size = 20\n"))
+    done = gate(tmp_path, text.replace(*change).replace("size = 20\n", "" if "scene" in change[1] else "size = 20\n"))
     assert done.returncode == 2, done.stdout
     assert told in done.stderr
-    assert not (tmp_path / "salva-check").exists()
+    assert not (tmp_path / "salva-gate").exists()
 
 
 @pytest.mark.parametrize(
@@ -164,40 +164,40 @@ def test_a_baseline_that_was_asked_otherwise_is_refused_before_anything_is_paint
     ],
 )
 def test_what_must_be_changed_is_known_before_anything_is_painted(tmp_path: Path, text: str, told: str) -> None:
-    done = check(tmp_path, text)
+    done = gate(tmp_path, text)
     assert done.returncode == 2, done.stdout
     assert told in done.stderr
-    assert not (tmp_path / "salva-check").exists()
+    assert not (tmp_path / "salva-gate").exists()
 
 
 def test_a_grey_painter_and_too_few_pairs_never_pass(tmp_path: Path) -> None:
     (tmp_path / "grey.py").write_text(GREY, encoding="utf-8")
     grey = 'plugin = "grey.py:Grey"\n' + HEAD.replace('"painter"', '"grey"')
-    done = check(tmp_path, grey + AGAINST + NOT_WORSE + SUITE)
+    done = gate(tmp_path, grey + AGAINST + NOT_WORSE + SUITE)
     assert done.returncode == 1, done.stdout + done.stderr
-    done = check(tmp_path, HEAD + LIMIT + SUITE.replace("20", "4"))
+    done = gate(tmp_path, HEAD + LIMIT + SUITE.replace("20", "4"))
     assert done.returncode == 3, done.stdout + done.stderr
     assert "it takes 16" in done.stdout
     assert junit(tmp_path) == (2, 0, 1)
 
 
 def test_an_empty_and_a_damaged_baseline_are_refused(broken: tuple[Path, Done], tmp_path: Path) -> None:
-    stored = min((broken[0] / "salva-check" / "runs").iterdir())
+    stored = min((broken[0] / "salva-gate" / "runs").iterdir())
     text = FAULTY + NOT_WORSE + SUITE + 'baseline = "stored"\n'
     shutil.copytree(stored, tmp_path / "stored")
     with open_run(tmp_path / "stored", "write") as store:
         store.drop_verdicts("truth")
         store.drop_verdicts("same-scene")
-    done = check(tmp_path, text)
+    done = gate(tmp_path, text)
     assert done.returncode == 2
     assert "nothing is judged there; make it with the model to hold against" in done.stderr
     (tmp_path / "stored" / "salva.db").write_bytes(b"not a database" * 99)
-    done = check(tmp_path, text)
+    done = gate(tmp_path, text)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     (tmp_path / "stored" / "run.json").write_text("[]")
-    assert check(tmp_path, text).returncode == 2
-    assert not (tmp_path / "salva-check").exists()
+    assert gate(tmp_path, text).returncode == 2
+    assert not (tmp_path / "salva-gate").exists()
 
 
 def test_an_interrupted_check_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,14 +212,14 @@ def test_an_interrupted_check_goes_on(tmp_path: Path, monkeypatch: pytest.Monkey
         return execute(*args, **kwargs)
 
     with monkeypatch.context() as patch:
-        patch.setattr(checking, "execute", interrupted)
-        done = check(tmp_path, text)
+        patch.setattr(gate_run, "execute", interrupted)
+        done = gate(tmp_path, text)
     assert done.returncode == 130
     assert "The same command goes on" in done.stderr
-    assert not (tmp_path / "salva-check" / "report").exists(), "no half of a report"
+    assert not (tmp_path / "salva-gate" / "report").exists(), "no half of a report"
     before = pictures(tmp_path)
     assert before
-    assert check(tmp_path, text).returncode == 1
+    assert gate(tmp_path, text).returncode == 1
     assert before.items() <= pictures(tmp_path).items()
 
 
@@ -230,9 +230,9 @@ def test_the_example_of_the_page_runs(tmp_path: Path) -> None:
     for side in ('"pocket/small"', 'model = "pocket"'):
         small = small.replace(side, f'{side}\nset = {{"model.steps" = 2}}')
     assert ("size = 200" in small, small.count("model.steps")) == (False, 2)
-    done = check(tmp_path, small)
+    done = gate(tmp_path, small)
     assert done.returncode in (0, 1), done.stdout + done.stderr
-    content = json.loads((tmp_path / "salva-check" / "report" / "check.json").read_text(encoding="utf-8"))
+    content = json.loads((tmp_path / "salva-gate" / "report" / "gate.json").read_text(encoding="utf-8"))
     assert [suite["title"] for suite in content["suites"]] == ["metalogic", "numbering"]
     logic, numbering = (suite["comparison"]["pairs"] for suite in content["suites"])
     # Pairs that one of the two leaves undecided are not compared.
@@ -242,6 +242,6 @@ def test_the_example_of_the_page_runs(tmp_path: Path) -> None:
 
 def test_many_seeds_of_one_scene_show_no_difference_of_models(tmp_path: Path) -> None:
     scene = '[[suite]]\nname = "scene"\nrepeats = 16\nset = {"suite.scene" = "cat & dog"}\n'
-    done = check(tmp_path, FAULTY + AGAINST + NOT_WORSE + scene)
+    done = gate(tmp_path, FAULTY + AGAINST + NOT_WORSE + scene)
     assert done.returncode == 3, done.stdout
     assert "cannot be told from so few cases (1)" in done.stdout
