@@ -1,4 +1,4 @@
-"""`salva cases --check`: a suite's own lint, by its findings, its exit code and its refusals."""
+"""`salva cases --lint`: a suite's own lint, by its findings, its exit code and its refusals."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _check(tmp_path: Path, body: str, *more: str) -> Result:
     plugin = tmp_path / f"{name.lower()}.py"
     plugin.write_text(SUITE.replace("{body}", body).replace("{name}", name), encoding="utf-8")
     return CliRunner().invoke(
-        command, [name.lower(), "--size", "full", "--check", "--plugin", f"{plugin}:{name}", *more]
+        command, [name.lower(), "--size", "full", "--lint", "--plugin", f"{plugin}:{name}", *more]
     )
 
 
@@ -78,7 +78,7 @@ def test_a_lint_that_breaks_off_is_blamed_on_its_suite(tmp_path: Path) -> None:
     assert "no paper" in str(done.exception)
 
 
-@pytest.mark.parametrize("arguments", [("metalogic", "--check"), ("metalogic", "--check", "--format", "csv")])
+@pytest.mark.parametrize("arguments", [("metalogic", "--lint"), ("metalogic", "--lint", "--format", "csv")])
 def test_a_suite_without_a_lint_says_so(arguments: tuple[str, ...]) -> None:
     done = CliRunner().invoke(command, arguments)
     assert isinstance(done.exception, UsageError)

@@ -48,7 +48,7 @@ def test_templates_ask_about_groups_and_bare_principles_are_left_over(tmp_path: 
     assert [asked["kind"] for asked in line["l3"]["questions"]] == ["integrity", "point", "logic"]
     (left,) = _lines(tmp_path / "out-removed.jsonl")
     assert left["principle"] == "Ice floats."
-    cases = CliRunner().invoke(command, ["cases", "cfworld", "--check", "--set", f"suite.path={output}"])
+    cases = CliRunner().invoke(command, ["cases", "cfworld", "--lint", "--set", f"suite.path={output}"])
     assert cases.exit_code == 0, cases.output
 
 

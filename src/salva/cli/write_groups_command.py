@@ -65,7 +65,7 @@ def command(
 
         write_text(sheet, review_sheet_of(kept))
         click.echo(f"{sheet}: two people fill in reviewer and valid, each in a copy; then add --review for each copy")
-    click.echo(f"check them together with: salva cases {SUITE} --check --set suite.path={output}")
+    click.echo(f"check them together with: salva cases {SUITE} --lint --set suite.path={output}")
     if removed:
         from salva.cli.main import EXIT_INCOMPLETE
 

@@ -96,7 +96,7 @@ class CfWorld:
         counts = Counter(finding.kind for finding in self._gaps()) if self._options.path and size != "embedded" else {}
         if counts:
             told = ", ".join(f"{kind} {n}" for kind, n in sorted(counts.items()))
-            yield f"gaps in the files of suite.path: {told}; salva cases cfworld --check lists each"
+            yield f"gaps in the files of suite.path: {told}; salva cases cfworld --lint lists each"
 
     def lint(self) -> list[Finding]:
         """What is wrong with the texts of suite.path or of the starter set: gaps of the files, then of the texts."""
