@@ -1,4 +1,4 @@
-"""The files that a run was imported from, where the run keeps them: each as it was then, or an error that names it."""
+"""The copies of imported files in a run directory, checked against their digests."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from salva.core.run_json import Imported
 from salva.core.source import KeptFile
 from salva.errors import StoreError
 from salva.files.infiles import file_bytes
+from salva.messages import message
 
 
 def kept_files(directory: Path, imported: Imported | None) -> tuple[KeptFile, ...]:
-    """Those of a run; imported: what its run.json says of where it came from. Nothing is read yet."""
+    """The copies that a run.json lists; nothing is read yet."""
     # A name and no path: run.json must not lead out of the run.
     return tuple(
         KeptFile(name=file.name, path=directory / KEPT_FOLDER / Path(file.kept).name, sha256=file.sha256)
@@ -23,8 +24,8 @@ def kept_files(directory: Path, imported: Imported | None) -> tuple[KeptFile, ..
 
 
 def kept_data(file: KeptFile) -> bytes:
-    """What is in it; StoreError where that is not what was imported."""
+    """The content of a copy; StoreError where it is not what was imported."""
     data = file_bytes(file.path)
     if hashlib.sha256(data).hexdigest() != file.sha256:
-        raise StoreError(f"{str(file.path)!r} is not the file that was imported; import {file.name!r} again")
+        raise StoreError(message("import-changed", path=str(file.path), name=file.name))
     return data

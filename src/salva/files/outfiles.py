@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from salva.errors import StoreError, UsageError
+from salva.messages import message
 
 
 def write_text(path: Path, text: str) -> None:
@@ -26,15 +27,15 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 @contextmanager
 def writing(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write piece by piece, which stands under its name once it is whole; its folder is made.
+    """A file to write piece by piece, which gets its name once it is whole; its folder is made.
 
-    A link in its place is replaced and never followed: it may be a stranger's. What is no file, such as a pipe or
-    /dev/null, is refused and stays what it is.
+    A link in its place is replaced and not followed, since it may belong to somebody else. A pipe or a device is
+    refused.
     """
     temporary: Path | None = None
     try:
         if path.exists() and not (path.is_symlink() or path.is_file() or path.is_dir()):
-            raise UsageError(f"{str(path)!r} is a device or a pipe; give the name of a file")
+            raise UsageError(message("file-unwritable", path=str(path), why="it is a device or a pipe"))
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile("wb", dir=path.parent, delete=False) as file:
             temporary = Path(file.name)
@@ -50,11 +51,11 @@ def writing(path: Path) -> Iterator[IO[bytes]]:
 
 
 def safe_name(text: str) -> str:
-    """A file name for any text: small letters, digits and dashes stay, what is replaced is told apart by a hash."""
-    return told_apart(re.sub(r"[^a-z0-9-]+", "-", text.lower()).strip("-"), text)
+    """A file name for any text: small letters, digits and dashes stay, a hash stands for what is replaced."""
+    return unique_name(re.sub(r"[^a-z0-9-]+", "-", text.lower()).strip("-"), text)
 
 
-def told_apart(name: str, text: str) -> str:
+def unique_name(name: str, text: str) -> str:
     """A name made of a text, with a hash of the text where the two differ, so that no two texts share one."""
     name = name[:80]
     if name and name == text:
@@ -64,7 +65,5 @@ def told_apart(name: str, text: str) -> str:
 
 
 def cannot_write(path: Path, error: OSError) -> StoreError:
-    """The error of the tree for a file that could not be written."""
-    return StoreError(
-        f"cannot write {str(path)!r} ({error.strerror or error}); make room or choose another place with -o"
-    )
+    """The error for a file that could not be written."""
+    return StoreError(message("file-unwritable", path=str(path), why=error.strerror or error))

@@ -1,7 +1,8 @@
-"""Tables that people and other programs wrote, as rows of named cells: CSV, TSV, JSON and JSON lines.
+"""The one reader of tables and JSON that other people and programs wrote: CSV, TSV, JSON and JSON lines.
 
-A path comes in, rows go out, each with where it stands. Whatever cannot be a table is one error that says what and
-where. Knows nothing of what the cells mean.
+A path comes in, rows of named cells go out, each with its line. It takes a byte order mark, UTF-16, `sep=` lines and
+NaN (as missing); a duplicate key or column and whatever else is wrong is named with its place. It knows nothing of
+what the cells mean.
 """
 
 from __future__ import annotations
@@ -22,11 +23,12 @@ from salva.core.fingerprint import Json
 from salva.core.table import Cell
 from salva.errors import UsageError
 from salva.files.infiles import file_text
+from salva.messages import message
 
 Value = TypeVar("Value")
 _DELIMITERS = ",\t;"
 _HEADING_BYTES = 65_536
-_N_SHOWN = 20
+_MAX_SHOWN = 20
 _VALUES = re.compile(r"'[^']*'|\"[^\"]*\"|\d+")
 
 
@@ -47,58 +49,68 @@ class Sheet:
     delimiter: str
 
 
-def read_sheet(path: Path, ragged: list[Flaw] | None = None) -> Sheet:
-    """A file of delimited text; the heading says by what cells are parted.
+def read_sheet(path: Path, flaws: list[Flaw] | None = None) -> Sheet:
+    """A file of delimited text; its heading tells the delimiter.
 
-    ragged: gets the rows with more or fewer cells than columns; without it they are an error.
+    flaws: gets the rows with more or fewer cells than columns; without it they are an error.
     """
-    text, n_skipped = _without_hint(file_text(path))
+    text, n_skipped = _without_separator_line(file_text(path))
     delimiter = _delimiter(text)
     cells = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    flaws: list[Flaw] = []
+    ragged: list[Flaw] = []
     rows = []
     try:
         columns = tuple(name.strip() for name in next(cells, ()))
         if twice := [name for name in columns if name and columns.count(name) > 1]:
-            raise UsageError(f"{str(path)!r} has the column {twice[0]!r} twice; give each column a name of its own")
+            raise UsageError(message("column-duplicate", path=str(path), column=twice[0]))
         start = cells.line_num + n_skipped + 1
         for row in cells:
             where, start = f"line {start}", cells.line_num + n_skipped + 1
+            if not any(cell.strip() for cell in row):
+                continue
             if len(row) == len(columns):
-                named = {name: cell for name, cell in zip(columns, row, strict=True) if name or cell.strip()}
-                if any(cell.strip() for cell in row):
-                    rows.append(Row(where, named))
-            elif any(cell.strip() for cell in row):
+                named = zip(columns, row, strict=True)
+                rows.append(Row(where, {name: _known(cell) for name, cell in named if name or cell.strip()}))
+            else:
                 what = f"{counted(len(row), 'cells')} under {counted(len(columns), 'columns')}"
-                flaws.append(Flaw(file=path.name, where=where, what=what))
+                ragged.append(Flaw(file=path.name, where=where, what=what))
     except csv.Error as error:
-        line = cells.line_num + n_skipped
-        raise UsageError(
-            f"{str(path)!r}, line {line}: cannot be read as CSV: {error}; look for a quotation mark left open"
-        ) from error
-    if ragged is not None:
-        ragged += flaws
-    elif flaws:
-        raise unusable(str(path), [f"{flaw.where}: {flaw.what}" for flaw in flaws])
+        why = f"cannot be read as CSV: {error}; look for a quotation mark left open"
+        where = f"line {cells.line_num + n_skipped}"
+        raise UsageError(message("file-invalid", path=str(path), where=where, why=why)) from error
+    if flaws is not None:
+        flaws += ragged
+    elif ragged:
+        raise unusable(str(path), [f"{flaw.where}: {flaw.what}" for flaw in ragged])
     return Sheet(columns=columns, rows=tuple(rows), delimiter=delimiter)
 
 
-def read_json_lines(path: Path) -> list[Row[Json]]:
-    """The objects of a file with one a line."""
-    return _json_lines(path, file_text(path))
+def read_json(path: Path, flaws: list[Flaw] | None = None) -> Json:
+    """A file of JSON; flaws: see parse_json."""
+    return parse_json(path, file_text(path), flaws=flaws)
 
 
-def read_rows(path: Path) -> list[Row[Json]]:
-    """The rows of a table, or the objects of a JSON list or of JSON lines, whichever the file holds."""
+def read_json_lines(path: Path, flaws: list[Flaw] | None = None) -> list[Row[Json]]:
+    """The objects of a file with one a line; flaws: see parse_json."""
+    return _json_lines(path, file_text(path), flaws)
+
+
+def read_rows(path: Path, flaws: list[Flaw] | None = None) -> list[Row[Json]]:
+    """The rows of a table, JSON lines, or the objects in JSON: a list of them, or by their ids (column id).
+
+    flaws: gets rows of a wrong length and duplicate keys; without it they are an error.
+    """
     text = file_text(path)
     if not is_json(text):
-        return [Row(where, dict[str, Json](cells)) for where, cells in read_sheet(path).rows]
-    if text.lstrip().startswith("{") and path.suffix.lower() == ".jsonl":
-        return _json_lines(path, text)
-    content = parse_json(path, text)
+        return [Row(where, dict[str, Json](cells)) for where, cells in read_sheet(path, flaws).rows]
+    if text.lstrip().startswith("{") and (path.suffix.lower() == ".jsonl" or _has_several_objects(text)):
+        return _json_lines(path, text, flaws)
+    content = parse_json(path, text, flaws=flaws)
+    if isinstance(content, dict):
+        content = _objects_in(content)
     rows = [row for row in content if isinstance(row, dict)] if isinstance(content, list) else []
     if not isinstance(content, list) or len(rows) < len(content):
-        raise UsageError(f"{str(path)!r} must hold a list of objects, one a row")
+        raise UsageError(message("json-shape", path=str(path), where="", wanted="a list of objects, one a row"))
     return [Row(f"entry {number}", row) for number, row in enumerate(rows, 1)]
 
 
@@ -106,7 +118,7 @@ def columns_of(path: Path) -> tuple[str, ...]:
     """The heading of a table, without reading the rest; empty for a file that has none."""
     try:
         with path.open("rb") as file:
-            text, _ = _without_hint(file.read(_HEADING_BYTES).decode("utf-8-sig"))
+            text, _ = _without_separator_line(file.read(_HEADING_BYTES).decode("utf-8-sig"))
         return tuple(name.strip() for name in next(csv.reader(io.StringIO(text), delimiter=_delimiter(text)), ()))
     except (OSError, UnicodeDecodeError, csv.Error):
         return ()
@@ -117,25 +129,42 @@ def is_json(text: str) -> bool:
     return text.lstrip()[:1] in ("[", "{")
 
 
-def parse_json(path: Path, text: str, where: str = "") -> Json:
-    """A text of a file as JSON."""
+def parse_json(path: Path, text: str, where: str = "", flaws: list[Flaw] | None = None) -> Json:
+    """A text of a file as JSON, with null for NaN.
+
+    flaws: gets keys that an object has twice, of which the last counts; without it they are an error.
+    """
+    twice: list[str] = []
+
+    def pairs(items: list[tuple[str, Json]]) -> dict[str, Json]:
+        found = dict(items)
+        if len(found) < len(items):
+            names = [name for name, _ in items]
+            twice.extend(dict.fromkeys(name for name in names if names.count(name) > 1))
+        return found
+
     try:
-        content: Json = json.loads(text)
+        content: Json = json.loads(text, object_pairs_hook=pairs, parse_constant=lambda _: None)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{str(path)!r}{where} is no JSON: {error}") from error
+        raise UsageError(message("json-invalid", path=str(path), where=where, why=error)) from error
+    if twice and flaws is None:
+        raise UsageError(message("key-duplicate", path=str(path), where=where, key=twice[0]))
+    if flaws is not None:
+        what = "the key {!r} twice in one object; the last one counts"
+        flaws += [Flaw(file=path.name, where=where.removeprefix(", "), what=what.format(key)) for key in twice]
     return content
 
 
 def unusable(name: str, problems: Sequence[str], what: str = "rows") -> UsageError:
     """The error that names what is wrong with a file."""
     shown = "".join(f"\n  {line}" for line in by_kind(problems))
-    return UsageError(f"{name!r} has {counted(len(problems), what)} that cannot be used:{shown}")
+    return UsageError(message("rows-invalid", path=name, n=counted(len(problems), what), shown=shown))
 
 
 def by_kind(found: Sequence[str] | Sequence[Flaw]) -> list[str]:
     """Problems such as "line 3: no id", one a line; where they are many, a line for each kind, the commonest first."""
     problems = list(map(str, found))
-    if len(problems) <= _N_SHOWN:
+    if len(problems) <= _MAX_SHOWN:
         return problems
     kinds: dict[str, list[str]] = {}
     for problem in problems:
@@ -143,8 +172,8 @@ def by_kind(found: Sequence[str] | Sequence[Flaw]) -> list[str]:
         kinds.setdefault(_VALUES.sub("_", problem.partition(": ")[2] or problem), []).append(problem)
     ordered = sorted(kinds.values(), key=len, reverse=True)
     lines = [f"{group[0]}{f' (and {len(group) - 1} more of this kind)' if len(group) > 1 else ''}" for group in ordered]
-    n_left = sum(map(len, ordered[_N_SHOWN:]))
-    return lines[:_N_SHOWN] + ([f"and {n_left} more of {len(ordered) - _N_SHOWN} other kinds"] if n_left else [])
+    n_rest = sum(map(len, ordered[_MAX_SHOWN:]))
+    return lines[:_MAX_SHOWN] + ([f"and {n_rest} more of {len(ordered) - _MAX_SHOWN} other kinds"] if n_rest else [])
 
 
 def csv_text(rows: Iterable[Sequence[Cell]]) -> str:
@@ -154,19 +183,39 @@ def csv_text(rows: Iterable[Sequence[Cell]]) -> str:
     return buffer.getvalue()
 
 
-def _json_lines(path: Path, text: str) -> list[Row[Json]]:
+def _known(cell: str) -> str:
+    """A cell; empty for NaN, which notebooks write for what is missing."""
+    return "" if cell.strip() in ("NaN", "nan") else cell
+
+
+def _json_lines(path: Path, text: str, flaws: list[Flaw] | None) -> list[Row[Json]]:
     rows = []
     # Cut at newlines alone: a sentence may hold other characters that count as ends of lines.
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
-            content = parse_json(path, line, f", line {number}")
+            content = parse_json(path, line, f", line {number}", flaws)
             if not isinstance(content, dict):
-                raise UsageError(f"{str(path)!r}, line {number}: an object was expected, got {line[:80]!r}")
+                raise UsageError(message("json-shape", path=str(path), where=f", line {number}", wanted="an object"))
             rows.append(Row(f"line {number}", content))
     return rows
 
 
-def _without_hint(text: str) -> tuple[str, int]:
+def _has_several_objects(text: str) -> bool:
+    """Whether a text has one object a line, whatever the file is called."""
+    lines = [line for line in text.split("\n", 3)[:3] if line.strip()]
+    return len(lines) > 1 and all(line.strip().startswith("{") and line.strip().endswith("}") for line in lines[:2])
+
+
+def _objects_in(content: dict[str, Json]) -> Json:
+    """The rows in one object: by their ids, under the one key that holds a list of objects, or the object itself."""
+    values = list(content.values())
+    if values and all(isinstance(value, dict) for value in values):
+        return [{"id": key, **value} for key, value in content.items() if isinstance(value, dict)]
+    lists = [value for value in values if isinstance(value, list) and value and isinstance(value[0], dict)]
+    return lists[0] if len(lists) == 1 else None
+
+
+def _without_separator_line(text: str) -> tuple[str, int]:
     """The text after a line such as `sep=;`, which spreadsheets write for themselves, and how many lines that was."""
     first, _, rest = text.partition("\n")
     return (rest, 1) if re.fullmatch(r"sep=.", first.strip().lower()) else (text, 0)

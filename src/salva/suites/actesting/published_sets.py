@@ -22,7 +22,7 @@ from salva.core.source import ImageSource, RunSource
 from salva.core.table import Cell
 from salva.core.verdict import PAIR, Verdict
 from salva.errors import StoreError, UsageError
-from salva.files.outfiles import told_apart, write_bytes, write_text
+from salva.files.outfiles import unique_name, write_bytes, write_text
 from salva.suites.actesting.files import SEEDS, SETS
 
 
@@ -123,4 +123,4 @@ def _write_pictures(images: ImageSource, case: Case, verdict: Verdict, out: Path
 
 def _safe(name: str) -> str:
     """A file name for any name; numbers stay as they are."""
-    return told_apart(re.sub(r"[^A-Za-z0-9_.+-]+", "_", name).strip("."), name)
+    return unique_name(re.sub(r"[^A-Za-z0-9_.+-]+", "_", name).strip("."), name)

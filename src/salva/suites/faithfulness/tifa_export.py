@@ -24,7 +24,7 @@ from salva.core.table import Cell, Table
 from salva.core.verdict import PAIR, Verdict
 from salva.errors import StoreError, UsageError
 from salva.files.kept_files import kept_data
-from salva.files.outfiles import told_apart, write_bytes, write_text
+from salva.files.outfiles import unique_name, write_bytes, write_text
 from salva.files.tables import csv_text
 from salva.logic.questions import NO, YES
 from salva.results.headline import join, of_main_observers
@@ -248,4 +248,4 @@ def _asked_with(asked: Asked, questions: str) -> AnswerOptions:
 
 def _safe(name: str) -> str:
     """A file name for any name; the project's own stay as they are."""
-    return told_apart(re.sub(r"[^A-Za-z0-9_.-]+", "_", name).strip("."), name)
+    return unique_name(re.sub(r"[^A-Za-z0-9_.-]+", "_", name).strip("."), name)

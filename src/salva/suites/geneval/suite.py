@@ -19,7 +19,7 @@ from salva.core.counted import counted
 from salva.core.fingerprint import fingerprint
 from salva.core.options import option
 from salva.errors import unknown_name
-from salva.files.outfiles import told_apart
+from salva.files.outfiles import unique_name
 from salva.logic.equivalence import are_equivalent, is_determinate
 from salva.logic.notation import parse
 from salva.suites.geneval.demands import (
@@ -172,7 +172,7 @@ def case_id_of(text: str) -> str:
     words = _OPENING.sub("", text)
     plain = re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")
     is_told = plain == words.replace(" ", "-") and text.startswith("a photo of ")
-    return f"geneval-{plain if is_told and len(plain) <= 80 else told_apart(plain, text)}".replace("--", "-")
+    return f"geneval-{plain if is_told and len(plain) <= 80 else unique_name(plain, text)}".replace("--", "-")
 
 
 def task_case(case_id: str, asked: Asked, source: str = OFFICIAL) -> Case:
