@@ -53,7 +53,7 @@ def formulas(max_leaves: int = 6) -> st.SearchStrategy[Formula]:
 
 def _is_decidable(f: Formula) -> bool:
     try:
-        return all(count_worlds(f, reading) >= 0 for reading in ("exact", "at-least"))
+        return all(count_worlds(f, counts) >= 0 for counts in ("exact", "at-least"))
     except UsageError:
         return False
 

@@ -140,7 +140,7 @@ def test_too_many_of_an_open_thing_is_not_satisfying() -> None:
     two_hats = saying(a_ball="no", balls="none", hats="more than one")
     found, _ = heard(same(), either, {"a": two_hats, "b": two_hats})
     assert found.scores["satisfied_A"] == 0
-    found, _ = heard(same(reading="at-least"), either, {"a": two_hats, "b": two_hats})
+    found, _ = heard(same(counts="at-least"), either, {"a": two_hats, "b": two_hats})
     assert found.scores["satisfied_A"] == 1
 
 

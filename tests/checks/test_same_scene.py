@@ -212,15 +212,15 @@ def test_text_in_one_image_alone() -> None:
 
 def test_at_least_does_not_tell_more_apart() -> None:
     many, one = row("cat", "cat", "dog"), row("cat", "dog")
-    assert judge(check(reading="at-least"), AND, many, one).outcome is Outcome.PASS
-    assert judge(check(reading="at-least"), AND, row("dog"), one).failure_types == (ENTITY_OMISSION,)
-    assert judge(check(reading="at-least"), X, row("dog", "dog", "cat"), row("dog", "cat")).outcome is Outcome.PASS
+    assert judge(check(counts="at-least"), AND, many, one).outcome is Outcome.PASS
+    assert judge(check(counts="at-least"), AND, row("dog"), one).failure_types == (ENTITY_OMISSION,)
+    assert judge(check(counts="at-least"), X, row("dog", "dog", "cat"), row("dog", "cat")).outcome is Outcome.PASS
 
 
 def test_at_least_of_everything_counts_what_nobody_mentioned_exactly() -> None:
     """The prompts state no number of trees, so there is none to count up to."""
     one_tree, two_trees = row("cat", "dog", "tree"), row("cat", "cat", "dog", "tree", "tree")
-    everything = check(reading="at-least", scope="all")
+    everything = check(counts="at-least", scope="all")
     assert judge(everything, AND, one_tree, row("cat", "cat", "dog", "tree")).outcome is Outcome.PASS
     assert blame(judge(everything, AND, one_tree, two_trees)) == [(ENTITY_DUPLICATION, "b", "tree")]
 

@@ -85,14 +85,14 @@ def test_axes_come_from_places_and_relations() -> None:
 
 @pytest.mark.parametrize("name", ["same-scene", "truth"])
 def test_the_registry_binds_both_and_they_survive_pickle(name: str) -> None:
-    shared = {"place": "thirds", "reading": "at-least", "merge_iou": "0.5", "min_text_score": "0.9"}
+    shared = {"place": "thirds", "counts": "at-least", "merge_iou": "0.5", "min_text_score": "0.9"}
     bound = bind(ComponentSpec(role="check", name=name, options=shared))
     check = pickle.loads(pickle.dumps(bound)).build()
     assert check.about.needs_roles == ("detector",)
     keyed = keyed_options(bound.options)
     assert {name: keyed[name] for name in shared} == {
         "place": "thirds",
-        "reading": "at-least",
+        "counts": "at-least",
         "merge_iou": 0.5,
         "min_text_score": 0.9,
     }
@@ -106,7 +106,7 @@ def test_the_registry_binds_both_and_they_survive_pickle(name: str) -> None:
         ({"merge_iou": "nan"}, "it must be a number"),
         ({"min_text_score": "-0.1"}, "from 0 to 1"),
         ({"place": "halves"}, "order, thirds"),
-        ({"reading": "loose"}, "exact, at-least"),
+        ({"counts": "loose"}, "exact, at-least"),
     ],
 )
 def test_odd_options_are_refused(name: str, given: dict[str, str], problem: str) -> None:

@@ -153,7 +153,7 @@ def test_wrong_alike_means_the_text_too() -> None:
 def test_reading_at_least_allows_more() -> None:
     many = row("cat", "cat", "dog")
     assert judge(check(), AND, many, many).outcome is Outcome.FAIL
-    assert judge(check(reading="at-least"), AND, many, many).outcome is Outcome.PASS
+    assert judge(check(counts="at-least"), AND, many, many).outcome is Outcome.PASS
 
 
 def test_place_by_thirds() -> None:

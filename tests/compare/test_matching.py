@@ -80,19 +80,19 @@ def test_another_version_with_the_same_prompts_is_said(tmp_path: Path) -> None:
 
 
 def test_another_reading_is_refused_with_the_command_that_mends_it(tmp_path: Path) -> None:
-    def checks(reading: str) -> tuple[AskedComponent, ...]:
-        return (AskedComponent(role="check", name="truth", options={"reading": reading, "place": "order"}),)
+    def checks(counts: str) -> tuple[AskedComponent, ...]:
+        return (AskedComponent(role="check", name="truth", options={"counts": counts, "place": "order"}),)
 
     runs = (
         store(tmp_path / "a", {"m": some}, checks=checks("exact")),
         store(tmp_path / "b", {"m": some}, checks=checks("at-least")),
     )
-    with pytest.raises(UsageError, match=r"reading exact against at-least.*salva rejudge \S+b --reading exact"):
+    with pytest.raises(UsageError, match=r"counts exact against at-least.*salva rejudge \S+b --counts exact"):
         duel(*runs)
 
 
 def test_another_version_of_the_rule_is_refused(tmp_path: Path) -> None:
-    checks = (AskedComponent(role="check", name="truth", options={"reading": "exact"}),)
+    checks = (AskedComponent(role="check", name="truth", options={"counts": "exact"}),)
     runs = [store(tmp_path / name, {"m": some}, checks=checks) for name in "ab"]
     for run, version in zip(runs, "12", strict=True):
         note(run, RULES, {"truth": {"name": "truth", "version": version}})
@@ -107,7 +107,7 @@ def by_both_rules(directory: Path, scope: str, observers: tuple[str, ...] = ("po
     same = [make_verdict(case.case_id, model="m", check="same-scene", observers=observers) for case in of]
     by = tuple(
         AskedComponent(role="check", name=name, options=options)
-        for name, options in (("truth", {"reading": "exact"}), ("same-scene", {"scope": scope}))
+        for name, options in (("truth", {"counts": "exact"}), ("same-scene", {"scope": scope}))
     )
     made = (*verdicts(of, some, "m"), *same)
     records = RunRecords(cases=tuple(of), verdicts=made, asked=asked(("m",), checks=by), name=directory.name)

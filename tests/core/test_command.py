@@ -18,7 +18,7 @@ def model(name: str, **options: Json) -> AskedComponent:
 
 
 def check(name: str) -> AskedComponent:
-    return AskedComponent(role="check", name=name, options={"reading": "at-least"})
+    return AskedComponent(role="check", name=name, options={"counts": "at-least"})
 
 
 ASKED = Asked(
@@ -40,7 +40,7 @@ def test_defaults_are_left_out_and_choices_kept() -> None:
     assert words[5:9] == ["--detector", "pocket", "--reader", "none"]
     assert words[9:16] == ["--size", "full", "--repeats", "2", "--seed", "3", "--control"]
     assert words[16:20] == ["--only", "law=commutative", "--only", "entities=cat,teddy bear"]
-    assert words[20:] == ["--set", "model.faults=entity-omission:0.3", "--set", "check.reading=at-least"]
+    assert words[20:] == ["--set", "model.faults=entity-omission:0.3", "--set", "check.counts=at-least"]
 
 
 def test_what_follows_a_slash_is_not_repeated_and_unknown_plugins_do_no_harm() -> None:

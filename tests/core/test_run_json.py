@@ -25,7 +25,7 @@ ASKED = Asked(
     suite=part("suite", "metalogic", entities=["cat", "dog"]),
     models=(part("model", "painter", faults="", side=256), part("model", "openai/x", model="x")),
     observers=(part("detector", "pocket", threshold=0.4), part("judge", "a:b"), part("judge", "scene")),
-    checks=(part("check", "same-scene", reading="exact"), part("check", "truth", reading="exact")),
+    checks=(part("check", "same-scene", counts="exact"), part("check", "truth", counts="exact")),
     headline="truth",
     size="6",
     repeats=2,
@@ -164,7 +164,7 @@ def test_a_choice_has_no_defaults_and_says_an_option_of_relations_once() -> None
     defaults: dict[str, dict[str, Json]] = {
         "pocket": {"threshold": 0.4},
         "painter": {"faults": "", "side": 512},
-        "truth": {"reading": "at-least"},
+        "truth": {"counts": "at-least"},
     }
     chosen = ASKED.chosen(lambda _, name: defaults.get(name, {}))
     assert chosen.words() == {
@@ -176,13 +176,13 @@ def test_a_choice_has_no_defaults_and_says_an_option_of_relations_once() -> None
         "detector": ["pocket"],
         "judge": ["a:b", "scene"],
         "check": "truth",
-        "check.reading": "exact",
+        "check.counts": "exact",
         "size": "6",
         "repeats": 2,
         "seed": 3,
         "control": True,
         "only": [["law", "de-morgan"]],
     }
-    quiet = ASKED.chosen(lambda *_: {"reading": "exact"})
+    quiet = ASKED.chosen(lambda *_: {"counts": "exact"})
     assert quiet.checks == ()
-    assert "check.reading" not in quiet.words()
+    assert "check.counts" not in quiet.words()

@@ -24,7 +24,7 @@ COMMAND = (
     *("run", "metalogic", "--model", "painter", "--reader", "none", "--size", "4", "--no-progress"),
     *("--set", "model.side=256", "--set", "model.background=white", "--set", "model.faults=entity-omission:0.5"),
 )
-JUDGED = ("--judge", "scene", "--set", "check.reading=at-least")
+JUDGED = ("--judge", "scene", "--set", "check.counts=at-least")
 
 
 @pytest.fixture
@@ -124,8 +124,8 @@ def test_a_run_judged_otherwise_goes_back_to_its_own_rules_and_may_be_judged_so_
     assert content.judged is not None
     assert content.judged.asked == content.asked, "its own rules, and its own eyes lead"
     assert content.choice is not None
-    assert content.choice["check.reading"] == "at-least"
-    done = salva("rejudge", "judged", "--reading", "exact", "--set", "check.merge_iou=0.6", "--no-progress")
+    assert content.choice["check.counts"] == "at-least"
+    done = salva("rejudge", "judged", "--counts", "exact", "--set", "check.merge_iou=0.6", "--no-progress")
     assert done.exit_code == 0, done.output
     assert verdicts(runs / "judged") == expected(runs, "judged")
 

@@ -68,7 +68,7 @@ def test_a_cat_seen_twice_is_one_cat() -> None:
 def test_a_second_cat_is_wrong_unless_at_least_is_the_reading() -> None:
     other = Detection(label="cat", score=0.5, box=(0.6, 0.4, 0.8, 0.6))
     assert asked(score("cat"), CAT, other).scores["objects"] == 0
-    assert asked(score("cat"), CAT, other, reading="at-least").scores["objects"] == 50
+    assert asked(score("cat"), CAT, other, counts="at-least").scores["objects"] == 50
 
 
 def test_the_right_choice_is_the_one_whose_formula_is_true() -> None:

@@ -82,10 +82,10 @@ def most(f: Formula, entity: str, colour: str | None, place: str | None) -> int:
 
 
 class SlowTruth:
-    """One formula, alone or beside another, under a reading."""
+    """One formula, alone or beside another, under one rule of counting."""
 
-    def __init__(self, f: Formula, beside: Formula | None, reading: str) -> None:
-        self.f, self.others, self.reading = f, [f] + ([beside] if beside else []), reading
+    def __init__(self, f: Formula, beside: Formula | None, counts: str) -> None:
+        self.f, self.others, self.counts = f, [f] + ([beside] if beside else []), counts
         mentioned = [leaf for g in self.others for leaf in leaves(g)]
         self.entities = sorted(
             {e for leaf in mentioned for e in ((leaf.entity,) if isinstance(leaf, Atom) else (leaf.first, leaf.second))}
@@ -123,7 +123,7 @@ class SlowTruth:
         return self.is_exact(kinds) and self.evaluate(self.f, kinds, facts) and self.can_be_painted(kinds, facts)
 
     def is_exact(self, kinds: Sequence[Kind]) -> bool:
-        if self.reading != "exact":
+        if self.counts != "exact":
             return True
         for entity in self.entities:
             own = stated(leaves(self.f), entity)

@@ -17,13 +17,13 @@ from salva.logic.satisfaction import satisfies
 ENTITIES = ("cat", "dog", "apple")
 
 
-def aligned(notation: str, *things: tuple[str, float] | tuple[str, float, str], reading: str = "exact") -> Alignment:
+def aligned(notation: str, *things: tuple[str, float] | tuple[str, float, str], counts: str = "exact") -> Alignment:
     placed = (thing_at(one[0], one[1], colour=one[2] if len(one) == 3 else None) for one in things)
-    return align(parse(notation), Scene(things=tuple(placed)), reading)
+    return align(parse(notation), Scene(things=tuple(placed)), counts)
 
 
-def shares(*arguments: object, reading: str = "exact") -> tuple[float, float]:
-    found = aligned(*arguments, reading=reading)  # type: ignore[arg-type]  # passed on as they came
+def shares(*arguments: object, counts: str = "exact") -> tuple[float, float]:
+    found = aligned(*arguments, counts=counts)  # type: ignore[arg-type]  # passed on as they came
     return found.object_share, found.triple_share
 
 
@@ -56,13 +56,13 @@ def test_numbers_are_triples_where_the_text_states_one() -> None:
     two_cats = ("cat", 0.1), ("cat", 0.4), ("dog", 0.8)
     assert shares("2 cat & dog", *two_cats) == (1, 1)
     assert shares("cat & 2 dog", *two_cats) == (1, 0)
-    assert shares("cat & 2 dog", *two_cats, reading="at-least") == (1, 0.5)
+    assert shares("cat & 2 dog", *two_cats, counts="at-least") == (1, 0.5)
     assert shares("3 cat & dog", *two_cats) == (1, 0.5)
 
 
 def test_an_article_means_one_where_no_number_is_stated() -> None:
     assert shares("cat & dog", ("cat", 0.1), ("cat", 0.4), ("dog", 0.8)) == (0.5, 0.5)
-    assert shares("cat & dog", ("cat", 0.1), ("cat", 0.4), ("dog", 0.8), reading="at-least") == (1, 1)
+    assert shares("cat & dog", ("cat", 0.1), ("cat", 0.4), ("dog", 0.8), counts="at-least") == (1, 1)
 
 
 def test_two_things_of_one_name_are_two_objects() -> None:
@@ -116,13 +116,13 @@ def test_too_many_ways_to_be_true_are_refused() -> None:
 @given(
     f=combined(st.one_of(atoms_about(ENTITIES, 3), relations_between(ENTITIES)), 4),
     scene=scenes(ENTITIES),
-    reading=st.sampled_from(("exact", "at-least")),
+    counts=st.sampled_from(("exact", "at-least")),
 )
-def test_a_scene_that_satisfies_a_formula_shows_all_of_it(f: Formula, scene: Scene, reading: str) -> None:
+def test_a_scene_that_satisfies_a_formula_shows_all_of_it(f: Formula, scene: Scene, counts: str) -> None:
     try:
-        is_satisfied = satisfies(f, scene, reading)
+        is_satisfied = satisfies(f, scene, counts)
     except UsageError:
         is_satisfied = False
     assume(is_satisfied)
-    found = align(f, scene, reading)
+    found = align(f, scene, counts)
     assert (found.object_share, found.triple_share) == (1, 1), found

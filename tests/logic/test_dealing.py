@@ -34,21 +34,21 @@ def test_the_quick_answer_is_the_slow_one(seed: int) -> None:
     n_too_large = 0
     for i in range(200 * EFFORT):
         f = random_formula(rng, rng.randint(1, 4))
-        reading = rng.choice(("exact", "at-least"))
+        counts = rng.choice(("exact", "at-least"))
         beside = random_formula(rng, 2) if rng.random() < 0.3 else None
         scenes = [random_scene(rng, 3) for _ in range(5)]
         try:
-            quick = [satisfies(f, scene, reading, beside=beside) for scene in scenes]
+            quick = [satisfies(f, scene, counts, beside=beside) for scene in scenes]
         except UsageError as error:
             if "too many ways" not in str(error):
                 raise
             n_too_large += 1
             continue
-        slow = SlowTruth(f, beside, reading)
-        assert quick == [slow.is_right(scene) for scene in scenes], (to_notation(f), reading, scenes)
+        slow = SlowTruth(f, beside, counts)
+        assert quick == [slow.is_right(scene) for scene in scenes], (to_notation(f), counts, scenes)
         # What is wrong is looked for in far longer than whether something is.
-        if i % 5 == 0 and beside is None and worlds(f, reading, limit=1):
-            assert (explain(f, scenes[-1], reading) == ()) is quick[-1]
+        if i % 5 == 0 and beside is None and worlds(f, counts, limit=1):
+            assert (explain(f, scenes[-1], counts) == ()) is quick[-1]
     assert n_too_large <= 1 + EFFORT // 10
 
 
@@ -64,21 +64,21 @@ def test_every_law_keeps_the_truth_of_every_scene() -> None:
                 assert one is other, (to_notation(f), to_notation(g), scene)
 
 
-@pytest.mark.parametrize("reading", ["exact", "at-least"])
-def test_what_is_right_stays_right_beside_an_alternative_about_something_else(reading: str) -> None:
+@pytest.mark.parametrize("counts", ["exact", "at-least"])
+def test_what_is_right_stays_right_beside_an_alternative_about_something_else(counts: str) -> None:
     rng = random.Random(9)
     n_right, lost = 0, []
     for _ in range(75 * EFFORT):
         f, q = random_formula(rng, 3, ("cat", "dog")), random_formula(rng, 2, ("bird", "cow"))
         either = Or(f, q)
         for scene in (random_scene(rng, 3, ("cat", "dog", "bird")) for _ in range(6)):
-            if satisfies(f, scene, reading, beside=either):
+            if satisfies(f, scene, counts, beside=either):
                 n_right += 1
-                if not satisfies(either, scene, reading, beside=f):
+                if not satisfies(either, scene, counts, beside=f):
                     lost.append((to_notation(either), scene))
     # Exactness counts the things at a place too, and which of two must stand there may change with the alternative:
     # 2 red cat@middle | cat@left & red dog, two cats on the left. Without exactness there is no such case.
-    assert len(lost) <= (n_right / 1000 if reading == "exact" else 0), lost
+    assert len(lost) <= (n_right / 1000 if counts == "exact" else 0), lost
 
 
 def test_painting_a_world_and_looking_gives_that_world() -> None:

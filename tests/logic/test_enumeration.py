@@ -168,7 +168,7 @@ def arrangements(things: tuple[WorldThing, ...], mentioned: tuple[Related, ...])
     return frozenset(frozenset().union(*parts) for parts in product(by_x, by_size, by_y_and_touch))
 
 
-def listed(f: Formula, g: Formula, reading: str) -> Listed:
+def listed(f: Formula, g: Formula, counts: str) -> Listed:
     """The worlds of f over the vocabulary of f and g."""
     vocabulary = list(dict.fromkeys((*entities(f), *entities(g))))
     relations = tuple(dict.fromkeys(leaf for leaf in (*atoms(f), *atoms(g)) if isinstance(leaf, Related)))
@@ -178,15 +178,15 @@ def listed(f: Formula, g: Formula, reading: str) -> Listed:
         joint = {d: max(own.get(d, 0), other.get(d, 0)) for d in {*own, *other}}
         kinds = kinds_of(entity, joint)
         exact = max(cap(which, entity, (None, None)) for which in (f, g))
-        most = exact if reading == "exact" else max(joint.values()) + 1
+        most = exact if counts == "exact" else max(joint.values()) + 1
         states = []
-        for counts in product(range(most + 1), repeat=len(kinds)):
-            states.append([kind for kind, n in zip(kinds, counts, strict=True) for _ in range(n)])
+        for numbers in product(range(most + 1), repeat=len(kinds)):
+            states.append([kind for kind, n in zip(kinds, numbers, strict=True) for _ in range(n)])
         per_entity.append(states)
     found = set()
     for choice in product(*per_entity):
         things = [thing for state in choice for thing in state]
-        if reading == "exact" and not fits(things, f, g):
+        if counts == "exact" and not fits(things, f, g):
             continue
         for true in arrangements(tuple(things), relations):
             if holds(f, things, true):
@@ -230,10 +230,10 @@ def test_worlds_with_relations_are_those_that_can_be_drawn(f: Formula) -> None:
 @settings(max_examples=150)
 @given(plain_formulas(max_leaves=4), plain_formulas(max_leaves=4))
 def test_equivalence_agrees_with_listing(f: Formula, g: Formula) -> None:
-    for reading in ("exact", "at-least"):
-        ours, theirs = listed(f, g, reading), listed(g, f, reading)
-        found = witness(f, g, reading)
-        assert are_equivalent(f, g, reading) == (ours == theirs)
+    for counts in ("exact", "at-least"):
+        ours, theirs = listed(f, g, counts), listed(g, f, counts)
+        found = witness(f, g, counts)
+        assert are_equivalent(f, g, counts) == (ours == theirs)
         if found is not None:
             seen = as_listed(found.world)
             assert (seen in ours, seen in theirs) == (found.holds_for == 1, found.holds_for == 2)

@@ -23,8 +23,8 @@ def scene(*things: Thing) -> Scene:
     return Scene(things=things)
 
 
-def kinds(notation: str, *things: Thing, reading: str = "exact", place: str = "order") -> list[tuple[str, str]]:
-    return [(d.kind, d.entity) for d in explain(parse(notation), scene(*things), reading, place)]
+def kinds(notation: str, *things: Thing, counts: str = "exact", place: str = "order") -> list[tuple[str, str]]:
+    return [(d.kind, d.entity) for d in explain(parse(notation), scene(*things), counts, place)]
 
 
 def built(world: World) -> Scene:
@@ -95,9 +95,9 @@ def test_a_scene_satisfies_exactly_when_it_is_listed_among_the_worlds(f: Formula
     st.sampled_from(("exact", "at-least")),
     st.sampled_from(("order", "thirds")),
 )
-def test_nothing_is_wrong_exactly_when_it_satisfies(f: Formula, seen: Scene, reading: str, place: str) -> None:
-    assume(count_worlds(f, reading) > 0)
-    assert (explain(f, seen, reading, place) == ()) == satisfies(f, seen, reading, place)
+def test_nothing_is_wrong_exactly_when_it_satisfies(f: Formula, seen: Scene, counts: str, place: str) -> None:
+    assume(count_worlds(f, counts) > 0)
+    assert (explain(f, seen, counts, place) == ()) == satisfies(f, seen, counts, place)
 
 
 @given(scenes(), st.randoms(use_true_random=False))
@@ -188,10 +188,10 @@ def test_what_the_order_of_another_world_hides_is_seen_by_halves_and_nothing_els
 
 def test_at_least_lets_more_pass() -> None:
     cats = [thing_at("cat", x) for x in (0.1, 0.3, 0.5)]
-    assert kinds("2 cat", *cats, reading="at-least") == []
+    assert kinds("2 cat", *cats, counts="at-least") == []
     assert kinds("2 cat", *cats) == [("extra", "cat")]
-    assert kinds("2 cat", cats[0], reading="at-least") == [("missing", "cat")]
-    assert kinds("cat & dog", *cats, reading="at-least") == [("missing", "dog")]
+    assert kinds("2 cat", cats[0], counts="at-least") == [("missing", "cat")]
+    assert kinds("cat & dog", *cats, counts="at-least") == [("missing", "dog")]
 
 
 def test_colours() -> None:

@@ -13,9 +13,9 @@ from salva.logic.notation import parse
 from salva.logic.worlds import WorldThing, choose_world, count_worlds, worlds
 
 
-def described(notation: str, reading: str = "exact") -> list[str]:
+def described(notation: str, counts: str = "exact") -> list[str]:
     f = parse(notation)
-    return [world.describe(entities(f)) for world in worlds(f, reading)]
+    return [world.describe(entities(f)) for world in worlds(f, counts)]
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_a_chosen_world_is_one_of_the_worlds(f: Formula) -> None:
 
 
 def test_an_unknown_reading_is_refused() -> None:
-    with pytest.raises(UsageError, match="no reading 'loose'; known: exact, at-least"):
+    with pytest.raises(UsageError, match="no counts 'loose'; known: exact, at-least"):
         count_worlds(parse("cat"), "loose")
 
 

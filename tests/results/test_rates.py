@@ -210,7 +210,7 @@ def test_chance_reads_prompts_as_the_run_does() -> None:
 
     cases = [pair(f"{n}-cat-{i}", f"{n} cat") for n in (1, 2) for i in range(3)]
     handed = judged(cases, [_truth(case.case_id, True, True) for case in cases])
-    at_least = replace(handed, checks={"truth": replace(handed.checks["truth"], options={"reading": "at-least"})})
+    at_least = replace(handed, checks={"truth": replace(handed.checks["truth"], options={"counts": "at-least"})})
     exact, lax = _leading(handed).chance, _leading(at_least).chance
     assert exact is not None
     assert lax is not None

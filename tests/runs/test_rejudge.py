@@ -24,7 +24,7 @@ ASKED = Asked(
         part("judge", "openai/x", attempts=1),
     ),
     checks=(
-        part("check", "same-scene", scope="all", reading="at-least"),
+        part("check", "same-scene", scope="all", counts="at-least"),
         part("check", "truth", merge_iou=0.2),
     ),
     size="6",
@@ -51,10 +51,10 @@ def test_a_change_reaches_whoever_knows_it_and_a_relation_judged_for_the_first_t
     assert options(spec, "detector")["pocket"].threshold == 0.3, "looks are found under what they were made with"
     assert options(spec, "check")["truth"].threshold == 0.5
     checks = options(spec, "check")
-    assert checks["same-answers"].reading == "at-least"
+    assert checks["same-answers"].counts == "at-least"
     assert checks["semantic-effect"].merge_iou == 0.2
-    exact = options(changed_spec(ASKED, Changes(reading="exact")), "check")
-    assert {exact[name].reading for name in ("same-scene", "truth", "same-answers")} == {"exact"}
+    exact = options(changed_spec(ASKED, Changes(counts="exact")), "check")
+    assert {exact[name].counts for name in ("same-scene", "truth", "same-answers")} == {"exact"}
 
 
 def test_a_component_named_anew_has_its_own_defaults() -> None:

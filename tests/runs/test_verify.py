@@ -137,8 +137,8 @@ def seed_7(content: dict[str, object]) -> None:
 
 def another_rule(content: dict[str, object]) -> None:
     for relation in content["asked"]["relations"]:  # type: ignore[index]  # JSON
-        if "reading" in relation["options"]:
-            relation["options"]["reading"] = "at-least"
+        if "counts" in relation["options"]:
+            relation["options"]["counts"] = "at-least"
 
 
 def another_model(content: dict[str, object]) -> None:

@@ -61,7 +61,7 @@ class AnsweredPairs:
         """What was heard of both pictures, or UNDECIDED with the reason."""
         questions = asked_about(case, self._options, self.file)
         similar = similarity_scores(case, observations, self._options)
-        pair = read_pair(case, questions, observations, self._options.reading) if questions else _NO_QUESTIONS
+        pair = read_pair(case, questions, observations, self._options.counts) if questions else _NO_QUESTIONS
         if isinstance(pair, str):
             return Conclusion(outcome=Outcome.UNDECIDED, scores=similar, reason=pair)
         return Heard(questions, pair, similar)

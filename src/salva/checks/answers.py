@@ -34,7 +34,7 @@ class AnswerOptions(AskingOptions):
 
     clip_scale: str = clip_scale_option()
     clip_stability: str = clip_stability_option()
-    reading: str = option(
+    counts: str = option(
         "exact", "exact: two cats are wrong for a cat. at-least: they are not.", choices=("exact", "at-least")
     )
     questions: str = option(
@@ -94,7 +94,7 @@ def asked_about(case: Case, options: AnswerOptions, file: QuestionFile | None) -
     if len(given) < len(notations):
         return _of_prompts(case)
     roles = tuple(prompt.role for prompt in case.prompts)
-    return _from_formulas(roles, given, options.reading)
+    return _from_formulas(roles, given, options.counts)
 
 
 def is_asked_about(case: Case, file: QuestionFile | None) -> bool:
@@ -123,7 +123,7 @@ def _of_prompts(case: Case) -> tuple[PairQuestion, ...]:
 
 
 @lru_cache(maxsize=4096)
-def _from_formulas(roles: tuple[str, ...], notations: tuple[str, ...], reading: str) -> tuple[PairQuestion, ...]:
+def _from_formulas(roles: tuple[str, ...], notations: tuple[str, ...], counts: str) -> tuple[PairQuestion, ...]:
     # The same labels as every other check gives, so that a detector is asked once.
     labels = tuple(sorted({name for notation in notations for name in entities(parse(notation))}))
     return tuple(
@@ -131,11 +131,11 @@ def _from_formulas(roles: tuple[str, ...], notations: tuple[str, ...], reading: 
             question=question,
             query=_query(question, labels),
             expected={
-                role: expected_answer(question, notation, reading)
+                role: expected_answer(question, notation, counts)
                 for role, notation in zip(roles, notations, strict=True)
             },
         )
-        for question in questions_about(notations, reading)
+        for question in questions_about(notations, counts)
     )
 
 
@@ -262,7 +262,7 @@ def leaves_open(questions: Sequence[PairQuestion], role: str) -> bool:
     return any(asked.question.literal and asked.expected.get(role) is None for asked in questions)
 
 
-def score(questions: Sequence[PairQuestion], answers: Answers, role: str, formula: str | None, reading: str) -> Scored:
+def score(questions: Sequence[PairQuestion], answers: Answers, role: str, formula: str | None, counts: str) -> Scored:
     """How faithful a picture is to the prompt of a role.
 
     Questions with a settled answer count one each. Where the formula leaves something open (a cat or a dog), whether
@@ -273,7 +273,7 @@ def score(questions: Sequence[PairQuestion], answers: Answers, role: str, formul
     is_from_formula = formula is not None and all(asked.question.formulas for asked in questions)
     satisfied = None
     if formula is not None and is_from_formula:
-        satisfied = is_satisfied(formula, [asked.question for asked in questions], answers.said, reading)
+        satisfied = is_satisfied(formula, [asked.question for asked in questions], answers.said, counts)
         if leaves_open(questions, role):
             right.append(satisfied)
             grounded.append(satisfied)
@@ -299,7 +299,7 @@ class PairAnswers:
 
 
 def read_pair(
-    case: Case, questions: Sequence[PairQuestion], observations: Mapping[str, ImageObservations], reading: str
+    case: Case, questions: Sequence[PairQuestion], observations: Mapping[str, ImageObservations], counts: str
 ) -> PairAnswers | str:
     """The answers about both pictures and their scores, or why nobody can tell."""
     roles = tuple(prompt.role for prompt in case.prompts)
@@ -316,7 +316,7 @@ def read_pair(
         more = f" (and {len(problems) - 1} more unreadable)" if len(problems) > 1 else ""
         return problems[0] + more
     a, b = (
-        score(questions, answers, prompt.role, prompt.formula, reading)
+        score(questions, answers, prompt.role, prompt.formula, counts)
         for prompt, answers in zip(case.prompts, read, strict=True)
     )
     scores = {"n_questions": float(len(questions))}

@@ -89,7 +89,7 @@ class RightAnswers:
                 more = f" (and {len(answers.problems) - 1} more unreadable)" if len(answers.problems) > 1 else ""
                 reason = f"image {prompt.role!r}: {answers.problems[0]}{more}"
                 return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=reason)
-            scored = score(questions, answers, prompt.role, prompt.formula, self._options.reading)
+            scored = score(questions, answers, prompt.role, prompt.formula, self._options.counts)
             if scored.faith is None or scored.dsg is None:
                 reason = f"no question has an answer that prompt {prompt.role!r} settles"
                 return Conclusion(outcome=Outcome.UNDECIDED, scores=scores, reason=reason)

@@ -154,14 +154,14 @@ class SameScene:
     def _compare(self, seen: tuple[Seen, ...], what: Mentioned) -> _Comparison:
         """What differs between the two images, without saying who is to blame."""
         a, b = seen
-        is_all, reading = self._is_all(what), self._options.reading
-        differing = number_differences(a.scene, b.scene, what.compared, reading=reading, all_labels=is_all)
+        is_all, counts = self._is_all(what), self._options.counts
+        differing = number_differences(a.scene, b.scene, what.compared, counts=counts, all_labels=is_all)
         # An order of different things has no meaning, so it is compared only when the numbers agree.
         orders = (
             ()
             if differing
             else compare_orders(
-                a.scene, b.scene, what.compared, reading=reading, place=self._options.place, all_labels=is_all
+                a.scene, b.scene, what.compared, counts=counts, place=self._options.place, all_labels=is_all
             )
         )
         return _Comparison(
@@ -238,7 +238,7 @@ class SameScene:
         for seen, formula in zip((a, b), what.formulas, strict=True):
             if formula is None:
                 continue
-            for discrepancy in explain(formula, seen.scene, self._options.reading, self._options.place):
+            for discrepancy in explain(formula, seen.scene, self._options.counts, self._options.place):
                 if discrepancy.kind in kinds and _touches(discrepancy, labels):
                     failures.append(failure_of(discrepancy, seen.role))
         return failures

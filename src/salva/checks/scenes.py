@@ -68,7 +68,7 @@ _LONGEST_QUOTE = 80
 class SceneOptions:
     """How an image becomes a scene and is held against a formula."""
 
-    reading: str = option(
+    counts: str = option(
         "exact", "exact: two cats are wrong for a cat. at-least: they are not.", choices=("exact", "at-least")
     )
     place: str = option(
@@ -240,7 +240,7 @@ def _letters(text: str) -> str:
     return "".join(c for c in text.casefold() if c.isalnum())
 
 
-def is_alike(a: Seen, b: Seen, what: Mentioned, *, reading: str, place: str) -> bool:
+def is_alike(a: Seen, b: Seen, what: Mentioned, *, counts: str, place: str) -> bool:
     """Whether two images show the same of what the prompts mention, and both or neither show text.
 
     Colours count for the things whose colour a prompt speaks of.
@@ -252,9 +252,9 @@ def is_alike(a: Seen, b: Seen, what: Mentioned, *, reading: str, place: str) -> 
         Counter((thing.label, thing.colour) for thing in seen.scene.things if thing.label in coloured)
         for seen in (a, b)
     )
-    if colours_a != colours_b and (reading == "exact" or colours_a.keys() != colours_b.keys()):
+    if colours_a != colours_b and (counts == "exact" or colours_a.keys() != colours_b.keys()):
         return False
-    return shows_same(a.scene, b.scene, what.compared, reading=reading, place=place)
+    return shows_same(a.scene, b.scene, what.compared, counts=counts, place=place)
 
 
 def failure_of(discrepancy: Discrepancy, role: str, *, has_choice: bool = False) -> Failure:

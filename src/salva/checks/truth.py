@@ -76,7 +76,7 @@ class Truth:
         formulas = [formula for formula in mentioned(case).formulas if formula is not None]
         if len(formulas) < len(case.prompts):
             return False
-        return not any(is_contradictory(formula, self._options.reading) for formula in formulas)
+        return not any(is_contradictory(formula, self._options.counts) for formula in formulas)
 
     def needs(
         self, case: Case, roles: Collection[str], observations: Mapping[str, ImageObservations]
@@ -108,7 +108,7 @@ class Truth:
                 return Conclusion(outcome=Outcome.UNDECIDED, reason=_why_untold(untold, image, was_asked=was_asked))
             wrong = [
                 failure_of(discrepancy, image.role, has_choice=not case.determinate)
-                for discrepancy in explain(formula, image.scene, options.reading, options.place, beside)
+                for discrepancy in explain(formula, image.scene, options.counts, options.place, beside)
             ]
             wrong += [text_failure(image)] if image.text else []
             scores[f"right_{image.role}"] = 0.0 if wrong else 1.0
@@ -117,7 +117,7 @@ class Truth:
             failures += wrong
         if len(seen) == 2:
             both_wrong = not any(scores[f"right_{image.role}"] for image in seen)
-            alike = both_wrong and is_alike(*seen, what, reading=options.reading, place=options.place)
+            alike = both_wrong and is_alike(*seen, what, counts=options.counts, place=options.place)
             scores["both_wrong"] = float(alike)
         conclusion = Conclusion(
             outcome=Outcome.FAIL if failures else Outcome.PASS,
@@ -136,7 +136,7 @@ class Truth:
 
         def of_image(image: Seen, formula: Formula, beside: Formula | None) -> Hanging | None:
             def decide(images: tuple[Seen, ...]) -> Outcome:
-                is_right = satisfies(formula, images[0].scene, options.reading, options.place, beside)
+                is_right = satisfies(formula, images[0].scene, options.counts, options.place, beside)
                 return Outcome.PASS if is_right and not image.text else Outcome.FAIL
 
             return hangs_on((image,), conclusion.outcome, decide, what.entities)

@@ -194,8 +194,8 @@ set_flag = flag(
     metavar="ROLE.OPTION=VALUE",
     help="An option of a component, e.g. model.faults=entity-omission:0.3",
 )
-reading_flag = flag(
-    "--reading",
+counts_flag = flag(
+    "--counts",
     type=click.Choice(["exact", "at-least"]),
     default="exact",
     help="Whether two cats are wrong for 'a cat'.",

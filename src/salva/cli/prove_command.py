@@ -13,8 +13,8 @@ _SHOWN = 20
 @click.command("prove", short_help="Decide worlds and equivalence.")
 @click.argument("formula")
 @click.argument("other", required=False, metavar="[FORMULA]")
-@flags.reading_flag
-def command(formula: str, other: str | None, reading: str) -> None:
+@flags.counts_flag
+def command(formula: str, other: str | None, counts: str) -> None:
     """The worlds of FORMULA and whether it is determinate; of two, whether they are equivalent.
 
     Either can be an English sentence; the formula it was read as is printed. One that can be read in two ways is
@@ -31,11 +31,11 @@ def command(formula: str, other: str | None, reading: str) -> None:
     from salva.logic.worlds import count_worlds, worlds
 
     def show_worlds(title: str, one: Formula) -> int:
-        n_worlds = count_worlds(one, reading)
+        n_worlds = count_worlds(one, counts)
         if title.strip() != to_notation(one):
             title = f"{title} ({to_notation(one)})"
         click.echo(f"{title}: {counted(n_worlds, 'worlds')}")
-        for world in worlds(one, reading, limit=_SHOWN):
+        for world in worlds(one, counts, limit=_SHOWN):
             click.echo(f"  - {world.describe(entities(one))}")
         if n_worlds > _SHOWN:
             click.echo(f"  ... and {n_worlds - _SHOWN} more")
@@ -43,21 +43,21 @@ def command(formula: str, other: str | None, reading: str) -> None:
 
     first = understood(formula)
     if other is None:
-        n_worlds = count_worlds(first, reading)
+        n_worlds = count_worlds(first, counts)
         click.echo("contradictory" if n_worlds == 0 else "determinate" if n_worlds == 1 else "not determinate")
         show_worlds(formula, first)
         return
     from salva.logic.equivalence import witness
 
     second = understood(other)
-    found = witness(first, second, reading)
+    found = witness(first, second, counts)
     click.echo("equivalent" if found is None else "not equivalent")
     if found is not None:
         mentioned = tuple(dict.fromkeys((*entities(first), *entities(second))))
         fits = (formula, other) if found.holds_for == 1 else (other, formula)
         click.echo(f"witness: {found.world.describe(mentioned)}\n  fits       {fits[0]}\n  but not    {fits[1]}")
-    counts = [show_worlds(text, one) for text, one in ((formula, first), (other, second))]
-    if never := [text for text, n in zip((formula, other), counts, strict=True) if n == 0]:
+    n_worlds_of = [show_worlds(text, one) for text, one in ((formula, first), (other, second))]
+    if never := [text for text, n in zip((formula, other), n_worlds_of, strict=True) if n == 0]:
         click.echo(f"not determinate: no picture is right for {' or for '.join(never)}")
     else:
-        click.echo("determinate" if counts == [1, 1] else "not determinate: two right pictures may differ")
+        click.echo("determinate" if n_worlds_of == [1, 1] else "not determinate: two right pictures may differ")

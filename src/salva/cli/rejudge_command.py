@@ -20,7 +20,7 @@ from salva.cli.main import EXIT_INCOMPLETE
 @flags.flag("--detector", default=None, help="Need again with another detector; its verdicts stand beside the others.")
 @flags.flag("--reader", default=None, help="Need again with another reader, or none.")
 @flags.flag("--judge", "judges", multiple=True, help="Ask another judge; repeatable.")
-@flags.flag("--reading", type=click.Choice(["exact", "at-least"]), default=None)
+@flags.flag("--counts", type=click.Choice(["exact", "at-least"]), default=None)
 @flags.set_flag
 @flags.flag("--executor", default="local", show_default=True, help="Where components run: local or ray.")
 @flags.progress_flag
@@ -30,7 +30,7 @@ def command(
     detector: str | None,
     reader: str | None,
     judges: tuple[str, ...],
-    reading: str | None,
+    counts: str | None,
     settings: tuple[str, ...],
     executor: str,
     no_progress: bool,
@@ -48,7 +48,7 @@ def command(
         detector=detector,
         reader=reader,
         judges=judges,
-        reading=reading,
+        counts=counts,
         settings=split_settings(settings),
     )
     workplace = bind_executor(executor, changes.settings)

@@ -51,7 +51,7 @@ def _default(role: str) -> str:
     default="",
     help="The check that leads; default: truth where prompts have formulas, else each case's own.",
 )
-@flags.reading_flag
+@flags.counts_flag
 @flags.flag("--published", is_flag=True, help="Judge by the rule of the suite's paper; prints the flags it stands for.")
 @flags.flag("--out", type=flags.RUN_DIRECTORY, help="The run's directory; default runs/<name of what was asked>.")
 @flags.new_images_flag

@@ -21,7 +21,7 @@ _ENDS = ("lower", "point", "upper")
 _RATES = ("wrong", "inconsistent", "both_wrong")
 _TOP = ("out", "plugin", "candidate", "baseline", "parts", "rules", "suite")
 _SIDE = ("model", "set")
-_PARTS = ("detector", "reader", "embedder", "judge", "check", "reading", "seed", "set")
+_PARTS = ("detector", "reader", "embedder", "judge", "check", "counts", "seed", "set")
 _RULES = ("fail_if_worse", "max_failure_rate", "gate_on", "gate_rate", "min_decided")
 _SUITE = ("name", "title", "size", "repeats", "control", "only", "baseline", *_PARTS, *_RULES)
 
@@ -258,7 +258,7 @@ def _ask(name: str, own: _Table, parts: _Table) -> Ask:
         embedder=said("embedder").text("embedder"),
         judges=said("judge").texts("judge"),
         check=said("check").text("check"),
-        reading=said("reading").text("reading", choices=("exact", "at-least")),
+        counts=said("counts").text("counts", choices=("exact", "at-least")),
         seed=said("seed").whole("seed", 0),
         size=own.size("size"),
         repeats=own.whole("repeats", 1, least=1),

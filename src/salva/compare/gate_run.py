@@ -176,7 +176,7 @@ def _command(ask: Ask, baseline: Side | None, out: Path) -> str:
     """`salva run` that makes a baseline."""
     settings = {**ask.settings, **(baseline.settings if baseline else {})}
     words = ["salva", "run", ask.suite, "--model", baseline.model if baseline else "MODEL"]
-    for flag in ("detector", "reader", "embedder", "check", "reading"):
+    for flag in ("detector", "reader", "embedder", "check", "counts"):
         words += [f"--{flag}", getattr(ask, flag)] if getattr(ask, flag) else []
     for judge in ask.judges:
         words += ["--judge", judge]

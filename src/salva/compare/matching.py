@@ -99,7 +99,7 @@ def _leader(entrant: Entrant) -> str:
 
 
 def _same_rules(first: Entrant, second: Entrant) -> None:
-    """The same check by the same rule: reading, scope, thresholds and the rest."""
+    """The same check by the same rule: counts, scope, thresholds and the rest."""
     for one, other in _shared(first, second):
         if one.check != other.check:
             raise UsageError(
@@ -171,7 +171,7 @@ def _settings(ours: Mapping[str, Json], theirs: Mapping[str, Json]) -> dict[str,
         value = ours.get(name)
         if name != "version" and theirs.get(name) != value:
             said = "" if value is None else _word(value)
-            setting = f"--reading {said}" if name == "reading" else f"--set {shlex.quote(f'check.{name}={said}')}"
+            setting = f"--counts {said}" if name == "counts" else f"--set {shlex.quote(f'check.{name}={said}')}"
             flags[name] = f" {setting}"
     return flags
 

@@ -32,7 +32,7 @@ _USAGE = {"n_calls": 0.0, "input_tokens": 0.0, "output_tokens": 0.0, "cost_usd":
 class SceneJudgeOptions:
     """What can be set with --set judge.NAME=VALUE."""
 
-    reading: str = option(
+    counts: str = option(
         "exact",
         "Scores only. exact: a second cat is wrong for a cat. at-least: it is not.",
         choices=("exact", "at-least"),
@@ -96,7 +96,7 @@ class SceneJudge:
         return _chosen(query, holds)
 
     def _score(self, f: Formula, scene: Scene) -> Answer:
-        aligned = align(f, scene, self._options.reading, self._options.place)
+        aligned = align(f, scene, self._options.counts, self._options.place)
         return Answer(
             text="",
             scores={"objects": _FULL * aligned.object_share, "relations": _FULL * aligned.triple_share},

@@ -66,23 +66,23 @@ class Alignment:
         return sum(part.matches for part in self.triples) / len(self.triples) if self.triples else self.object_share
 
 
-def align(f: Formula, scene: Scene, reading: str = "exact", place: str = "order") -> Alignment:
+def align(f: Formula, scene: Scene, counts: str = "exact", place: str = "order") -> Alignment:
     """What the scene shows of the formula, in the way that fits best (of equals, the one said first)."""
-    scales = _scales(f, reading, place)
+    scales = _scales(f, counts, place)
     return max((scales.weigh(way, scene) for way in scales.ways), key=lambda a: a.object_share + a.triple_share)
 
 
 @lru_cache(maxsize=2048)
-def _scales(f: Formula, reading: str, place: str) -> _Scales:
-    return _Scales(f, reading, place)
+def _scales(f: Formula, counts: str, place: str) -> _Scales:
+    return _Scales(f, counts, place)
 
 
 class _Scales:
     """One formula, ready for many scenes."""
 
-    def __init__(self, f: Formula, reading: str, place: str) -> None:
+    def __init__(self, f: Formula, counts: str, place: str) -> None:
         self.ways = tuple(dict.fromkeys(_ways(f, True)))
-        self._is_exact = reading == "exact"
+        self._is_exact = counts == "exact"
         self._axes = {"x": Axis(f, "x", place), "y": Axis(f, "y", place)}
         self._stated = stated_counts(f)
         self._most = largest_counts(f)

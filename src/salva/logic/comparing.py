@@ -42,11 +42,11 @@ def counts_of(scene: Scene, labels: Iterable[str] | None) -> dict[str, int]:
 
 
 def number_differences(
-    a: Scene, b: Scene, what: Comparable, *, reading: str, all_labels: bool = False
+    a: Scene, b: Scene, what: Comparable, *, counts: str, all_labels: bool = False
 ) -> tuple[str, ...]:
     """The labels of which one scene has more than the other, of those that the formulas name or of all.
 
-    The at-least reading does not tell numbers apart above the largest one the formulas state.
+    With counts at-least it does not tell numbers apart above the largest one the formulas state.
     """
     labels = None if all_labels else what.entities
     counts_a, counts_b = counts_of(a, labels), counts_of(b, labels)
@@ -55,7 +55,7 @@ def number_differences(
     differing = []
     for label in sorted(counts_a.keys() | counts_b.keys()):
         n_a, n_b = counts_a.get(label, 0), counts_b.get(label, 0)
-        if reading == "at-least" and label in what.caps:
+        if counts == "at-least" and label in what.caps:
             n_a, n_b = min(n_a, what.caps[label]), min(n_b, what.caps[label])
         if n_a != n_b:
             differing.append(label)
@@ -63,10 +63,10 @@ def number_differences(
 
 
 def compare_orders(
-    a: Scene, b: Scene, what: Comparable, *, reading: str, place: str, all_labels: bool = False
+    a: Scene, b: Scene, what: Comparable, *, counts: str, place: str, all_labels: bool = False
 ) -> tuple[OrderDifference, ...]:
     """Where two scenes with the same numbers differ in their order, on every axis the formulas speak of."""
-    merge_runs = reading == "at-least"
+    merge_runs = counts == "at-least"
     return tuple(
         difference
         for order in what.orders
@@ -74,9 +74,9 @@ def compare_orders(
     )
 
 
-def shows_same(a: Scene, b: Scene, what: Comparable, *, reading: str, place: str, all_labels: bool = False) -> bool:
+def shows_same(a: Scene, b: Scene, what: Comparable, *, counts: str, place: str, all_labels: bool = False) -> bool:
     """Whether two scenes differ neither in numbers nor in orders."""
-    if number_differences(a, b, what, reading=reading, all_labels=all_labels):
+    if number_differences(a, b, what, counts=counts, all_labels=all_labels):
         return False
     # An order of different things has no meaning, so it is compared only when the numbers agree.
-    return not compare_orders(a, b, what, reading=reading, place=place, all_labels=all_labels)
+    return not compare_orders(a, b, what, counts=counts, place=place, all_labels=all_labels)

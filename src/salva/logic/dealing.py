@@ -35,10 +35,10 @@ View = tuple[tuple[Piece, ...] | bool | None, ...]
 class Dealer:
     """One formula, alone or in one frame with another, ready for many scenes."""
 
-    def __init__(self, formulas: Sequence[Formula], reading: str, place: str) -> None:
+    def __init__(self, formulas: Sequence[Formula], counts: str, place: str) -> None:
         if place not in PLACE_RULES:
             raise UsageError(f"no place rule {place!r}; known: {', '.join(PLACE_RULES)}")
-        self.diagram = Diagram(formulas, reading)
+        self.diagram = Diagram(formulas, counts)
         self._is_by_thirds = place == "thirds"
         frames = [level.frame for level in self.diagram.levels if level.frame]
         self._cells = [Cells(level.frame, self._is_by_thirds) if level.frame else None for level in self.diagram.levels]
@@ -273,6 +273,6 @@ _PLAIN = Piece(None, None, None)
 
 
 @lru_cache(maxsize=4096)
-def dealer(formulas: tuple[Formula, ...], reading: str, place: str) -> Dealer:
+def dealer(formulas: tuple[Formula, ...], counts: str, place: str) -> Dealer:
     """The dealer of a formula, alone or in one frame with another."""
-    return Dealer(formulas, reading, place)
+    return Dealer(formulas, counts, place)

@@ -25,7 +25,7 @@ from salva.logic.formula import (
     entities,
     stated_counts,
 )
-from salva.logic.frame import Counts, EntityFrame, StateClass, check_reading
+from salva.logic.frame import Counts, EntityFrame, StateClass, validate_counts
 from salva.logic.order import Profile, canonical, is_consistent
 
 _MAX_LEVELS = 200
@@ -133,15 +133,15 @@ Path = list[tuple[Level, Choice]]
 class Diagram:
     """The levels and roots of one or two formulas over their joint vocabulary."""
 
-    def __init__(self, formulas: Sequence[Formula], reading: str = "exact") -> None:
-        check_reading(reading)
+    def __init__(self, formulas: Sequence[Formula], counts: str = "exact") -> None:
+        validate_counts(counts)
         for formula in formulas:
             if depth(formula) > MAX_DEPTH:
                 raise UsageError(f"a formula nests deeper than {MAX_DEPTH} connectives; simplify it")
         self.nodes = Nodes()
         self._literals: dict[Literal, int] = {}
         self._level_of: dict[Literal, int] = {}
-        self.levels = self._build(formulas, reading)
+        self.levels = self._build(formulas, counts)
         self.roots = [self._compile(formula) for formula in formulas]
         self._n_visits = 0
         self._consistent: dict[tuple[int, Context], bool] = {}
@@ -321,7 +321,7 @@ class Diagram:
         # One connective is enough for the walk: a or b is not (not a and not b).
         return self.nodes.negation(self.nodes.both(self.nodes.negation(a), self.nodes.negation(b)))
 
-    def _build(self, formulas: Sequence[Formula], reading: str) -> list[Level]:
+    def _build(self, formulas: Sequence[Formula], counts: str) -> list[Level]:
         spelled: dict[Related, Related] = {}
         of_entity: dict[str, dict[Atom, None]] = {}
         for f in formulas:
@@ -345,7 +345,7 @@ class Diagram:
                 is_last = part == group[-1]
                 if isinstance(part, str):
                     frame = EntityFrame(
-                        part, tuple(of_entity[part]), [s.get(part) for s in stated], reading, is_related=len(group) > 1
+                        part, tuple(of_entity[part]), [s.get(part) for s in stated], counts, is_related=len(group) > 1
                     )
                     literals = tuple(self._literal(atom, len(levels)) for atom in frame.atoms)
                     choices = _state_choices(frame, literals)

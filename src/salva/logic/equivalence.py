@@ -25,26 +25,26 @@ class Witness:
     """Which of the two formulas has this world."""
 
 
-def are_equivalent(f: Formula, g: Formula, reading: str = "exact") -> bool:
+def are_equivalent(f: Formula, g: Formula, counts: str = "exact") -> bool:
     """Whether both formulas have the same worlds."""
-    return witness(f, g, reading) is None
+    return witness(f, g, counts) is None
 
 
 @lru_cache(maxsize=4096)
-def witness(f: Formula, g: Formula, reading: str = "exact") -> Witness | None:
+def witness(f: Formula, g: Formula, counts: str = "exact") -> Witness | None:
     """A world of one formula that is none of the other; None when they are equivalent."""
-    found = Diagram((f, g), reading).difference()
+    found = Diagram((f, g), counts).difference()
     if found is None:
         return None
     path, index = found
     return Witness(world=world_at(path), holds_for=2 if index else 1)
 
 
-def is_determinate(f: Formula, reading: str = "exact") -> bool:
+def is_determinate(f: Formula, counts: str = "exact") -> bool:
     """Whether exactly one world makes the formula true."""
-    return count_worlds(f, reading) == 1
+    return count_worlds(f, counts) == 1
 
 
-def is_contradictory(f: Formula, reading: str = "exact") -> bool:
+def is_contradictory(f: Formula, counts: str = "exact") -> bool:
     """Whether no world makes the formula true."""
-    return count_worlds(f, reading) == 0
+    return count_worlds(f, counts) == 0

@@ -14,7 +14,7 @@ from salva.errors import UsageError
 from salva.logic.formula import Atom, Description, Stated, axis_of
 from salva.logic.order import RANK, Profile
 
-READINGS = ("exact", "at-least")
+COUNTS = ("exact", "at-least")
 ELSEWHERE = "elsewhere"
 """The place of a thing that stands at none of those named for it; with all three of an axis named there is none."""
 _MAX_STEPS = 50_000
@@ -41,10 +41,10 @@ class StateClass(NamedTuple):
     """Only for entities that stand in relations."""
 
 
-def check_reading(reading: str) -> None:
-    """Raise UsageError unless this is a reading."""
-    if reading not in READINGS:
-        raise UsageError(f"no reading {reading!r}; known: {', '.join(READINGS)}")
+def validate_counts(counts: str) -> None:
+    """Raise UsageError unless counts can be this."""
+    if counts not in COUNTS:
+        raise UsageError(f"no counts {counts!r}; known: {', '.join(COUNTS)}")
 
 
 class EntityFrame:
@@ -55,13 +55,13 @@ class EntityFrame:
         entity: str,
         atoms: Sequence[Atom],
         stated: Sequence[Stated | None],
-        reading: str,
+        counts: str,
         is_related: bool,
     ) -> None:
         """`stated` holds, by formula, the numbers it states for the entity; None where it does not mention it."""
         self.entity = entity
         self.atoms = tuple(atoms)
-        self.is_exact = reading == "exact"
+        self.is_exact = counts == "exact"
         self.is_related = is_related
         joint: dict[Description, int] = {(None, None): 0}
         for of_formula in stated:

@@ -65,7 +65,7 @@ class Question:
 
 
 @lru_cache(maxsize=4096)
-def questions_about(notations: tuple[str, ...], reading: str = "exact") -> tuple[Question, ...]:
+def questions_about(notations: tuple[str, ...], counts: str = "exact") -> tuple[Question, ...]:
     """What to ask about a picture of prompts with these formulas; the same list for all of them, parents first."""
     formulas = [parse(notation) for notation in notations]
     found: dict[str, Question] = {}
@@ -79,38 +79,38 @@ def questions_about(notations: tuple[str, ...], reading: str = "exact") -> tuple
             _add(found, _is_it_so(literal))
     for f in formulas:
         for literal in atoms(f):
-            if entails(f, literal, reading):
-                for other in _ruled_out(f, literal, reading):
+            if entails(f, literal, counts):
+                for other in _ruled_out(f, literal, counts):
                     _add(found, _is_it_so(other))
     for notation, f in zip(notations, formulas, strict=True):
-        answers = {expected_answer(question, notation, reading) for question in found.values()}
+        answers = {expected_answer(question, notation, counts) for question in found.values()}
         # Where every yes-or-no question has the answer yes, saying yes would be enough.
-        if YES in answers and NO not in answers and reading == "exact":
+        if YES in answers and NO not in answers and counts == "exact":
             entity = entities(f)[0]
             _add(found, _is_it_so(Atom(entity, largest_counts(f)[entity] + 1)))
     return tuple(found.values())
 
 
 @lru_cache(maxsize=16384)
-def expected_answer(question: Question, notation: str, reading: str = "exact") -> str | None:
+def expected_answer(question: Question, notation: str, counts: str = "exact") -> str | None:
     """The answer every right picture of this formula gives; None where right pictures differ."""
     f = parse(notation)
     right = (
         choice
         for choice, meaning in zip(question.choices, question.formulas, strict=False)
-        if entails(f, parse(meaning), reading)
+        if entails(f, parse(meaning), counts)
     )
     return next(right, None)
 
 
-def entails(f: Formula, g: Formula, reading: str = "exact") -> bool:
+def entails(f: Formula, g: Formula, counts: str = "exact") -> bool:
     """Whether every world of f makes g true, by f's own idea of how many things there may be."""
-    return is_contradictory(And(_closed(f, reading), Not(g)), "at-least")
+    return is_contradictory(And(_closed(f, counts), Not(g)), "at-least")
 
 
-def excludes(f: Formula, g: Formula, reading: str = "exact") -> bool:
+def excludes(f: Formula, g: Formula, counts: str = "exact") -> bool:
     """Whether no picture is right for both formulas."""
-    return is_contradictory(And(_closed(f, reading), _closed(g, reading)), "at-least")
+    return is_contradictory(And(_closed(f, counts), _closed(g, counts)), "at-least")
 
 
 def is_true(f: Formula, holds: Callable[[Literal], bool]) -> bool:
@@ -125,12 +125,12 @@ def is_true(f: Formula, holds: Callable[[Literal], bool]) -> bool:
 
 
 def is_satisfied(
-    notation: str, questions: Sequence[Question], answers: Mapping[str, str], reading: str = "exact"
+    notation: str, questions: Sequence[Question], answers: Mapping[str, str], counts: str = "exact"
 ) -> bool:
     """Whether answers (question text to choice) describe a picture that is right for the formula."""
     f = parse(notation)
     said = {q.literal: answers.get(q.text, NO) == YES for q in questions if q.literal}
-    if reading == "exact":
+    if counts == "exact":
         mentioned = set(entities(f))
         for question in questions:
             is_too_many = question.kind == COUNT and question.formulas and _exceeds(question, answers, f, mentioned)
@@ -150,9 +150,9 @@ def _exceeds(question: Question, answers: Mapping[str, str], f: Formula, mention
 
 
 @lru_cache(maxsize=4096)
-def _closed(f: Formula, reading: str) -> Formula:
+def _closed(f: Formula, counts: str) -> Formula:
     """The formula with its exactness spelled out, so that what is added to it cannot loosen that."""
-    if reading == "at-least":
+    if counts == "at-least":
         return f
     caps = [Not(Atom(entity, n + 1)) for entity, n in largest_counts(f).items() if n < MAX_COUNT]
     return conjunction([f, *caps])
@@ -220,16 +220,16 @@ def _numbered(entity: str, n: int) -> str:
     return to_notation(Atom(entity, n))
 
 
-def _ruled_out(f: Formula, literal: Literal, reading: str) -> Iterator[Literal]:
+def _ruled_out(f: Formula, literal: Literal, counts: str) -> Iterator[Literal]:
     """What cannot be so as well: another colour of the thing, the relation the other way round."""
     if isinstance(literal, Related):
         turned = Related(literal.relation, literal.second, literal.first)
-        if literal.relation in _REVERSIBLE and entails(f, Not(turned), reading):
+        if literal.relation in _REVERSIBLE and entails(f, Not(turned), counts):
             yield turned
     elif literal.colour is not None:
         start = COLOURS.index(literal.colour) + 1
         for colour in (*COLOURS[start:], *COLOURS[:start]):
             other = Atom(literal.entity, colour=colour)
-            if other not in atoms(f) and entails(f, Not(other), reading):
+            if other not in atoms(f) and entails(f, Not(other), counts):
                 yield other
                 return

@@ -66,19 +66,19 @@ class Discrepancy:
 
 
 def satisfies(
-    f: Formula, scene: Scene, reading: str = "exact", place: str = "order", beside: Formula | None = None
+    f: Formula, scene: Scene, counts: str = "exact", place: str = "order", beside: Formula | None = None
 ) -> bool:
     """Whether the scene is one of the formula's worlds."""
-    return dealer((f,) if beside is None else (f, beside), reading, place).holds(scene)
+    return dealer((f,) if beside is None else (f, beside), counts, place).holds(scene)
 
 
 def explain(
-    f: Formula, scene: Scene, reading: str = "exact", place: str = "order", beside: Formula | None = None
+    f: Formula, scene: Scene, counts: str = "exact", place: str = "order", beside: Formula | None = None
 ) -> tuple[Discrepancy, ...]:
     """The fewest differences between the scene and a world of the formula; empty exactly when it satisfies it."""
-    if satisfies(f, scene, reading, place, beside):
+    if satisfies(f, scene, counts, place, beside):
         return ()
-    return _explainer(f, reading, place, beside).explain(scene)
+    return _explainer(f, counts, place, beside).explain(scene)
 
 
 def needs_colour(f: Formula) -> bool:
@@ -100,8 +100,8 @@ class _Target(NamedTuple):
 class _Explainer:
     """One formula, ready for many scenes that are wrong for it."""
 
-    def __init__(self, f: Formula, reading: str, place: str, beside: Formula | None) -> None:
-        self._dealer = dealer((f,) if beside is None else (f, beside), reading, place)
+    def __init__(self, f: Formula, counts: str, place: str, beside: Formula | None) -> None:
+        self._dealer = dealer((f,) if beside is None else (f, beside), counts, place)
         self.diagram = self._dealer.diagram
         self._axes = {axis: Axis(f, axis, place) for axis in ("x", "y")}
         self._states: dict[int, list[Counts]] = {}
@@ -180,8 +180,8 @@ class _Explainer:
 
 
 @lru_cache(maxsize=2048)
-def _explainer(f: Formula, reading: str, place: str, beside: Formula | None) -> _Explainer:
-    return _Explainer(f, reading, place, beside)
+def _explainer(f: Formula, counts: str, place: str, beside: Formula | None) -> _Explainer:
+    return _Explainer(f, counts, place, beside)
 
 
 def _seen(relation: Related | None, things: Things) -> bool | None:

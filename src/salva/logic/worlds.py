@@ -1,6 +1,6 @@
 """The meaning of a formula: the scenes over what it mentions that make it true.
 
-An atom is a lower bound. The reading "exact" adds that nothing mentioned appears more often than the
+An atom is a lower bound. Counts "exact" add that nothing mentioned appears more often than the
 largest number stated for it; "at-least" drops that and tells counts apart only up to the largest
 number mentioned. Worlds are counted and drawn without listing them.
 """
@@ -44,7 +44,7 @@ class World:
     relations: tuple[Related, ...] = ()
     """Those of the mentioned relations that are true, as first spelled."""
     more: tuple[str, ...] = ()
-    """Entities of which there may be any larger number (reading "at-least")."""
+    """Entities of which there may be any larger number (counts "at-least")."""
 
     def describe(self, mentioned: Iterable[str]) -> str:
         """The world in words, naming the mentioned entities that are absent as well."""
@@ -71,19 +71,19 @@ class World:
         ]
 
 
-def worlds(f: Formula, reading: str = "exact", limit: int = 1000) -> tuple[World, ...]:
+def worlds(f: Formula, counts: str = "exact", limit: int = 1000) -> tuple[World, ...]:
     """The worlds of a formula, fullest first; at most `limit` of them (count_worlds tells the number)."""
-    diagram = diagram_of(f, reading)
+    diagram = diagram_of(f, counts)
     return tuple(islice((world for path in diagram.paths() for world in _along(path)), limit))
 
 
-def count_worlds(f: Formula, reading: str = "exact") -> int:
+def count_worlds(f: Formula, counts: str = "exact") -> int:
     """The number of worlds of a formula."""
-    return _count(f, reading)
+    return _count(f, counts)
 
 
 def choose_world(f: Formula, rng: Random) -> World:
-    """A world of the formula under the exact reading, each as likely as any other."""
+    """A world of the formula with exact counts, each as likely as any other."""
     total = count_worlds(f)
     if not total:
         raise UsageError("the formula is contradictory: no world makes it true, so none can be chosen")
@@ -116,14 +116,14 @@ def world_at(path: Path, index: int = 0) -> World:
 
 
 @lru_cache(maxsize=512)
-def diagram_of(f: Formula, reading: str) -> Diagram:
+def diagram_of(f: Formula, counts: str) -> Diagram:
     """The decision diagram of one formula."""
-    return Diagram((f,), reading)
+    return Diagram((f,), counts)
 
 
 @lru_cache(maxsize=4096)
-def _count(f: Formula, reading: str) -> int:
-    return diagram_of(f, reading).count()
+def _count(f: Formula, counts: str) -> int:
+    return diagram_of(f, counts).count()
 
 
 def _along(path: Path) -> Iterator[World]:

@@ -32,7 +32,7 @@ class RunFlags(TypedDict, total=False):
     only: str | Iterable[str] | Mapping[str, str | int]
     shard: str
     check: str
-    reading: str
+    counts: str
 
 
 OTHERS = ("suite", "model", "name", "version", "out", "settings", "executor", "progress", "images")
@@ -145,5 +145,5 @@ _READERS: Mapping[str, Callable[[str, Any], object]] = {
     "only": _labels,
     "shard": _text,
     "check": _text,
-    "reading": _text,
+    "counts": _text,
 }

@@ -33,13 +33,13 @@ _FEWEST_SLOTS = 6
 stand on the same side."""
 
 
-def chance_of(cases: Sequence[Case], reading: str = "exact") -> float | None:
+def chance_of(cases: Sequence[Case], counts: str = "exact") -> float | None:
     """The mean over categories of how often a pair is wrong with another pair's pictures; None with fewer than two."""
     paintable = list(islice(filter(_is_painted, sorted(cases, key=_shuffled)), MOST_PICTURES))
     draws = range(MOST_PICTURES // len(paintable)) if paintable else ()
     by_category: dict[str, list[float]] = {}
     for case in islice(filter(_is_painted, _spread(cases)), MOST_PROMPTS):
-        fits = _fitting(case, reading)
+        fits = _fitting(case, counts)
         others = [other for other in paintable if other is not case and len(other.prompts) == len(case.prompts)]
         if others:
             wrong = sum(not fits(other, draw) for other in others for draw in draws) / len(others) / len(draws)
@@ -49,7 +49,7 @@ def chance_of(cases: Sequence[Case], reading: str = "exact") -> float | None:
 
 
 def chance_to_differ(
-    cases: Sequence[Case], shown: Sequence[Case], *, reading: str = "exact", place: str = "order", is_all: bool = False
+    cases: Sequence[Case], shown: Sequence[Case], *, counts: str = "exact", place: str = "order", is_all: bool = False
 ) -> float | None:
     """The mean over categories of how often two pictures of other pairs, not of one, differ in what a pair speaks of.
 
@@ -75,7 +75,7 @@ def chance_to_differ(
             key = tuple(_things(prompt.formula, f"{name} {draw}", what, is_all) for prompt, name in pictures)
             if key not in differs:
                 a, b = (Scene(things=things) for things in key)
-                differs[key] = not shows_same(a, b, what, reading=reading, place=place, all_labels=is_all)
+                differs[key] = not shows_same(a, b, what, counts=counts, place=place, all_labels=is_all)
             n_differ, n = n_differ + differs[key], n + 1
         if n:
             by_category.setdefault(case.category, []).append(n_differ / n)
@@ -106,7 +106,7 @@ def _spread(cases: Sequence[Case]) -> list[Case]:
     return [group[turn] for turn in turns for group in by_category.values() if turn < len(group)]
 
 
-def _fitting(case: Case, reading: str) -> Callable[[Case, int], bool]:
+def _fitting(case: Case, counts: str) -> Callable[[Case, int], bool]:
     """Whether another case's right pictures, drawn for the nth time, are right for this one."""
     formulas = [parse(prompt.formula or "") for prompt in case.prompts]
     # As truth does: both wordings of a proved pair in one frame.
@@ -118,7 +118,7 @@ def _fitting(case: Case, reading: str) -> Callable[[Case, int], bool]:
     def is_right(index: int, scene: Scene) -> bool:
         key = (index, tuple(thing for thing in scene.things if thing.label in named))
         if key not in decided:
-            decided[key] = satisfies(formulas[index], Scene(things=key[1]), reading, beside=beside[index])
+            decided[key] = satisfies(formulas[index], Scene(things=key[1]), counts, beside=beside[index])
         return decided[key]
 
     def fits(other: Case, draw: int) -> bool:

@@ -119,16 +119,16 @@ def _cases_asked(judgements: Judgements, average: str, check: str) -> list[Case]
 def _chance(judgements: Judgements, asked: Sequence[Case], check: str) -> float | None:
     """What shuffled pictures would get by the check that leads."""
     kind, options = judgements.rate_of(check), judgements.options_of(check)
-    reading = str(options.get("reading", "exact"))
+    counts = str(options.get("counts", "exact"))
     if kind is Rate.WRONG or (check == OWN and not judgements.has_own_figure):
-        return chance_of(asked, reading)
+        return chance_of(asked, counts)
     if kind is not Rate.INCONSISTENT:
         return None
     compared = {pair.case.case_id for pair in judgements.headline}
     return chance_to_differ(
         [case for case in asked if case.case_id in compared],
         asked,
-        reading=reading,
+        counts=counts,
         place=str(options.get("place", "order")),
         is_all=options.get("scope") == "all",
     )

@@ -56,7 +56,7 @@ class Ask:
     shard: str = ""
     """As I/N; empty for all cases."""
     check: str = ""
-    reading: str = ""
+    counts: str = ""
     settings: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """ROLE.OPTION to value, or NAME.OPTION for one that has a name, as --set gives them."""
     yielding: frozenset[str] = frozenset()
@@ -104,8 +104,8 @@ def make_spec(ask: Ask, made: Asked | None = None, foreign: Container[tuple[str,
     """
     by_role = settings_by_role(ask.settings, ask.names())
     kept = _options_of(made) if made else {}
-    if ask.reading:
-        by_role["check"].setdefault("reading", ask.reading)
+    if ask.counts:
+        by_role["check"].setdefault("counts", ask.counts)
     if not 1 <= ask.repeats <= _MOST_REPEATS:
         raise UsageError(f"--repeats is {ask.repeats}; it must be from 1 to {_MOST_REPEATS:,}")
     options = {**kept.get(("suite", ask.suite), {}), **by_role["suite"]}

@@ -46,7 +46,7 @@ class Changes:
     detector: str | None = None
     reader: str | None = None
     judges: tuple[str, ...] = ()
-    reading: str | None = None
+    counts: str | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -106,7 +106,7 @@ def _check_floor(store: RunStore, spec: RunSpec, cast_: Cast) -> None:
 def changed_spec(asked: Asked, changes: Changes) -> RunSpec:
     """The specification a run was asked with, and the changes in it, bound anew."""
     ask, foreign = ask_again(asked), _foreign(asked, changes)
-    reading = {} if changes.reading is None else {"check.reading": changes.reading}
+    counts = {} if changes.counts is None else {"check.counts": changes.counts}
     spec = make_spec(
         replace(
             ask,
@@ -114,7 +114,7 @@ def changed_spec(asked: Asked, changes: Changes) -> RunSpec:
             reader=changes.reader if changes.reader is not None else ask.reader,
             judges=changes.judges or ask.judges,
             check=changes.check if changes.check is not None else ask.check,
-            settings={**ask.settings, **reading, **changes.settings},
+            settings={**ask.settings, **counts, **changes.settings},
         ),
         asked,
         foreign,

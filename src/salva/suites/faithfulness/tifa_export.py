@@ -243,7 +243,7 @@ def _asked_with(asked: Asked, questions: str) -> AnswerOptions:
             f"the run asked from the file {used['questions']!r}, which says what each answer should be; name it again "
             "with --questions"
         )
-    return AnswerOptions(reading=str(used.get("reading") or "exact"), questions=questions)
+    return AnswerOptions(counts=str(used.get("counts") or "exact"), questions=questions)
 
 
 def _safe(name: str) -> str:
