@@ -57,7 +57,7 @@ prove-quick-answers: $(VENV)/.test
 	SALVA_PROVE=25 $(BIN)/python -m pytest -q tests/logic/test_dealing.py -k the_slow_one
 
 prove-the-rest: $(VENV)/.test
-	SALVA_PROVE=25 $(BIN)/python -m pytest -q tests/logic/test_sentences.py tests/logic/test_dealing.py -k "not the_slow_one"
+	SALVA_PROVE=25 $(BIN)/python -m pytest -q tests/english/test_sentences.py tests/logic/test_dealing.py -k "not the_slow_one"
 
 # 20,000 pictures and 40,000 answers from a local endpoint that misbehaves, killed and interrupted at random: up to
 # 25 minutes of two cores, no part of `make test`.

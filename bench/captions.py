@@ -20,12 +20,12 @@ from collections import Counter
 from collections.abc import Callable, Set
 from pathlib import Path
 
-from salva.logic.nouns import singular
+from salva.english.captions.classes import LAST_WORDS, Classes
+from salva.english.captions.reading import AND
+from salva.english.captions.spacy_reader import SpacyReader
+from salva.english.captions.verbs import gerund
+from salva.english.nouns import singular
 from salva.suites.actesting.suite import Actesting, ActestingOptions
-from salva.writing.captions.classes import LAST_WORDS, Classes
-from salva.writing.captions.reading import AND
-from salva.writing.captions.spacy_reader import SpacyReader
-from salva.writing.captions.verbs import gerund
 
 CAPTIONS = (
     Path(os.environ.get("SALVA_TEST_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")

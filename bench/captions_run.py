@@ -25,9 +25,9 @@ from backends.tiny_models import save_owlv2
 from backends.tiny_pipelines import save_stable_diffusion, spelling_tokenizer
 
 import salva
+from salva.english.mutation.operators import OPERATORS
 from salva.store.queries import read_records
 from salva.store.sqlite import open_run
-from salva.writing.mutation.operators import OPERATORS
 
 CAPTIONS = (
     Path(os.environ.get("SALVA_TEST_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")

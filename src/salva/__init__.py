@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from salva.core.handed import batched
     from salva.core.scene import Scene, Thing
     from salva.core.verdict import Outcome, Verdict
+    from salva.english.sentences import from_english, to_english
     from salva.errors import BackendError, FormulaError, PluginError, SalvaError, StoreError, UsageError
-    from salva.logic.english import from_english, to_english
     from salva.logic.equivalence import are_equivalent, is_determinate, witness
     from salva.logic.notation import parse, to_notation
     from salva.logic.rewrite import rewrites
@@ -42,8 +42,8 @@ _HOME = {
     "SalvaError": "salva.errors",
     "StoreError": "salva.errors",
     "UsageError": "salva.errors",
-    "from_english": "salva.logic.english",
-    "to_english": "salva.logic.english",
+    "from_english": "salva.english.sentences",
+    "to_english": "salva.english.sentences",
     "are_equivalent": "salva.logic.equivalence",
     "is_determinate": "salva.logic.equivalence",
     "witness": "salva.logic.equivalence",

@@ -21,10 +21,9 @@ from salva.errors import BackendError, SalvaError
 from salva.generators.command_line import CommandLine
 from salva.generators.openai_images import OpenAiImages
 from salva.registry import bind
-from salva.remote import endpoint
+from salva.remote import endpoint, text_model
 from salva.remote.endpoint import Endpoint, download
-from salva.writing import text_model
-from salva.writing.text_model import TextModel
+from salva.remote.text_model import TextModel
 
 for package in ("openai", "anthropic", "google.genai"):
     pytest.importorskip(package, reason="models at endpoints need the api extra")

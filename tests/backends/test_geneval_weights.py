@@ -21,10 +21,9 @@ from salva.core.observation import Detections
 from salva.core.protocols import ObserveRequest, Query
 from salva.core.spec import ComponentSpec
 from salva.errors import UsageError
-from salva.hardware import origins
+from salva.hardware import mmdet_names, origins
+from salva.hardware.mmdet_weights import convert
 from salva.registry import bind
-from salva.writing import mmdet_names
-from salva.writing.geneval_weights import convert
 
 torch: Any = pytest.importorskip("torch", reason="needs the extra torch")
 transformers: Any = pytest.importorskip("transformers", reason="needs the extra torch")
@@ -68,7 +67,7 @@ def picture() -> Any:
 
 
 def test_the_converted_network_answers_as_mmdets_does(tmp_path: Path, picture: Any) -> None:
-    convert(saved(tmp_path / "mmdet.pth"), tmp_path / "made")
+    convert(saved(tmp_path / "mmdet.pth"), tmp_path / "made", COCO)
     with torch.no_grad():
         wanted = Network(random_state())(picture)
     assert wanted[0].shape[1] == N_CLASSES + 1
@@ -94,7 +93,7 @@ def test_a_wrong_order_would_be_seen(
     step: str, kind: str, tmp_path: Path, picture: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(mmdet_names, step, _apart(kind))
-    convert(saved(tmp_path / "mmdet.pth"), tmp_path / "made")
+    convert(saved(tmp_path / "mmdet.pth"), tmp_path / "made", COCO)
     with torch.no_grad():
         wanted = Network(random_state())(picture)
     assert far(answers(tmp_path / "made", picture), wanted) > 0.1
@@ -128,7 +127,7 @@ def test_the_command_makes_a_folder_the_detector_takes(tmp_path: Path, monkeypat
 def test_a_run_by_the_published_rules_says_whose_weights_looked(
     whose: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sha256 = convert(saved(tmp_path / "mmdet.pth"), tmp_path / "made")
+    sha256 = convert(saved(tmp_path / "mmdet.pth"), tmp_path / "made", COCO)
     if whose == "published":
         monkeypatch.setattr("salva.detectors.mask2former.GENEVAL_SHA256", sha256[:8])
     asked = ["run", "geneval", "--published", "--size", "6", "--model", "painter", "--no-progress"]
@@ -179,7 +178,7 @@ def test_another_network_is_refused_by_name_and_leaves_nothing(
 ) -> None:
     file = saved(tmp_path / "mmdet.pth", state())
     with pytest.raises(UsageError, match=said):
-        convert(file, tmp_path / "out" / "made")
+        convert(file, tmp_path / "out" / "made", COCO)
     assert not list((tmp_path / "out").iterdir() if (tmp_path / "out").exists() else [])
 
 
@@ -196,7 +195,7 @@ class _Bomb:
 def test_a_pickle_with_code_in_it_is_not_run(tmp_path: Path) -> None:
     torch.save({"state_dict": {"x": _Bomb(tmp_path / "ran")}}, tmp_path / "bad.pth")
     with pytest.raises(UsageError, match="more than tensors"):
-        convert(tmp_path / "bad.pth", tmp_path / "made")
+        convert(tmp_path / "bad.pth", tmp_path / "made", COCO)
     assert not (tmp_path / "ran").exists()
     assert not (tmp_path / "made").exists()
 
@@ -210,12 +209,12 @@ def test_what_is_no_checkpoint_is_refused(tmp_path: Path) -> None:
     torch.save({"state_dict": {"a": 1}}, tmp_path / "numbers.pth")
     for name in ("text.pth", "empty.pth", "half.pth", "list.pth", "numbers.pth", "gone.pth"):
         with pytest.raises(UsageError, match=re.escape(name)):
-            convert(tmp_path / name, tmp_path / "made")
+            convert(tmp_path / name, tmp_path / "made", COCO)
     assert not (tmp_path / "made").exists()
 
 
 def test_a_folder_that_is_there_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "made").mkdir()
     with pytest.raises(UsageError, match="is there already"):
-        convert(saved(tmp_path / "mmdet.pth"), tmp_path / "made")
+        convert(saved(tmp_path / "mmdet.pth"), tmp_path / "made", COCO)
     assert not list((tmp_path / "made").iterdir())

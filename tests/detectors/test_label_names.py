@@ -90,7 +90,7 @@ def test_the_table_has_the_painters_things_and_cocos() -> None:
 
 
 def test_every_name_of_the_table_is_counted_under_itself_in_singular_and_plural() -> None:
-    from salva.logic.nouns import plural
+    from salva.english.nouns import plural
 
     table = read_table()
     for name in table.everyday():

@@ -15,9 +15,9 @@ from salva.core.protocols import Rendered, RenderRequest
 from salva.errors import BackendError, SalvaError, UsageError
 from salva.generators.deduce import Deduce
 from salva.registry import bind, inner_model
+from salva.remote import text_model
 from salva.runs.ask import Ask, make_spec
 from salva.runs.binding import component_spec
-from salva.writing import text_model
 
 PIXEL = Picture(rgb=b"\0\0\0", width=1, height=1)
 

@@ -14,7 +14,7 @@ from salva.generators.painter.background import _near, paint_background
 from salva.generators.painter.component import BACKGROUNDS
 from salva.generators.painter.drawing import _sprite, recolour, sprite_index
 from salva.imaging.palette import PALETTE
-from salva.logic.words import COLOURS
+from salva.logic.formula import COLOURS
 
 ENTITIES = sprite_index()["entities"]
 

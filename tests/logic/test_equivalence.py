@@ -5,6 +5,7 @@ from itertools import combinations, pairwise
 
 import pytest
 
+from salva.english.describe import describe_world
 from salva.errors import UsageError
 from salva.logic import diagram
 from salva.logic.diagram import Diagram
@@ -64,7 +65,7 @@ def test_not_equivalent_with_a_witness(one: str, other: str, world: str, holds_f
     f, g = parse(one), parse(other)
     found = witness(f, g)
     assert found is not None
-    assert found.world.describe((*entities(f), *entities(g))) == world
+    assert describe_world(found.world, (*entities(f), *entities(g))) == world
     assert found.holds_for == holds_for
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from strategies import ENTITIES, atoms_about, combined, plain_formulas, relations_between, scenes, thing_at
 
 from salva.core.scene import Scene, Thing
+from salva.english.describe import describe_discrepancy
 from salva.errors import UsageError
 from salva.logic.formula import PLACES, Atom, Formula, Related, conjunction, entities
 from salva.logic.notation import parse
@@ -218,11 +219,11 @@ def test_on_and_next_to() -> None:
 def test_the_numbers_that_prove_it_are_told() -> None:
     (found,) = explain(parse("cat"), scene(thing_at("cat", 0.2), thing_at("cat", 0.6)))
     assert (found.expected, found.seen) == ("1", "2")
-    assert found.message == "two cats where 1 should be"
+    assert describe_discrepancy(found) == "two cats where 1 should be"
     (found,) = explain(parse("cat@left"), scene(thing_at("cat", 0.71)))
     assert (found.expected, found.seen) == ("on the left", "x 0.71")
     (found,) = explain(parse("!cat"), scene(thing_at("cat", 0.71)))
-    assert found.message == "a cat where none should be"
+    assert describe_discrepancy(found) == "a cat where none should be"
 
 
 def test_a_contradiction_has_no_nearest_world() -> None:

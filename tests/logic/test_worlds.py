@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from strategies import formulas
 
+from salva.english.describe import describe_world
 from salva.errors import UsageError
 from salva.logic.formula import Formula, Related, entities
 from salva.logic.notation import parse
@@ -15,7 +16,7 @@ from salva.logic.worlds import WorldThing, choose_world, count_worlds, worlds
 
 def described(notation: str, counts: str = "exact") -> list[str]:
     f = parse(notation)
-    return [world.describe(entities(f)) for world in worlds(f, counts)]
+    return [describe_world(world, entities(f)) for world in worlds(f, counts)]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from salva.errors import PluginError
 from salva.generators.painter.component import random_scene
 from salva.generators.painter.drawing import sprite_index
 from salva.imaging.palette import PALETTE
-from salva.logic.words import COLOURS
+from salva.logic.formula import COLOURS
 from salva.observers.colours import PixelColours, colour_of
 
 THINGS = sorted(name for name, facts in sprite_index()["entities"].items() if facts["colourable"])

@@ -18,10 +18,10 @@ from salva.core.case import Case
 from salva.core.observation import Answer, Observation
 from salva.core.options import option
 from salva.core.protocols import ImageObservations, Need, Query
+from salva.english.questions import NO, YES, Question, expected_answer, is_satisfied, questions_about
+from salva.english.words import comparable
 from salva.logic.formula import entities
 from salva.logic.notation import parse
-from salva.logic.questions import NO, YES, Question, expected_answer, is_satisfied, questions_about
-from salva.logic.words import comparable
 from salva.stats.pair_scores import mean, pair_scores
 
 _NOTHING = frozenset((NO, "none", "nothing", "0", "zero", "neither", ""))

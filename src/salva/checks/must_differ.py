@@ -17,7 +17,7 @@ from salva.core.about import About
 from salva.core.case import Case
 from salva.core.protocols import Conclusion, ImageObservations, Need
 from salva.core.verdict import Failure, Outcome
-from salva.logic.contrasts import questions_of_contrast
+from salva.english.contrasts import questions_of_contrast
 from salva.logic.notation import parse
 
 NO_DIFFERENCE = "no-difference"

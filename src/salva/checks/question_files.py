@@ -15,10 +15,10 @@ from pathlib import Path
 
 from salva.core.counted import counted
 from salva.core.fingerprint import Json
+from salva.english.questions import NO, YES, Question
+from salva.english.words import comparable
 from salva.errors import UsageError
 from salva.files.tables import Row, by_kind, read_rows, unusable
-from salva.logic.questions import NO, YES, Question
-from salva.logic.words import comparable
 
 TIFA_FIELDS = ("id", "caption", "question", "answer")
 DSG_FIELDS = ("item_id", "text", "proposition_id", "dependency", "question_natural_language")

@@ -25,8 +25,8 @@ from salva.core.case import Case
 from salva.core.options import option
 from salva.core.protocols import Conclusion, ImageObservations, Need
 from salva.core.verdict import Failure, Outcome
+from salva.english.questions import KINDS
 from salva.errors import UsageError
-from salva.logic.questions import KINDS
 
 ANSWER_DIFFERS = "answer-differs"
 FORMULA_DIFFERS = "formula-differs"

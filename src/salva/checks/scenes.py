@@ -27,11 +27,12 @@ from salva.core.verdict import (
     Y_MISPOSITION,
     Failure,
 )
+from salva.english.describe import describe_discrepancy
+from salva.english.nouns import plural
 from salva.errors import UsageError
 from salva.logic.comparing import Comparable, comparable, shows_same
 from salva.logic.formula import Atom, Formula, atoms
 from salva.logic.notation import parse
-from salva.logic.nouns import plural
 from salva.logic.orders import AXIS_OF_RELATION
 from salva.logic.satisfaction import COLOUR, EXTRA, FORBIDDEN, MISSING, X_MISPLACED, Y_MISPLACED, Discrepancy
 
@@ -262,7 +263,7 @@ def failure_of(discrepancy: Discrepancy, role: str, *, has_choice: bool = False)
 
     has_choice: whether other pictures would be right as well, so that this is only the shortest way to one.
     """
-    message = discrepancy.message
+    message = describe_discrepancy(discrepancy)
     if discrepancy.kind in (MISSING, EXTRA, FORBIDDEN):
         asked = "none" if discrepancy.expected == "0" else discrepancy.expected
         wants = "the nearest right picture has" if has_choice else "the prompt asks for"

@@ -20,7 +20,7 @@ from salva.files.outfiles import cannot_write
 from salva.registry import add_loose_plugin
 
 if TYPE_CHECKING:
-    from salva.writing.text_model import TextModel
+    from salva.remote.text_model import TextModel
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -230,8 +230,8 @@ def text_model(name: str, base_url: str, output: Path | None = None) -> TextMode
 
     The same command then pays for nothing twice, whatever ended it.
     """
-    from salva.writing.journal import Journal
-    from salva.writing.text_model import TextModel
+    from salva.remote.journal import Journal
+    from salva.remote.text_model import TextModel
 
     journal = None if output is None else Journal(output.with_name(f"{output.stem}-replies.jsonl"))
     context = click.get_current_context()

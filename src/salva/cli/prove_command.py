@@ -25,7 +25,8 @@ def command(formula: str, other: str | None, counts: str) -> None:
     salva prove "!cat & dog@left"
     salva prove "neither a cat nor a dog" "no dogs and no cats"
     """
-    from salva.logic.english import understood
+    from salva.english.describe import describe_world
+    from salva.english.sentences import understood
     from salva.logic.formula import Formula, entities
     from salva.logic.notation import to_notation
     from salva.logic.worlds import count_worlds, worlds
@@ -36,7 +37,7 @@ def command(formula: str, other: str | None, counts: str) -> None:
             title = f"{title} ({to_notation(one)})"
         click.echo(f"{title}: {counted(n_worlds, 'worlds')}")
         for world in worlds(one, counts, limit=_SHOWN):
-            click.echo(f"  - {world.describe(entities(one))}")
+            click.echo(f"  - {describe_world(world, entities(one))}")
         if n_worlds > _SHOWN:
             click.echo(f"  ... and {n_worlds - _SHOWN} more")
         return n_worlds
@@ -55,7 +56,7 @@ def command(formula: str, other: str | None, counts: str) -> None:
     if found is not None:
         mentioned = tuple(dict.fromkeys((*entities(first), *entities(second))))
         fits = (formula, other) if found.holds_for == 1 else (other, formula)
-        click.echo(f"witness: {found.world.describe(mentioned)}\n  fits       {fits[0]}\n  but not    {fits[1]}")
+        click.echo(f"witness: {describe_world(found.world, mentioned)}\n  fits       {fits[0]}\n  but not    {fits[1]}")
     n_worlds_of = [show_worlds(text, one) for text, one in ((formula, first), (other, second))]
     if never := [text for text, n in zip((formula, other), n_worlds_of, strict=True) if n == 0]:
         click.echo(f"not determinate: no picture is right for {' or for '.join(never)}")

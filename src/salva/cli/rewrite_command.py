@@ -22,7 +22,7 @@ from salva.core.legible import legible_json
 )
 def command(formula: str, law: str | None, form: str) -> None:
     """Every formula that one law, applied at one place, makes of FORMULA (or of an English sentence)."""
-    from salva.logic.english import to_english, understood
+    from salva.english.sentences import to_english, understood
     from salva.logic.notation import to_notation
     from salva.logic.rewrite import Rewrite, rewrites
 

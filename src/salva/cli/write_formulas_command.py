@@ -16,8 +16,8 @@ from salva.core.counted import counted
 from salva.errors import UsageError
 
 if TYPE_CHECKING:
-    from salva.writing.prompt_files import PromptRow
-    from salva.writing.text_model import TextModel
+    from salva.english.prompt_files import PromptRow
+    from salva.remote.text_model import TextModel
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _N_NAMED = 5
@@ -60,8 +60,8 @@ def formulas(source: str, output: Path, writer: str, base_url: str, no_progress:
     One is accepted if its English reads back to the same worlds, it names only words of the prompt, and it uses every
     noun and number of it. OUTPUT holds all prompts, for suite.path. What it holds already is not paid for again.
     """
-    from salva.writing.formula_files import lines_with, proposed_in, unread
-    from salva.writing.formulas import propose
+    from salva.authoring.formula_files import lines_with, proposed_in, unread
+    from salva.authoring.formulas import propose
 
     job = _Job(what="formula", missing=unread, ask=propose, lines=lines_with, there=proposed_in)
     _write(job, source, output, writer, base_url, no_progress)
@@ -79,7 +79,8 @@ def paraphrases(source: str, output: Path, writer: str, base_url: str, no_progre
     OUTPUT holds all prompts and a pair for each, for suite.path; such pairs have a rate of their own. What it holds
     already is not paid for again.
     """
-    from salva.writing.paraphrases import alone, lines_with_pairs, paraphrase, paraphrased_in
+    from salva.authoring.paraphrases import alone, lines_with_pairs, paraphrase
+    from salva.english.prompt_files import paraphrased_in
 
     job = _Job(what="paraphrase", missing=alone, ask=paraphrase, lines=lines_with_pairs, there=paraphrased_in)
     _write(job, source, output, writer, base_url, no_progress)
@@ -89,9 +90,9 @@ def _write(job: _Job, source: str, output: Path, writer: str, base_url: str, no_
     """Ask about every prompt that wants for something, and save what came of it, whatever ends the command."""
     from rich.progress import Progress
 
+    from salva.authoring.samples import lines_of
+    from salva.english.prompt_files import read_prompt_rows
     from salva.files.outfiles import write_text
-    from salva.writing.prompt_files import read_prompt_rows
-    from salva.writing.samples import lines_of
 
     if output.exists() and output.resolve() == Path(source).expanduser().resolve():
         raise UsageError(f"-o is FILE itself, {source!r}, which stays as it is; name another")

@@ -15,7 +15,7 @@ from salva.core.counted import counted
 from salva.errors import UnusableError, UsageError
 
 if TYPE_CHECKING:
-    from salva.writing.authored import Author, Authored
+    from salva.core.authored import Author, Authored
 
 SUITE = "cfworld"
 _FILE = click.Path(path_type=Path, dir_okay=False)
@@ -60,8 +60,8 @@ def command(
     if reviews:
         kept = _reviewed(kept, reviews, output, only_valid)
     if sheet is not None:
+        from salva.authoring.authored_files import review_sheet_of
         from salva.files.outfiles import write_text
-        from salva.writing.authored import review_sheet_of
 
         write_text(sheet, review_sheet_of(kept))
         click.echo(f"{sheet}: two people fill in reviewer and valid, each in a copy; then add --review for each copy")
@@ -117,8 +117,8 @@ def _write(
 
 
 def _save(kept: Sequence[Authored], removed: Sequence[Authored], output: Path) -> None:
+    from salva.authoring.authored_files import lines_of_entries
     from salva.files.outfiles import write_text
-    from salva.writing.authored import lines_of_entries
 
     if kept:
         write_text(output, lines_of_entries(kept))
@@ -129,9 +129,9 @@ def _save(kept: Sequence[Authored], removed: Sequence[Authored], output: Path) -
 
 
 def _reviewed(kept: list[Authored], sheets: Sequence[Path], output: Path, only_valid: bool) -> list[Authored]:
+    from salva.authoring.authored_files import is_valid, lines_of_entries, review_of, with_reviews
+    from salva.authoring.samples import read_reviews
     from salva.files.outfiles import write_text
-    from salva.writing.authored import is_valid, lines_of_entries, review_of, with_reviews
-    from salva.writing.samples import read_reviews
 
     done = with_reviews(kept, read_reviews(sheets))
     counts = Counter(map(review_of, done))

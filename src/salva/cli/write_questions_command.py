@@ -43,10 +43,10 @@ def questions(
     """
     from rich.progress import Progress
 
+    from salva.authoring.questions import Unwritten, captions, different, file_text, read_rows, write_questions
+    from salva.authoring.samples import lines_of
     from salva.cli.main import EXIT_INCOMPLETE
     from salva.files.outfiles import write_text
-    from salva.writing.questions import Unwritten, captions, different, file_text, read_rows, write_questions
-    from salva.writing.samples import lines_of
 
     rows = read_rows(output, style)
     prompts = different(_prompts(source, **chosen))
@@ -90,10 +90,10 @@ def questions(
 
 def _prompts(source: str, size: str, seed: int, only: tuple[str, ...], settings: tuple[str, ...]) -> list[str]:
     """The prompts of a suite's cases, or of a file."""
+    from salva.english.prompt_files import read_prompts
     from salva.registry import entries
     from salva.runs.ask import Ask, make_spec, split_settings
     from salva.runs.plan import planned_cases
-    from salva.writing.prompt_files import read_prompts
 
     suites = [entry.name for entry in entries("suite")]
     if source.partition("/")[0] not in suites:

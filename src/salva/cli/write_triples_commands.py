@@ -14,8 +14,8 @@ from salva.core.counted import counted
 from salva.errors import UsageError
 
 if TYPE_CHECKING:
-    from salva.writing.author import Removed
-    from salva.writing.samples import Sample
+    from salva.authoring.author import Removed
+    from salva.authoring.samples import Sample
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -45,8 +45,8 @@ def new(
     """
     from rich.progress import Progress
 
-    from salva.writing.author import Removed, write_samples
-    from salva.writing.templates import load_grammar
+    from salva.authoring.author import Removed, write_samples
+    from salva.authoring.templates import load_grammar
 
     grammar = load_grammar(templates)
     author, judge = (flags.text_model(name, base_url, output) if name else None for name in (writer, checker))
@@ -72,8 +72,8 @@ def new(
 
 
 def _save(kept: Sequence[Sample], removed: Sequence[Removed], output: Path) -> None:
+    from salva.authoring.samples import lines_of
     from salva.files.outfiles import write_text
-    from salva.writing.samples import lines_of
 
     write_text(output, lines_of(kept))
     click.echo(f"{counted(len(kept), 'samples')} in {output}")
@@ -89,8 +89,8 @@ def _save(kept: Sequence[Sample], removed: Sequence[Removed], output: Path) -> N
 @click.option("--disputed", is_flag=True, help="Only what two reviewers differ about, for a third.")
 def sheet(samples: Path, output: Path, disputed: bool) -> None:
     """A sheet for one reviewer: reviewer, valid (yes or no), note."""
+    from salva.authoring.samples import DISPUTED, read_samples, review_sheet
     from salva.files.outfiles import write_text
-    from salva.writing.samples import DISPUTED, read_samples, review_sheet
 
     listed = [sample for sample in read_samples(samples) if not disputed or sample.review == DISPUTED]
     if not listed:
@@ -112,8 +112,8 @@ def review(samples: Path, sheets: tuple[Path, ...], output: Path, only_valid: bo
 
     What the file of samples already says about its reviewers is kept, so a later sheet can be added to it.
     """
+    from salva.authoring.samples import VALID, lines_of, read_reviews, read_samples, reviewed
     from salva.files.outfiles import write_text
-    from salva.writing.samples import VALID, lines_of, read_reviews, read_samples, reviewed
 
     done = reviewed(read_samples(samples), read_reviews(sheets))
     counts = Counter(sample.review for sample in done)
@@ -130,10 +130,10 @@ def review(samples: Path, sheets: tuple[Path, ...], output: Path, only_valid: bo
 @click.option("--per-category", default=50, show_default=True, type=click.IntRange(1), help="At most so many of each.")
 def hard(runs: tuple[Path, ...], output: Path, below: float, per_category: int) -> None:
     """The cases that most models of these semvar runs paint badly."""
+    from salva.authoring.hard_cases import as_sample, collect_votes
+    from salva.authoring.samples import hardest, lines_of
     from salva.files.outfiles import write_text
     from salva.store.queries import read_records
-    from salva.writing.hard_cases import as_sample, collect_votes
-    from salva.writing.samples import hardest, lines_of
 
     cases, votes = collect_votes(map(read_records, runs), below)
     if not votes:

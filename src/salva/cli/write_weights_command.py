@@ -16,11 +16,12 @@ def command(file: Path, output: Path) -> None:
     FILE is mask2former_swin-s-p4-w7-224_lsj_8x2_50e_coco_20220504_001756-743b7d99.pth, as mmdet publishes it. Only
     tensors are read from it, mmdet is not needed, and nothing is downloaded.
     """
+    from salva.assets.coco_names import COCO
+    from salva.hardware.mmdet_weights import convert
     from salva.hardware.origins import GENEVAL_SHA256
-    from salva.writing.geneval_weights import convert
 
     click.echo(f"reading {file}", err=True)
-    sha256 = convert(file, output)
+    sha256 = convert(file, output, COCO)
     is_published = sha256.startswith(GENEVAL_SHA256)
     click.echo(
         "published weights: the file is the one GenEval was published with"

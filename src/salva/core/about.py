@@ -191,7 +191,7 @@ def remarks_of(built: object) -> Callable[[str], Iterable[str]] | None:
 
 
 def author_of(component: Any) -> Any:
-    """A suite's author (writing.authored.Author), who writes its entries from principles; None where it has none."""
+    """A suite's author (core.authored.Author), who writes its entries from principles; None where it has none."""
     return getattr(component, "author", None)
 
 

@@ -20,9 +20,9 @@ from salva.core.options import option
 from salva.core.protocols import ObserveRequest, Query
 from salva.detectors.boxes import BoxOptions, BoxRules
 from salva.detectors.two_passes import agreed, mirror, turned_back
+from salva.english.words import with_article
 from salva.errors import BackendError, SalvaError, UsageError
 from salva.hardware.compiling import COMPILING
-from salva.logic.words import with_article
 from salva.observers.loading import Batches, CheckpointOptions, load, pin
 from salva.observers.pixels import in_groups, settings_of, to_pixels
 from salva.observers.word_by_word import attend_word_by_word

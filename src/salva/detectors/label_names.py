@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Protocol
 
 from salva.assets.files import read_asset
+from salva.english.nouns import singular
 from salva.errors import UsageError
-from salva.logic.nouns import singular
 
 EVERYDAY = "labels/everyday.txt"
 WAYS = ("table", "wordnet", "none")

@@ -19,10 +19,10 @@ from salva.core.protocols import ObserveRequest
 from salva.detectors.boxes import THRESHOLD_HELP, BoxRules, ScoredOptions
 from salva.detectors.instance_masks import DIVISOR, Found, find, frame_of, to_input
 from salva.errors import SalvaError, UsageError
+from salva.hardware.mmdet_names import UNREAD
 from salva.hardware.origins import GENEVAL_SHA256, origin_of
 from salva.observers.loading import Batches, CheckpointOptions, load, pin
 from salva.observers.pixels import in_groups
-from salva.writing.mmdet_names import UNREAD
 
 NAME = "mask2former"
 LIMIT = 32

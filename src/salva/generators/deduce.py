@@ -17,7 +17,7 @@ from salva.errors import BackendError, SalvaError, UsageError
 from salva.remote.urls import check_url
 
 if TYPE_CHECKING:
-    from salva.writing.text_model import TextModel
+    from salva.remote.text_model import TextModel
 
 INSTRUCTION = (
     "You are given a description of a picture in a world where a law of nature or of society was changed. Work out "
@@ -92,7 +92,7 @@ class Deduce:
         return replace(request, prompt=replace(request.prompt, text=written))
 
     def _rewritten(self, text: str) -> str | SalvaError:
-        from salva.writing.text_model import TextModel
+        from salva.remote.text_model import TextModel
 
         try:
             if self._rewriter is None:

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 
 from salva.core.protocols import Query
 from salva.core.score_rubric import HALVES, HIGHEST
+from salva.english.words import number_of
 from salva.judges.prompts import reason_name
-from salva.logic.words import number_of
 
 _N_SHOWN = 80
 _LONGEST_ANSWER = 200

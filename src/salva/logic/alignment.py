@@ -28,10 +28,8 @@ from salva.logic.formula import (
     stated_counts,
 )
 from salva.logic.notation import to_notation
-from salva.logic.nouns import plural
 from salva.logic.order import canonical
 from salva.logic.placing import Axis, is_related
-from salva.logic.words import number_word
 
 _MAX_WAYS = 256
 
@@ -145,7 +143,7 @@ class _Scales:
                 n_seen = len(self._matching(entity, (None, None) if alone else (colour, place), things))
                 most = self._most[entity] if alone else self._stated[entity].most((colour, place))
                 is_right = n_seen >= n and (n_seen <= most or not self._is_exact)
-                yield Part(words=f"{number_word(n)} {plural(name) if n > 1 else name}", matches=is_right)
+                yield Part(words=f"{n} {name}", matches=is_right)
 
     def _stated_alone(self, entity: str) -> tuple[Description, ...]:
         """Descriptions whose number the text says: all, but for the bare one beside others (a cat, a red cat)."""

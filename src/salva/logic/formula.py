@@ -1,8 +1,7 @@
 """The formula: what a prompt says, as a tree.
 
 Atoms are lower bounds ("at least n red cats on the left"); connectives are binary, so that two
-bracketings of one sentence are two formulas. Meaning lives in worlds.py, text in notation.py
-and english.py.
+bracketings of one sentence are two formulas. Meaning lives in worlds.py, text in notation.py.
 """
 
 from __future__ import annotations
@@ -11,13 +10,30 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from salva.errors import UsageError
-from salva.logic.words import COLOURS, GRAMMAR_WORDS
 
+COLOURS = ("red", "orange", "yellow", "green", "blue", "purple", "pink", "brown", "black", "white", "gray")
 PLACES = ("left", "x-middle", "right", "top", "y-middle", "bottom")
 RELATIONS = ("left_of", "right_of", "above", "below", "next_to", "near", "on", "larger_than", "smaller_than")
 MAX_COUNT = 99
 MAX_DEPTH = 100
 """Trees are walked recursively; deeper ones are refused where they enter."""
+
+NUMBER_WORDS = (
+    *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen"),
+    *("fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
+)
+"""The words for 1 to 20, in order."""
+RESERVED_WORDS = frozenset(
+    (
+        *("a", "an", "the", "no", "not", "and", "or", "nor", "either", "neither", "both", "otherwise", "but", "with"),
+        *("there", "is", "are", "it", "case", "that", "on", "in", "to", "of", "at", "least", "exactly", "only", "next"),
+        *("left", "right", "top", "bottom", "middle", "above", "below", *NUMBER_WORDS),
+        *("larger", "bigger", "smaller", "than"),
+        *("along", "together", "as", "well"),
+        *("under", "underneath", "beneath", "beside", "near", "most", "more", "fewer", "less", "true"),
+    )
+)
+"""Words no entity may contain: a sentence that names such an entity could be read in two ways."""
 
 _X_PLACES = frozenset(("left", "x-middle", "right"))
 
@@ -93,7 +109,7 @@ def entity_problem(entity: str) -> str | None:
     if not words or not all(_is_word(word) for word in words):
         return f"an entity is one or more lower-case words, got {entity!r}"
     for word in words:
-        if word in GRAMMAR_WORDS:
+        if word in RESERVED_WORDS:
             return f"the word {word!r} belongs to the grammar and cannot be part of an entity, got {entity!r}"
     if len(words) > 1 and words[0] in COLOURS:
         return f"a colour stands before the entity and is not part of it, got {entity!r}"

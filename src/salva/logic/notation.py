@@ -13,6 +13,7 @@ from typing import NamedTuple, NoReturn
 
 from salva.errors import FormulaError
 from salva.logic.formula import (
+    COLOURS,
     MAX_COUNT,
     MAX_DEPTH,
     PLACES,
@@ -27,7 +28,6 @@ from salva.logic.formula import (
     axis_of,
     entity_problem,
 )
-from salva.logic.words import COLOURS
 
 MAX_LENGTH = 10_000
 _SHOWN = 160

@@ -21,7 +21,6 @@ from salva.logic.formula import Atom, Formula, Related, atoms
 from salva.logic.frame import ELSEWHERE, Cell, Counts, EntityFrame, StateClass
 from salva.logic.order import RANK
 from salva.logic.placing import Axis, Things, is_related, third
-from salva.logic.words import counted
 
 MISSING = "missing"
 EXTRA = "extra"
@@ -58,7 +57,6 @@ class Discrepancy:
     expected: str
     """A number, a place, a colour or a relation."""
     seen: str
-    message: str
     relation: Related | None = None
     """The relation an "unrelated" difference is about."""
     is_unwanted: bool = False
@@ -257,37 +255,32 @@ def _of_entity(frame: EntityFrame, wanted: Counts, own: Sequence[Thing], is_at: 
     n_wanted, n_seen = sum(wanted), len(own)
     if n_seen != n_wanted and not _has_room(frame, wanted, own):
         kind = MISSING if n_seen < n_wanted else EXTRA if n_wanted else FORBIDDEN
-        there = counted(frame.entity, n_seen) if n_seen else f"no {frame.entity}"
-        message = f"{there} where {n_wanted or 'none'} should be"
-        yield Discrepancy(kind=kind, entity=frame.entity, expected=str(n_wanted), seen=str(n_seen), message=message)
+        yield Discrepancy(kind=kind, entity=frame.entity, expected=str(n_wanted), seen=str(n_seen))
 
 
 def _moved(entity: str, thing: Thing, goal: Cell, kind: str) -> Discrepancy:
     if kind == COLOUR:
         colour = thing.colour or "unknown"
         expected = str(goal.colour) if goal.colour != "other" else f"not {thing.colour}"
-        message = f"{counted(entity, 1)} is {colour} and should be {expected}"
-        return Discrepancy(kind=kind, entity=entity, expected=expected, seen=colour, message=message)
+        return Discrepancy(kind=kind, entity=entity, expected=expected, seen=colour)
     axis = "x" if kind == X_MISPLACED else "y"
     at = getattr(thing, axis)
     where = _PLACE_WORDS.get(getattr(goal, axis)) or f"not {_PLACE_WORDS[_THIRDS[axis][third(at)]]}"
     seen = f"{axis} {at:.2f}"
-    message = f"{counted(entity, 1)} at {seen} that should be {where}"
-    return Discrepancy(kind=kind, entity=entity, expected=where, seen=seen, message=message)
+    return Discrepancy(kind=kind, entity=entity, expected=where, seen=seen)
 
 
 def _unrelated(relation: Related, should_hold: bool) -> Discrepancy:
     words = f"{relation.relation}({relation.first}, {relation.second})"
     if should_hold:
-        expected, seen, message = words, f"not {words}", f"{words} does not hold and should"
+        expected, seen = words, f"not {words}"
     else:
-        expected, seen, message = f"not {words}", words, f"{words} holds and should not"
+        expected, seen = f"not {words}", words
     return Discrepancy(
         kind=UNRELATED,
         entity=relation.first,
         expected=expected,
         seen=seen,
-        message=message,
         relation=relation,
         is_unwanted=not should_hold,
     )

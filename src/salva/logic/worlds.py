@@ -7,7 +7,7 @@ number mentioned. Worlds are counted and drawn without listing them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice, product
@@ -17,10 +17,6 @@ from salva.errors import UsageError
 from salva.logic.diagram import Diagram, Path
 from salva.logic.formula import Formula, Related
 from salva.logic.frame import StateClass
-from salva.logic.words import RELATION_WORDS, counted, with_article
-
-_X_WORDS = {"left": " on the left", "middle": " in the middle", "right": " on the right"}
-_Y_WORDS = {"top": " at the top", "middle": " in the middle", "bottom": " at the bottom"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,30 +41,6 @@ class World:
     """Those of the mentioned relations that are true, as first spelled."""
     more: tuple[str, ...] = ()
     """Entities of which there may be any larger number (counts "at-least")."""
-
-    def describe(self, mentioned: Iterable[str]) -> str:
-        """The world in words, naming the mentioned entities that are absent as well."""
-        if not self.things:
-            return "nothing"
-        present = list(dict.fromkeys(thing.entity for thing in self.things))
-        order = list(dict.fromkeys((*mentioned, *present)))
-        phrases = [phrase for entity in order for phrase in self._phrases(entity)]
-        phrases += [f"no {entity}" for entity in order if entity not in present]
-        words = " and ".join(phrases) if len(phrases) < 3 else ", ".join(phrases[:-1]) + " and " + phrases[-1]
-        related = [
-            f"{with_article(r.first)} {RELATION_WORDS[r.relation]} {with_article(r.second)}" for r in self.relations
-        ]
-        return words + (f", with {' and '.join(related)}" if related else "")
-
-    def _phrases(self, entity: str) -> list[str]:
-        alike: dict[WorldThing, int] = {}
-        for thing in self.things:
-            if thing.entity == entity:
-                alike[thing] = alike.get(thing, 0) + 1
-        most = max(alike.values(), default=0)
-        return [
-            ("at least " if entity in self.more and n == most else "") + _phrase(thing, n) for thing, n in alike.items()
-        ]
 
 
 def worlds(f: Formula, counts: str = "exact", limit: int = 1000) -> tuple[World, ...]:
@@ -132,12 +104,3 @@ def _along(path: Path) -> Iterator[World]:
         for (_, choice), i in zip(path, indices, strict=True):
             index = index * choice.weight + i
         yield world_at(path, index)
-
-
-def _phrase(thing: WorldThing, n: int) -> str:
-    colour = f"{thing.colour} " if thing.colour and thing.colour != "other" else ""
-    words = counted(colour + thing.entity, n)
-    if thing.colour == "other":
-        words += " of another colour"
-    words += _X_WORDS.get(thing.x or "", "") + _Y_WORDS.get(thing.y or "", "")
-    return words + (" elsewhere" if "elsewhere" in (thing.x, thing.y) else "")

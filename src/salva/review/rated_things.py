@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from salva.core.case import Case, Prompt
 from salva.core.exchange import Flaw
 from salva.core.scoring import Pair, PairScoring
+from salva.english.words import number_word
 from salva.errors import UsageError
-from salva.logic.words import number_word
 from salva.registry import pair_scorings
 from salva.review.rating_cells import Place as RowPlace
 from salva.review.rating_cells import column_key

@@ -15,10 +15,10 @@ from salva.core.case import Case, Prompt
 from salva.core.fingerprint import fingerprint
 from salva.core.verdict import ENTITY_FORBIDDEN, X_MISPOSITION, Y_MISPOSITION
 from salva.errors import UsageError
-from salva.logic.english import to_english
+from salva.english.sentences import to_english
 from salva.logic.equivalence import is_determinate
 from salva.logic.notation import parse
-from salva.logic.words import COLOURS
+from salva.logic.formula import COLOURS
 
 WRONG_COLOUR = "wrong-colour"
 

@@ -24,7 +24,7 @@ from salva.engine.progress import Progress
 from salva.errors import RefusedError, UsageError
 from salva.logic.formula import entities
 from salva.logic.notation import parse
-from salva.logic.questions import NO, YES, Question, expected_answer, questions_about
+from salva.english.questions import NO, YES, Question, expected_answer, questions_about
 from salva.logic.satisfaction import satisfies
 from salva.registry import bind, rebind
 from salva.runs.ask import settings_by_role

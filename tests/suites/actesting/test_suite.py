@@ -7,12 +7,12 @@ from collections import Counter
 import pytest
 
 from salva.core.case import Case
+from salva.english.captions.classes import Classes
+from salva.english.captions.grammar import GrammarReader
+from salva.english.captions.reading import pool_of
 from salva.errors import UsageError
 from salva.logic.notation import parse
 from salva.suites.actesting.suite import Actesting, ActestingOptions
-from salva.writing.captions.classes import Classes
-from salva.writing.captions.grammar import GrammarReader
-from salva.writing.captions.reading import pool_of
 
 
 @pytest.fixture(scope="module")

@@ -17,10 +17,10 @@ from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
 from salva.core.verdict import CONTROL, PAIR, Outcome, Verdict
+from salva.english.captions.reading import nesting
 from salva.results.headline import judgements
 from salva.suites.actesting.published import ORIG, SETS, TABLE_1, TABLE_2
 from salva.suites.actesting.tables import ActestingTables
-from salva.writing.captions.reading import nesting
 
 RELATION = {"ec": "entity-change", "er-r": "triple-removal", "er-a": "triple-addition", "ss": "unchanged"}
 RELATION |= {"ec+er-r": "triple-removal", "ec+er-a": "triple-addition"}

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from salva.core.case import Case
+from salva.english.prompt_reading import read_prompts
 from salva.errors import UsageError
+from salva.logic.entailment import excludes
 from salva.logic.equivalence import are_equivalent, is_contradictory
 from salva.logic.notation import parse
-from salva.logic.questions import excludes
 from salva.suites.faithfulness.suite import Faithfulness, FaithfulnessOptions
 from salva.suites.faithfulness.templates import CONTRASTS, DIMENSIONS, LAWS, TEMPLATES
-from salva.writing.prompt_reading import read_prompts
 
 HEADER = "pair_id,category_id,logical_law,semantic_dimension,prompt_A,prompt_B"
 

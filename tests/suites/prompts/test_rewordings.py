@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from strategies import formulas
 
 from salva.assets.files import read_asset
+from salva.english.sentences import from_english, to_english
+from salva.english.words import comparable
 from salva.generators.pocket_words import read_words
-from salva.logic.english import from_english, to_english
 from salva.logic.equivalence import are_equivalent
 from salva.logic.formula import Formula
 from salva.logic.laws import find_laws
 from salva.logic.notation import parse, to_notation
 from salva.logic.rewrite import Rewrite
-from salva.logic.words import comparable
 from salva.suites.prompts.rewordings import rewordings
 
 

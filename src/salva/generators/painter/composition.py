@@ -17,6 +17,8 @@ from salva.core.fingerprint import Json, fingerprint
 from salva.core.image import Picture
 from salva.core.protocols import Rendered
 from salva.core.scene import Box, Scene, Thing
+from salva.english.describe import describe_world
+from salva.english.sentences import from_english
 from salva.errors import FormulaError, UsageError
 from salva.generators.painter.drawing import (
     PaintedText,
@@ -31,7 +33,6 @@ from salva.generators.painter.hard import harden
 from salva.generators.painter.layout import MOST_THINGS, Wish, arrange
 from salva.generators.painter.lettering import OTHER_SCRIPTS
 from salva.imaging.palette import PALETTE
-from salva.logic.english import from_english
 from salva.logic.formula import And, Atom, Formula, Not, atoms, axis_of, entities
 from salva.logic.notation import parse, to_notation
 from salva.logic.satisfaction import satisfies
@@ -141,7 +142,7 @@ class Studio:
         ]
         text = composed.text.text if composed.text else ""
         planted: list[Json] = [*composed.planted, *(["optical-character"] if text else [])]
-        world = composed.world.describe(entities(formula))
+        world = describe_world(composed.world, entities(formula))
         return Rendered(
             picture=self._picture(composed, rng),
             provenance={"planted": planted, "things": things, "world": world, "text": text},

@@ -15,9 +15,8 @@ from dataclasses import replace
 from salva.assets.pocket_priors import USUAL_COLOURS, USUAL_PLACES
 from salva.core.fingerprint import Json, fingerprint
 from salva.errors import UsageError, unknown_name
-from salva.logic.formula import Related
+from salva.logic.formula import COLOURS, Related
 from salva.logic.order import canonical
-from salva.logic.words import COLOURS
 from salva.logic.worlds import World, WorldThing
 
 FAULTS: Mapping[str, str] = {

@@ -13,13 +13,13 @@ from functools import lru_cache
 from salva.core.case import Case, Prompt
 from salva.core.fingerprint import fingerprint
 from salva.core.mutation import Mutation, Pool
+from salva.english.captions.reading import nesting
+from salva.english.mutation.making import Mutant
+from salva.english.mutation.meaning import CHECK_OF, formula_of, pool_formula
+from salva.english.mutation.operators import Seed
 from salva.logic.equivalence import are_equivalent, is_determinate
 from salva.logic.notation import parse
 from salva.suites.actesting.files import PublishedPair
-from salva.writing.captions.reading import nesting
-from salva.writing.mutation.making import Mutant
-from salva.writing.mutation.meaning import CHECK_OF, formula_of, pool_formula
-from salva.writing.mutation.operators import Seed
 
 
 def case_of(image: str, seed: Seed, mutant: Mutant) -> Case:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from salva.logic.words import RELATION_WORDS, with_article
+from salva.english.words import RELATION_WORDS, with_article
 
 N_CAPTIONS = 600
 _THINGS = (

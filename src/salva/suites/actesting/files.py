@@ -12,10 +12,10 @@ from pathlib import Path
 
 from salva.core.fingerprint import Json
 from salva.core.mutation import Pool, Triple
+from salva.english.prompt_files import plain_name
 from salva.errors import UsageError
 from salva.files.infiles import file_text
 from salva.files.tables import is_json, parse_json, read_json_lines, read_sheet, unusable
-from salva.writing.prompt_files import plain_name
 
 SEEDS = "new-captions_val2017_new"
 SETS = {

@@ -17,11 +17,11 @@ from salva.core.options import option
 from salva.core.protocols import ImageObservations, Query
 from salva.core.scene import Thing
 from salva.core.seeing import PlacedEntity, counting, placed_entities
+from salva.english.captions.classes import VG_PREDICATES, Classes
+from salva.english.predicates import is_geometric, stands
+from salva.english.words import with_article
 from salva.errors import UsageError
-from salva.logic.predicates import is_geometric, stands
-from salva.logic.words import with_article
 from salva.suites.actesting.definitions import DEFINITIONS, EXPECTED, SeenPicture
-from salva.writing.captions.classes import VG_PREDICATES, Classes
 
 YES, NO = "yes", "no"
 _CLASSES = Classes()

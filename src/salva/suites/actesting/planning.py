@@ -14,15 +14,15 @@ from salva.core.case import Case
 from salva.core.counted import counted
 from salva.core.fingerprint import fingerprint
 from salva.core.mutation import Pool
+from salva.english.captions.classes import VG_THINGS
+from salva.english.captions.reading import AND, Reader, pool_of
+from salva.english.captions.seeds import unfit_seed, unfit_text
+from salva.english.mutation.corpus import Corpus
+from salva.english.mutation.making import Tally, mutants
+from salva.english.mutation.operators import Seed, Setting
 from salva.errors import UsageError
 from salva.suites.actesting.cases import case_of
 from salva.suites.actesting.files import Caption
-from salva.writing.captions.classes import VG_THINGS
-from salva.writing.captions.reading import AND, Reader, pool_of
-from salva.writing.captions.seeds import unfit_seed, unfit_text
-from salva.writing.mutation.corpus import Corpus
-from salva.writing.mutation.making import Tally, mutants
-from salva.writing.mutation.operators import Seed, Setting
 
 _N_SHOWN = 6
 _DISCARDED = "captions were discarded because they read otherwise"

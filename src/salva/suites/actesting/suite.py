@@ -18,22 +18,21 @@ from salva.core.about import About
 from salva.core.asked import OWN
 from salva.core.case import Case
 from salva.core.options import option
+from salva.english.captions.classes import KINDS, Classes
+from salva.english.captions.grammar import GrammarReader
+from salva.english.captions.reading import Reader
+from salva.english.captions.spacy_reader import SpacyReader
+from salva.english.captions.wordnet import WordNet
+from salva.english.mutation.corpus import Corpus
+from salva.english.mutation.density import Density
+from salva.english.mutation.operators import OPERATORS, Setting
+from salva.english.prompt_files import paraphrased_in, read_prompt_rows
 from salva.errors import UsageError, unknown_name
 from salva.suites.actesting.cases import case_of_pair
 from salva.suites.actesting.embedded import embedded_captions
 from salva.suites.actesting.files import Caption, is_published, read_captions, read_published
 from salva.suites.actesting.guide import guide_digest, read_guide
 from salva.suites.actesting.planning import Planned, plan
-from salva.writing.captions.classes import KINDS, Classes
-from salva.writing.captions.grammar import GrammarReader
-from salva.writing.captions.reading import Reader
-from salva.writing.captions.spacy_reader import SpacyReader
-from salva.writing.captions.wordnet import WordNet
-from salva.writing.mutation.corpus import Corpus
-from salva.writing.mutation.density import Density
-from salva.writing.mutation.operators import OPERATORS, Setting
-from salva.writing.paraphrases import paraphrased_in
-from salva.writing.prompt_files import read_prompt_rows
 
 _N_SEEDS = {"quick": 10, "paper": 4062}
 _GRAMMAR, _WORDNET = "grammar", "wordnet"

@@ -15,6 +15,7 @@ from salva.core.judged import Judged, Judgements, SetFigure
 from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, KeyFigure, Table
+from salva.english.captions.reading import nesting
 from salva.results.headline import of_main_observers
 from salva.stats.rates import Counted, macro, seeds_interval
 from salva.suites.actesting.charts import charts_of
@@ -47,7 +48,6 @@ from salva.suites.actesting.definitions import (
     SS,
 )
 from salva.suites.actesting.published import REAL_IMAGES, SETS, TABLE_1, TABLE_2
-from salva.writing.captions.reading import nesting
 
 _MISSES = ("Miss_e", "Miss_r")
 KINDS = {ENTITY: "Error_e", RELATION: "Error_r"}

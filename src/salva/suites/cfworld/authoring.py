@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
+from salva.core.authored import Authored, Row, Writer
 from salva.core.fingerprint import Json
 from salva.core.question import Question
 from salva.errors import UsageError
@@ -22,7 +23,6 @@ from salva.files.tables import read_json_lines, read_sheet, unusable
 from salva.suites.cfworld.asking import integrity_question, logic_question, point_question
 from salva.suites.cfworld.groups import KINDS, LEVELS, Group, Level, question, read_entries, write_entries
 from salva.suites.cfworld.lint import lint, name_of
-from salva.writing.authored import Authored, Row, Writer
 
 TEMPLATE = "template"
 _QUESTION_KINDS = frozenset({"question-kinds", "point-not-covered", "criteria-steps", "not-a-question", "same-logic"})

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from salva.assets.pocket_priors import USUAL_COLOURS, USUAL_PLACES
 from salva.core.question import Question
-from salva.logic.words import counted, number_word, with_article
+from salva.english.words import counted, number_word, with_article
 from salva.suites.cfworld.groups import INTEGRITY, LOGIC, POINT, Group, Level, question
 
 COLOUR, PLACE, NUMBER = "colour", "place", "number"

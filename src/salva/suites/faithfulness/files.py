@@ -12,11 +12,11 @@ from pathlib import Path
 
 from salva.core.case import Finding
 from salva.core.exchange import Flaw
+from salva.english.prompt_reading import read_prompts
 from salva.errors import UsageError
 from salva.files.tables import read_sheet, unusable
 from salva.suites.faithfulness.templates import DIMENSION_NAMES, LAW_NAMES
 from salva.suites.faithfulness.tifa_files import CLUSTER, CONTRAST_OF, PROMPT_COLUMNS
-from salva.writing.prompt_reading import read_prompts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,13 +14,13 @@ from typing import ClassVar
 from salva.core.about import About
 from salva.core.case import Case, Finding, Prompt
 from salva.core.options import option
+from salva.english.pair_facts import facts_of, findings_of
+from salva.english.words import with_article
 from salva.errors import UsageError, unknown_name
-from salva.logic.formula import entity_problem
-from salva.logic.words import COLOURS, with_article
+from salva.logic.formula import COLOURS, entity_problem
 from salva.suites.faithfulness.files import Row, read_pairs
 from salva.suites.faithfulness.templates import CONTRAST, CONTRASTS, TEMPLATES, Template
 from salva.suites.faithfulness.tifa_files import CONTRAST_OF
-from salva.writing.pair_facts import facts_of, findings_of
 
 _PAPER_PAIRS = 5
 _TRIES = 300

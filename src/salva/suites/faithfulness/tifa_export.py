@@ -22,11 +22,11 @@ from salva.core.options import option
 from salva.core.source import ImageSource, RunRecords, RunSource
 from salva.core.table import Cell, Table
 from salva.core.verdict import PAIR, Verdict
+from salva.english.questions import NO, YES
 from salva.errors import StoreError, UsageError
 from salva.files.kept_files import kept_data
 from salva.files.outfiles import unique_name, write_bytes, write_text
 from salva.files.tables import csv_text
-from salva.logic.questions import NO, YES
 from salva.results.headline import join, of_main_observers
 from salva.suites.faithfulness.tables import MUST_DIFFER, SAME_ANSWERS, category_table
 from salva.suites.faithfulness.tifa_files import (

@@ -21,11 +21,11 @@ from salva.core.fingerprint import Json
 from salva.core.options import as_typed, parse_options
 from salva.core.table import Cell
 from salva.core.verdict import Observers, Verdict
+from salva.english.pair_facts import facts_of, findings_of
 from salva.errors import UsageError
 from salva.logic.equivalence import are_equivalent
 from salva.logic.notation import parse
 from salva.suites.faithfulness.tifa_files import CASE_ID, FORMULAS, RULE, SEEN_BY
-from salva.writing.pair_facts import facts_of, findings_of
 
 _OPTIONS = {"same-answers": SameAnswers.Options, "must-differ": MustDiffer.Options}
 _NO_FORMULA = "no-formula"

@@ -16,9 +16,9 @@ from salva.core.case import Case
 from salva.core.fingerprint import Json
 from salva.core.table import Cell
 from salva.core.verdict import PAIR, Failure, Outcome, Verdict
-from salva.logic.contrasts import questions_of_contrast
+from salva.english.contrasts import questions_of_contrast
+from salva.logic.entailment import excludes
 from salva.logic.notation import parse
-from salva.logic.questions import excludes
 from salva.stats.pair_scores import clip_divisor, mean, pair_scores
 
 _OBSERVERS = ("imported",)

@@ -12,11 +12,11 @@ from functools import lru_cache
 
 from salva.core.case import Case
 from salva.core.fingerprint import Json
+from salva.english.nouns import plural
+from salva.english.words import article, number_word
 from salva.errors import FormulaError, UsageError
 from salva.logic.formula import And, Atom, Formula, Not, Related, conjunction
 from salva.logic.notation import parse, to_notation
-from salva.logic.nouns import plural
-from salva.logic.words import article, number_word
 from salva.suites.geneval.published import ABOVE, BELOW, COLOURS, LEFT, OTHER_SIDES, POSITIONS, RIGHT, Clause, Demand
 
 TAG = "tag"

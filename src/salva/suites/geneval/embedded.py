@@ -11,8 +11,8 @@ from itertools import combinations, permutations, product
 from random import Random
 
 from salva.core.fingerprint import Json, fingerprint
-from salva.logic.nouns import plural
-from salva.logic.words import article, number_word
+from salva.english.nouns import plural
+from salva.english.words import article, number_word
 from salva.suites.geneval.demands import COLOR, COLOR_ATTR, COUNT, POSITION, SINGLE, TASKS, TWO, formula_of, text_of
 from salva.suites.geneval.files import Asked
 from salva.suites.geneval.published import COLOURS, POSITIONS, Clause, Demand

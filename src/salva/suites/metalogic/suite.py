@@ -17,11 +17,12 @@ from typing import ClassVar
 from salva.core.about import About
 from salva.core.case import SEVERAL_WORLDS, Case, Finding, Prompt
 from salva.core.options import option
+from salva.english.describe import describe_world
+from salva.english.words import counted, with_article
 from salva.errors import UsageError, unknown_name
 from salva.logic.equivalence import are_equivalent, is_contradictory, is_determinate, witness
 from salva.logic.formula import entity_problem
 from salva.logic.notation import parse
-from salva.logic.words import counted, with_article
 from salva.logic.worlds import World, count_worlds
 from salva.suites.metalogic.templates import BEYOND, LOGIC, Template, numbering, printed_numbering
 
@@ -266,7 +267,7 @@ def _describe(world: World, entities: tuple[str, ...]) -> str:
     """A world of the stand-ins in the words of this case."""
     name = dict(zip(_STAND_INS, entities, strict=False))
     renamed = replace(world, things=tuple(replace(thing, entity=name[thing.entity]) for thing in world.things))
-    return renamed.describe(entities)
+    return describe_world(renamed, entities)
 
 
 def _prompts(template: Template, entities: tuple[str, ...], brackets: bool) -> tuple[Prompt, ...]:

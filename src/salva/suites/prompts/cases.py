@@ -14,13 +14,12 @@ from dataclasses import dataclass, replace
 from salva.core.case import Case, Finding, Prompt
 from salva.core.fingerprint import fingerprint
 from salva.core.question import Question
+from salva.english.pair_facts import facts_of, findings_of
+from salva.english.prompt_files import PARAPHRASED_BY, PromptRow
+from salva.english.prompt_reading import Read, read_prompt, read_prompts
 from salva.logic.equivalence import is_contradictory, is_determinate
 from salva.logic.notation import parse
 from salva.suites.prompts.rewordings import rewordings
-from salva.writing.pair_facts import facts_of, findings_of
-from salva.writing.paraphrases import PARAPHRASED_BY
-from salva.writing.prompt_files import PromptRow
-from salva.writing.prompt_reading import Read, read_prompt, read_prompts
 
 SAME, DIFFER = "same", "differ"
 MUST_DIFFER = "must-differ"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from salva.writing.prompt_files import PromptRow
+from salva.english.prompt_files import PromptRow
 
 _PROMPTS = (
     "a cat and a dog",

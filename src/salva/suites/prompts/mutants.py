@@ -11,18 +11,18 @@ from collections.abc import Iterator, Sequence
 
 from salva.core.case import Case, Prompt
 from salva.core.counted import counted
+from salva.english.captions.classes import Classes
+from salva.english.captions.grammar import GrammarReader
+from salva.english.captions.reading import Reader, pool_of
+from salva.english.captions.seeds import unfit_seed, unfit_text
+from salva.english.captions.spacy_reader import SpacyReader
+from salva.english.mutation.corpus import Corpus
+from salva.english.mutation.density import Density
+from salva.english.mutation.making import Mutant, Tally, mutants
+from salva.english.mutation.meaning import CHECK_OF, formula_of
+from salva.english.mutation.operators import Seed, Setting
+from salva.english.prompt_files import PromptRow
 from salva.suites.prompts.cases import case_name, painting_of
-from salva.writing.captions.classes import Classes
-from salva.writing.captions.grammar import GrammarReader
-from salva.writing.captions.reading import Reader, pool_of
-from salva.writing.captions.seeds import unfit_seed, unfit_text
-from salva.writing.captions.spacy_reader import SpacyReader
-from salva.writing.mutation.corpus import Corpus
-from salva.writing.mutation.density import Density
-from salva.writing.mutation.making import Mutant, Tally, mutants
-from salva.writing.mutation.meaning import CHECK_OF, formula_of
-from salva.writing.mutation.operators import Seed, Setting
-from salva.writing.prompt_files import PromptRow
 
 GRAMMAR = "grammar"
 MUTANTS = "mutants"

@@ -13,9 +13,9 @@ from dataclasses import replace
 from salva.core.case import Case, Prompt
 from salva.core.counted import counted
 from salva.core.question import Question
-from salva.writing.captions.part_questions import KINDS, THING, part_questions
-from salva.writing.captions.reading import Reader
-from salva.writing.captions.seeds import unfit_text
+from salva.english.captions.part_questions import KINDS, THING, part_questions
+from salva.english.captions.reading import Reader
+from salva.english.captions.seeds import unfit_text
 
 
 def with_parts(cases: Sequence[Case], reader: Reader) -> tuple[tuple[Case, ...], str]:

@@ -10,14 +10,14 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from salva.english.nouns import plural
+from salva.english.sentences import from_english, to_english
+from salva.english.words import comparable
 from salva.errors import FormulaError
-from salva.logic.english import from_english, to_english
 from salva.logic.equivalence import are_equivalent
 from salva.logic.formula import And, Formula, Not, Or, Related, entities
 from salva.logic.notation import parse, to_notation
-from salva.logic.nouns import plural
 from salva.logic.rewrite import rewrites
-from salva.logic.words import comparable
 
 _FAMILIES = ("commutative", "de-morgan", "distributive", "associative", "absorption", "complement")
 """As they are tried; saying a thing twice is no other wording."""

@@ -20,6 +20,8 @@ from salva.core.about import About
 from salva.core.case import Case
 from salva.core.counted import counted
 from salva.core.options import option
+from salva.english.mutation.operators import OPERATORS
+from salva.english.prompt_files import PromptRow, prompt_paths, read_prompt_rows
 from salva.errors import UsageError, unknown_name
 from salva.files.infiles import file_bytes
 from salva.files.tables import unusable
@@ -38,8 +40,6 @@ from salva.suites.prompts.cases import (
 from salva.suites.prompts.embedded import embedded_rows
 from salva.suites.prompts.mutants import GRAMMAR, mutant_cases, reader_of
 from salva.suites.prompts.parts import with_parts
-from salva.writing.mutation.operators import OPERATORS
-from salva.writing.prompt_files import PromptRow, prompt_paths, read_prompt_rows
 
 WHOLE, PARTS = "whole", "parts"
 _MOST_REWORDINGS = 8

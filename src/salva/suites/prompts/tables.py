@@ -17,12 +17,12 @@ from salva.core.options import NoOptions
 from salva.core.protocols import Measured
 from salva.core.table import Cell, Table
 from salva.core.verdict import Outcome
+from salva.english.prompt_files import PARAPHRASED_BY
 from salva.results.headline import of_main_observers
 from salva.results.left_out import not_asked_about, without_a_way
 from salva.results.metrics.rate_charts import BY_CATEGORY
 from salva.results.tally import RATE_COLUMNS, tally
 from salva.suites.prompts.cases import NONE, PROPOSED
-from salva.writing.paraphrases import PARAPHRASED_BY
 
 _MOST_ROWS = 200
 _SHARES = ("dsg_A", "dsg_B")

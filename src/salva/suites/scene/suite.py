@@ -14,8 +14,8 @@ from typing import ClassVar
 from salva.core.about import About
 from salva.core.case import SEVERAL_WORLDS, Case, Finding, Prompt
 from salva.core.options import option
+from salva.english.sentences import from_english, to_english, understood
 from salva.errors import FormulaError, UsageError, unknown_name
-from salva.logic.english import from_english, to_english, understood
 from salva.logic.equivalence import is_contradictory, is_determinate
 from salva.logic.formula import Formula, entities
 from salva.logic.laws import find_laws

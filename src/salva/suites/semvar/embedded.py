@@ -15,13 +15,13 @@ from functools import cache
 from itertools import combinations, permutations
 
 from salva.core.fingerprint import fingerprint
+from salva.english.nouns import plural
+from salva.english.sentences import from_english
+from salva.english.words import number_word, with_article
 from salva.errors import FormulaError
-from salva.logic.english import from_english
 from salva.logic.equivalence import are_equivalent, is_determinate
 from salva.logic.formula import entities
 from salva.logic.notation import parse, to_notation
-from salva.logic.nouns import plural
-from salva.logic.words import number_word, with_article
 from salva.suites.semvar.rows import Row
 
 PER_CATEGORY = 48

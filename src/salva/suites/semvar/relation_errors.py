@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from salva.core.case import Prompt
 from salva.core.scene import Scene
 from salva.core.verdict import Failure
+from salva.english.describe import describe_discrepancy
 from salva.logic.notation import parse
 from salva.logic.satisfaction import (
     COLOUR,
@@ -79,7 +80,7 @@ def failure_from_scene(prompt: Prompt, swapped: Prompt, scene: Scene) -> Failure
     return Failure(
         failure_type=error,
         role=prompt.role,
-        message=first.message,
+        message=describe_discrepancy(first),
         entity=first.entity,
         expected=first.expected,
         seen=first.seen,

@@ -11,10 +11,10 @@ from collections.abc import Iterable
 
 from salva.core.case import Prompt
 from salva.core.protocols import Query
-from salva.logic.formula import PLACES, Atom, Formula, Related, atoms, disjunction, entities
+from salva.english.nouns import plural
+from salva.english.words import number_of
+from salva.logic.formula import COLOURS, PLACES, Atom, Formula, Related, atoms, disjunction, entities
 from salva.logic.notation import parse, to_notation
-from salva.logic.nouns import plural
-from salva.logic.words import COLOURS, number_of
 
 # Articles, auxiliaries, pronouns and joining words: what is left tells of things, properties, acts and relations.
 _EMPTY_WORDS = frozenset(

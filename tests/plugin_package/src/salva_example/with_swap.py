@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from salva.core.case import Case, Prompt
 from salva.core.options import option
-from salva.logic.words import with_article
+from salva.english.words import with_article
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

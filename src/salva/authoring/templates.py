@@ -1,0 +1,162 @@
+"""Templates to triples of sentences: slots filled, two of them exchanged, the parts put in another order.
+
+The anchor and its permutation of another meaning follow from the template and its swap alone; the wording of the
+same meaning follows from the template's rule where it has one. Knows no model.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from salva.errors import UsageError
+
+_SLOT = re.compile(r"\{([a-z]+)(\d+)(?::(ing|ed))?\}")
+_N_TRIES = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Template:
+    """One way to make triples."""
+
+    category: str
+    anchor: str
+    swap: tuple[str, str]
+    kept: str = ""
+    """Empty where no rule keeps the meaning: a text model must paraphrase."""
+
+    @property
+    def slots(self) -> tuple[str, ...]:
+        """The slots of the anchor, such as noun1, in order."""
+        return tuple(dict.fromkeys(f"{name}{number}" for name, number, _ in _SLOT.findall(self.anchor)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grammar:
+    """Templates and the words that fill them."""
+
+    templates: tuple[Template, ...]
+    lexicon: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Triple:
+    """Three sentences; the last is empty where a paraphrase is still wanted."""
+
+    category: str
+    anchor: str
+    changed: str
+    kept: str
+    template: str
+    rule: str
+    """What was exchanged, for people."""
+
+
+def load_grammar(path: Path | None = None) -> Grammar:
+    """The grammar in a TOML file; without one, our own."""
+    where = str(path) if path else "semvar.toml"
+    try:
+        text = path.read_text("utf-8") if path else (files("salva.authoring") / "semvar.toml").read_text("utf-8")
+        content = tomllib.loads(text)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"the templates {where!r} cannot be read: {error}") from error
+    lexicon = {str(name): tuple(map(str, words)) for name, words in dict(content.get("lexicon", {})).items()}
+    templates = tuple(
+        _template(entry, number, lexicon, where) for number, entry in enumerate(content.get("template", ()), 1)
+    )
+    if not templates:
+        raise UsageError(f"{where!r} has no [[template]]; at least one is wanted")
+    return Grammar(templates=templates, lexicon=lexicon)
+
+
+def triples(grammar: Grammar, n_wanted: int, seed: int) -> Iterator[Triple]:
+    """Triples in turn from every template, none twice; fewer than wanted when the words run out."""
+    rng = random.Random(seed)
+    seen: set[str] = set()
+    turns = list(grammar.templates)
+    n_made = 0
+    while turns and n_made < n_wanted:
+        for template in list(turns):
+            made = next(
+                (one for _ in range(_N_TRIES) if (one := _fill(rng, template, grammar)).anchor not in seen), None
+            )
+            if made is None:
+                turns.remove(template)
+                continue
+            # The permuted sentence would make the same triple once more, the other way round.
+            seen |= {made.anchor, made.changed}
+            yield made
+            n_made += 1
+            if n_made == n_wanted:
+                return
+
+
+def with_articles(text: str) -> str:
+    """The sentence with a and an as they are spoken."""
+    text = re.sub(r"\b([Aa])n? (?=[aeiouAEIOU])", r"\1n ", text)
+    return re.sub(r"\b([Aa])n (?=[^aeiouAEIOU\W])", r"\1 ", text)
+
+
+def _fill(rng: random.Random, template: Template, grammar: Grammar) -> Triple:
+    words: dict[str, str] = {}
+    for slot in template.slots:
+        kind = slot.rstrip("0123456789")
+        free = [word for word in grammar.lexicon[kind] if word not in words.values()]
+        words[slot] = rng.choice(free or list(grammar.lexicon[kind]))
+    one, two = template.swap
+    swapped = {**words, one: words[two], two: words[one]}
+    return Triple(
+        category=template.category,
+        anchor=_said(template.anchor, words),
+        changed=_said(template.anchor, swapped),
+        kept=_said(template.kept, words) if template.kept else "",
+        template=template.anchor,
+        rule=f"[{one}] <-> [{two}]",
+    )
+
+
+def _said(pattern: str, words: Mapping[str, str]) -> str:
+    def word(match: re.Match[str]) -> str:
+        text = words[match[1] + match[2]]
+        if match[3]:
+            forms = [form.strip() for form in text.split("/")]
+            return forms[0 if match[3] == "ing" else 1]
+        return text
+
+    return with_articles(_SLOT.sub(word, pattern))
+
+
+def _template(entry: Mapping[str, object], number: int, lexicon: Mapping[str, tuple[str, ...]], where: str) -> Template:
+    place = f"{where!r}, template {number}"
+    missing = [key for key in ("category", "anchor", "swap") if key not in entry]
+    if missing:
+        raise UsageError(
+            f"{place} has no {missing[0]!r}; it needs category, anchor and swap, and kept where a rule is known"
+        )
+    swap = entry["swap"]
+    if not isinstance(swap, list) or len(swap) != 2:
+        raise UsageError(f"{place}: swap is {swap!r}; it names two slots, such as ['noun1', 'noun2']")
+    made = Template(
+        category=str(entry["category"]),
+        anchor=str(entry["anchor"]),
+        swap=(str(swap[0]), str(swap[1])),
+        kept=str(entry.get("kept", "")),
+    )
+    for slot in (*made.swap, *(f"{name}{digits}" for name, digits, _ in _SLOT.findall(made.kept))):
+        if slot not in made.slots:
+            raise UsageError(f"{place}: {slot!r} is no slot of its anchor, which has {', '.join(made.slots)}")
+    for name, digits, form in _SLOT.findall(made.anchor + made.kept):
+        words = lexicon.get(name)
+        if not words:
+            raise UsageError(f"{place}: the lexicon has no words for {name!r}, which {name}{digits} is filled from")
+        bad = [word for word in words if form and word.count("/") != 1]
+        if bad:
+            raise UsageError(
+                f"{place}: {bad[0]!r} has no two forms; write 'chasing / chased' for {name}{digits}:{form}"
+            )
+    return made

@@ -1,0 +1,38 @@
+"""Which captions can be seeds of mutants: what speaks against a text, and against what was read in it."""
+
+from __future__ import annotations
+
+import re
+
+from salva.core.mutation import Pool
+from salva.english.captions.reading import Reading
+from salva.english.captions.wordlists import words
+
+MAX_WORDS = 120
+"""A longer text is no caption."""
+_ENGLISH = words(
+    """
+    a an the of on in at with and is are to by near next under over from for its his her their there this these two
+    three some several while that as into up down has one no not or it
+    """
+)
+
+
+def unfit_text(text: str) -> str:
+    """Why a text is not worth reading; empty where it is."""
+    spoken = re.findall(r"[^\W\d_]+", text.lower())
+    if not spoken:
+        return "empty"
+    if len(spoken) > MAX_WORDS:
+        return f"longer than {MAX_WORDS} words"
+    n_latin = sum(letter.isascii() for word in spoken for letter in word)
+    if n_latin * 2 < sum(map(len, spoken)) or (len(spoken) > 3 and not _ENGLISH & set(spoken)):
+        return "not English"
+    return ""
+
+
+def unfit_seed(reading: Reading, pool: Pool) -> str:
+    """Why a caption that was read can be no seed; empty where it can."""
+    if not reading.mentions:
+        return "names no thing"
+    return "" if pool.triples else "says nothing of two things"

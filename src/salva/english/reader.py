@@ -1,0 +1,190 @@
+"""English sentences to formulas: the grammar english.py writes, and the plain sentences people write.
+
+A sentence is noun phrases in a list, or clauses ("there is ...", "it is not the case that ..."); groups open with
+either, both, all of or neither. What the grammar does not know, and what can be read in two ways, raises FormulaError
+at the word: read right, or refused. Where there are two honest readings the message shows both.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from salva.english.noun_phrases import Things
+from salva.english.phrases import DENIAL, NOT, Joint, Phrase, members_of, whole_of
+from salva.english.tokens import DENIALS, GROUPS, PICTURES, WITHOUT, Words
+from salva.logic.formula import MAX_DEPTH, And, Formula, Not, conjunction, depth
+
+
+@lru_cache(maxsize=4096)
+def read(text: str) -> Formula:
+    """The formula of a sentence, or of several."""
+    return _Reader(text).formula()
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self._words = Words(text)
+        self._things = Things(self._words)
+
+    def formula(self) -> Formula:
+        words = self._words
+        sentences = [self._sentence()]
+        while words.take(".", ";") and words.word:
+            sentences.append(self._sentence())
+        if words.word:
+            words.fail(f"expected the end of the sentence, got {words.word!r}")
+        built = conjunction(sentences)
+        if depth(built) > MAX_DEPTH:
+            self._check(depth(built))
+        return built
+
+    def _sentence(self) -> Formula:
+        """Clauses in a list; the first may do without "there is"."""
+        self._pass_picture()
+        parts = [self._member() if self._is_clause(self._words.at) else Phrase(self._phrases())]
+        joints: list[Joint] = []
+        while self._goes_on_with_clause():
+            joints.append(self._joint())
+            parts.append(self._member())
+        return whole_of(self._words, parts, joints)
+
+    def _member(self) -> Phrase:
+        """A clause of a list; what is denied in front may reach over the next clause too."""
+        is_denied = self._is_denial(self._words.at)
+        return Phrase(self._clause(0, is_closed=False), opening=DENIAL if is_denied else "")
+
+    def _pass_picture(self) -> None:
+        """ "A photo of a cat" shows a cat."""
+        words = self._words
+        start = words.at
+        words.take("a", "an", "the")
+        if words.word in PICTURES and words.is_at("with", words.at + 1):
+            words.fail(
+                f"is the {words.word} one of the things? say a {words.word} of ..., or name it behind the others"
+            )
+        if not (words.word in PICTURES and words.is_at("of", words.at + 1)):
+            words.at = start
+            return
+        words.at += 2
+
+    def _phrases(self) -> Formula:
+        """Noun phrases in a list without an opening word."""
+        phrases, joints = self._listed()
+        return whole_of(self._words, phrases, joints)
+
+    def _listed(self) -> tuple[list[Phrase], list[Joint]]:
+        words = self._words
+        phrases = [self._phrase(0)]
+        joints: list[Joint] = []
+        while words.joint_at(words.at) and not self._goes_on_with_clause():
+            joints.append(self._joint())
+            if words.take(WITHOUT):
+                joints[-1] = joints[-1]._replace(words=WITHOUT)
+            if joints[-1].words == WITHOUT:
+                if phrases[-1].opening:
+                    words.fail("a denial beside without has no plain reading; say what there is and what there is not")
+                absent = self._things.absent()
+                phrases.append(Phrase(Not(absent.formula), absent.ending, WITHOUT))
+            else:
+                phrases.append(self._phrase(0))
+        return phrases, joints
+
+    def _goes_on_with_clause(self) -> bool:
+        behind = self._words.past_joints(self._words.at)
+        return behind > self._words.at and self._is_clause(behind)
+
+    def _joint(self) -> Joint:
+        """Pass a comma, a connective or both."""
+        words = self._words
+        at = words.at
+        is_comma = words.take(",")
+        said = words.joint_at(words.at)
+        if said and said != ",":
+            words.take(said)
+            return Joint(said, at + is_comma)
+        assert is_comma
+        return Joint(",", at)
+
+    def _is_denial(self, i: int) -> bool:
+        return any(self._words.is_at(denial, i) for denial in DENIALS)
+
+    def _is_clause(self, i: int) -> bool:
+        for opening, _ in GROUPS:
+            if self._words.is_at(opening, i):
+                return self._is_clause(i + len(opening.split()))
+        return self._words.is_at("there", i) or self._is_denial(i)
+
+    def _clause(self, nesting: int, *, is_closed: bool) -> Formula:
+        """One clause; a closed one, inside a group, holds a single phrase, since and or or belong to the group."""
+        words = self._words
+        self._check(nesting)
+        if words.take(*DENIALS):
+            return self._denied(nesting, is_closed)
+        for opening, connective in GROUPS:
+            if words.take(opening):
+                return self._group(connective, nesting, is_clause=True).formula
+        if not words.take("there"):
+            words.expected("there is")
+        if not words.take("is", "are"):
+            words.expected("is or are")
+        return self._phrase(nesting).formula if is_closed else self._phrases()
+
+    def _denied(self, nesting: int, is_closed: bool) -> Formula:
+        words = self._words
+        if is_closed or not (words.is_at("there is", words.at) or words.is_at("there are", words.at)):
+            return Not(self._clause(nesting + 1, is_closed=is_closed))
+        words.at += 2
+        phrases, joints = self._listed()
+        whole = whole_of(words, phrases, joints)
+        for i, joint in enumerate(joints):
+            if joint.words == "but":
+                # "It is not the case that there is a cat, but a dog": the denial may end here.
+                formulas = [phrase.formula for phrase in phrases]
+                ended = And(Not(conjunction(formulas[: i + 1])), conjunction(formulas[i + 1 :]))
+                words.two_readings(Not(whole), ended, joint.at)
+        return Not(whole)
+
+    def _group(self, connective: str, nesting: int, *, is_clause: bool) -> Phrase:
+        words = self._words
+
+        def member() -> Phrase:
+            if is_clause:
+                return Phrase(self._clause(nesting + 1, is_closed=True))
+            is_bare = connective == "nor" and self._things.is_noun_here()
+            return self._things.absent() if is_bare else self._phrase(nesting + 1)
+
+        parts = [member()]
+        joints: list[Joint] = []
+
+        def goes_on() -> bool:
+            """Pass the next joint; only neither may repeat its connective."""
+            at = words.at
+            is_last = words.take(connective, f", {connective}")
+            if is_last or words.take(","):
+                joints.append(Joint(connective if is_last else ",", at))
+            return len(joints) == len(parts)
+
+        while not (connective != "nor" and joints and joints[-1].words == connective) and goes_on():
+            parts.append(member())
+        if not joints or joints[-1].words != connective:
+            words.expected(f"{connective!r} in this group")
+        formula = members_of(words, parts, connective, joints)
+        return Phrase(formula, parts[-1].ending if all(part.ending for part in parts) else None)
+
+    def _phrase(self, nesting: int) -> Phrase:
+        words = self._words
+        self._check(nesting)
+        for opening, connective in GROUPS:
+            if words.take(opening):
+                return self._group(connective, nesting, is_clause=False)
+        if words.take("not a single", "not one single", "not any"):
+            denied = self._things.none()
+            return denied._replace(opening=NOT if denied.opening else "")
+        if words.take("not"):
+            denied = self._phrase(nesting + 1)
+            return Phrase(Not(denied.formula), denied.ending, NOT)
+        return self._things.phrase()
+
+    def _check(self, nesting: int) -> None:
+        if nesting > MAX_DEPTH:
+            self._words.fail(f"the sentence nests deeper than {MAX_DEPTH} levels; simplify it")

@@ -1,0 +1,155 @@
+"""Formulas as English sentences, and back.
+
+Groups open with a word ("both", "either", "all of", "it is not the case that"), so a sentence made
+here has one reading: from_english gives back the very formula. It also takes plain sentences people
+write, and refuses, pointing at the place, what could be read in two ways.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from salva.english.nouns import plural
+from salva.english.reader import read
+from salva.english.tokens import NOT_THE_CASE
+from salva.english.words import RELATION_WORDS, counted, number_word, with_article
+from salva.errors import FormulaError
+from salva.logic.formula import And, Atom, Formula, Not, Or, Related, atoms, axis_of
+from salva.logic.notation import checked_text, parse
+
+_PLACE_WORDS = {
+    "left": "on the left",
+    "right": "on the right",
+    "top": "at the top",
+    "bottom": "at the bottom",
+    "x-middle": "in the horizontal middle",
+    "y-middle": "in the vertical middle",
+}
+
+
+def to_english(f: Formula) -> str:
+    """The sentence for a formula, without a full stop."""
+    sentence = _Writer(f).sentence(f)
+    return sentence[0].upper() + sentence[1:]
+
+
+def from_english(text: str) -> Formula:
+    """The formula a sentence stands for; raises FormulaError where it leaves the grammar or has two readings."""
+    return read(checked_text(text, "a sentence"))
+
+
+def understood(text: str) -> Formula:
+    """The formula of a text that is either in notation or in English.
+
+    Without a sign of the notation it is English where that can be read, else a bare thing ("cat", "3 red cat"), which
+    must be one that English has a word for: "cats" and "some cats" are no things of that name.
+    """
+    if any(sign in text for sign in "&|!@()"):
+        return parse(text)
+    try:
+        return from_english(text)
+    except FormulaError as refused:
+        try:
+            f = parse(text)
+            if from_english(to_english(f)) == f:
+                return f
+        except FormulaError:
+            pass
+        raise refused from None
+
+
+class _Writer:
+    def __init__(self, f: Formula) -> None:
+        places = {leaf.place for leaf in atoms(f) if isinstance(leaf, Atom) and leaf.place}
+        self._is_short = len({axis_of(p) for p in places}) == 1 and not places <= {"x-middle", "y-middle"}
+
+    def sentence(self, f: Formula) -> str:
+        if isinstance(f, And) and _is_nominal(f):
+            return self._there_is(f, _listed([self._phrase(part) for part in _chain(f)], "and"))
+        if isinstance(f, And) and all(_is_nominal(part) for part in _chain(f)[:-1]):
+            return _listed([self._clause(part) for part in _chain(f)], "and")
+        # A clause with an open end ("it is not the case that ...") would swallow what follows it.
+        return self._clause(f)
+
+    def _clause(self, f: Formula) -> str:
+        if _is_nominal(f):
+            return self._there_is(f, self._phrase(f))
+        if isinstance(f, Not):
+            return f"{NOT_THE_CASE} {self._clause(f.part)}"
+        assert isinstance(f, And | Or)
+        return _grouped(f, [self._clause(part) for part in _chain(f)])
+
+    def _there_is(self, f: Formula, phrase: str) -> str:
+        first = f
+        while isinstance(first, And | Or):
+            first = first.left
+        leaf = first.part if isinstance(first, Not) else first
+        return f"there {'are' if isinstance(leaf, Atom) and leaf.count > 1 else 'is'} {phrase}"
+
+    def _phrase(self, f: Formula) -> str:
+        if isinstance(f, Atom):
+            return counted(_noun(f), f.count) + self._place(f)
+        if isinstance(f, Related):
+            return f"{with_article(f.first)} {RELATION_WORDS[f.relation]} {with_article(f.second)}"
+        if isinstance(f, Not):
+            assert isinstance(f.part, Atom)
+            if f.part.count == 1:
+                return f"no {_noun(f.part)}{self._place(f.part)}"
+            return f"fewer than {number_word(f.part.count)} {plural(_noun(f.part))}{self._place(f.part)}"
+        return _grouped(f, [self._phrase(part) for part in _chain(f)])
+
+    def _place(self, atom: Atom) -> str:
+        if atom.place is None:
+            return ""
+        if self._is_short and atom.place.endswith("-middle"):
+            return " in the middle"
+        return f" {_PLACE_WORDS[atom.place]}"
+
+
+def _is_nominal(f: Formula) -> bool:
+    """Whether a formula can be said as a noun phrase after "there is"."""
+    if isinstance(f, Not):
+        return isinstance(f.part, Atom)
+    if isinstance(f, Atom | Related):
+        return True
+    parts = _chain(f)
+    # A place or relation may be meant for what stands before or behind it: such a list is said in clauses.
+    endings = [_ending(part) for part in parts]
+    is_open = any((not one and other) or (one == "relation" and not other) for one, other in pairwise(endings))
+    return not is_open and all(map(_is_nominal, parts))
+
+
+def _ending(f: Formula) -> str:
+    """How every thing of a phrase ends: "place", "relation" (its last one) or nothing."""
+    if isinstance(f, And | Or):
+        endings = [_ending(part) for part in _chain(f)]
+        return endings[-1] if all(endings) else ""
+    leaf = f.part if isinstance(f, Not) else f
+    if isinstance(leaf, Related):
+        return "relation"
+    return "place" if isinstance(leaf, Atom) and leaf.place else ""
+
+
+def _chain(f: And | Or) -> list[Formula]:
+    """The parts of a group that nests to the left, which is how a list is read back."""
+    parts: list[Formula] = [f.right]
+    rest = f.left
+    while type(rest) is type(f):
+        assert isinstance(rest, And | Or)
+        parts.append(rest.right)
+        rest = rest.left
+    return [rest, *reversed(parts)]
+
+
+def _grouped(f: And | Or, parts: list[str]) -> str:
+    if isinstance(f, Or):
+        return f"either {_listed(parts, 'or')}"
+    return f"{'both' if len(parts) == 2 else 'all of'} {_listed(parts, 'and')}"
+
+
+def _listed(parts: list[str], word: str) -> str:
+    return f"{', '.join(parts[:-1])} {word} {parts[-1]}"
+
+
+def _noun(atom: Atom) -> str:
+    return f"{atom.colour} {atom.entity}" if atom.colour else atom.entity

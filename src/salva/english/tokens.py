@@ -1,0 +1,155 @@
+"""The words of the grammar that english_reader.py reads, and a sentence as the words it is made of.
+
+What joins, what denies, what ends a noun phrase; Words walks along a sentence and points at the place where it
+stops making sense. Knows no grammar beyond that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple, NoReturn
+
+from salva.english.words import RELATION_WORDS
+from salva.logic.formula import Formula
+from salva.logic.notation import error_at, to_notation
+
+NOT_THE_CASE = "it is not the case that"
+
+DENIALS = (NOT_THE_CASE, "it is not true that", "it is false that")
+GROUPS = (("either", "or"), ("both", "and"), ("all of", "and"), ("neither", "nor"))
+WITHOUT = "without"
+JOINTS = {
+    "and": "and",
+    "but": "and",
+    "along with": "and",
+    "together with": "and",
+    "as well as": "and",
+    "with": "and",
+    WITHOUT: "and",
+    "or": "or",
+}
+PICTURES = ("photo", "photograph", "picture", "image", "painting", "drawing", "illustration")
+SHORT_FORMS = {"there's": "there is", "isn't": "is not", "aren't": "are not", "it's": "it is", "grey": "gray"}
+
+_SIDES = {
+    f"{words} {place}{side}": place
+    for place in ("left", "right")
+    for words in ("on the", "at the", "to the", "on", "at")
+    for side in ("", " side", "-hand side")
+} | {f"{words} {place}": place for place in ("top", "bottom") for words in ("on the", "at the", "to the", "on", "at")}
+_MIDDLES = {
+    f"{word} the {axis}{middle}": f"{name}middle"
+    for word in ("in", "at")
+    for axis, name in (("", ""), ("horizontal ", "x-"), ("vertical ", "y-"))
+    for middle in ("middle", "center", "centre")
+}
+# "On the left of the picture" is a place; on the left of a picture stands what is beside one.
+PLACES = {
+    f"{words}{whole}": place
+    for words, place in (_SIDES | _MIDDLES).items()
+    for whole in ("", *(f" of the {whole}" for whole in (*PICTURES, "scene", "frame")))
+}
+RELATIONS = {words: relation for relation, words in RELATION_WORDS.items()} | {
+    **{
+        f"{words}{side}{end} of": f"{side}_of"
+        for side in ("left", "right")
+        for words in ("", "to the ", "on the ", "at the ")
+        for end in ("", " side", "-hand side")
+        if words or not end
+    },
+    "under": "below",
+    "underneath": "below",
+    "beneath": "below",
+    "beside": "next_to",
+    "close to": "near",
+    "on top of": "on",
+    "bigger than": "larger_than",
+}
+WHICH = ("that is", "that are", "which is", "which are")
+
+
+class Token(NamedTuple):
+    """A word or sign, and where it stands in the text."""
+
+    text: str
+    start: int
+
+
+def tokens_of(text: str) -> list[Token]:
+    """The words and signs of a text in lower case, short forms spelled out; the last one is empty and marks the end."""
+    tokens: list[Token] = []
+    for match in re.finditer(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\d+|\S", text):
+        heard = match[0].lower().replace("’", "'")
+        tokens += [Token(word, match.start()) for word in SHORT_FORMS.get(heard, heard).split()]
+    return [*tokens, Token("", len(text.rstrip()))]
+
+
+def _by_first_word(phrases: Iterable[str]) -> dict[str, list[str]]:
+    """Phrases by their first word, the longest first: "on top of a dog" is neither "on top" nor "on"."""
+    found: dict[str, list[str]] = {}
+    for phrase in sorted(phrases, key=lambda phrase: -len(phrase.split())):
+        found.setdefault(phrase.split()[0], []).append(phrase)
+    return found
+
+
+_ENDINGS = _by_first_word((*PLACES, *RELATIONS))
+_JOINTS = _by_first_word(JOINTS)
+
+
+class Words:
+    """A sentence and how far it is read."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens = tokens_of(text)
+        self.at = 0
+
+    @property
+    def word(self) -> str:
+        """The word here; empty at the end."""
+        return self.tokens[self.at].text
+
+    def is_at(self, phrase: str, i: int) -> bool:
+        """Whether these words stand at a place."""
+        wanted = phrase.split(" ")
+        return [token.text for token in self.tokens[i : i + len(wanted)]] == wanted
+
+    def take(self, *phrases: str) -> bool:
+        """Pass the first of these phrases that stands here."""
+        for phrase in phrases:
+            if self.is_at(phrase, self.at):
+                self.at += len(phrase.split(" "))
+                return True
+        return False
+
+    def ending_at(self, i: int) -> str:
+        """The place or relation that is said at a place; empty where there is none."""
+        return next((words for words in _ENDINGS.get(self.tokens[i].text, ()) if self.is_at(words, i)), "")
+
+    def joint_at(self, i: int) -> str:
+        """The words that join a list here, a comma among them."""
+        if self.is_at(",", i):
+            return ","
+        return next((words for words in _JOINTS.get(self.tokens[i].text, ()) if self.is_at(words, i)), "")
+
+    def past_joints(self, i: int) -> int:
+        """The place behind the comma and the connective that stand here."""
+        if self.is_at(",", i):
+            i += 1
+        words = self.joint_at(i) if i < len(self.tokens) else ""
+        return i + len(words.split()) if words not in ("", ",") else i
+
+    def fail(self, problem: str, at: int | None = None) -> NoReturn:
+        """The error that points at a place, the one reached unless told."""
+        i = min(self.at if at is None else at, len(self.tokens) - 1)
+        raise error_at(problem, self.text, self.tokens[i].start)
+
+    def expected(self, wanted: str) -> NoReturn:
+        """The error that says what should stand here."""
+        self.fail(f"expected {wanted}, got {self.word or 'the end'!r}")
+
+    def two_readings(self, one: Formula, other: Formula, at: int | None = None, why: str = "") -> NoReturn:
+        """The error that shows both readings."""
+        readings = f"it can be read as {to_notation(one)} or as {to_notation(other)}"
+        self.fail(f"{why}{readings}; say which", at)

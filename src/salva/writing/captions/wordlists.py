@@ -1,8 +1,0 @@
-"""Lists of words as one writes them down: with spaces between."""
-
-from __future__ import annotations
-
-
-def words(text: str) -> frozenset[str]:
-    """The words of a text."""
-    return frozenset(text.split())
