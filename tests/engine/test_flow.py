@@ -42,7 +42,7 @@ class HeldLane:
 
     def __init__(self, binding: Binding) -> None:
         component = binding.build()
-        self._work = component.render if binding.role == "model" else component.look
+        self._work = component.render if binding.role == "model" else component.observe
         self.under_way: list[tuple[Sequence[Any], Future[Sequence[object]]]] = []
         self.n_done = 0
 

@@ -25,6 +25,7 @@ from salva.exchange.importing import import_files
 from salva.runs.pipeline import execute
 from salva.runs.verify import verify
 from salva.store.images import name_images
+from salva.store.rows import quoted
 from salva.store.schema import COLUMNS
 from salva.store.sqlite import open_run
 from salva.testing.fakes import CALLS
@@ -56,7 +57,7 @@ def archive(run: Path) -> Path:
 def rows(directory: Path) -> dict[str, list[tuple[Any, ...]]]:
     with open_run(directory) as store:
         return {
-            table: sorted(map(tuple, store.rows(f"SELECT {', '.join(columns)} FROM {table}")), key=repr)
+            table: sorted(map(tuple, store.rows(f"SELECT {quoted(columns)} FROM {table}")), key=repr)
             for table, columns in COLUMNS.items()
         }
 

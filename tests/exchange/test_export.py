@@ -45,7 +45,7 @@ def test_one_row_a_verdict_with_the_columns_of_the_contract(tmp_path: Path) -> N
         reader = csv.reader(file)
         header = next(reader)
         assert len(list(reader)) == len(records.verdicts)
-    assert header[:8] == ["case_id", "suite", "model", "repeat", "arm", "check", "outcome", "errors"]
+    assert header[:8] == ["case_id", "suite", "model", "repeat", "arm", "check", "outcome", "failure_types"]
     assert header[8:] == [
         *("label.count", "label.entities", "label.entity", "label.law", "label.modifier"),
         *("score.differs_between", "score.differs_within_a", "score.differs_within_b"),
@@ -57,7 +57,7 @@ def test_a_row_holds_errors_labels_and_scores() -> None:
     case = make_case(labels={"law": "commutative"})
     verdict = make_verdict(outcome=Outcome.FAIL, errors=("x-misposition", "entity-omission"), scores={"excess": -0.25})
     (row,) = _rows(RunRecords(cases=(case,), verdicts=(verdict,)))
-    assert row["errors"] == "x-misposition;entity-omission"
+    assert row["failure_types"] == "x-misposition;entity-omission"
     assert row["label.law"] == "commutative"
     assert row["score.excess"] == "-0.25", "a negative number is a number and no formula"
 

@@ -43,7 +43,7 @@ def test_every_program_reads_the_same_rows(run: Path, tmp_path: Path, monkeypatc
     assert pq.ParquetFile(tmp_path / "rows.parquet").num_row_groups == -(-n // 7) > 3
     as_csv = pd.read_csv(tmp_path / "rows.csv", dtype=dict.fromkeys(frame.select_dtypes(exclude="number"), "str"))
     # A CSV cannot tell an empty text from none.
-    as_csv["errors"] = as_csv["errors"].fillna("")
+    as_csv["failure_types"] = as_csv["failure_types"].fillna("")
     pd.testing.assert_frame_equal(as_csv, frame, check_dtype=False, check_exact=False)
     rows = f"'{tmp_path}/rows.parquet'"
     found = (

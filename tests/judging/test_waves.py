@@ -151,7 +151,7 @@ def test_a_relation_that_breaks_fails_its_conclusion_and_our_own_errors_go_throu
 
 
 @pytest.mark.parametrize(
-    "observe", [Need(role="a", query=Query(role="reader")), Need(role="c", query=Query(role="judge"))], ids=str
+    "look", [Need(role="a", query=Query(role="reader")), Need(role="c", query=Query(role="judge"))], ids=str
 )
 def test_a_relation_may_ask_only_who_and_what_is_there(look: Need) -> None:
     with pytest.raises(PluginError, match="which this run cannot answer"):

@@ -20,7 +20,7 @@ from salva.report.markdown import to_markdown
 from salva.report.summary import summarise, summarise_run
 
 KEYS = {"suite", "models", "cases", "outcomes", "failure_rate", "interval"}
-KEYS |= {"macro_rate", "excess", "errors", "tables", "metrics", "by_model"}
+KEYS |= {"macro_rate", "excess", "failure_types", "tables", "metrics", "by_model"}
 KEYS |= {"schema", "interval_things", "headline", "rates", "previous"}
 
 
@@ -64,7 +64,7 @@ def test_several_models_have_none_on_top() -> None:
     shown = summary.to_json()
     assert shown.keys() >= KEYS
     assert shown["models"] == ["painter", "folder/mine"]
-    for key in ("outcomes", "failure_rate", "interval", "macro_rate", "excess", "errors"):
+    for key in ("outcomes", "failure_rate", "interval", "macro_rate", "excess", "failure_types"):
         assert shown[key] is None
     assert [model for model, rate, ends in summary.rates() if rate is not None and None not in ends] == [
         "painter",

@@ -71,7 +71,7 @@ def test_a_new_relation_asks_nothing_else_and_is_not_judged_there(
     tmp_path: Path, is_old: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     spec = fake_spec()
-    later = fake_spec(relations=(*spec.checks, check(NewRelation, "new-same")))
+    later = fake_spec(checks=(*spec.checks, check(NewRelation, "new-same")))
     assert later.directory_name() == spec.directory_name()
     execute(spec, tmp_path, SilentProgress())
     if is_old:
@@ -133,7 +133,7 @@ def test_an_old_run_is_finished_by_its_rules_and_says_from_then_on_what_was_chos
     make_old(tmp_path)
     with open_run(tmp_path, "write") as store:
         store.drop_meta("finished")
-    later = fake_spec(relations=(*spec.checks, check(NewRelation, "new-same")))
+    later = fake_spec(checks=(*spec.checks, check(NewRelation, "new-same")))
     execute(later, tmp_path, SilentProgress())
     assert verdicts(tmp_path) == before
     content = read_run_file(tmp_path)
@@ -178,7 +178,7 @@ def test_what_was_chosen_otherwise_is_named_in_the_words_of_the_command_line(
     ("later", "told"),
     [
         (
-            fake_spec(relations=(check(NewRelation, "new-same"),)),
+            fake_spec(checks=(check(NewRelation, "new-same"),)),
             "judged by the check 'fake-same', which is not there",
         ),
         (

@@ -23,6 +23,7 @@ from salva.runs.rejudge import Changes, rejudge
 from salva.runs.merge import merge
 from salva.runs.pipeline import execute
 from salva.runs.verify import verify
+from salva.store.rows import quoted
 from salva.store.schema import COLUMNS
 from salva.store.sqlite import open_run
 from salva.testing.fakes import CALLS, FakeReader
@@ -56,7 +57,7 @@ def rows(directory: Path) -> dict[str, list[tuple[Any, ...]]]:
     """Everything a run knows but its notes, in an order of its own."""
     with open_run(directory) as store:
         return {
-            table: sorted(map(tuple, store.rows(f"SELECT {', '.join(columns)} FROM {table}")), key=repr)
+            table: sorted(map(tuple, store.rows(f"SELECT {quoted(columns)} FROM {table}")), key=repr)
             for table, columns in COLUMNS.items()
             if table != "meta"
         }

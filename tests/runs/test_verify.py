@@ -65,7 +65,7 @@ def edit(run: Path, *statements: str) -> None:
                 connection.execute(f"UPDATE {table} SET digest = ? WHERE {key} = ?", (digest, row[key]))
             else:
                 names = ("case_id", "repeat", "arm", "model", "check", "observers")
-                where = " AND ".join(f"{name} = ?" for name in names)
+                where = " AND ".join(f'"{name}" = ?' for name in names)
                 connection.execute(f"UPDATE verdicts SET digest = ? WHERE {where}", (digest, *(row[n] for n in names)))
     connection.commit()
     connection.close()
@@ -206,8 +206,8 @@ def test_what_a_missing_plugin_made_is_not_checked_and_never_matches(run: Path, 
     for table, columns in (("verdicts", ("check", "observers")), ("components", ("label", "identity"))):
         for column in columns:
             plain = [text.strip('"') for text in (old, new)]
-            connection.execute(f"UPDATE {table} SET {column} = replace({column}, ?, ?)", (old, new))
-            connection.execute(f"UPDATE {table} SET {column} = ? WHERE {column} = ?", plain[::-1])
+            connection.execute(f"UPDATE {table} SET \"{column}\" = replace(\"{column}\", ?, ?)", (old, new))
+            connection.execute(f"UPDATE {table} SET \"{column}\" = ? WHERE \"{column}\" = ?", plain[::-1])
     connection.commit()
     connection.close()
     (run / "run.json").write_text((run / "run.json").read_text().replace(old, new))

@@ -112,7 +112,7 @@ def _flip_json(flip: Flip) -> dict[str, Json]:
         "is_apart": flip.is_apart,
         "labels": dict(flip.case.labels),
         "prompts": {prompt.role: prompt.text for prompt in flip.case.prompts},
-        "errors": list((flip.second if flip.got_worse else flip.first).failure_types),
+        "failure_types": list((flip.second if flip.got_worse else flip.first).failure_types),
         "images": {"first": dict(flip.first.images), "second": dict(flip.second.images)},
     }
 

@@ -145,7 +145,7 @@ def verdict_rows(directory: Path) -> Iterator[VerdictRows]:
     with open_run(directory) as store, store.held_still():
         labels = _names(store, "SELECT DISTINCT key FROM cases, json_each(record, '$.labels') ORDER BY key")
         scores = _names(store, "SELECT DISTINCT key FROM verdicts, json_each(scores) ORDER BY key")
-        unit = "case_id, model, repeat, arm, check"
+        unit = 'case_id, model, repeat, arm, "check"'
         has_observers = any(store.rows(f"SELECT 1 FROM verdicts GROUP BY {unit} HAVING count(*) > 1 LIMIT 1"))
         columns = [*_FIXED, *(f"label.{name}" for name in labels), *(f"score.{name}" for name in scores)]
         judged = judged_now(directory)

@@ -367,7 +367,7 @@ def _difference(
 
 def _compared(made: Verdict, stored: Verdict) -> Iterator[tuple[str, bool]]:
     rows = verdict_to_row(made), verdict_to_row(stored)
-    for column in ("errors", "failures", "images"):
+    for column in ("failure_types", "failures", "images"):
         yield column, rows[0][column] == rows[1][column]
     is_close = made.scores.keys() == stored.scores.keys() and all(
         math.isclose(made.scores[name], stored.scores[name], rel_tol=1e-9, abs_tol=1e-12) for name in made.scores

@@ -78,7 +78,7 @@ def find_verdicts(
 def count_verdicts(store: RunReader, wanted: VerdictFilter) -> dict[VerdictGroup, int]:
     """How many verdicts are wanted, by model, check and outcome."""
     where, values = _where(wanted)
-    columns = ", ".join(VerdictGroup._fields)
+    columns = ", ".join(f'"{field}"' for field in VerdictGroup._fields)
     counted = f"SELECT {columns}, count(*) AS n FROM verdicts {where} GROUP BY {columns} ORDER BY {columns}"
     return {store.parsed("verdicts", row, _group): row["n"] for row in store.rows(counted, values)}
 

@@ -289,7 +289,7 @@ class RunReader:
     def row_like(self, table: str, row: sqlite3.Row) -> sqlite3.Row | None:
         """The row here that has the key of a row of another run."""
         keys = KEYS[table]
-        where = " AND ".join(f"{key} = ?" for key in keys)
+        where = " AND ".join(f'"{key}" = ?' for key in keys)
         return next(self.rows(select(table, f"WHERE {where}"), [row[key] for key in keys]), None)
 
     @guarded

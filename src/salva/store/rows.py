@@ -66,7 +66,7 @@ def storable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _names(columns: Iterable[str]) -> str:
+def quoted(columns: Iterable[str]) -> str:
     """Columns as SQL writes them; one of them is a word of SQL's own."""
     return ", ".join(f'"{column}"' for column in columns)
 
@@ -74,7 +74,7 @@ def _names(columns: Iterable[str]) -> str:
 @functools.cache
 def select(table: str, where: str = "") -> str:
     """The statement that reads whole rows of a table."""
-    return f"SELECT {_names(COLUMNS[table])} FROM {table} {where}"
+    return f"SELECT {quoted(COLUMNS[table])} FROM {table} {where}"
 
 
 @functools.cache
@@ -85,14 +85,14 @@ def insert(table: str, columns: tuple[str, ...], conflict: str = "REPLACE") -> s
         (key,) = KEYS[table]
         columns = (*columns, "attempts")
         values.append(f"COALESCE((SELECT attempts FROM {table} WHERE {key} = :{key}), 0) + 1")
-    return f"INSERT OR {conflict} INTO {table} ({_names(columns)}) VALUES ({', '.join(values)})"
+    return f"INSERT OR {conflict} INTO {table} ({quoted(columns)}) VALUES ({', '.join(values)})"
 
 
 @functools.cache
 def copy_of(table: str) -> str:
     """The statement that stores a whole row as it is, in place of one with its key."""
     columns = COLUMNS[table]
-    return f"INSERT OR REPLACE INTO {table} ({_names(columns)}) VALUES ({', '.join(f':{c}' for c in columns)})"
+    return f"INSERT OR REPLACE INTO {table} ({quoted(columns)}) VALUES ({', '.join(f':{c}' for c in columns)})"
 
 
 def digest_of_row(table: str, row: Mapping[str, Value]) -> str:
