@@ -61,7 +61,7 @@ def test_what_a_component_says_is_what_is_read() -> None:
 @pytest.mark.parametrize(
     ("facts", "told"),
     [
-        ({"is_remote": True, "needs": ()}, r"Loose says needs, is_remote .* about = About\(needs=\.\.\., is_remote="),
+        ({"is_remote": True, "needs_roles": ()}, r"Loose says needs_roles, is_remote .* about = About\(needs_roles="),
         ({"about": {"needs": ()}}, r"Loose\.about is \{'needs': \(\)\}; it must be a record, as in About\(\)"),
     ],
 )
@@ -78,7 +78,7 @@ def test_facts_that_stand_loose_are_not_passed_over() -> None:
     assert about_of(type("Named", (), {"name": "cats"})) == About(), "a name is no fact about a component"
 
 
-@pytest.mark.parametrize("fact", ["needs", "priced_by", "names"])
+@pytest.mark.parametrize("fact", ["needs_roles", "priced_by", "names"])
 def test_a_forgotten_comma_is_noticed(fact: str) -> None:
     facts: dict[str, Any] = {fact: "detector"}
     with pytest.raises(ValueError, match=rf"about\.{fact} is 'detector'; it must be a tuple"):

@@ -48,8 +48,8 @@ def test_one_row_a_verdict_with_the_columns_of_the_contract(tmp_path: Path) -> N
     assert header[:8] == ["case_id", "suite", "model", "repeat", "arm", "check", "outcome", "failure_types"]
     assert header[8:] == [
         *("label.count", "label.entities", "label.entity", "label.law", "label.modifier"),
-        *("score.differs_between", "score.differs_within_a", "score.differs_within_b"),
-        *("score.right_a", "score.right_b", "score.both_wrong", "is_primary"),
+        *("score.both_wrong", "score.differs_between", "score.differs_within_a", "score.differs_within_b"),
+        *("score.right_a", "score.right_b", "is_primary"),
     ]
 
 

@@ -197,7 +197,7 @@ def test_half_a_rating_is_named_and_counted_and_a_blank_row_is_not(tmp_path: Pat
     [
         ("", "is empty"),
         ("case_id,rater,score\n", "no rows"),
-        ("case_id,text_role,image_role,rater,objects,checks\nq,x,y,ann,3,4\n", "no row has a text_role"),
+        ("case_id,text_role,image_role,rater,objects,relations\nq,x,y,ann,3,4\n", "no row has a text_role"),
         ("text_role,image_role,rater,objects,relations\na,a,ann,3,4\n", "names the triple"),
         ("case_id,text_role,image_role,objects,checks\nq,a,a,3,4\n", "no column of people's ratings"),
         ("case_id,rater,score\nq,ann,\n", "nobody has filled it in"),

@@ -46,7 +46,7 @@ def test_a_pair_is_shown_when_a_model_broke_it_and_differs_when_another_did_not(
     assert set(shown) == {"case-1", "case-2", "case-3"}
     assert [shown[name].said for name in sorted(shown)] == ["the models differ", "no model is right", ""]
     assert [side.is_shown_for for side in shown["case-1"].sides] == [False, True]
-    assert shown["case-3"].sides[1].exhibit.kind == "failed: why"
+    assert shown["case-3"].sides[1].exhibit.kind == "error: why"
     assert shown["case-1"].sides[0].exhibit.kind == "as it must be"
 
 

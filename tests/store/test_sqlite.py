@@ -292,16 +292,6 @@ def test_a_store_that_cannot_be_read_is_refused_with_the_reason(
     os.rename(directory / ".lock", directory / "moved")
 
 
-def test_a_newer_store_names_the_version_that_wrote_it(tmp_path: Path) -> None:
-    with open_run(tmp_path, "write") as store:
-        store.set_meta("salva_version", "9.1")
-    broken_by_pragma = sqlite3.connect(tmp_path / "salva.db")
-    broken_by_pragma.execute("PRAGMA user_version = 99")
-    broken_by_pragma.close()
-    with pytest.raises(StoreError, match=r"written by salva 9\.1: install that version"):
-        open_run(tmp_path)
-
-
 @pytest.mark.parametrize(
     ("statement", "row"),
     [

@@ -269,9 +269,9 @@ def test_what_was_concluded_of_a_contrast_stands_where_all_its_rows_say_so(
     assert any("'right', none of PASS" in str(problem) for problem in read_in.problems) == ("right" in words)
 
 
-VERDICTS = "pair_id,outcome,errors,reason,scores,failures"
+VERDICTS = "pair_id,outcome,failure_types,reason,scores,failures"
 SCORES = {"n_counted_A": 2, "n_counted_B": 2, "faith_A": 1, "faith_B": 0.5}
-FAILURE = {"error": "count-differs", "message": "one and none"}
+FAILURE = {"failure_type": "count-differs", "message": "one and none"}
 
 
 def _told(folder: Path, *rows: tuple[str, str, dict[str, object], object]) -> ReadIn:
@@ -303,7 +303,7 @@ def test_a_verdict_stands_where_it_is_about_the_answers_beside_it(tmp_path: Path
         (("PASS", "count-differs", SCORES, []), "PASS with error types"),
         (("FAIL", "", SCORES, []), "FAIL with no error types"),
         (("FAIL", "<script>", SCORES, []), "'<script>' is no error type"),
-        (("FAIL", "count-differs", SCORES, [{**FAILURE, "error": "x"}]), "'x' is no error type"),
+        (("FAIL", "count-differs", SCORES, [{**FAILURE, "failure_type": "x"}]), "'x' is no error type"),
         (("FAIL", "count-differs", SCORES, [{**FAILURE, "seen": 3}]), "failures are no JSON list"),
         (("FAIL", "count-differs", SCORES, FAILURE | {"more": ""}), "failures are no JSON list"),
         (("PASS", "", {**SCORES, "named_a": float("nan")}, []), "a score is no number"),
