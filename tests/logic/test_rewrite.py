@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import groupby
+
 import pytest
 from hypothesis import given, settings
 from strategies import formulas
@@ -10,6 +12,11 @@ from salva.logic.formula import Formula
 from salva.logic.laws import LAWS, Law, find_laws
 from salva.logic.notation import parse, to_notation
 from salva.logic.rewrite import rewrites
+
+
+def mentions(pattern: str) -> set[str]:
+    """The variables of a pattern."""
+    return set(pattern) & set("PQR")
 
 
 def rewritten(notation: str, law: str | None = None) -> list[str]:
@@ -70,10 +77,10 @@ def test_an_unknown_law_names_the_known_ones() -> None:
         list(rewrites(parse("cat"), "comutative"))
 
 
-def test_laws_have_names_of_their_own_in_the_seven_families() -> None:
+def test_laws_have_names_of_their_own_and_stand_by_family() -> None:
     assert len({law.name for law in LAWS}) == len(LAWS)
-    families = ["commutative", "associative", "distributive", "complement", "de-morgan", "absorption", "idempotence"]
-    assert list(dict.fromkeys(law.family for law in LAWS)) == families
+    families = [family for family, _ in groupby(law.family for law in LAWS)]
+    assert len(set(families)) == len(families)
     assert [law.name for law in find_laws("de-morgan")] == ["de-morgan-and", "de-morgan-or"]
 
 
@@ -94,7 +101,7 @@ def test_every_rewrite_keeps_the_worlds(f: Formula) -> None:
 @given(formulas(max_leaves=5))
 def test_laws_that_keep_every_mention_are_never_dropped(f: Formula) -> None:
     for law in LAWS:
-        if law.family in ("absorption", "idempotence"):
+        if mentions(law.left) != mentions(law.right):
             continue
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("salva.logic.rewrite.are_equivalent", lambda *_: True)
