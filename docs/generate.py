@@ -1,4 +1,4 @@
-"""Writes docs/reference and docs/map.md from the code: options, error types, the command line, the tree.
+"""Writes docs/reference and docs/map.md from the code: options, failure types, commands, messages, the tree.
 
 `--check` writes nothing and fails when a page is not what the code says.
 """
@@ -8,7 +8,9 @@ from __future__ import annotations
 import ast
 import configparser
 import dataclasses
+import re
 import sys
+import textwrap
 from pathlib import Path
 
 import click
@@ -16,55 +18,97 @@ import click
 from salva.cli.main import COMMANDS, salva
 from salva.core.about import about_of, options_of
 from salva.core.options import described, fields_of
+from salva.messages import entries
 from salva.registry import BUILT_IN, ROLES, load
 
 DOCS = Path(__file__).parent
 PACKAGE = DOCS.parent / "src" / "salva"
 ROOMS = {
-    "": "the front door",
-    "core": "the nouns that flow: frozen dataclasses, standard library only",
-    "logic": "formulas only; has never heard of images",
-    "stats": "numbers in, numbers out; names no check and no suite",
-    "judging": "which verdict speaks for a case, controls and tallies; no store, no threads",
-    "suites/metalogic": "MetaLogic: cases, templates, tables",
-    "suites/actesting": "ACTesting: captions and their mutants, files, the relations and tables",
-    "suites/semvar": "SemVarBench: triples, files, its relation, tables and charts",
-    "suites/cfworld": "CF-World: groups of three levels, probes, files, its check, tables and charts",
-    "suites/scene": "one scene of your own, said again by a law",
-    "suites/faithfulness": "the TIFA-lite project: pairs, files, tables",
-    "suites/geneval": "GenEval: six tasks, the published rules, files, tables",
-    "suites/prompts": "prompts of one's own: the ways open to each, rewordings by laws, tables",
-    "checks": "observations to conclusions, for several suites; pure functions",
-    "metrics": "verdicts to tables, for several suites",
-    "generators": "prompts to pictures",
-    "generators/painter": "draws what a formula says, faults on request",
-    "perception": "pictures to observations: what all actors_by_role share",
-    "detectors": "pictures to boxes",
-    "readers": "pictures to text",
-    "embedders": "pictures and texts to vectors",
-    "judges": "pictures and questions to answers and scores",
-    "testing": "shipped fakes and conformance checks, for us and for plugin authors",
+    "": "the front door: public names, the registry, the plugins for pytest and for trainings",
+    "core": "the records that flow, and the protocols; standard library only",
+    "logic": "formulas, laws, equivalence; has never heard of images or English",
+    "english": "the only room that reads English: sentences to formulas and back",
+    "english/captions": "captions to entities and triples",
+    "english/mutation": "captions with one change",
+    "authoring": "new sentences, questions and formulas by templates or a text model",
+    "authoring/hearing": "what a prompt says about the entities of a formula",
+    "stats": "numbers in, numbers out",
+    "suites/metalogic": "MetaLogic: pairs by laws of logic",
+    "suites/semvar": "SemVarBench: triples of sentences",
+    "suites/geneval": "GenEval: six tasks and the published rules",
+    "suites/cfworld": "CF-World: groups of three levels",
+    "suites/faithfulness": "TIFA-lite: questions about pairs",
+    "suites/actesting": "ACTesting: captions and their mutants",
+    "suites/prompts": "a user's own prompts",
+    "suites/scene": "one scene in every wording that a law proves",
+    "checks": "observations to verdicts, for several suites",
+    "generators": "prompts to images; one adapter a file",
+    "generators/painter": "draws what a formula says, with planted faults",
+    "observers": "what detectors, readers, embedders and judges share",
+    "detectors": "images to boxes; one adapter a file",
+    "readers": "images to text; one adapter a file",
+    "embedders": "images and prompts to vectors; one adapter a file",
+    "judges": "images and questions to answers; one adapter a file",
+    "judging": "a case to the observations that it needs, and to its verdict",
+    "results": "verdicts to rates; no store, no threads",
+    "results/metrics": "tables and figures that several suites share",
+    "compare": "two models on the same cases; power; release checks",
     "store": "a run on disk",
-    "engine": "moves units through lanes while components work",
-    "engine/executors": "where components run",
-    "run": "whole-run commands: ask, plan, run, judge again, verify, selftest, doctor",
-    "figures": "charts to SVG and PNG, numbers to text",
-    "report": "summary, gallery and its forms; reads the store, knows no suite",
-    "compare": "models held against each other on the same cases; how many pairs a difference takes",
-    "people": "rating tables, sheets, agreement",
-    "exchange": "the door of import and export, and formats of no suite",
-    "english": "sentences to formulas and back, questions about formulas, files of prompts",
-    "english/captions": "captions to entities and triples: by spaCy or by a small grammar",
-    "english/mutation": "captions changed by one entity or triple: operators, their texts, and the reading back",
-    "authoring": "new sentences, questions and proposed formulas by templates and a text model",
-    "remote": "endpoints on the other side of HTTP, and their errors in our words",
-    "hardware": "devices, precision, batch sizes, checkpoints on disk and on the hub",
-    "imaging": "image files to pictures and back",
-    "files": "what people and other programs keep: tables read, files written whole or not at all",
-    "assets": "sprites, names and weights, their licences and checksums",
-    "notebook": "what Python programs and notebooks hand in, and what a run is there",
-    "cli": "parses, calls, prints: one short file per command",
+    "engine": "moves cases through components while they work",
+    "engine/executors": "where components run: threads or Ray",
+    "runs": "whole-run commands: plan, run, rejudge, verify, selftest, doctor",
+    "report": "a run as page, text, PDF, JUnit or JSON; knows no suite",
+    "charts": "tables to SVG and PNG; numbers to text",
+    "review": "people: ratings, agreement",
+    "exchange": "import and export",
+    "notebook": "models that a Python program hands over",
+    "remote": "HTTP endpoints",
+    "hardware": "devices, precision, batch sizes, checkpoints",
+    "imaging": "image files to pixels and back",
+    "files": "tables of other programs; files written whole or not at all",
+    "assets": "sprites, names and weights, with licences and checksums",
+    "messages": "every error, warning and note: its code, text and explanation; one subject a file",
+    "testing": "fakes and conformance checks, for tests and plugin authors",
+    "cli": "parses, calls, prints; one command a file",
 }
+"""Every folder of the package, in the order in which a reader meets them."""
+
+NAMES_ONLY = {
+    "stats",
+    "charts",
+    "results/metrics",
+    "hardware",
+    "generators",
+    "detectors",
+    "readers",
+    "embedders",
+    "judges",
+    "messages",
+    "cli",
+}
+"""Rooms in which a file's name says enough."""
+
+CHANGES = {
+    "add a law": "logic/laws.py ([how](how-to/add-a-law.md))",
+    "add a detector": "a file in detectors/, and its lines in built_in.py ([how](how-to/add-a-detector.md))",
+    "add a judge provider": "a file in judges/ that asks through judges/chat_judge.py, and its lines in built_in.py",
+    "add a verdict column": "exchange/verdict_rows.py; a stored one also in core/verdict.py and store/schema.py",
+    "add a failure type": "the check that finds it, in checks/ or suites/<suite>/ (its `about.failure_types`)",
+    "read another image suffix": "imaging/files.py",
+    "add a flag to `salva run`": "cli/run_command.py, core/spec.py, and the file in runs/ that acts on it",
+    "add a suite": "a folder in suites/, and its lines in built_in.py ([how](how-to/add-a-suite.md))",
+    "word the headline differently": "report/lead.py",
+    "use another interval": "stats/intervals.py; results/tally.py and results/rates.py call it",
+}
+"""Ten changes, and the files of src/salva that each touches."""
+
+MOST_WORDS = 5
+"""Of a file's line; a longer one is cut to FEWER_WORDS."""
+FEWER_WORDS = 4
+_DANGLING = {
+    *("a", "an", "the", "of", "in", "to", "and", "or", "that", "which", "with", "for", "by", "is", "are", "as")
+}
+_DANGLING |= {*("from", "on", "at", "whose", "what", "how", "who", "it", "its", "one", "every", "their", "be", "into")}
 
 
 def components_page() -> str:
@@ -84,10 +128,9 @@ def components_page() -> str:
             if about.made_for:
                 names = about.names if isinstance(about.names, str) else f"{len(about.names)} of its own"
                 lines += [f"Made for: {about.made_for} Names: {names}.", ""]
-            errors = about.errors
-            if errors:
-                lines += ["| error type | meaning |", "|---|---|"]
-                lines += [f"| `{error}` | {meaning} |" for error, meaning in errors.items()] + [""]
+            if about.failure_types:
+                lines += ["| failure type | meaning |", "|---|---|"]
+                lines += [f"| `{name}` | {meaning} |" for name, meaning in about.failure_types.items()] + [""]
     return "\n".join(lines)
 
 
@@ -125,34 +168,91 @@ def _layers() -> list[str]:
     contracts = configparser.ConfigParser()
     contracts.read(DOCS.parent / ".importlinter", encoding="utf-8")
     layers = contracts["importlinter:contract:rooms"]["layers"].split("\n")
-    return [f"{number}. `{layer.replace('salva.', '')}`" for number, layer in enumerate(filter(None, layers), 1)]
+    return [layer.replace("salva.", "") for layer in filter(None, layers)]
+
+
+def short(path: Path) -> str:
+    """The first words of a module's docstring: up to its first stop, cut where that is long."""
+    summary = (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").partition("\n\n")[0]
+    words = re.split(r"[:;,.](?=\s|$)", " ".join(summary.split()))[0].split()
+    if len(words) <= MOST_WORDS:
+        return " ".join(words)
+    words = words[:FEWER_WORDS]
+    while words[-1] in _DANGLING:
+        words.pop()
+    return " ".join(words)
+
+
+def _room(room: str) -> list[str]:
+    files = [path for path in sorted((PACKAGE / room).glob("*.py")) if path.name != "__init__.py"]
+    if room in NAMES_ONLY:
+        shown = textwrap.wrap("  ".join(path.name for path in files), 110, break_on_hyphens=False)
+    else:
+        widest = max(len(path.name) for path in files)
+        shown = [f"{path.name:{widest}}  {short(path)}" for path in files]
+    return ["", f"## {room or 'salva'}", "", f"{ROOMS[room]}", "", "```text", *shown, "```"]
+
+
+def _changes() -> list[str]:
+    lines = ["| to | change |", "|---|---|"]
+    for change, where in CHANGES.items():
+        for name in re.findall(r"[\w/]+\.py|\w+/(?=[ ,<])", where):
+            assert (PACKAGE / name).exists(), f"docs/generate.py names {name}, which is not there"
+        lines.append(f"| {change} | {where} |")
+    return lines
 
 
 def map_page() -> str:
-    """Every room and file, with the first sentence of its docstring."""
+    """Every room in a line, every file in a few words, and where ten common changes are made."""
+    found = {
+        path.parent.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py") if path.name != "__init__.py"
+    }
+    missing = {name.replace(".", "", 1) if name == "." else name for name in found} ^ set(ROOMS)
+    assert not missing, f"ROOMS in docs/generate.py and the folders of the package differ: {', '.join(sorted(missing))}"
     lines = [
-        "# Map",
+        "# Map of the code",
         "",
-        "Made from the code by `make docs`; do not edit. A case flows through the rooms from suite to report;",
-        "each room is plain functions from one frozen record to the next, and no room knows its neighbours.",
-        "Imports go down only, and rooms beside each other are strangers:",
+        "Made from the code by `make docs`; do not edit. A case flows through the rooms of `src/salva` from suite to",
+        "report. Each room is plain functions from one frozen record to the next.",
         "",
+        "## Where do I change ...",
+        "",
+        *_changes(),
+        "",
+        "Then run the tests of the room (`tests/<room>`) and `make docs`.",
+        "",
+        "## Who imports whom",
+        "",
+        "Imports go down only; rooms in one line do not import each other. A test checks it (`.importlinter`). Nothing",
+        "imports a plugin room: the registry reaches it by name.",
+        "",
+        "```text",
         *_layers(),
-        "",
-        "Nothing imports a plugin room; the registry reaches it by name. These contracts are checked with the tests.",
+        "```",
     ]
-    for room, what in ROOMS.items():
-        lines += ["", f"## {'salva/' + room if room else 'salva'}: {what}", "", "| file | what it holds |", "|---|---|"]
-        for path in sorted((PACKAGE / room).glob("*.py")):
-            summary = (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").split("\n\n")[0]
-            if summary:
-                lines.append(f"| `{path.name}` | {' '.join(summary.split())} |")
+    for room in ROOMS:
+        lines += _room(room)
     lines += [
         "",
-        "Beside the package: `training/` makes the pocket weights again (needs torch, not installed),",
-        "`bench/` measures, `tests/` mirrors the rooms.",
+        "Beside the package: `training/` makes the weights of pocket, `bench/` measures, `tools/` maintains, and",
+        "`tests/` mirrors the rooms.",
         "",
     ]
+    return "\n".join(lines)
+
+
+def messages_page() -> str:
+    """Every code with its template and explanation."""
+    lines = [
+        "# Messages",
+        "",
+        "Made from the code by `make docs`; do not edit. `salva explain CODE` prints one of them.",
+        "",
+    ]
+    for code, entry in sorted(entries().items()):
+        lines += [f"## {code}", "", "```text", entry.template, "```", ""]
+        if entry.explanation:
+            lines += [entry.explanation, ""]
     return "\n".join(lines)
 
 
@@ -161,6 +261,7 @@ def main() -> int:
     pages = {
         "reference/components.md": components_page(),
         "reference/commands.md": commands_page(),
+        "reference/messages.md": messages_page(),
         "map.md": map_page(),
     }
     stale = []
