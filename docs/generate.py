@@ -126,8 +126,8 @@ def components_page() -> str:
             lines += _options_table(role, options_of(component))
             about = about_of(component)
             if about.made_for:
-                names = about.names if isinstance(about.names, str) else f"{len(about.names)} of its own"
-                lines += [f"Made for: {about.made_for} Names: {names}.", ""]
+                nouns = about.names if isinstance(about.names, str) else f"{len(about.names)} of its own"
+                lines += [f"Made for: {about.made_for} Names: {nouns}.", ""]
             if about.failure_types:
                 lines += ["| failure type | meaning |", "|---|---|"]
                 lines += [f"| `{name}` | {meaning} |" for name, meaning in about.failure_types.items()] + [""]

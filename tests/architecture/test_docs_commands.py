@@ -1,47 +1,46 @@
-"""Every command in README and the docs that tests a foreign model says who looks at its pictures."""
+"""Every page works from an empty folder, and every command for a foreign model names an observer."""
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from architecture.doc_pages import PAGES, blocks, commands, salva_words, values
+from architecture.doc_reader import Reader, text_model
+from backends.judge_servers import serving
 
-from salva import registry
-from salva.core.about import about_of
-
-ROOT = Path(__file__).parents[2]
-PAGES = [
-    ROOT / "README.md",
-    *sorted((ROOT / "docs" / "how-to").glob("*.md")),
-    *(ROOT / "docs" / "tutorial").glob("*.md"),
-]
-
-
-def commands(page: Path) -> Iterator[list[str]]:
-    text = page.read_text(encoding="utf-8").replace("\\\n", " ")
-    for line in re.findall(r"^(?:\S*/)?salva run .*$", text, flags=re.MULTILINE):
-        yield shlex.split(line, comments=True)
+ELSEWHERE = {
+    "README": "tests/architecture/test_docs_python.py",
+    "add-a-law": "tests/architecture/test_docs_extending.py",
+    "use-from-python": "tests/architecture/test_docs_python.py",
+    "watch-a-training": "tests/backends/test_callbacks.py",
+}
+"""Pages that need more than an empty folder, and the test that follows them."""
 
 
-def values(words: list[str], flag: str) -> list[str]:
-    return [words[i + 1] for i, word in enumerate(words) if word == flag]
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[str]:
+    with serving(text_model) as server:
+        yield f"{server.url}/v1"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_a_command_for_a_foreign_model_names_who_looks(page: Path) -> None:
-    at_home = {
-        entry.name
-        for entry in registry.entries("model")
-        if about_of(registry.load("model", entry.name)).defaults.get("detector")
-    }
-    for words in commands(page):
-        foreign = [model for model in values(words, "--model") if model.partition("/")[0] not in at_home]
-        looking = values(words, "--detector") or (words[2] != "metalogic" and values(words, "--judge"))
-        assert looking or not foreign, f"{page.name}: {shlex.join(words)}"
+@pytest.mark.parametrize("page", [page for page in PAGES if page.stem not in ELSEWHERE], ids=lambda page: page.stem)
+def test_a_page_works_from_an_empty_folder(
+    page: Path, endpoint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "site").mkdir()  # where a page's `pip install .` goes
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    Reader(tmp_path, endpoint).follow(page)
 
 
-def test_there_are_such_commands() -> None:
-    assert sum(1 for page in PAGES for words in commands(page) if values(words, "--detector")) > 10
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_command_for_a_foreign_model_names_an_observer(page: Path) -> None:
+    for block in blocks(page):
+        for words in map(salva_words, commands(block) if block.language in ("sh", "bash") else ()):
+            foreign = {model.partition("/")[0] for model in values(words, "--model")} - {"painter", "pocket"}
+            if words[:1] == ["run"] and foreign:
+                assert values(words, "--detector") or values(words, "--judge"), shlex.join(words)

@@ -1,46 +1,34 @@
-"""Python in README and in the how-to about it runs as it is printed."""
+"""Python on a page gives what the page says about it."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
-
-ROOT = Path(__file__).parents[2]
-
-
-def run_page(page: Path, instead: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Everything a page's Python leaves behind, its blocks run one after the other.
-
-    instead: what would take too long here, or a download, and what stands in its place.
-    """
-    text = page.read_text(encoding="utf-8")
-    for printed, ours in (instead or {}).items():
-        assert printed in text
-        text = text.replace(printed, ours)
-    blocks = re.findall(r"^```python\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
-    assert blocks, f"{page.name} has no Python"
-    names: dict[str, Any] = {}
-    for number, block in enumerate(blocks, 1):
-        exec(compile(block, f"{page.name}, block {number}", "exec"), names)
-    return names
+from architecture.doc_pages import DOCS, ROOT
+from architecture.doc_reader import Reader
 
 
-def test_the_how_to_does_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_function_and_a_pipeline_are_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("diffusers", reason="the page hands a pipeline of diffusers over")
+    from backends.tiny_pipelines import save_stable_diffusion
+
     monkeypatch.chdir(tmp_path)
-    left = run_page(ROOT / "docs" / "how-to" / "use-from-python.md")
-    assert set(left["run"].verdicts["model"]) == {"mine", "drawn"}
-    assert len(list((tmp_path / "runs").iterdir())) == 4
+    save_stable_diffusion(tmp_path / "my-checkpoint")
+    quick = 'size=2, settings={"run.preflight": "off", "model.steps": 1}'
+    tiny = {'.to("cuda")': "", '"mm-grounding-dino", size=4': f'"pocket", {quick}'}
+    reader = Reader(tmp_path)
+    reader.follow(DOCS / "how-to" / "use-from-python.md", tiny)
+    assert set(reader.python["run"].verdicts["model"]) == {"mine", "drawn"}
+    assert len(list((tmp_path / "runs").iterdir())) == 5
 
 
 def test_the_readme_gives_the_report_s_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    left = run_page(ROOT / "README.md", {'"paper"': "20"})
-    rates = left["leading"].groupby("label.law")["is_fail"].mean()
-    table = left["run"].summary.by_model[0].table("by law")
+    reader = Reader(tmp_path)
+    reader.follow(ROOT / "README.md", {'"quick"': "20"})
+    frame, table = reader.python["primary"], reader.python["run"].summary.by_model[0].table("by law")
+    rates = frame.groupby("label.law")["is_fail"].mean()
     law, rate = table.columns.index("law"), table.columns.index("rate")
     shown = {row[law]: row[rate] for row in table.rows if row[law] in rates.index}
     assert len(shown) == len(rates) == 5

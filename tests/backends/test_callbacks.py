@@ -16,7 +16,8 @@ pytest.importorskip("diffusers", reason="pipelines are diffusers'")
 pytest.importorskip("tensorboardX", reason="rates are written with tensorboardX")
 
 import torch
-from architecture.test_docs_python import ROOT, run_page
+from architecture.doc_pages import DOCS
+from architecture.doc_reader import Reader
 from backends.tiny_pipelines import save_stable_diffusion
 from PIL import Image
 
@@ -69,10 +70,12 @@ def watched(log: Log, **more: Any) -> Watch:
 
 def test_the_page_s_loop_trains_and_logs(tmp_path: Path) -> None:
     save_stable_diffusion(tmp_path / "my-checkpoint")
-    left = run_page(
-        ROOT / "docs" / "how-to" / "watch-a-training.md",
+    reader = Reader(tmp_path)
+    reader.follow(
+        DOCS / "how-to" / "watch-a-training.md",
         {'"mm-grounding-dino"': '"pocket"', '{"model.steps": 20}': '{"model.steps": 2, "run.preflight": "off"}'},
     )
+    left = reader.python
     assert left["unet"].training
     assert left["loss"].isfinite()
     frame = salva.open_runs(left["watch"].folder)

@@ -107,8 +107,8 @@ def test_they_keep_the_promises_of_the_seam(name: str, folders: dict[str, Path])
 
 def documented(name: str) -> tuple[float, float]:
     """The threshold and the doubt that the docs give for a detector."""
-    rows = re.findall(r"^\| (`.+`) \| ([\d.]+) \| ([\d.]+) \|$", PAGE.read_text(), re.MULTILINE)
-    ((threshold, doubt),) = ((float(a), float(b)) for names, a, b in rows if f"`{name}`" in names)
+    rows = re.findall(r"^\| `([\w-]+)[/`].*? \| ([\d.]+), ([\d.]+) \|", PAGE.read_text(), re.MULTILINE)
+    ((threshold, doubt),) = ((float(a), float(b)) for named, a, b in rows if named == name)
     return threshold, doubt
 
 

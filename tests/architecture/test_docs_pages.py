@@ -1,0 +1,56 @@
+"""The documentation as text: short pages, links that lead somewhere, and files that are what a page shows."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from architecture.doc_pages import DOCS, HOW_TO, LANGUAGES, PAGES, ROOT, blocks
+
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+
+
+def words(page: Path) -> int:
+    return len(page.read_text(encoding="utf-8").split())
+
+
+def anchors(page: Path) -> set[str]:
+    """The headings of a page as GitHub links them."""
+    heads = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("page", HOW_TO, ids=lambda page: page.stem)
+def test_a_how_to_page_is_read_in_three_minutes(page: Path) -> None:
+    assert words(page) <= 620
+    assert "**Goal:**" in page.read_text(encoding="utf-8") or page.stem == "install"
+
+
+def test_the_readme_the_glossary_and_the_map_are_short() -> None:
+    glossary = DOCS / "glossary.md"
+    assert words(ROOT / "README.md") <= 650
+    assert len(re.findall(r"^\| ", glossary.read_text(encoding="utf-8"), flags=re.MULTILINE)) - 1 <= 25
+    assert words(DOCS / "map.md") <= 3_000
+    assert sum(map(words, [*PAGES, glossary])) <= 17_000
+
+
+@pytest.mark.parametrize("page", [*PAGES, DOCS / "glossary.md", DOCS / "map.md"], ids=lambda page: page.stem)
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in LINK.findall(page.read_text(encoding="utf-8")):
+        if not link.startswith("https://"):
+            path, _, anchor = link.partition("#")
+            target = page.parent / path if path else page
+            assert target.exists(), link
+            assert not anchor or anchor in anchors(target), link
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_block_says_what_it_is(page: Path) -> None:
+    assert {block.language for block in blocks(page)} <= set(LANGUAGES)
+
+
+def test_the_page_on_releases_shows_the_file() -> None:
+    shown = next(block for block in blocks(DOCS / "how-to" / "check-a-release.md") if block.language == "toml")
+    _, _, content = (DOCS / "how-to" / "release-check.toml").read_text(encoding="utf-8").partition("\n")
+    assert shown.text == content
