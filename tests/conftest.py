@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from salva import registry
+from salva.engine import guard
 from salva.store import images
 
 # The same examples on every run, and none of them timed: a red test means a changed program. SALVA_EXPLORE=1
@@ -50,6 +52,18 @@ def foreign_data() -> Path:
     if not folder:
         pytest.skip("SALVA_TEST_DATA names no folder of foreign data")
     return Path(folder)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_waiting() -> Iterator[None]:
+    """Nobody waits for the disk, or long before a request is repeated: no test here cuts the power.
+
+    Processes that tests start, and kill, do wait for the disk.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda _: None)
+        patch.setattr(guard, "FIRST_DELAY_S", 0.01)
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -164,7 +164,7 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.setattr(TextEndpoint, "asked", [])
     monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-4711")
     server = ThreadingHTTPServer(("127.0.0.1", 0), TextEndpoint)
-    thread = Thread(target=server.serve_forever, daemon=True)
+    thread = Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}/v1"
     server.shutdown()

@@ -45,7 +45,7 @@ class FakeHub:
                 pass
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
         self._monkeypatch = monkeypatch
         self.point_at(f"http://127.0.0.1:{self._server.server_port}")
         monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(cache))

@@ -10,7 +10,6 @@ import pytest
 from backends.endpoints import Answered, Asked, Server, png_text, said, serving
 
 from salva.core.spec import ComponentSpec, RunSpec
-from salva.engine import guard as guarding
 from salva.engine.progress import SilentProgress
 from salva.errors import UsageError
 from salva.generators.openai_images import OpenAiImages
@@ -38,7 +37,6 @@ class Notes(SilentProgress):
 def environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-4711")
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    monkeypatch.setattr(guarding, "FIRST_DELAY_S", 0.01)
 
 
 @pytest.fixture

@@ -12,14 +12,11 @@ import in_process
 import pytest
 from backends.judge_servers import Fail, Say, Turn, serving
 
-from salva.engine import guard as guarding
-
 pytest.importorskip("openai", reason="judges at endpoints need the api extra")
 
 
 def test_refused_and_failed_work_and_readers_are_in_the_sums(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-4711")
-    monkeypatch.setattr(guarding, "FIRST_DELAY_S", 0.01)
     turns, n_paid, lock = itertools.count(), itertools.count(), threading.Lock()
 
     def answer(body: dict[str, Any]) -> Turn:

@@ -126,7 +126,7 @@ def test_another_snapshot_inside_a_run_stops_it(
         if len(server.asked) < 6:
             return Say(text=said, model="judge-a")
         # Those asked at once are answered later, so that the first to arrive is the first model's.
-        time.sleep(0.3 if len(server.asked) < 20 else 0)
+        time.sleep(0.1 if len(server.asked) < 20 else 0)
         return Say(text=said, model="judge-b")
 
     server.turns = answer

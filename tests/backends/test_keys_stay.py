@@ -12,7 +12,6 @@ from backends.judge_servers import serving as judging
 
 from salva.cli.main import salva as command_line
 from salva.core.spec import ComponentSpec
-from salva.engine import guard as guarding
 from salva.engine.progress import SilentProgress
 from salva.errors import UsageError
 from salva.generators.openai_images import OpenAiImages
@@ -31,7 +30,6 @@ KEY = "sk-proj-Zq81xLmP0vT7uYc3RkWb5NfGh2JdSaE94"
 def planted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    monkeypatch.setattr(guarding, "FIRST_DELAY_S", 0.01)
 
 
 def assert_no_key(directory: Path, printed: str) -> None:

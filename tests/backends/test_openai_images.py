@@ -20,7 +20,6 @@ from backends.endpoints import Answered, Asked, asked_for, png, png_text, said, 
 
 from salva.core.protocols import Rendered
 from salva.core.spec import ComponentSpec, RunSpec
-from salva.engine import guard as guarding
 from salva.engine.budget import Limits
 from salva.engine.progress import SilentProgress
 from salva.errors import BackendError, BusyError, RefusedError, SalvaError, UnreachableError, UnusableError, UsageError
@@ -40,7 +39,6 @@ KEY = "sk-planted-4711"
 def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    monkeypatch.setattr(guarding, "FIRST_DELAY_S", 0.01)
 
 
 def refusal(code: str, message: str, status: int, kind: str = "invalid_request_error") -> Answered:

@@ -94,7 +94,7 @@ class Handler(BaseHTTPRequestHandler):
 def endpoint(foreign_data: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
     monkeypatch.setenv("OPENAI_API_KEY", "nobody-checks-it")
     server = Endpoint(foreign_data / "semvarbench")
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     yield server
     server.shutdown()

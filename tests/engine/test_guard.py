@@ -46,7 +46,7 @@ def requests(n: int) -> list[RenderRequest]:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guarding, "FIRST_DELAY_S", 0.001)
+    monkeypatch.setattr(guarding, "FIRST_DELAY_S", 0.0001)
 
 
 def guarded(call: Callable[[Any], object], **options: Any) -> Guard:

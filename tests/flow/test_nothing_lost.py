@@ -15,7 +15,6 @@ from backends.endpoints import Answered, Asked, png_text, said, serving
 
 from salva.core.spec import RunSpec
 from salva.core.verdict import Outcome
-from salva.engine import guard as guarding
 from salva.engine.budget import Limits
 from salva.engine.progress import SilentProgress
 from salva.errors import UnusableError
@@ -32,7 +31,6 @@ SCRIPT = Path(__file__).with_name("endpoint_run.py")
 def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-4711")
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    monkeypatch.setattr(guarding, "FIRST_DELAY_S", 0.01)
 
 
 class Painter:
@@ -125,7 +123,7 @@ def test_a_second_ctrl_c_leaves_at_once(tmp_path: Path) -> None:
         painter.delay_s = 600.0
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
-        time.sleep(1.0)
+        time.sleep(0.5)
         assert process.poll() is None, "it waits for what is paid for"
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
@@ -152,7 +150,7 @@ def names_of(n: int, tmp_path: Path) -> list[str]:
 
 def test_requests_that_always_fail_end_as_failed_verdicts_and_stop_nothing(tmp_path: Path) -> None:
     names = names_of(100, tmp_path)
-    painter = Painter(delay_s=0.02)
+    painter = Painter(delay_s=0.005)
     # The last ones asked for fail together, when nothing else is left to succeed.
     painter.bad = {*names[10:190:28], *names[-14::2]}
     with serving(painter) as server:
@@ -172,7 +170,7 @@ def test_requests_that_always_fail_end_as_failed_verdicts_and_stop_nothing(tmp_p
 
 def test_failed_work_is_asked_last_when_the_command_is_repeated(tmp_path: Path) -> None:
     names = names_of(100, tmp_path)
-    painter = Painter(delay_s=0.02)
+    painter = Painter(delay_s=0.005)
     painter.bad = set(names[9:49:2])
     with serving(painter) as server:
         execute(spec_of(server.url, 100), tmp_path / "run", SilentProgress(), limits=Limits(max_images=120))

@@ -71,7 +71,13 @@ def test_a_bucket_that_is_not_there_is_said_and_not_made(s3: str) -> None:
         blobs.prepare()
 
 
-def test_nobody_there(monkeypatch: pytest.MonkeyPatch, s3: str) -> None:
+@pytest.fixture
+def tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What fails is not tried again, as it is five times with pauses that grow."""
+    monkeypatch.setattr("s3fs.core.S3FileSystem.retries", 1)
+
+
+def test_nobody_there(monkeypatch: pytest.MonkeyPatch, s3: str, tried_once: None) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     blobs = RemoteBlobs("s3://nobody/there")
     with pytest.raises(BackendError, match=r"does not answer.*run the same command again"):
@@ -106,7 +112,7 @@ class Grumpy(BaseHTTPRequestHandler):
 @pytest.fixture
 def grumpy(monkeypatch: pytest.MonkeyPatch, s3: str) -> Iterator[None]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Grumpy)
-    thread = Thread(target=server.serve_forever)
+    thread = Thread(target=server.serve_forever, args=(0.02,))
     thread.start()
     monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server.server_port}")
     yield
@@ -123,7 +129,7 @@ def test_a_key_that_may_not_write_is_said_without_repeating_it(grumpy: None) -> 
 
 
 def test_a_storage_that_never_answers_is_not_waited_for_without_end(
-    grumpy: None, monkeypatch: pytest.MonkeyPatch
+    grumpy: None, tried_once: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Grumpy, "status", 0)
     monkeypatch.setattr(

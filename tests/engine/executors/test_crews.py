@@ -13,6 +13,7 @@ import pytest
 from salva.core.case import Prompt
 from salva.core.protocols import Delivered, ObserveOrder, Query, RenderRequest
 from salva.core.spec import Binding
+from salva.engine import workers as workers_module
 from salva.engine.executors import crews
 from salva.engine.executors.benches import Bench
 from salva.engine.executors.crews import N_DEATHS, N_LIVES, Crew, LostError, UnsentError
@@ -314,7 +315,8 @@ class Hanging(FakeGenerator):
         return super().render(requests)
 
 
-def test_closing_waits_for_nobody(crew_of: Callable[..., Crew]) -> None:
+def test_closing_waits_for_nobody(crew_of: Callable[..., Crew], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers_module, "_PATIENCE_S", 0.2)
     crew = crew_of(room := Room(), bound("model", Hanging), n_actors=1)
     crew.submit([request()])
     try:

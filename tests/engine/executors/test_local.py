@@ -15,6 +15,7 @@ from salva.core.about import About, Habits
 from salva.core.case import Prompt
 from salva.core.options import NoOptions
 from salva.core.protocols import Rendered, RenderRequest
+from salva.engine import workers as workers_module
 from salva.engine.executors.local import LocalExecutor
 from salva.engine.workers import Workers
 from salva.errors import BackendError, PluginError, UnusableError
@@ -108,7 +109,8 @@ def test_the_depth_of_an_endpoints_lane_grows_to_its_ceiling_one_request_a_call(
         executor.close()
 
 
-def test_closing_waits_for_nobody_who_hangs() -> None:
+def test_closing_waits_for_nobody_who_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers_module, "_PATIENCE_S", 0.2)
     release = threading.Event()
     workers = Workers(1)
     stuck = workers.submit(release.wait, 30)

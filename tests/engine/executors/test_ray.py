@@ -277,7 +277,7 @@ def test_the_coordinator_killed_in_the_middle_loses_and_doubles_nothing_and_leav
 def test_ctrl_c_stores_what_is_under_way_and_again_leaves_at_once(
     cluster: TwoNodes, tmp_path: Path, locally: list[Verdict], n_presses: int
 ) -> None:
-    process = start(tmp_path / "run", cluster.address, delay_s=0.1 if n_presses == 1 else 8.0)
+    process = start(tmp_path / "run", cluster.address, delay_s=0.1 if n_presses == 1 else 3.0)
     assert process.stdout is not None
     while process.stdout.readline().strip() != "painting":
         assert process.poll() is None
